@@ -1,0 +1,41 @@
+// Nest 12 and a few of its dependencies are ES modules; they are compiled to CommonJS with our own sources.
+const transformed =
+  '/node_modules/(?!(@nestjs|jose|file-type|strtok3|token-types|uint8array-extras|@tokenizer|load-esm|@borewit)/)';
+
+const shared = {
+  testEnvironment: 'node',
+  testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
+  transform: {
+    '^.+\\.(ts|js|mjs)$': [
+      '@swc/jest',
+      {
+        module: { type: 'commonjs' },
+        jsc: {
+          target: 'es2022',
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true, decoratorMetadata: true },
+        },
+      },
+    ],
+  },
+  transformIgnorePatterns: [transformed],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.local/'],
+};
+
+module.exports = {
+  coverageProvider: 'v8',
+  projects: [
+    {
+      ...shared,
+      displayName: 'unit',
+      testMatch: ['<rootDir>/{apps,libs}/**/*.spec.ts', '<rootDir>/test/architecture/**/*.spec.ts'],
+    },
+    {
+      ...shared,
+      displayName: 'services',
+      testMatch: ['<rootDir>/test/**/*.{e2e,int}-spec.ts'],
+      globalSetup: '<rootDir>/test/support/global-setup.ts',
+      globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+    },
+  ],
+};
