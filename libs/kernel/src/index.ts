@@ -1,0 +1,14 @@
+export {
+  type ApplicationId,
+  type AssetId,
+  type WorkspaceId,
+  applicationId,
+  assetId,
+  isUuid,
+  workspaceId,
+} from './branded-ids';
+export { Clock } from './clock.port';
+export { DomainError, type InputFault } from './domain-error';
+export { ERROR_CODES, type ErrorCode } from './error-code';
+export { type Page, type PageRequest, toPage } from './page';
+export { ValidationFailed } from './validation-failed';

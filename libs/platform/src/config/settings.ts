@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { settingsSchema } from './settings-schema';
+
+/** Settings that may be given as `<NAME>_FILE`, the path of a file that holds the value. */
+const SECRET_SETTINGS = ['DATABASE_URL', 'MIGRATION_DATABASE_URL'] as const;
+
+/** The settings do not hold together; every fault is listed, values are never shown. */
+export class SettingsInvalid extends Error {
+  constructor(readonly faults: readonly string[]) {
+    super(`The settings are not valid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+    this.name = 'SettingsInvalid';
+  }
+}
+
+/** The settings of one process, read once at its start. */
+export class Settings {
+  constructor(
+    readonly production: boolean,
+    readonly port: number,
+    readonly host: string,
+    /** Null when the management server is switched off. */
+    readonly managementPort: number | null,
+    readonly managementHost: string,
+    /** Without a slash at its end. Issuer of the tokens and address of the problem types. */
+    readonly baseUrl: string,
+    readonly databaseUrl: string,
+    /** Null where only the API runs; the operators' commands need it. */
+    readonly migrationDatabaseUrl: string | null,
+    readonly databasePoolSize: number,
+    readonly tokenAudience: string,
+    readonly accessTokenTtlSeconds: number,
+    readonly signingKeysDir: string,
+    readonly cursorKeysFile: string,
+    readonly secretPepperFile: string,
+    /** Where the embedded Postgres, keys made by ourselves and the demo's credentials live. */
+    readonly localDir: string,
+    readonly logLevel: string,
+    readonly logFormat: 'json' | 'pretty',
+  ) {}
+}
+
+/** Reads and checks the settings. Throws {@link SettingsInvalid} with every fault, not just the first. */
+export function loadSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
+  const given: Record<string, string> = {};
+  for (const [name, value] of Object.entries(environment)) {
+    // An empty variable is how compose files and shells write "not set".
+    if (value !== undefined && value !== '') given[name] = value;
+  }
+  const faults = readSecretFiles(given);
+  const parsed = settingsSchema.safeParse(given);
+  for (const issue of parsed.error?.issues ?? []) {
+    const name = issue.path.join('.');
+    const missing = name !== '' && given[name] === undefined && issue.code !== 'custom';
+    faults.push(`${name} ${missing ? 'is required' : issue.message}`);
+  }
+  if (!parsed.success || faults.length > 0) throw new SettingsInvalid(faults);
+
+  const settings = parsed.data;
+  const baseUrl = (settings.BASE_URL ?? `http://127.0.0.1:${settings.PORT}`).replace(/\/+$/, '');
+  const localDir = resolve(settings.LOCAL_DIR);
+  return new Settings(
+    settings.NODE_ENV === 'production',
+    settings.PORT,
+    settings.HOST,
+    settings.MANAGEMENT_PORT === 0 ? null : settings.MANAGEMENT_PORT,
+    settings.MANAGEMENT_HOST,
+    baseUrl,
+    settings.DATABASE_URL,
+    settings.MIGRATION_DATABASE_URL ?? null,
+    settings.DATABASE_POOL_SIZE,
+    settings.TOKEN_AUDIENCE ?? baseUrl,
+    settings.ACCESS_TOKEN_TTL_SECONDS,
+    settings.SIGNING_KEYS_DIR ?? join(localDir, 'keys', 'signing'),
+    settings.CURSOR_KEYS_FILE ?? join(localDir, 'keys', 'cursor.json'),
+    settings.SECRET_PEPPER_FILE ?? join(localDir, 'keys', 'pepper'),
+    localDir,
+    settings.LOG_LEVEL,
+    settings.LOG_FORMAT,
+  );
+}
+
+function readSecretFiles(given: Record<string, string>): string[] {
+  const faults: string[] = [];
+  for (const name of SECRET_SETTINGS) {
+    const file = given[`${name}_FILE`];
+    if (file === undefined) continue;
+    if (given[name] !== undefined) faults.push(`${name} and ${name}_FILE are both set; set one`);
+    try {
+      given[name] = readFileSync(file, 'utf8').trim();
+    } catch {
+      faults.push(`${name}_FILE names a file that cannot be read`);
+    }
+  }
+  return faults;
+}

@@ -1,0 +1,99 @@
+import { DataSource, type QueryRunner } from 'typeorm';
+import type { SchemaPart, TableGrant } from './schema-part';
+
+/** Held for the whole run, so that two deployments that migrate at once take turns. */
+const MIGRATION_LOCK = 7_204_716_105_331n;
+
+/** Readiness compares the migrations that were applied with those that the process knows. */
+const MIGRATION_TABLE_GRANT: TableGrant = { table: 'migration', privileges: 'SELECT' };
+
+export interface MigrationReport {
+  /** Names of the migrations that this run applied, oldest first. */
+  readonly applied: readonly string[];
+}
+
+/** The role of DATABASE_URL would own the tables, and so could switch row-level security off. */
+export class RolesNotApart extends Error {
+  constructor(role: string) {
+    super(
+      `DATABASE_URL and MIGRATION_DATABASE_URL both connect as "${role}". ` +
+        'The API needs a role of its own that owns nothing: CREATE ROLE …, and name it in DATABASE_URL.',
+    );
+    this.name = 'RolesNotApart';
+  }
+}
+
+/** The role of DATABASE_URL would not be held by row-level security, or is not there. */
+export class RuntimeRoleUnfit extends Error {
+  constructor(what: string) {
+    super(`${what} Create it with: CREATE ROLE … LOGIN NOSUPERUSER NOBYPASSRLS PASSWORD '…'`);
+    this.name = 'RuntimeRoleUnfit';
+  }
+}
+
+/**
+ * Brings the schema up to date and grants the runtime role what it needs. Safe to run at any time and by several at once;
+ * each migration is one transaction and waits at most two seconds for a lock, so it never queues traffic behind itself.
+ */
+export async function migrate(options: {
+  readonly migrationDatabaseUrl: string;
+  readonly databaseUrl: string;
+  readonly schema: readonly SchemaPart[];
+}): Promise<MigrationReport> {
+  const runtimeRole = decodeURIComponent(new URL(options.databaseUrl).username);
+  const dataSource = new DataSource({
+    type: 'postgres',
+    url: options.migrationDatabaseUrl,
+    migrations: options.schema.flatMap((part) => part.migrations),
+    migrationsTableName: 'migration',
+    uuidExtension: 'pgcrypto',
+    installExtensions: false,
+    poolSize: 2,
+    connectTimeoutMS: 5_000,
+    extra: { lock_timeout: 2_000 },
+  });
+  await dataSource.initialize();
+  const lock = dataSource.createQueryRunner();
+  try {
+    await lock.query('SET lock_timeout = 0');
+    await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    const [{ owner }] = (await lock.query('SELECT current_user AS owner')) as [{ owner: string }];
+    if (owner === runtimeRole) throw new RolesNotApart(owner);
+    await assertRoleExists(lock, runtimeRole);
+    const applied = await dataSource.runMigrations({ transaction: 'each' });
+    await grant(lock, runtimeRole, options.schema);
+    return { applied: applied.map((migration) => migration.name) };
+  } finally {
+    await lock.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
+    await lock.release();
+    await dataSource.destroy();
+  }
+}
+
+async function assertRoleExists(connection: QueryRunner, role: string): Promise<void> {
+  const found = (await connection.query('SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = $1', [role])) as {
+    rolsuper: boolean;
+    rolbypassrls: boolean;
+  }[];
+  if (!found[0]) throw new RuntimeRoleUnfit(`The role "${role}" of DATABASE_URL does not exist.`);
+  if (found[0].rolsuper || found[0].rolbypassrls) {
+    throw new RuntimeRoleUnfit(`The role "${role}" of DATABASE_URL is a superuser or has BYPASSRLS.`);
+  }
+}
+
+/** Exactly the listed privileges: what an earlier release granted and this one does not need is revoked. */
+async function grant(connection: QueryRunner, role: string, schema: readonly SchemaPart[]): Promise<void> {
+  const name = `"${role.replaceAll('"', '""')}"`;
+  await connection.startTransaction();
+  try {
+    await connection.query(`GRANT USAGE ON SCHEMA public TO ${name}`);
+    await connection.query(`REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${name}`);
+    for (const { table, privileges } of [...schema.flatMap((part) => part.grants), MIGRATION_TABLE_GRANT]) {
+      await connection.query(`GRANT ${privileges} ON TABLE ${table} TO ${name}`);
+    }
+    await connection.commitTransaction();
+  } catch (error) {
+    await connection.rollbackTransaction();
+    throw error;
+  }
+}

@@ -1,0 +1,95 @@
+import type { Connection, Submittable } from 'pg';
+
+/** A statement prepared once per connection under its name. The name must change whenever the text does. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface BoundStatement extends Statement {
+  readonly values: readonly (string | null)[];
+}
+
+/** One row as Postgres sent it: the text form of each column, null for NULL. */
+export type TextRow = readonly (string | null)[];
+
+/** The parts of node-postgres' connection that its types leave out. */
+interface WireConnection {
+  readonly parsedStatements: Record<string, string | undefined>;
+  parse(statement: { name: string; text: string }): void;
+  bind(portal: { statement: string; values: readonly (string | null)[] }): void;
+  execute(portal: { portal: string; rows: number }): void;
+  sync(): void;
+  readonly stream: { cork(): void; uncork(): void };
+}
+
+/**
+ * Several prepared statements sent as one batch that ends in a single Sync: one round trip and, by the extended query
+ * protocol, one implicit transaction. So a `set_config(…, true)` at its head holds for the statements behind it and for
+ * nothing else on the connection.
+ */
+export class PipelinedStatements implements Submittable {
+  /** Set by node-postgres when a query timeout is configured, and by whoever submits the batch. */
+  callback: (error: Error | null, rows?: TextRow[][]) => void = () => undefined;
+
+  private readonly rows: TextRow[][];
+  private current = 0;
+  private readonly parsing: BoundStatement[] = [];
+
+  constructor(private readonly statements: readonly BoundStatement[]) {
+    this.rows = statements.map(() => []);
+  }
+
+  submit(connection: Connection): void {
+    const wire = connection as unknown as WireConnection;
+    wire.stream.cork();
+    try {
+      for (const statement of this.statements) {
+        if (wire.parsedStatements[statement.name] === undefined && !this.isBeingParsed(statement)) {
+          wire.parse(statement);
+          this.parsing.push(statement);
+        }
+        wire.bind({ statement: statement.name, values: statement.values });
+        wire.execute({ portal: '', rows: 0 });
+      }
+      wire.sync();
+    } finally {
+      wire.stream.uncork();
+    }
+  }
+
+  handleDataRow(message: { fields: (string | null)[] }): void {
+    this.rows[this.current]?.push(message.fields);
+  }
+
+  handleCommandComplete(_message: unknown, connection: Connection): void {
+    // A completed execution proves that its statement was parsed; only then may the connection reuse the name.
+    const statement = this.statements[this.current];
+    if (statement) (connection as unknown as WireConnection).parsedStatements[statement.name] = statement.text;
+    this.current += 1;
+  }
+
+  handleReadyForQuery(): void {
+    this.callback(null, this.rows);
+  }
+
+  handleError(error: Error): void {
+    this.callback(error);
+  }
+
+  handleRowDescription(): void {
+    // Columns are read by position: no description was asked for.
+  }
+
+  handlePortalSuspended(): void {
+    // Cannot come: no row limit is sent.
+  }
+
+  handleEmptyQuery(): void {
+    // Cannot come: no statement is empty.
+  }
+
+  private isBeingParsed(statement: Statement): boolean {
+    return this.parsing.some((other) => other.name === statement.name);
+  }
+}

@@ -1,0 +1,18 @@
+import type { Request } from 'express';
+
+interface RouterLayer {
+  readonly route?: { readonly methods: Readonly<Record<string, boolean>> };
+  match(path: string): boolean;
+}
+
+/** The methods that some route answers at the path of this request; empty where there is none. */
+export function allowedMethods(request: Request): string[] {
+  const { stack } = (request.app as unknown as { router: { stack: RouterLayer[] } }).router;
+  const methods = new Set<string>();
+  for (const layer of stack) {
+    if (!layer.route || !layer.match(request.path)) continue;
+    for (const method of Object.keys(layer.route.methods)) methods.add(method.toUpperCase());
+  }
+  if (methods.has('GET')) methods.add('HEAD');
+  return [...methods].sort();
+}

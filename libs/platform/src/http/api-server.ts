@@ -1,0 +1,62 @@
+import { type IncomingMessage, STATUS_CODES, type Server, createServer } from 'node:http';
+import type { Socket } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { DomainError } from '#libs/kernel';
+import { toProblem, PROBLEM_MEDIA_TYPE } from '../problems/problem';
+
+/**
+ * Express on a Node server whose own refusals (a malformed request, too large a header block) are problems like every
+ * other error, and which matches paths to the letter.
+ */
+export class ApiServerAdapter extends ExpressAdapter {
+  constructor(private readonly baseUrl: string) {
+    super();
+    const express = this.getInstance() as {
+      set(setting: string, value: unknown): void;
+      disable(setting: string): void;
+    };
+    express.disable('x-powered-by');
+    express.disable('etag');
+    express.set('strict routing', true);
+    express.set('case sensitive routing', true);
+    express.set('query parser', 'simple');
+  }
+
+  override initHttpServer(): void {
+    const server = createServer({
+      // Node would answer a request without Host by an empty 400; `acceptTarget` answers it by a problem.
+      requireHostHeader: false,
+      keepAliveTimeout: 70_000,
+      headersTimeout: 10_000,
+      requestTimeout: 30_000,
+      connectionsCheckingInterval: 5_000,
+    });
+    server.on('request', this.getInstance() as (request: IncomingMessage) => void);
+    // An expectation other than 100-continue is ignored rather than refused by an empty 417 (RFC 9110, 10.1.1).
+    server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+    server.on('clientError', (error, socket) => this.refuse(error, socket as Socket));
+    this.httpServer = server as Server;
+  }
+
+  /** Answers what Node's parser refused: there is no request object, only a socket. */
+  private refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const refusal =
+      error.code === 'HPE_HEADER_OVERFLOW'
+        ? new DomainError('headers_too_large', 'The header block is too large.')
+        : new DomainError('validation_failed', 'The request is not well-formed HTTP or did not arrive in time.');
+    const requestId = randomUUID();
+    const problem = toProblem(refusal, { baseUrl: this.baseUrl, instance: '/', requestId });
+    const body = JSON.stringify(problem);
+    socket.end(
+      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n` +
+        `Content-Type: ${PROBLEM_MEDIA_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+        `X-Request-Id: ${requestId}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n` +
+        `Connection: close\r\n\r\n${body}`,
+    );
+  }
+}

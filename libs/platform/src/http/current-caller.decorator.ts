@@ -1,0 +1,10 @@
+import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
+import type { Request } from 'express';
+import type { Caller } from './request-context';
+
+/** Who calls. Only for routes that demand a scope: anywhere else nobody is known. */
+export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
+  const { caller } = context.switchToHttp().getRequest<Request>().context;
+  if (!caller) throw new Error('A route without a bearer token asks for its caller.');
+  return caller;
+});

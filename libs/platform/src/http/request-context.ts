@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ApplicationId, WorkspaceId } from '#libs/kernel';
+
+/** Who sends a request: known once the bearer token was accepted. */
+export interface Caller {
+  readonly workspaceId: WorkspaceId;
+  readonly applicationId: ApplicationId;
+  readonly clientId: string;
+  /** The token's scopes as far as they are still granted to the application. */
+  readonly scopes: readonly string[];
+}
+
+/** What is known of a request while it is being answered. */
+export interface RequestContext {
+  readonly requestId: string;
+  readonly startedAt: bigint;
+  /** Path as it was sent, without the query. */
+  readonly instance: string;
+  caller: Caller | null;
+  /** Code of the problem that was answered, for the log. */
+  problemCode: string | null;
+}
+
+declare module 'http' {
+  interface IncomingMessage {
+    context: RequestContext;
+  }
+}
+
+const ACCEPTED_REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
+
+/** First step of every request: gives it its id, which every answer carries as `X-Request-Id`. */
+export function openContext(request: IncomingMessage, response: ServerResponse): RequestContext {
+  const sent = request.headers['x-request-id'];
+  const requestId = typeof sent === 'string' && ACCEPTED_REQUEST_ID.test(sent) ? sent : randomUUID();
+  const url = request.url ?? '/';
+  const query = url.indexOf('?');
+  const context: RequestContext = {
+    requestId,
+    startedAt: process.hrtime.bigint(),
+    instance: query === -1 ? url : url.slice(0, query),
+    caller: null,
+    problemCode: null,
+  };
+  request.context = context;
+  response.setHeader('X-Request-Id', requestId);
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  // Answers are of one moment and one caller; what may be kept says so itself.
+  response.setHeader('Cache-Control', 'no-store');
+  return context;
+}

@@ -1,0 +1,71 @@
+import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
+import { type InputFault, ValidationFailed, isUuid } from '#libs/kernel';
+import { getMetadataStorage, validateSync } from 'class-validator';
+
+type QueryClass = new () => object;
+
+/**
+ * Checks a query against its DTO, whose members are plain optional strings: an unknown parameter, one given twice or
+ * with brackets, and an empty one are each refused by name (decisions, section 5). Nothing is converted.
+ */
+@Injectable()
+export class StrictQueryPipe implements PipeTransform {
+  private readonly known = new Map<QueryClass, ReadonlySet<string>>();
+
+  transform(value: unknown, metadata: ArgumentMetadata): unknown {
+    if (metadata.type === 'param') return uuidParameter(value, metadata.data ?? 'id');
+    if (metadata.type !== 'query' || !metadata.metatype) return value;
+    return this.checkQuery(value as Record<string, unknown>, metadata.metatype as QueryClass);
+  }
+
+  private checkQuery(query: Record<string, unknown>, type: QueryClass): object {
+    const known = this.namesOf(type);
+    const faults: InputFault[] = [];
+    const checked = new type() as Record<string, unknown>;
+    for (const [parameter, value] of Object.entries(query)) {
+      if (!known.has(parameter)) {
+        faults.push({
+          parameter,
+          code: 'unknown',
+          detail: `${shown(parameter)} is not a parameter of this operation.`,
+        });
+      } else if (typeof value !== 'string') {
+        faults.push({ parameter, code: 'duplicated', detail: `${parameter} is given more than once.` });
+      } else if (value === '') {
+        faults.push({ parameter, code: 'required', detail: `${parameter} must not be empty.` });
+      } else {
+        checked[parameter] = value;
+      }
+    }
+    for (const error of validateSync(checked)) {
+      const [[constraint, detail] = ['', 'is malformed']] = Object.entries(error.constraints ?? {});
+      faults.push({
+        parameter: error.property,
+        code: constraint === 'isIn' ? 'choice' : 'format',
+        detail: `${detail}.`,
+      });
+    }
+    if (faults.length > 0) throw new ValidationFailed(faults);
+    return checked;
+  }
+
+  private namesOf(type: QueryClass): ReadonlySet<string> {
+    let names = this.known.get(type);
+    if (!names) {
+      const metadata = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+      names = new Set(metadata.map((entry) => entry.propertyName));
+      this.known.set(type, names);
+    }
+    return names;
+  }
+}
+
+function uuidParameter(value: unknown, parameter: string): string {
+  if (typeof value === 'string' && isUuid(value)) return value.toLowerCase();
+  throw new ValidationFailed([{ parameter, code: 'format', detail: `${parameter} must be a UUID.` }]);
+}
+
+/** The name as a client sent it, cut to a length that is fit for a message. */
+function shown(name: string): string {
+  return name.length > 64 ? `${name.slice(0, 64)}…` : name;
+}

@@ -1,0 +1,75 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { DomainError, type WorkspaceId } from '#libs/kernel';
+import type { CursorKey } from './cursor-keys';
+
+/** Filters of a list as the client sent them: parameter name to value, absent ones left out. */
+export type ListFilters = Readonly<Record<string, string>>;
+
+export interface CursorContent {
+  /** Position of the last item of the page before, in the list's own terms. */
+  readonly after: string;
+  readonly filters: ListFilters;
+}
+
+const VERSION = 1;
+const KEY_ID_BYTES = 4;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const HEADER_BYTES = 1 + KEY_ID_BYTES;
+
+/** The cursor was altered, or belongs to another workspace, list or set of filters. */
+export class CursorInvalid extends DomainError {
+  constructor(detail = 'pageCursor is not a cursor of this list.') {
+    super('invalid_cursor', detail, [{ parameter: 'pageCursor', code: 'format', detail }]);
+  }
+}
+
+/**
+ * Opaque cursors: AES-256-GCM over position and filters, bound to workspace and resource as additional data, so that
+ * internal ids never leave and a cursor is of use nowhere else. They do not expire.
+ *
+ * Layout, base64url: version (1 byte) · key id (4) · IV (12) · ciphertext · tag (16).
+ */
+export class Cursors {
+  constructor(private readonly keys: () => readonly CursorKey[]) {}
+
+  issue(workspaceId: WorkspaceId, resource: string, content: CursorContent): string {
+    const [key] = this.keys();
+    if (!key) throw new Error('There is no cursor key.');
+    const header = Buffer.concat([Buffer.of(VERSION), Buffer.from(key.kid, 'hex')]);
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', key.secret, iv);
+    cipher.setAAD(boundTo(header, workspaceId, resource));
+    const sealed = Buffer.concat([cipher.update(JSON.stringify([content.after, content.filters])), cipher.final()]);
+    return Buffer.concat([header, iv, sealed, cipher.getAuthTag()]).toString('base64url');
+  }
+
+  /** Throws {@link CursorInvalid} unless the cursor was issued for this workspace and resource by a key still accepted. */
+  open(workspaceId: WorkspaceId, resource: string, cursor: string): CursorContent {
+    const bytes = Buffer.from(cursor, 'base64url');
+    // Base64 decoders overlook stray characters and surplus bits; a cursor must come back exactly as it was returned.
+    if (bytes.toString('base64url') !== cursor || bytes.length < HEADER_BYTES + IV_BYTES + TAG_BYTES) {
+      throw new CursorInvalid();
+    }
+    const header = bytes.subarray(0, HEADER_BYTES);
+    const kid = header.subarray(1).toString('hex');
+    const key = this.keys().find((candidate) => candidate.kid === kid);
+    if (header[0] !== VERSION || !key) throw new CursorInvalid();
+    const iv = bytes.subarray(HEADER_BYTES, HEADER_BYTES + IV_BYTES);
+    const decipher = createDecipheriv('aes-256-gcm', key.secret, iv, { authTagLength: TAG_BYTES });
+    decipher.setAAD(boundTo(header, workspaceId, resource));
+    decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+    try {
+      const sealed = bytes.subarray(HEADER_BYTES + IV_BYTES, -TAG_BYTES);
+      const opened = Buffer.concat([decipher.update(sealed), decipher.final()]).toString();
+      const [after, filters] = JSON.parse(opened) as [string, ListFilters];
+      return { after, filters };
+    } catch {
+      throw new CursorInvalid();
+    }
+  }
+}
+
+function boundTo(header: Buffer, workspaceId: WorkspaceId, resource: string): Buffer {
+  return Buffer.concat([header, Buffer.from(`${workspaceId}\n${resource}`)]);
+}

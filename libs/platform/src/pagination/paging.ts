@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import type { Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import { CursorInvalid, Cursors, type ListFilters } from './cursors';
+import type { PageInfoDto } from './page-info.dto';
+import type { PageQueryDto } from './page-query.dto';
+
+const DEFAULT_PAGE_SIZE = 25;
+
+export interface ListRequest {
+  readonly page: PageRequest;
+  /** The filters in force: those sent, or those of the cursor. */
+  readonly filters: ListFilters;
+}
+
+/** Turns the query of a list into a page request, and a page into the envelope of the specification. */
+@Injectable()
+export class Paging {
+  constructor(private readonly cursors: Cursors) {}
+
+  /**
+   * With a cursor, filters left out are those of the cursor and a filter sent must equal it. Throws `invalid_cursor`
+   * otherwise, and for a cursor of another workspace or resource.
+   */
+  request(workspaceId: WorkspaceId, resource: string, query: PageQueryDto): ListRequest {
+    const { pageSize, pageCursor, ...others } = query;
+    const sent = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined)) as ListFilters;
+    const size = pageSize === undefined ? DEFAULT_PAGE_SIZE : Number(pageSize);
+    if (pageCursor === undefined) return { page: { size, after: null }, filters: sent };
+    const { after, filters } = this.cursors.open(workspaceId, resource, pageCursor);
+    for (const [name, value] of Object.entries(sent)) {
+      if (filters[name] !== value) throw new CursorInvalid(`pageCursor was issued for another ${name}.`);
+    }
+    return { page: { size, after }, filters };
+  }
+
+  pageInfo(workspaceId: WorkspaceId, resource: string, page: Page<unknown>, filters: ListFilters): PageInfoDto {
+    const after = page.endPosition;
+    return {
+      hasNextPage: after !== null,
+      endCursor: after === null ? null : this.cursors.issue(workspaceId, resource, { after, filters }),
+      totalCount: page.totalCount,
+    };
+  }
+}

@@ -1,0 +1,186 @@
+import type { ErrorCode } from '#libs/kernel';
+
+/** What one code means to whoever receives it. The pages under /problems and docs/errors.md are made from this. */
+export interface ProblemDefinition {
+  readonly status: number;
+  /** The HTTP status text (specification, Errors). */
+  readonly title: string;
+  readonly cause: string;
+  readonly remedy: string;
+  /** A `detail` as a client may see it. */
+  readonly example: string;
+}
+
+/** The one table from codes to problems. */
+export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
+  validation_failed: {
+    status: 400,
+    title: 'Bad Request',
+    cause: 'Some input is malformed, out of range or unknown. `errors` names each member that is at fault.',
+    remedy: 'Correct the members named in `errors` and send the request again.',
+    example: 'pageSize must be a whole number from 1 to 100.',
+  },
+  invalid_cursor: {
+    status: 400,
+    title: 'Bad Request',
+    cause: 'The cursor was altered, or it was issued for another workspace, list or set of filters.',
+    remedy:
+      'Pass `pageInfo.endCursor` back exactly as it was returned, with the same filters; or start at the first page.',
+    example: 'pageCursor was issued for other filters.',
+  },
+  unsupported_audience: {
+    status: 400,
+    title: 'Bad Request',
+    cause: 'The `audience` of the token request is not the audience of this API.',
+    remedy: 'Leave `audience` out, or send the audience of this API exactly.',
+    example: 'The audience is not the one of this API.',
+  },
+  unsupported_grant_type: {
+    status: 400,
+    title: 'Bad Request',
+    cause: 'The token request asks for another grant than `client_credentials`.',
+    remedy: 'Send `grant_type=client_credentials`.',
+    example: 'grant_type must be client_credentials.',
+  },
+  invalid_request: {
+    status: 400,
+    title: 'Bad Request',
+    cause: 'A parameter of the token request is missing, given twice or in the wrong place.',
+    remedy: 'Send each parameter once, in the form; credentials either in the form or by HTTP Basic, not both.',
+    example: 'client_secret is required.',
+  },
+  invalid_scope: {
+    status: 400,
+    title: 'Bad Request',
+    cause: 'A scope of the token request is unknown or not granted to the application.',
+    remedy: 'Ask for scopes that the application was given, or leave `scope` out to get all of them.',
+    example: 'The scope inventory:write is not granted to this application.',
+  },
+  invalid_client: {
+    status: 401,
+    title: 'Unauthorized',
+    cause: 'The client is unknown or disabled, or the secret is wrong, expired or revoked.',
+    remedy: 'Check client id and secret; ask an administrator of the workspace for a new secret.',
+    example: 'The client could not be authenticated.',
+  },
+  token_missing: {
+    status: 401,
+    title: 'Unauthorized',
+    cause: 'The request carries no bearer token.',
+    remedy: 'Send `Authorization: Bearer <ACCESS_TOKEN>` with a token of `POST /oauth/token`.',
+    example: 'A bearer token is required.',
+  },
+  token_invalid: {
+    status: 401,
+    title: 'Unauthorized',
+    cause:
+      'The bearer token is malformed, was not issued by this service for this API, or its application is disabled.',
+    remedy: 'Request a new token and send it unchanged.',
+    example: 'The bearer token is not valid.',
+  },
+  token_expired: {
+    status: 401,
+    title: 'Unauthorized',
+    cause: 'The lifetime of the bearer token is over.',
+    remedy: 'Request a new token. `expires_in` of the token response tells the lifetime in seconds.',
+    example: 'The bearer token has expired.',
+  },
+  token_superseded: {
+    status: 401,
+    title: 'Unauthorized',
+    cause: 'A newer token was issued for the same application; only the newest is accepted.',
+    remedy: 'Share one token among all workers of an application, or give each worker an application of its own.',
+    example: 'A newer token was issued for this application.',
+  },
+  insufficient_scope: {
+    status: 403,
+    title: 'Forbidden',
+    cause: 'The token does not carry the scope that the operation needs. Write access does not include read access.',
+    remedy: 'Have the scope granted to the application, then request a new token.',
+    example: 'This operation needs the scope inventory:read.',
+  },
+  resource_not_writable: {
+    status: 403,
+    title: 'Forbidden',
+    cause: 'The request would change an EMPLOYEE asset; employee records are read-only. Nothing was applied.',
+    remedy: 'Leave EMPLOYEE assets out of updates.',
+    example: 'Employee records are read-only.',
+  },
+  not_found: {
+    status: 404,
+    title: 'Not Found',
+    cause: 'There is nothing at this path, or no such resource in the workspace of the token.',
+    remedy: 'Check the path and the id. Hidden and deleted assets are not found.',
+    example: 'No asset has this id.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'Method Not Allowed',
+    cause: 'The path exists, but not for this method.',
+    remedy: 'Use one of the methods that the `Allow` header names.',
+    example: 'DELETE is not allowed here.',
+  },
+  idempotency_conflict: {
+    status: 409,
+    title: 'Conflict',
+    cause: 'The `Idempotency-Key` was already used for a different request.',
+    remedy: 'Use a fresh key for every new request, and the same key only to repeat the same one.',
+    example: 'This Idempotency-Key was used for a different request.',
+  },
+  idempotency_in_progress: {
+    status: 409,
+    title: 'Conflict',
+    cause: 'A request with the same `Idempotency-Key` is still running.',
+    remedy: 'Wait as long as `Retry-After` says and send the same request with the same key again.',
+    example: 'A request with this Idempotency-Key is still running.',
+  },
+  precondition_failed: {
+    status: 412,
+    title: 'Precondition Failed',
+    cause: 'The asset has changed since the version that `If-Match` names.',
+    remedy: 'Read the asset again, decide anew and send its current `ETag` in `If-Match`.',
+    example: 'The asset has changed in the meantime.',
+  },
+  payload_too_large: {
+    status: 413,
+    title: 'Content Too Large',
+    cause: 'The body of the request is larger than 256 KiB.',
+    remedy: 'Send less at once.',
+    example: 'The body is larger than 262144 bytes.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'Unsupported Media Type',
+    cause: 'The `Content-Type` is missing or not one that the operation reads, or the body is compressed.',
+    remedy: 'Send the content type that the operation documents, without a `Content-Encoding`.',
+    example: 'The body must be application/x-www-form-urlencoded.',
+  },
+  headers_too_large: {
+    status: 431,
+    title: 'Request Header Fields Too Large',
+    cause: 'The request line and headers together are larger than the server reads.',
+    remedy: 'Send fewer or shorter headers.',
+    example: 'The header block is too large.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too Many Requests',
+    cause: 'The application has used up its allowance for this class of requests.',
+    remedy: 'Wait as many seconds as `Retry-After` says; spread requests evenly.',
+    example: 'The rate limit is exceeded; retry in 2 seconds.',
+  },
+  internal_error: {
+    status: 500,
+    title: 'Internal Server Error',
+    cause: 'Something went wrong on our side. Nothing of a failed write was kept.',
+    remedy: 'Try again; if it stays, report the `requestId`.',
+    example: 'Something went wrong on our side.',
+  },
+  service_unavailable: {
+    status: 503,
+    title: 'Service Unavailable',
+    cause: 'A part that the service depends on is down or too slow. Nothing of a failed write was kept.',
+    remedy: 'Try again after `Retry-After` seconds, a write with the same `Idempotency-Key`.',
+    example: 'The service is temporarily unavailable.',
+  },
+};

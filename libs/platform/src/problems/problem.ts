@@ -1,0 +1,42 @@
+import { DomainError, type ErrorCode, type InputFault } from '#libs/kernel';
+import { databaseIsUnavailable } from '../database/database-fault';
+import { PROBLEMS } from './problem-table';
+
+/** Body of every error (RFC 7807; specification, Errors), with `errors` where a particular input is at fault. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly instance: string;
+  readonly requestId: string;
+  readonly errors?: readonly InputFault[];
+}
+
+export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
+
+/** Anything thrown, as the domain error a client may see. What is not meant for clients becomes `internal_error`. */
+export function toDomainError(thrown: unknown): DomainError {
+  if (thrown instanceof DomainError) return thrown;
+  const code: ErrorCode = databaseIsUnavailable(thrown) ? 'service_unavailable' : 'internal_error';
+  return new DomainError(code, PROBLEMS[code].example);
+}
+
+/** `instance` is the path of the request without its query. */
+export function toProblem(
+  error: DomainError,
+  request: { readonly baseUrl: string; readonly instance: string; readonly requestId: string },
+): Problem {
+  const { status, title } = PROBLEMS[error.code];
+  return {
+    type: `${request.baseUrl}/problems/${error.code}`,
+    title,
+    status,
+    code: error.code,
+    detail: error.detail,
+    instance: request.instance,
+    requestId: request.requestId,
+    ...(error.faults.length > 0 ? { errors: error.faults } : {}),
+  };
+}
