@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { Module } from '@nestjs/common';
+import { JwtModule } from '@nestjs/jwt';
+import { Clock } from '#libs/kernel';
+import { Settings, SystemClock } from '#libs/platform';
+import { AccessTokenLifetime, AccessTokensService } from './application/access-tokens.service';
+import { ApplicationsService } from './application/applications.service';
+import { WorkspacesService } from './application/workspaces.service';
+import { AccessTokenSigner } from './domain/access-token-signer.port';
+import { ApplicationRepository } from './domain/application-repository.port';
+import { ClientSecrets } from './domain/client-secrets.port';
+import { WorkspaceRepository } from './domain/workspace-repository.port';
+import { TokenController } from './http/token.controller';
+import { AccessTokenSignerJwt, TokenIdentity } from './jwt/access-token-signer.jwt';
+import { SigningKeys } from './jwt/signing-keys';
+import { ClientSecretsSystem } from './system/client-secrets.system';
+import { ApplicationRepositoryTypeorm } from './typeorm/application-repository.typeorm';
+import { WorkspaceRepositoryTypeorm } from './typeorm/workspace-repository.typeorm';
+
+const applicationProviders = [
+  ApplicationsService,
+  { provide: ApplicationRepository, useClass: ApplicationRepositoryTypeorm },
+  {
+    provide: ClientSecrets,
+    useFactory: (settings: Settings) => new ClientSecretsSystem(readFileSync(settings.secretPepperFile)),
+    inject: [Settings],
+  },
+];
+
+/** Tokens and their checks, for the API. */
+@Module({
+  imports: [JwtModule.register({})],
+  controllers: [TokenController],
+  providers: [
+    ...applicationProviders,
+    AccessTokensService,
+    { provide: Clock, useClass: SystemClock },
+    { provide: AccessTokenSigner, useClass: AccessTokenSignerJwt },
+    {
+      provide: SigningKeys,
+      useFactory: (settings: Settings) => new SigningKeys(settings.signingKeysDir),
+      inject: [Settings],
+    },
+    {
+      provide: TokenIdentity,
+      useFactory: (settings: Settings) => new TokenIdentity(settings.baseUrl, settings.tokenAudience),
+      inject: [Settings],
+    },
+    {
+      provide: AccessTokenLifetime,
+      useFactory: (settings: Settings) => new AccessTokenLifetime(settings.accessTokenTtlSeconds),
+      inject: [Settings],
+    },
+  ],
+  exports: [AccessTokensService, SigningKeys],
+})
+export class AuthModule {}
+
+/** Workspaces and applications, for operators. */
+@Module({
+  providers: [
+    ...applicationProviders,
+    WorkspacesService,
+    { provide: WorkspaceRepository, useClass: WorkspaceRepositoryTypeorm },
+  ],
+  exports: [ApplicationsService, WorkspacesService],
+})
+export class AuthOperatorModule {}

@@ -1,0 +1,13 @@
+import type { ApplicationId, WorkspaceId } from '#libs/kernel';
+
+/** What a token says of its application (decisions, section 2). Times are seconds since 1970. */
+export interface AccessTokenClaims {
+  readonly clientId: string;
+  readonly applicationId: ApplicationId;
+  readonly workspaceId: WorkspaceId;
+  readonly scopes: readonly string[];
+  readonly generation: bigint;
+  readonly tokenId: string;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}

@@ -1,0 +1,40 @@
+import type { WorkspaceId } from '#libs/kernel';
+import type { Application, ApplicationSecrets } from './application';
+
+/** A new application as it is stored. */
+export interface NewApplication {
+  readonly clientId: string;
+  readonly name: string;
+  readonly secretDigest: Buffer;
+  readonly scopes: readonly string[];
+}
+
+/** Applications and their secrets. The client id stands in for the workspace where that is not known yet. */
+export abstract class ApplicationRepository {
+  /** Adds an application that may use the API at once. */
+  abstract create(workspaceId: WorkspaceId, application: NewApplication): Promise<Application>;
+
+  /** All applications of the workspace, oldest first. */
+  abstract list(workspaceId: WorkspaceId): Promise<Application[]>;
+
+  /** The application as it stands now; null when no workspace has one with this client id. */
+  abstract findByClientId(clientId: string): Promise<Application | null>;
+
+  /** The application with what its secret is compared with; null for an unknown client id. */
+  abstract findWithSecrets(
+    clientId: string,
+  ): Promise<{ readonly application: Application; readonly secrets: ApplicationSecrets } | null>;
+
+  /** Lets the application use the API or not, from the next request on. Null for an unknown client id. */
+  abstract setDisabled(clientId: string, disabled: boolean): Promise<Application | null>;
+
+  /**
+   * Begins a new generation, higher than any before, and gives what `sign` makes of it. One transaction: if `sign` fails
+   * the generation before stays in force. Two at once take turns. Null when the application was disabled meanwhile.
+   */
+  abstract beginGeneration(
+    application: Application,
+    tokenId: string,
+    sign: (generation: bigint) => Promise<string>,
+  ): Promise<string | null>;
+}

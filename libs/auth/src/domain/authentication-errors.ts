@@ -1,0 +1,38 @@
+import { DomainError } from '#libs/kernel';
+
+export class TokenMissing extends DomainError {
+  constructor() {
+    super('token_missing', 'A bearer token is required.');
+  }
+}
+
+export class TokenInvalid extends DomainError {
+  constructor() {
+    super('token_invalid', 'The bearer token is not valid.');
+  }
+}
+
+export class TokenExpired extends DomainError {
+  constructor() {
+    super('token_expired', 'The bearer token has expired.');
+  }
+}
+
+export class TokenSuperseded extends DomainError {
+  constructor() {
+    super('token_superseded', 'A newer token was issued for this application.');
+  }
+}
+
+export class InsufficientScope extends DomainError {
+  constructor(readonly scope: string) {
+    super('insufficient_scope', `This operation needs the scope ${scope}.`);
+  }
+}
+
+/** One identical answer for an unknown client, a wrong, expired or revoked secret and a disabled application. */
+export class ClientNotAuthenticated extends DomainError {
+  constructor() {
+    super('invalid_client', 'The client could not be authenticated.');
+  }
+}

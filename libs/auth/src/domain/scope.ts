@@ -1,0 +1,18 @@
+/** Everything that can be granted (specification, Authentication 6). `frameworks:read` has no endpoint in 1.0.0. */
+export const SCOPES = [
+  'all:read',
+  'all:write',
+  'computers:read',
+  'inventory:read',
+  'inventory:write',
+  'frameworks:read',
+] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+export const isScope = (value: string): value is Scope => (SCOPES as readonly string[]).includes(value);
+
+/** Whether one of the granted scopes is, or includes, the wanted one: `all:read` every read, `all:write` every write. */
+export function covers(granted: readonly string[], wanted: string): boolean {
+  return granted.includes(wanted) || granted.includes(wanted.endsWith(':read') ? 'all:read' : 'all:write');
+}

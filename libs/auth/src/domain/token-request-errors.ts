@@ -1,0 +1,29 @@
+import { DomainError } from '#libs/kernel';
+
+/** Faults of a token request (RFC 6749, 5.2). */
+export class TokenRequestInvalid extends DomainError {
+  constructor(parameter: string, detail: string) {
+    super('invalid_request', detail, [{ parameter, code: 'format', detail }]);
+  }
+}
+
+export class GrantTypeUnsupported extends DomainError {
+  constructor() {
+    const detail = 'grant_type must be client_credentials.';
+    super('unsupported_grant_type', detail, [{ parameter: 'grant_type', code: 'choice', detail }]);
+  }
+}
+
+export class AudienceUnsupported extends DomainError {
+  constructor() {
+    const detail = 'The audience is not the one of this API.';
+    super('unsupported_audience', detail, [{ parameter: 'audience', code: 'choice', detail }]);
+  }
+}
+
+export class ScopeNotGranted extends DomainError {
+  constructor(scope: string) {
+    const detail = `The scope ${scope} is unknown or not granted to this application.`;
+    super('invalid_scope', detail, [{ parameter: 'scope', code: 'choice', detail }]);
+  }
+}

@@ -1,0 +1,29 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { accessOf } from '#libs/platform';
+import type { Request, Response } from 'express';
+import { InsufficientScope, TokenMissing } from '../domain/authentication-errors';
+import { covers } from '../domain/scope';
+
+/** Lets a caller through whose scopes cover what the route demands; says nothing of what exists (decisions, section 1). */
+@Injectable()
+export class ScopeGuard implements CanActivate {
+  constructor(private readonly reflector: Reflector) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const access = accessOf(this.reflector, context);
+    if (access.kind === 'public') return true;
+    const { caller } = context.switchToHttp().getRequest<Request>().context;
+    if (!caller) throw new TokenMissing();
+    if (covers(caller.scopes, access.scope)) return true;
+    const refusal = new InsufficientScope(access.scope);
+    context
+      .switchToHttp()
+      .getResponse<Response>()
+      .setHeader(
+        'WWW-Authenticate',
+        `Bearer realm="compliance-api", error="insufficient_scope", scope="${access.scope}"`,
+      );
+    throw refusal;
+  }
+}

@@ -1,0 +1,45 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
+import { PROBLEM_MEDIA_TYPE, type Problem, ProblemFilter } from '#libs/platform';
+import type { Request, Response } from 'express';
+import { ClientNotAuthenticated } from '../domain/authentication-errors';
+import { usesBasic } from './token-request';
+
+/** RFC 6749's own word for the codes that it does not know. */
+const OAUTH_ERRORS: Readonly<Record<string, string>> = {
+  unsupported_audience: 'invalid_request',
+  unsupported_media_type: 'invalid_request',
+  payload_too_large: 'invalid_request',
+  validation_failed: 'invalid_request',
+  rate_limited: 'temporarily_unavailable',
+  service_unavailable: 'temporarily_unavailable',
+  internal_error: 'server_error',
+};
+
+/** Errors of the token endpoint: problems that carry RFC 6749's members as well, so that stock OAuth clients read them. */
+@Catch()
+export class TokenProblemFilter implements ExceptionFilter {
+  constructor(private readonly problems: ProblemFilter) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<Request>();
+    const response = host.switchToHttp().getResponse<Response>();
+    // Clients that did not use Basic would look for a challenge first and hide `error` from their users.
+    if (thrown instanceof ClientNotAuthenticated && usesBasic(request)) {
+      response.setHeader('WWW-Authenticate', 'Basic realm="compliance-api", charset="UTF-8"');
+    }
+    this.problems.answer(thrown, request, response, (problem) => ({
+      body: withOAuthMembers(problem),
+      mediaType: readsProblems(request) ? PROBLEM_MEDIA_TYPE : 'application/json',
+    }));
+  }
+}
+
+function withOAuthMembers(problem: Problem): object {
+  return { error: OAUTH_ERRORS[problem.code] ?? problem.code, error_description: problem.detail, ...problem };
+}
+
+/** Stock OAuth clients name only `application/json`, and refuse anything else. */
+function readsProblems(request: Request): boolean {
+  const accept = (request.headers.accept ?? '').toLowerCase();
+  return accept.includes(PROBLEM_MEDIA_TYPE) || !accept.includes('application/json');
+}

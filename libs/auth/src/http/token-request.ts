@@ -1,0 +1,69 @@
+import type { Request } from 'express';
+import { GrantTypeUnsupported, TokenRequestInvalid } from '../domain/token-request-errors';
+import { ClientNotAuthenticated } from '../domain/authentication-errors';
+
+const CREDENTIALS = ['client_id', 'client_secret'] as const;
+const PARAMETERS = ['grant_type', ...CREDENTIALS, 'audience', 'scope'] as const;
+const BASIC = /^basic +([A-Za-z0-9+/]+=*)$/i;
+
+export interface TokenRequest {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Null when none was sent; an empty one was sent. */
+  readonly audience: string | null;
+  /** Null asks for everything granted. */
+  readonly scopes: readonly string[] | null;
+}
+
+export const usesBasic = (request: Request): boolean => /^basic(\s|$)/i.test(request.headers.authorization ?? '');
+
+/**
+ * Reads a token request (RFC 6749, 4.4.2) from its form and headers. Unknown parameters are ignored; a parameter given
+ * twice, credentials in the query string and credentials in two places are refused.
+ */
+export function readTokenRequest(request: Request, body: Buffer): TokenRequest {
+  for (const name of CREDENTIALS) {
+    if (name in request.query) throw new TokenRequestInvalid(name, `${name} must not stand in the query string.`);
+  }
+  const form = new URLSearchParams(body.toString('utf8'));
+  for (const name of PARAMETERS) {
+    if (form.getAll(name).length > 1) throw new TokenRequestInvalid(name, `${name} is given more than once.`);
+  }
+  const grantType = form.get('grant_type');
+  if (!grantType) throw new TokenRequestInvalid('grant_type', 'grant_type is required.');
+  if (grantType !== 'client_credentials') throw new GrantTypeUnsupported();
+  const scope = (form.get('scope') ?? '').split(' ').filter((name) => name !== '');
+  return {
+    ...(usesBasic(request) ? basicCredentials(request, form) : formCredentials(form)),
+    audience: form.get('audience'),
+    scopes: scope.length > 0 ? [...new Set(scope)] : null,
+  };
+}
+
+function formCredentials(form: URLSearchParams): { clientId: string; clientSecret: string } {
+  const clientId = form.get('client_id');
+  const clientSecret = form.get('client_secret');
+  if (!clientId) throw new TokenRequestInvalid('client_id', 'client_id is required.');
+  if (!clientSecret) throw new TokenRequestInvalid('client_secret', 'client_secret is required.');
+  return { clientId, clientSecret };
+}
+
+/** HTTP Basic, whose two halves are form-encoded first (RFC 6749, 2.3.1). */
+function basicCredentials(request: Request, form: URLSearchParams): { clientId: string; clientSecret: string } {
+  for (const name of CREDENTIALS) {
+    if (form.has(name)) throw new TokenRequestInvalid(name, `${name} is given in the form and by HTTP Basic.`);
+  }
+  const [, encoded] = BASIC.exec(request.headers.authorization ?? '') ?? [];
+  const decoded = Buffer.from(encoded ?? '', 'base64').toString('utf8');
+  const colon = decoded.indexOf(':');
+  if (colon < 1) throw new ClientNotAuthenticated();
+  return { clientId: formDecode(decoded.slice(0, colon)), clientSecret: formDecode(decoded.slice(colon + 1)) };
+}
+
+function formDecode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}

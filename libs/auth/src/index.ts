@@ -1,0 +1,12 @@
+export { ApplicationsService } from './application/applications.service';
+export { WorkspacesService } from './application/workspaces.service';
+export { AuthModule, AuthOperatorModule } from './auth.module';
+export { type Application } from './domain/application';
+export { SCOPES, type Scope, covers, isScope } from './domain/scope';
+export { WORKSPACE_SLUG, type Workspace } from './domain/workspace';
+export { BearerTokenGuard } from './http/bearer-token.guard';
+export { makeMissingKeys } from './system/local-keys';
+export { RequireScope } from './http/require-scope.decorator';
+export { ScopeGuard } from './http/scope.guard';
+export { SigningKeys } from './jwt/signing-keys';
+export { authSchema } from './typeorm/schema';

@@ -1,0 +1,22 @@
+import { randomBytes } from 'node:crypto';
+import { type Settings, makeSecretDirectoryOnce, makeSecretFileOnce, newCursorKeyFile } from '#libs/platform';
+import { newSigningKeyFile } from '../jwt/signing-keys';
+
+/**
+ * Makes whatever keys are missing at the places that the settings name. Of several processes that come at once exactly
+ * one makes each, and all use the same. Returns the paths that this call made.
+ */
+export async function makeMissingKeys(settings: Settings): Promise<string[]> {
+  const made: string[] = [];
+  const now = Date.now();
+  const signing = await makeSecretDirectoryOnce(settings.signingKeysDir, async () => {
+    const { name, content } = await newSigningKeyFile(now);
+    return { [name]: content };
+  });
+  if (signing) made.push(settings.signingKeysDir);
+  if (makeSecretFileOnce(settings.cursorKeysFile, () => newCursorKeyFile(now))) made.push(settings.cursorKeysFile);
+  if (makeSecretFileOnce(settings.secretPepperFile, () => `${randomBytes(32).toString('base64')}\n`)) {
+    made.push(settings.secretPepperFile);
+  }
+  return made;
+}

@@ -1,0 +1,58 @@
+import { type TextRow } from '#libs/platform';
+import { applicationId, workspaceId } from '#libs/kernel';
+import type { Application, ApplicationSecrets } from '../domain/application';
+
+const milliseconds = (column: string): string => `(extract(epoch FROM ${column}) * 1000)::bigint`;
+
+/** The columns of an application in the order that {@link toApplication} and {@link toSecrets} read them. */
+export const APPLICATION_COLUMNS = [
+  'workspace_id',
+  'id',
+  'client_id',
+  'name',
+  'array_to_json(scopes)',
+  'limits',
+  'disabled',
+  'generation',
+  milliseconds('issued_at'),
+  milliseconds('created_at'),
+  milliseconds('previous_secret_expires_at'),
+].join(', ');
+
+export const SECRET_COLUMNS = `encode(secret_digest, 'hex'), encode(previous_secret_digest, 'hex')`;
+const FIRST_SECRET_COLUMN = 11;
+
+export function toApplication(row: TextRow): Application {
+  const [workspace, id, clientId, name, scopes, limits, disabled, generation, issuedAt, createdAt, overlapEnd] = row;
+  return {
+    workspaceId: workspaceId(text(workspace)),
+    id: applicationId(text(id)),
+    clientId: text(clientId),
+    name: text(name),
+    scopes: JSON.parse(text(scopes)) as string[],
+    limits: JSON.parse(text(limits)) as Record<string, unknown>,
+    disabled: disabled === 't',
+    generation: BigInt(text(generation)),
+    issuedAt: time(issuedAt),
+    createdAt: new Date(Number(createdAt)),
+    previousSecretExpiresAt: time(overlapEnd),
+  };
+}
+
+export function toSecrets(row: TextRow, application: Application): ApplicationSecrets {
+  const [digest, previous] = row.slice(FIRST_SECRET_COLUMN);
+  const expiresAt = application.previousSecretExpiresAt;
+  return {
+    digest: Buffer.from(text(digest), 'hex'),
+    previous: previous && expiresAt ? { digest: Buffer.from(previous, 'hex'), expiresAt } : null,
+  };
+}
+
+function text(value: string | null | undefined): string {
+  if (typeof value !== 'string') throw new Error('A column that is never null was null.');
+  return value;
+}
+
+function time(value: string | null | undefined): Date | null {
+  return typeof value === 'string' ? new Date(Number(value)) : null;
+}
