@@ -1,0 +1,21 @@
+import { Injectable } from '@nestjs/common';
+import type { AssetId, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import type { Computer } from '../domain/computer';
+import { ComputerDirectory } from '../domain/computer-directory.port';
+import { ComputerNotFound } from '../domain/computer-not-found';
+
+@Injectable()
+export class ComputersService {
+  constructor(private readonly computers: ComputerDirectory) {}
+
+  async list(workspaceId: WorkspaceId, page: PageRequest): Promise<Page<Computer>> {
+    return this.computers.list(workspaceId, page);
+  }
+
+  /** Throws `not_found`. */
+  async get(workspaceId: WorkspaceId, id: AssetId): Promise<Computer> {
+    const computer = await this.computers.find(workspaceId, id);
+    if (!computer) throw new ComputerNotFound();
+    return computer;
+  }
+}

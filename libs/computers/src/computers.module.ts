@@ -1,0 +1,11 @@
+import { Module } from '@nestjs/common';
+import { ComputersService } from './application/computers.service';
+import { ComputerDirectory } from './domain/computer-directory.port';
+import { ComputersController } from './http/computers.controller';
+import { ComputerDirectoryTypeorm } from './typeorm/computer-directory.typeorm';
+
+@Module({
+  controllers: [ComputersController],
+  providers: [ComputersService, { provide: ComputerDirectory, useClass: ComputerDirectoryTypeorm }],
+})
+export class ComputersModule {}

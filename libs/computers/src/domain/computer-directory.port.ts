@@ -1,0 +1,11 @@
+import type { AssetId, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import type { Computer } from './computer';
+
+/** The visible computers of a workspace, monitored or not. Read-only: they change through the inventory. */
+export abstract class ComputerDirectory {
+  /** One page, in an order that never changes; `totalCount` is of the same moment as the items. */
+  abstract list(workspaceId: WorkspaceId, page: PageRequest): Promise<Page<Computer>>;
+
+  /** Null when the workspace has no visible computer of this id. */
+  abstract find(workspaceId: WorkspaceId, id: AssetId): Promise<Computer | null>;
+}

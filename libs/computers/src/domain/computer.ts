@@ -1,0 +1,31 @@
+import type { AssetId } from '#libs/kernel';
+
+export interface Tag {
+  readonly key: string;
+  readonly value: string;
+  readonly readOnly: boolean;
+}
+
+/** What monitoring has found out. Null is unknown, never false. */
+export interface CompliancePosture {
+  readonly agentVersion: string | null;
+  readonly antivirusInstalled: boolean | null;
+  readonly diskEncryptionEnabled: boolean | null;
+  readonly passwordManagerInstalled: boolean | null;
+  readonly screenLockEnabled: boolean | null;
+}
+
+/** A visible COMPUTER asset with its posture; its id is that of the asset. */
+export interface Computer {
+  readonly id: AssetId;
+  readonly name: string;
+  readonly operatingSystem: string | null;
+  readonly osVersion: string | null;
+  readonly serialNumber: string | null;
+  readonly ownerId: AssetId | null;
+  /** Whether an agent or a device management has reported the device. */
+  readonly isMonitored: boolean;
+  readonly lastCheckedAt: Date | null;
+  readonly tags: readonly Tag[];
+  readonly compliance: CompliancePosture;
+}

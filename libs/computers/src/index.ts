@@ -1,0 +1,2 @@
+export { ComputersModule } from './computers.module';
+export { computersSchema } from './typeorm/schema';

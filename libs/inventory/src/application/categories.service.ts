@@ -1,0 +1,13 @@
+import { Injectable } from '@nestjs/common';
+import { type Page, type PageRequest, toPage } from '#libs/kernel';
+import { ASSET_CATEGORIES, type AssetCategory } from '../domain/asset-category';
+
+/** The five categories, which page like every list. */
+@Injectable()
+export class CategoriesService {
+  list(page: PageRequest): Page<AssetCategory> {
+    const start = ASSET_CATEGORIES.findIndex((category) => category.key === page.after) + 1;
+    const found = ASSET_CATEGORIES.slice(start).map((category) => ({ ...category, position: category.key }));
+    return toPage(found, page.size, ASSET_CATEGORIES.length);
+  }
+}

@@ -1,0 +1,56 @@
+import type { AssetId } from '#libs/kernel';
+import type { AssetType } from './asset-category';
+
+export const CLASSIFICATIONS = ['UNKNOWN', 'PUBLIC', 'INTERNAL', 'CONFIDENTIAL'] as const;
+/** An asset that nobody classified reads `UNKNOWN`. */
+export type Classification = (typeof CLASSIFICATIONS)[number];
+
+export const OWNER_SOURCES = ['MANUAL', 'API', 'INTEGRATION', 'RULE'] as const;
+export type OwnerSource = (typeof OWNER_SOURCES)[number];
+
+export const COMPLETE_STATUSES = ['COMPLETE', 'INCOMPLETE'] as const;
+export type CompleteStatus = (typeof COMPLETE_STATUSES)[number];
+
+export interface Tag {
+  readonly key: string;
+  readonly value: string;
+  /** True for tags that the platform manages. */
+  readonly readOnly: boolean;
+}
+
+/** What an information or custom asset is known to hold. */
+export interface DataStored {
+  readonly containsPatientData: boolean | null;
+  readonly containsUserData: boolean | null;
+  readonly userDataInfo: string | null;
+}
+
+/** A visible asset of the inventory. Members of another category than its own are null. */
+export interface Asset {
+  readonly id: AssetId;
+  readonly type: AssetType;
+  readonly name: string;
+  readonly classification: Classification;
+  /** Null when there is none; never empty. */
+  readonly description: string | null;
+  readonly ownerId: AssetId | null;
+  /** Null exactly when there is no owner. */
+  readonly ownerSource: OwnerSource | null;
+  readonly externalId: string;
+  readonly createdAt: Date;
+  readonly lastCheckedAt: Date | null;
+  /** Sorted by the code points of the key. */
+  readonly tags: readonly Tag[];
+  readonly dataStored: DataStored | null;
+  readonly accountId: string | null;
+  readonly region: string | null;
+  readonly serialNumber: string | null;
+  readonly operatingSystem: string | null;
+  readonly osVersion: string | null;
+  readonly email: string | null;
+}
+
+/** Derived, never set: COMPLETE exactly when the asset has an owner (specification, States and transitions). */
+export function completeStatusOf(asset: Pick<Asset, 'ownerId'>): CompleteStatus {
+  return asset.ownerId === null ? 'INCOMPLETE' : 'COMPLETE';
+}

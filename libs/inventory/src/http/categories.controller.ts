@@ -1,0 +1,44 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { RequireScope } from '#libs/auth';
+import {
+  ApiBearer,
+  ApiProblems,
+  BEARER_PROBLEMS,
+  type Caller,
+  CurrentCaller,
+  PageQueryDto,
+  Paging,
+} from '#libs/platform';
+import { CategoriesService } from '../application/categories.service';
+import { AssetCategoryPageDto } from './asset-category.dto';
+
+const RESOURCE = 'categories';
+
+@ApiTags('Inventory')
+@ApiBearer()
+@Controller('v1/inventory/categories')
+export class CategoriesController {
+  constructor(
+    private readonly categories: CategoriesService,
+    private readonly paging: Paging,
+  ) {}
+
+  @Get()
+  @RequireScope('inventory:read')
+  @ApiOperation({
+    operationId: 'listCategories',
+    summary: 'List asset categories',
+    description: 'Needs `inventory:read` (or `all:read`).',
+  })
+  @ApiOkResponse({ type: AssetCategoryPageDto })
+  @ApiProblems('validation_failed', 'invalid_cursor', ...BEARER_PROBLEMS)
+  list(@CurrentCaller() { workspaceId }: Caller, @Query() query: PageQueryDto): AssetCategoryPageDto {
+    const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
+    const found = this.categories.list(page);
+    return {
+      results: found.items.map(({ key, displayLabel }) => ({ key, displayLabel })),
+      pageInfo: this.paging.pageInfo(workspaceId, RESOURCE, found, filters),
+    };
+  }
+}

@@ -1,0 +1,2 @@
+export { InventoryModule } from './inventory.module';
+export { inventorySchema } from './typeorm/schema';
