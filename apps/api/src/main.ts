@@ -1,0 +1,66 @@
+import 'reflect-metadata';
+import type { Server } from 'node:http';
+import { SigningKeys } from '#libs/auth';
+import { SettingsInvalid, assertRuntimeRole, createLog, loadSettings } from '#libs/platform';
+import { DataSource } from 'typeorm';
+import { createApp } from './create-app';
+import { drain, onStopSignal } from './graceful-stop';
+import { createManagementServer } from './management-server';
+import { checkReadiness } from './readiness';
+import { schema } from './schema';
+
+async function main(): Promise<void> {
+  const settings = loadSettings(process.env);
+  const log = createLog({ level: settings.logLevel, format: settings.logFormat });
+  let stopping = false;
+  const app = await createApp(settings, { log, isStopping: () => stopping });
+  const dataSource = app.get(DataSource);
+  await assertRuntimeRole(dataSource, settings.production, (warning) => log.warn(warning));
+
+  const servers = [app.getHttpServer() as Server];
+  if (settings.managementPort !== null) {
+    const management = createManagementServer({
+      readiness: () => checkReadiness(dataSource, schema, stopping),
+      jwks: () => app.get(SigningKeys).jwks,
+      baseUrl: settings.baseUrl,
+    });
+    await listen(management, 'MANAGEMENT_PORT', settings.managementPort, settings.managementHost);
+    servers.push(management);
+  }
+  await listen(servers[0] as Server, 'PORT', settings.port, settings.host);
+  log.info({ baseUrl: settings.baseUrl, managementPort: settings.managementPort }, 'serving');
+  onStopSignal(
+    () => {
+      stopping = true;
+      log.info('stopping');
+    },
+    async () => {
+      await drain(servers);
+      await dataSource.destroy();
+    },
+  );
+}
+
+/** A port that cannot be had is the setting's fault, and said as such. */
+function listen(server: Server, setting: string, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be had (${error.code ?? ''})`;
+      reject(new CannotStart(`${host}:${port} ${why}; set ${setting} to another port.`));
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+class CannotStart extends Error {}
+
+main().catch((error: unknown) => {
+  const expected = error instanceof SettingsInvalid || error instanceof CannotStart;
+  process.stderr.write(`${expected || !(error instanceof Error) ? String((error as Error).message) : reason(error)}\n`);
+  process.exit(1);
+});
+
+/** One line for operators; the stack only where somebody asked for detail. */
+function reason(error: Error): string {
+  return process.env['LOG_LEVEL'] === 'debug' ? (error.stack ?? error.message) : `Cannot start: ${error.message}`;
+}

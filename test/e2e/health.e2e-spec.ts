@@ -1,0 +1,21 @@
+import { type TestApp, startApp } from '../support/start-app';
+
+describe('GET /v1/health', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.stop());
+
+  it('answers ok and the API version without a token', async () => {
+    const answer = await app.client().get('/v1/health');
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({ status: 'ok', version: '1.0.0' });
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('looks at no token: a malformed one changes nothing', async () => {
+    const answer = await app.client('not a token').get('/v1/health');
+    expect(answer.status).toBe(200);
+  });
+});

@@ -1,0 +1,74 @@
+export interface Answer<Body = Record<string, unknown>> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+  readonly text: string;
+}
+
+export interface PageBody {
+  readonly results: readonly Record<string, unknown>[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null; readonly totalCount: number };
+}
+
+/** Speaks to the API as a client does. */
+export class ApiClient {
+  constructor(
+    private readonly origin: string,
+    private readonly token?: string,
+  ) {}
+
+  async send<Body = Record<string, unknown>>(
+    method: string,
+    path: string,
+    init: RequestInit = {},
+  ): Promise<Answer<Body>> {
+    const headers = new Headers(init.headers);
+    if (this.token !== undefined && !headers.has('Authorization')) headers.set('Authorization', `Bearer ${this.token}`);
+    const response = await fetch(`${this.origin}${path}`, { ...init, method, headers });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: parsed(text) as Body };
+  }
+
+  async get<Body = Record<string, unknown>>(path: string, init: RequestInit = {}): Promise<Answer<Body>> {
+    return this.send<Body>('GET', path, init);
+  }
+
+  /** A page of a list; throws unless the answer is 200. */
+  async page(path: string, query: Readonly<Record<string, string>> = {}): Promise<PageBody> {
+    const answer = await this.get<PageBody>(`${path}?${new URLSearchParams(query).toString()}`);
+    if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text}`);
+    return answer.body;
+  }
+
+  /** Every item of a list, page after page; `between` runs after each page. */
+  async walk(
+    path: string,
+    query: Readonly<Record<string, string>> & { readonly pageSize: string },
+    between: (pageNumber: number) => Promise<string | void> = () => Promise.resolve(),
+  ): Promise<Record<string, unknown>[]> {
+    const items: Record<string, unknown>[] = [];
+    let pageSize = query.pageSize;
+    let cursor: string | null = null;
+    for (let pageNumber = 1; ; pageNumber += 1) {
+      const next: Record<string, string> = { ...query, pageSize, ...(cursor === null ? {} : { pageCursor: cursor }) };
+      const page: PageBody = await this.page(path, next);
+      items.push(...page.results);
+      if (!page.pageInfo.hasNextPage) return items;
+      cursor = page.pageInfo.endCursor;
+      pageSize = (await between(pageNumber)) ?? pageSize;
+    }
+  }
+
+  /** Asks for a token with the credentials in the form. */
+  async requestToken(form: Readonly<Record<string, string>>, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.send('POST', '/oauth/token', { body: new URLSearchParams(form), headers });
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Client } from 'pg';
+import type { Settings } from '#libs/platform';
+import { type Scope } from '#libs/auth';
+import { ClientSecretsSystem } from '../../libs/auth/src/system/client-secrets.system';
+import { ASSET_TYPES, type AssetType } from '../../libs/inventory/src/domain/asset-category';
+import { CLASSIFICATIONS, type Classification, OWNER_SOURCES } from '../../libs/inventory/src/domain/asset';
+import { ApiClient } from './api-client';
+
+export interface ArrangedApplication {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+export interface ArrangedAsset {
+  readonly id: string;
+  readonly internalId: string;
+}
+
+/** What a test wants an asset to be; anything left out has an unremarkable value. */
+export interface AssetWishes {
+  readonly type?: AssetType;
+  readonly name?: string;
+  readonly classification?: Classification;
+  readonly description?: string | null;
+  readonly ownerId?: string | null;
+  readonly visibility?: 'ACTIVE' | 'HIDDEN' | 'DELETED';
+  /** Further columns of the table, as they are. */
+  readonly columns?: Readonly<Record<string, unknown>>;
+  readonly posture?: Readonly<Record<string, unknown>>;
+}
+
+const VISIBILITIES = ['ACTIVE', 'HIDDEN', 'DELETED'];
+
+/** Puts workspaces, applications and assets into place, past row-level security. */
+export class Arrangement {
+  private readonly secrets: ClientSecretsSystem;
+
+  constructor(
+    private readonly admin: Client,
+    settings: Settings,
+    private readonly origin: string,
+  ) {
+    this.secrets = new ClientSecretsSystem(readFileSync(settings.secretPepperFile));
+  }
+
+  async aWorkspace(): Promise<string> {
+    const slug = `w-${randomBytes(6).toString('hex')}`;
+    const { rows } = await this.admin.query<{ id: string }>(
+      'INSERT INTO workspace (slug, name) VALUES ($1, $1) RETURNING id',
+      [slug],
+    );
+    return (rows[0] as { id: string }).id;
+  }
+
+  async anApplication(
+    workspaceId: string,
+    scopes: readonly Scope[] = ['all:read', 'all:write'],
+  ): Promise<ArrangedApplication> {
+    const { secret, digest } = this.secrets.newSecret();
+    const clientId = this.secrets.newClientId();
+    await this.admin.query(
+      'INSERT INTO application (workspace_id, client_id, name, secret_digest, scopes) VALUES ($1, $2, $2, $3, $4)',
+      [workspaceId, clientId, digest, scopes],
+    );
+    return { clientId, clientSecret: secret };
+  }
+
+  /** A token of a fresh application, so that no other test supersedes it. */
+  async aToken(workspaceId: string, scopes?: readonly Scope[]): Promise<string> {
+    const { clientId, clientSecret } = await this.anApplication(workspaceId, scopes);
+    const answer = await new ApiClient(this.origin).requestToken({
+      grant_type: 'client_credentials',
+      client_id: clientId,
+      client_secret: clientSecret,
+    });
+    if (answer.status !== 200) throw new Error(answer.text);
+    return answer.body['access_token'] as string;
+  }
+
+  async aClient(workspaceId: string, scopes?: readonly Scope[]): Promise<ApiClient> {
+    return new ApiClient(this.origin, await this.aToken(workspaceId, scopes));
+  }
+
+  async anAsset(workspaceId: string, wishes: AssetWishes = {}): Promise<ArrangedAsset> {
+    const type = wishes.type ?? 'CUSTOM';
+    const columns: Record<string, unknown> = {
+      workspace_id: workspaceId,
+      source: 'test',
+      external_id: randomUUID(),
+      sub_key: ASSET_TYPES.indexOf(type) + 1,
+      visibility: VISIBILITIES.indexOf(wishes.visibility ?? 'ACTIVE'),
+      classification: CLASSIFICATIONS.indexOf(wishes.classification ?? 'UNKNOWN'),
+      name: wishes.name ?? `${type} asset`,
+      description: wishes.description ?? null,
+      owner_id: wishes.ownerId ?? null,
+      owner_source: wishes.ownerId ? OWNER_SOURCES.indexOf('INTEGRATION') + 1 : null,
+      ...wishes.columns,
+    };
+    const { rows } = await this.insert('asset', columns, 'public_id AS id, id AS "internalId"');
+    const asset = rows[0] as unknown as ArrangedAsset;
+    if (type === 'COMPUTER') {
+      await this.insert('computer', { workspace_id: workspaceId, asset_id: asset.internalId, ...wishes.posture }, '1');
+    }
+    return asset;
+  }
+
+  async anEmployee(workspaceId: string, name = 'Ada Okafor'): Promise<ArrangedAsset> {
+    return this.anAsset(workspaceId, { type: 'EMPLOYEE', name, columns: { email: 'ada@example.com' } });
+  }
+
+  private insert(table: string, columns: Record<string, unknown>, returning: string): Promise<{ rows: unknown[] }> {
+    const names = Object.keys(columns);
+    const places = names.map((_, index) => `$${index + 1}`).join(', ');
+    return this.admin.query(
+      `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places}) RETURNING ${returning}`,
+      Object.values(columns),
+    );
+  }
+}

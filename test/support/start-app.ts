@@ -1,0 +1,60 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { type Settings, loadSettings } from '#libs/platform';
+import { createApp } from '../../apps/api/src/create-app';
+import { ApiClient } from './api-client';
+import { Arrangement } from './arrangement';
+import { type TestDatabase, createTestDatabase } from './test-database';
+
+export interface TestApp {
+  /** Where it listens; not the base URL that it calls itself by. */
+  readonly origin: string;
+  readonly port: number;
+  readonly settings: Settings;
+  readonly database: TestDatabase;
+  readonly arrange: Arrangement;
+  /** Every line of the log so far. */
+  readonly logLines: readonly Record<string, unknown>[];
+  client(token?: string): ApiClient;
+  stop(): Promise<void>;
+}
+
+/** The real application on a free port, with a database of its own. */
+export async function startApp(overrides: Record<string, string> = {}): Promise<TestApp> {
+  const database = await createTestDatabase();
+  const settings = loadSettings({
+    NODE_ENV: 'test',
+    DATABASE_URL: database.databaseUrl,
+    LOCAL_DIR: process.env['TEST_LOCAL_DIR'],
+    BASE_URL: 'https://api.example.test',
+    PORT: '0',
+    ...overrides,
+  });
+  const logLines: Record<string, unknown>[] = [];
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      logLines.push(JSON.parse(chunk.toString()) as Record<string, unknown>);
+      done();
+    },
+  });
+  const app = await createApp(settings, { log: pino({ level: 'info', base: undefined, messageKey: 'message' }, sink) });
+  await app.listen(0, '127.0.0.1');
+  const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
+  return {
+    origin,
+    port,
+    settings,
+    database,
+    arrange: new Arrangement(database.admin, settings, origin),
+    logLines,
+    client: (token) => new ApiClient(origin, token),
+    stop: async () => {
+      (app.getHttpServer() as Server).closeAllConnections();
+      await app.close();
+      await database.drop();
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { authSchema } from '#libs/auth';
+import { computersSchema } from '#libs/computers';
+import { inventorySchema } from '#libs/inventory';
+import { migrate } from '#libs/platform';
+
+export const testSchema = [authSchema, inventorySchema, computersSchema];
+
+/** A migrated database of a test file's own, on the Postgres of the run. */
+export interface TestDatabase {
+  readonly databaseUrl: string;
+  readonly migrationDatabaseUrl: string;
+  /** Connected as a superuser, whom row-level security does not hold: for arranging and for looking behind the scenes. */
+  readonly admin: Client;
+  drop(): Promise<void>;
+}
+
+export async function createTestDatabase(
+  options: { readonly migrated: boolean } = { migrated: true },
+): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const migrationDatabaseUrl = withDatabase(url('TEST_MIGRATION_DATABASE_URL'), name);
+  const databaseUrl = withDatabase(url('TEST_DATABASE_URL'), name);
+  const owner = new URL(migrationDatabaseUrl).username;
+  await withServer((server) => server.query(`CREATE DATABASE ${name} OWNER ${owner}`));
+  if (options.migrated) await migrate({ migrationDatabaseUrl, databaseUrl, schema: testSchema });
+  const admin = new Client({ connectionString: withDatabase(url('TEST_SUPERUSER_URL'), name) });
+  // A test that restarts the server loses this connection; what it does next with it fails by itself.
+  admin.on('error', () => undefined);
+  await admin.connect();
+  return {
+    databaseUrl,
+    migrationDatabaseUrl,
+    admin,
+    drop: async () => {
+      await admin.end();
+      await withServer((server) => server.query(`DROP DATABASE ${name} WITH (FORCE)`));
+    },
+  };
+}
+
+async function withServer(work: (server: Client) => Promise<unknown>): Promise<void> {
+  const server = new Client({ connectionString: url('TEST_SUPERUSER_URL') });
+  await server.connect();
+  try {
+    await work(server);
+  } finally {
+    await server.end();
+  }
+}
+
+function url(name: string): string {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`${name} is not set; run this through jest's project "services".`);
+  return value;
+}
+
+function withDatabase(base: string, name: string): string {
+  const changed = new URL(base);
+  changed.pathname = `/${name}`;
+  return changed.toString();
+}
