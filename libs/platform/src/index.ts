@@ -8,6 +8,8 @@ export { type MigrationReport, RolesNotApart, RuntimeRoleUnfit, migrate } from '
 export { RuntimeRoleTooPowerful, assertRuntimeRole } from './database/runtime-role';
 export { type BoundStatement, type Statement, type TextRow } from './database/pipelined-statements';
 export { type SchemaPart, type TableGrant } from './database/schema-part';
+export { type EmbeddedPostgres, openEmbeddedPostgres } from './embedded-postgres/embedded-postgres';
+export { EmbeddedPostgresFault } from './embedded-postgres/embedded-postgres-fault';
 export { API_VERSION } from './health/api-version';
 export { acceptTarget } from './http/accept-target';
 export { ApiBearer, CLIENT_CREDENTIALS_SCHEME } from './http/api-bearer.decorator';

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readlinkSync } from 'node:fs';
+
+/** A process, told from later ones with the same number by the moment it started. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  readonly startedAt: string;
+}
+
+/** Alive, but the system does not show us since when (another user's process under a hardened /proc). */
+const UNKNOWN_START = 'unknown';
+
+export function ownIdentity(): ProcessIdentity {
+  return { pid: process.pid, startedAt: startOf(process.pid) ?? UNKNOWN_START };
+}
+
+/** True while that very process lives; a number taken over by another program does not count. */
+export function isAlive(identity: ProcessIdentity): boolean {
+  const startedAt = startOf(identity.pid);
+  if (startedAt === null) return false;
+  return startedAt === UNKNOWN_START || identity.startedAt === UNKNOWN_START || startedAt === identity.startedAt;
+}
+
+/** True while some process has that number. One that is dead and only waits for its parent to notice does not count. */
+export function isPidAlive(pid: number): boolean {
+  return startOf(pid) !== null;
+}
+
+export function parseIdentity(text: string): ProcessIdentity | null {
+  const [pid, startedAt] = text.trim().split(' ', 2);
+  return pid !== undefined && startedAt !== undefined && /^[1-9][0-9]*$/.test(pid)
+    ? { pid: Number(pid), startedAt }
+    : null;
+}
+
+export function formatIdentity(identity: ProcessIdentity): string {
+  return `${identity.pid} ${identity.startedAt}\n`;
+}
+
+/** Whether the process works in that directory, as a Postgres server does in its data directory. Unknown counts as yes. */
+export function worksIn(pid: number, directory: string): boolean {
+  try {
+    if (process.platform === 'linux') return readlinkSync(`/proc/${pid}/cwd`) === directory;
+    return processColumns(pid, 'command=').includes(directory);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EACCES' && isPidAlive(pid);
+  }
+}
+
+function startOf(pid: number): string | null {
+  if (!answersSignals(pid)) return null;
+  try {
+    return process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);
+  } catch {
+    return answersSignals(pid) ? UNKNOWN_START : null;
+  }
+}
+
+function answersSignals(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function startFromProc(pid: number): string | null {
+  // The program's name stands in brackets and may hold blanks, so fields are counted from the last bracket.
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  if (fields[0] === 'Z' || fields[0] === 'X') return null;
+  // Field 22 counts ticks since boot; the boot's id tells one boot from the next.
+  return `${fields[19]}@${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}`;
+}
+
+function startFromPs(pid: number): string | null {
+  const [state, ...startedAt] = processColumns(pid, 'stat=,lstart=').split(/\s+/);
+  return state === undefined || state.startsWith('Z') ? null : startedAt.join('_');
+}
+
+function processColumns(pid: number, columns: string): string {
+  return execFileSync('ps', ['-ww', '-o', columns, '-p', String(pid)], {
+    encoding: 'utf8',
+    env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim();
+}

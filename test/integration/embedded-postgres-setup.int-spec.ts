@@ -1,0 +1,92 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openEmbeddedPostgres } from '../../libs/platform/src/embedded-postgres/embedded-postgres';
+import { findPostmaster } from '../../libs/platform/src/embedded-postgres/postmaster-file';
+import { isRoot } from '../../libs/platform/src/embedded-postgres/service-account';
+import { substituteDirectoryOf } from '../../libs/platform/src/embedded-postgres/substitute-directory';
+import { clear, faultOf, makeDirectory, query } from '../support/embedded-postgres-directory';
+import { EmbeddedPostgresProcess } from '../support/embedded-postgres-process';
+
+jest.setTimeout(30_000);
+
+describe('an embedded Postgres in a fresh directory', () => {
+  let directory: string;
+  afterEach(async () => {
+    await EmbeddedPostgresProcess.killAll();
+    await clear(directory);
+  });
+
+  it('is made once when several processes open it at the same time', async () => {
+    directory = makeDirectory();
+    const processes = [1, 2, 3, 4, 5].map(() => new EmbeddedPostgresProcess(directory));
+    const urls = await Promise.all(processes.map((one) => one.opened()));
+    expect(new Set(urls.map((one) => one.migrationDatabaseUrl)).size).toBe(1);
+    expect(processes.flatMap((one) => one.said.filter((line) => line.startsWith('Making a database')))).toHaveLength(1);
+    await Promise.all(processes.map((one) => one.close()));
+    expect(findPostmaster(join(directory, 'postgres'))).toBeNull();
+  });
+
+  it('is made anew after a set-up that was killed half way', async () => {
+    directory = makeDirectory();
+    const killed = new EmbeddedPostgresProcess(directory);
+    // The files look like a database by the time that the one after Postgres' own three (1, 4, 5) appears in it.
+    const begun = (): boolean =>
+      readdirSync(directory, { recursive: true }).some((name) => /\/base\/[0-9]{2,}$/.test(String(name)));
+    while (!begun()) await sleep(5);
+    await killed.kill();
+    expect(existsSync(join(directory, 'postgres'))).toBe(false);
+    const postgres = await openEmbeddedPostgres({ localDir: directory });
+    expect(await query(postgres.databaseUrl, 'SELECT current_user AS role')).toEqual([{ role: 'compliance_api' }]);
+    expect(readdirSync(directory).sort()).toEqual(['postgres', 'postgres-lock', 'postgres-users', 'postgres.log']);
+    await postgres.close();
+  });
+
+  it('moves aside what only looks like a database', async () => {
+    directory = makeDirectory();
+    mkdirSync(join(directory, 'postgres', 'base'), { recursive: true });
+    const said: string[] = [];
+    const postgres = await openEmbeddedPostgres({ localDir: directory, say: (line) => said.push(line) });
+    await postgres.close();
+    expect(said[0]).toMatch(/was no complete database/);
+    const aside = readdirSync(directory).filter((name) => name.startsWith('postgres.incomplete-'));
+    expect(readdirSync(join(directory, aside[0] ?? ''))).toEqual(['base']);
+  });
+
+  it('refuses a place where it cannot write and says what to do', async () => {
+    directory = makeDirectory();
+    writeFileSync(join(directory, 'file'), '');
+    expect((await faultOf(join(directory, 'file'))).message).toMatch(/file.*set LOCAL_DIR.*set DATABASE_URL/);
+    expect((await faultOf(join(directory, 'file', 'below'))).message).toMatch(/ENOTDIR.*set LOCAL_DIR/);
+    // Permissions stop everybody but root.
+    if (!isRoot()) {
+      chmodSync(directory, 0o555);
+      expect((await faultOf(join(directory, 'new'))).message).toMatch(/EACCES.*set LOCAL_DIR/);
+      chmodSync(directory, 0o755);
+    }
+  });
+
+  it('works below a private directory: an ordinary user as everywhere, root from /var/tmp, and says so', async () => {
+    directory = makeDirectory(0o700);
+    const said: string[] = [];
+    const postgres = await openEmbeddedPostgres({ localDir: directory, say: (line) => said.push(line) });
+    expect(await query(postgres.databaseUrl, 'SELECT current_user AS role')).toEqual([{ role: 'compliance_api' }]);
+    const dataDir = isRoot() ? join(substituteDirectoryOf(directory), 'postgres') : join(directory, 'postgres');
+    expect(existsSync(dataDir)).toBe(true);
+    expect(said.filter((line) => line.includes('/var/tmp/compliance-api-'))).toHaveLength(isRoot() ? 2 : 0);
+    await postgres.close();
+    expect(findPostmaster(dataDir)).toBeNull();
+  });
+
+  it('does not trust a directory in /var/tmp that somebody else may write to', async () => {
+    directory = makeDirectory(0o700);
+    mkdirSync(substituteDirectoryOf(directory));
+    chmodSync(substituteDirectoryOf(directory), 0o777);
+    if (isRoot()) {
+      expect((await faultOf(directory)).message).toMatch(/was not made by this program/);
+    } else {
+      await (await openEmbeddedPostgres({ localDir: directory })).close();
+      expect(readdirSync(substituteDirectoryOf(directory))).toEqual([]);
+    }
+  });
+});

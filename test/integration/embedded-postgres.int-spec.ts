@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process';
+import { appendFileSync, chownSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type QueryResultRow } from 'pg';
+import { openEmbeddedPostgres } from '../../libs/platform/src/embedded-postgres/embedded-postgres';
+import { stopServer } from '../../libs/platform/src/embedded-postgres/postgres-server';
+import { findPostmaster } from '../../libs/platform/src/embedded-postgres/postmaster-file';
+import { findServiceAccount, isRoot } from '../../libs/platform/src/embedded-postgres/service-account';
+import { clear, faultOf, makeDirectory, query } from '../support/embedded-postgres-directory';
+import { EmbeddedPostgresProcess } from '../support/embedded-postgres-process';
+
+jest.setTimeout(30_000);
+
+describe('an embedded Postgres', () => {
+  let localDir: string;
+  let dataDir: string;
+
+  // One database for the whole file, as making one takes longest; every test ends with its server stopped.
+  beforeAll(() => {
+    localDir = makeDirectory();
+    dataDir = join(localDir, 'postgres');
+  });
+  afterEach(async () => {
+    await EmbeddedPostgresProcess.killAll();
+    const left = findPostmaster(dataDir);
+    await stopServer(dataDir, 'immediate');
+    expect(left).toBeNull();
+  });
+  afterAll(() => clear(localDir));
+
+  it('is made at the first opening, with an owner that is no superuser and a runtime role that may do nothing', async () => {
+    const postgres = await openEmbeddedPostgres({ localDir });
+    const roles = (url: string): Promise<QueryResultRow[]> =>
+      query(
+        url,
+        `SELECT rolname, rolsuper, rolcreaterole, rolcreatedb, rolbypassrls, rolreplication,
+                pg_get_userbyid(datdba) AS owner
+           FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database()`,
+      );
+    const nothing = {
+      rolsuper: false,
+      rolcreaterole: false,
+      rolcreatedb: false,
+      rolbypassrls: false,
+      rolreplication: false,
+    };
+    expect(await roles(postgres.migrationDatabaseUrl)).toEqual([
+      { rolname: 'compliance_owner', owner: 'compliance_owner', ...nothing },
+    ]);
+    expect(await roles(postgres.databaseUrl)).toEqual([
+      { rolname: 'compliance_api', owner: 'compliance_owner', ...nothing },
+    ]);
+    await query(postgres.migrationDatabaseUrl, 'CREATE TABLE kept (word text); INSERT INTO kept VALUES ($$before$$)');
+    await expect(query(postgres.databaseUrl, 'CREATE TABLE mine (word text)')).rejects.toThrow('permission denied');
+    await expect(query(postgres.databaseUrl, 'SELECT * FROM kept')).rejects.toThrow('permission denied');
+    await postgres.close();
+    await postgres.close();
+  });
+
+  it('keeps its passwords and its log from other users, listens on loopback only and syncs what it writes', async () => {
+    const postgres = await openEmbeddedPostgres({ localDir });
+    expect(statSync(join(dataDir, 'compliance-passwords.json')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(localDir, 'postgres.log')).mode & 0o777).toBe(0o600);
+    const settings = `SELECT current_setting('listen_addresses') AS address, current_setting('fsync') AS fsync,
+      current_setting('server_encoding') AS encoding`;
+    expect(await query(postgres.databaseUrl, settings)).toEqual([
+      { address: '127.0.0.1', fsync: 'on', encoding: 'UTF8' },
+    ]);
+    expect(existsSync(join(tmpdir(), `.s.PGSQL.${new URL(postgres.databaseUrl).port}`))).toBe(false);
+    await postgres.close();
+  });
+
+  it('is shared by two openings of one process', async () => {
+    const [first, second] = await Promise.all([openEmbeddedPostgres({ localDir }), openEmbeddedPostgres({ localDir })]);
+    expect(second.databaseUrl).toBe(first.databaseUrl);
+    await first.close();
+    expect(await query(second.migrationDatabaseUrl, 'SELECT word FROM kept')).toEqual([{ word: 'before' }]);
+    await second.close();
+  });
+
+  it('is shared by processes, and the last one stops it', async () => {
+    const processes = [1, 2, 3].map(() => new EmbeddedPostgresProcess(localDir));
+    const urls = await Promise.all(processes.map((one) => one.opened()));
+    expect(new Set(urls.map((one) => one.databaseUrl)).size).toBe(1);
+    const [first, second, third] = processes;
+    await Promise.all([first?.close(), second?.close()]);
+    expect(await query(urls[0]?.databaseUrl ?? '', 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await third?.close();
+  });
+
+  it('outlives a killed process, is taken over by the next and stopped by it', async () => {
+    const killed = new EmbeddedPostgresProcess(localDir);
+    const urls = await killed.opened();
+    await killed.kill();
+    const server = findPostmaster(dataDir);
+    expect(await query(urls.databaseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    const next = await openEmbeddedPostgres({ localDir });
+    expect(next.databaseUrl).toBe(urls.databaseUrl);
+    expect(findPostmaster(dataDir)?.pid).toBe(server?.pid);
+    await next.close();
+  });
+
+  it('comes back under the same address, with its data, after the server was killed', async () => {
+    const user = new EmbeddedPostgresProcess(localDir);
+    const urls = await user.opened();
+    const before = findPostmaster(dataDir);
+    process.kill(before?.pid ?? 0, 'SIGKILL');
+    const next = await openEmbeddedPostgres({ localDir });
+    expect(next.databaseUrl).toBe(urls.databaseUrl);
+    expect(findPostmaster(dataDir)?.pid).not.toBe(before?.pid);
+    expect(await query(next.migrationDatabaseUrl, 'SELECT word FROM kept')).toEqual([{ word: 'before' }]);
+    await next.close();
+    expect(findPostmaster(dataDir)).not.toBeNull();
+    await user.close();
+  });
+
+  it.each(['a dead process', 'another program'])('starts although a stale postmaster.pid names %s', async (named) => {
+    const postgres = await openEmbeddedPostgres({ localDir });
+    const [, ...rest] = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
+    await postgres.close();
+    const account = isRoot() ? findServiceAccount() : {};
+    // Postgres itself overlooks processes of other users, so the other program runs as Postgres does.
+    const other = spawn('sleep', ['60'], { ...account, cwd: '/', stdio: 'ignore' });
+    if (named === 'a dead process') {
+      other.kill('SIGKILL');
+      await new Promise((resolve) => other.once('exit', resolve));
+    }
+    const owner = statSync(dataDir);
+    writeFileSync(join(dataDir, 'postmaster.pid'), [other.pid, ...rest].join('\n'), { mode: 0o600 });
+    chownSync(join(dataDir, 'postmaster.pid'), owner.uid, owner.gid);
+    const next = await openEmbeddedPostgres({ localDir });
+    expect(await query(next.migrationDatabaseUrl, 'SELECT word FROM kept')).toEqual([{ word: 'before' }]);
+    await next.close();
+    expect(other.exitCode).toBeNull();
+    other.kill('SIGKILL');
+  });
+
+  it('shows the end of the log when the server does not start', async () => {
+    const configuration = join(dataDir, 'postgresql.conf');
+    const before = readFileSync(configuration);
+    appendFileSync(configuration, "\nshared_buffers = 'plenty'\n");
+    const { message } = await faultOf(localDir);
+    writeFileSync(configuration, before);
+    expect(message).toMatch(/did not start[^]*invalid value for parameter "shared_buffers"[^]*postgres\.log/);
+  });
+
+  it('refuses the data of another major version and says what to do', async () => {
+    const version = join(dataDir, 'PG_VERSION');
+    const before = readFileSync(version);
+    writeFileSync(version, '13\n');
+    const { message } = await faultOf(localDir);
+    writeFileSync(version, before);
+    expect(message).toMatch(/made by Postgres 13.*set DATABASE_URL/);
+  });
+});

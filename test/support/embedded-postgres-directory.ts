@@ -1,0 +1,40 @@
+import { chmodSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, type QueryResultRow } from 'pg';
+import { openEmbeddedPostgres } from '../../libs/platform/src/embedded-postgres/embedded-postgres';
+import { EmbeddedPostgresFault } from '../../libs/platform/src/embedded-postgres/embedded-postgres-fault';
+import { stopServer } from '../../libs/platform/src/embedded-postgres/postgres-server';
+import { substituteDirectoryOf } from '../../libs/platform/src/embedded-postgres/substitute-directory';
+
+export async function query<Row extends QueryResultRow>(url: string, sql: string): Promise<Row[]> {
+  const client = new Client({ connectionString: url, ssl: false });
+  await client.connect();
+  try {
+    return (await client.query<Row>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** A directory that Postgres' own account can reach, which a fresh temporary directory of root is not. */
+export function makeDirectory(mode = 0o711): string {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'embedded-postgres-')));
+  chmodSync(directory, mode);
+  return directory;
+}
+
+export async function clear(directory: string): Promise<void> {
+  const away = substituteDirectoryOf(directory);
+  for (const dataDir of [join(directory, 'postgres'), join(away, 'postgres')]) {
+    if (existsSync(dataDir)) await stopServer(dataDir, 'immediate');
+  }
+  rmSync(directory, { recursive: true, force: true });
+  rmSync(away, { recursive: true, force: true });
+}
+
+export async function faultOf(localDir: string): Promise<EmbeddedPostgresFault> {
+  const outcome: unknown = await openEmbeddedPostgres({ localDir }).catch((error: unknown) => error);
+  expect(outcome).toBeInstanceOf(EmbeddedPostgresFault);
+  return outcome as EmbeddedPostgresFault;
+}
