@@ -1,0 +1,208 @@
+import { type KeyObject, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { readFileSync, readdirSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import type { ArrangedApplication } from '../support/arrangement';
+import { decodeJwt, decodeProtectedHeader, forgeToken } from '../support/jwt';
+import { type TestApp, startApp } from '../support/start-app';
+
+const PATH = '/v1/inventory/assets';
+
+describe('Bearer tokens', () => {
+  let app: TestApp;
+  let workspace: string;
+  let application: ArrangedApplication;
+  let token: string;
+  let signingKey: KeyObject;
+
+  beforeAll(async () => {
+    app = await startApp();
+    workspace = await app.arrange.aWorkspace();
+    const [file] = readdirSync(app.settings.signingKeysDir);
+    signingKey = createPrivateKey(readFileSync(join(app.settings.signingKeysDir, file as string)));
+  });
+  afterAll(() => app.stop());
+  beforeEach(async () => {
+    application = await app.arrange.anApplication(workspace, ['inventory:read']);
+    token = await newToken();
+  });
+
+  const newToken = async (): Promise<string> => {
+    const { body } = await app.client().requestToken({
+      grant_type: 'client_credentials',
+      client_id: application.clientId,
+      client_secret: application.clientSecret,
+    });
+    return body['access_token'] as string;
+  };
+  const refusal = async (authorization: string | null) => {
+    const { status, body, headers } = await app
+      .client()
+      .get(PATH, authorization === null ? {} : { headers: { Authorization: authorization } });
+    return { status, code: body['code'], challenge: headers.get('www-authenticate') };
+  };
+  const invalid = {
+    status: 401,
+    code: 'token_invalid',
+    challenge: expect.stringMatching(/^Bearer .*error="invalid_token"/) as string,
+  };
+
+  it('accepts a token that was issued, its scheme in any case', async () => {
+    expect((await app.client(token).get(PATH)).status).toBe(200);
+    expect((await app.client().get(PATH, { headers: { Authorization: `bEARER ${token}` } })).status).toBe(200);
+  });
+
+  it.each([
+    ['no header', null],
+    ['another scheme', 'Basic abc'],
+    ['a scheme that only begins alike', 'Bearerx abc'],
+  ])('answers token_missing to %s', async (_, authorization) => {
+    expect(await refusal(authorization)).toEqual({
+      status: 401,
+      code: 'token_missing',
+      challenge: 'Bearer realm="compliance-api"',
+    });
+  });
+
+  it.each(['Bearer', 'Bearer a b', 'Bearer ???', 'Bearer a.b.c', 'Bearer e30.e30.e30'])(
+    'answers token_invalid to %s',
+    async (authorization) => {
+      expect(await refusal(authorization)).toEqual(invalid);
+    },
+  );
+
+  describe('a token that was not issued by this service for this API is token_invalid:', () => {
+    const forged = (header: object, claims: object, key: KeyObject | string | null = signingKey) =>
+      `Bearer ${forgeToken(
+        { ...decodeProtectedHeader(token), ...header },
+        { ...decodeJwt(token), ...claims },
+        key,
+      )}`;
+
+    it('the control: the same forgery with nothing changed is accepted', async () => {
+      expect((await app.client().get(PATH, { headers: { Authorization: forged({}, {}) } })).status).toBe(200);
+    });
+
+    it.each([
+      ['alg none', () => forged({ alg: 'none' }, {}, null)],
+      [
+        'HS256 keyed with the public key',
+        () =>
+          forged(
+            { alg: 'HS256' },
+            {},
+            createPublicKey(signingKey).export({ type: 'spki', format: 'pem' }) as string,
+          ),
+      ],
+      ['a key of another', () => forged({}, {}, generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey)],
+      ['a foreign kid', () => forged({ kid: 'somebody-elses' }, {})],
+      ['a kid that is a path', () => forged({ kid: '../../etc/passwd' }, {})],
+      ['no kid', () => forged({ kid: undefined }, {})],
+      ['another type', () => forged({ typ: 'JWT' }, {})],
+      ['another audience', () => forged({}, { aud: 'https://other.example' })],
+      ['another issuer', () => forged({}, { iss: 'https://other.example' })],
+      ['not valid yet', () => forged({}, { nbf: Math.floor(Date.now() / 1000) + 60 })],
+      ['no expiry', () => forged({}, { exp: undefined })],
+      ['another workspace', () => forged({}, { workspace: '00000000-0000-4000-8000-000000000000' })],
+      ['an unknown application', () => forged({}, { client_id: 'ci_unknown' })],
+      ['an altered payload', () => `Bearer ${token.replace(/\.(.)/, (_, first: string) => `.${first === 'e' ? 'f' : 'e'}`)}`],
+    ])('%s', async (_, authorization) => {
+      expect(await refusal(authorization())).toEqual(invalid);
+    });
+
+    it('says token_expired when only its time is over, with five seconds of leeway', async () => {
+      const now = Math.floor(Date.now() / 1000);
+      expect(await refusal(forged({}, { exp: now - 6 }))).toMatchObject({ status: 401, code: 'token_expired' });
+      expect((await app.client().get(PATH, { headers: { Authorization: forged({}, { exp: now - 2 }) } })).status).toBe(200);
+    });
+  });
+
+  it('expires a token that was accepted before, when its lifetime is over', async () => {
+    const shortLived = await startApp({ ACCESS_TOKEN_TTL_SECONDS: '1' });
+    try {
+      const client = await shortLived.arrange.aClient(await shortLived.arrange.aWorkspace());
+      expect((await client.get(PATH)).status).toBe(200);
+      await new Promise((resolve) => setTimeout(resolve, 7_000));
+      expect((await client.get(PATH)).body['code']).toBe('token_expired');
+    } finally {
+      await shortLived.stop();
+    }
+  }, 20_000);
+
+  it('refuses two Authorization headers, whichever is right', async () => {
+    const status = await new Promise((resolve, reject) => {
+      const sent = request({ port: app.port, host: '127.0.0.1', path: PATH }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      sent.setHeader('Authorization', [`Bearer ${token}`, 'Bearer other']);
+      sent.on('error', reject);
+      sent.end();
+    });
+    expect(status).toBe(401);
+  });
+
+  it('supersedes the token before with every new one, at once', async () => {
+    const newer = await newToken();
+    expect(await refusal(`Bearer ${token}`)).toMatchObject({ status: 401, code: 'token_superseded' });
+    expect((await app.client(newer).get(PATH)).status).toBe(200);
+  });
+
+  it('leaves the tokens of other applications of the workspace alone', async () => {
+    const other = await app.arrange.aClient(workspace);
+    await newToken();
+    expect((await other.get(PATH)).status).toBe(200);
+  });
+
+  it('refuses the token of an application as soon as it is disabled', async () => {
+    await app.database.admin.query('UPDATE application SET disabled = true WHERE client_id = $1', [application.clientId]);
+    expect(await refusal(`Bearer ${token}`)).toEqual(invalid);
+  });
+
+  describe('scopes', () => {
+    const status = async (scope: string, path: string) => {
+      const client = await app.arrange.aClient(workspace, [scope as 'all:read']);
+      const answer = await client.get(path);
+      return { status: answer.status, code: answer.body['code'], challenge: answer.headers.get('www-authenticate') };
+    };
+
+    it.each([
+      ['inventory:read', '/v1/inventory/assets', 200],
+      ['inventory:read', '/v1/inventory/categories', 200],
+      ['inventory:read', '/v1/computers', 403],
+      ['computers:read', '/v1/computers', 200],
+      ['computers:read', '/v1/inventory/assets', 403],
+      ['computers:read', '/v1/inventory/categories', 403],
+      ['all:read', '/v1/computers', 200],
+      ['all:read', '/v1/inventory/assets', 200],
+      ['all:write', '/v1/inventory/assets', 403],
+      ['inventory:write', '/v1/inventory/assets', 403],
+      ['frameworks:read', '/v1/computers', 403],
+    ])('%s on %s gives %i', async (scope, path, expected) => {
+      expect((await status(scope, path)).status).toBe(expected);
+    });
+
+    it('names the missing scope in the challenge', async () => {
+      expect(await status('inventory:read', '/v1/computers')).toEqual({
+        status: 403,
+        code: 'insufficient_scope',
+        challenge: 'Bearer realm="compliance-api", error="insufficient_scope", scope="computers:read"',
+      });
+    });
+
+    it('judges the scope before the id and the query, so that it says nothing of what exists', async () => {
+      expect((await status('inventory:read', '/v1/computers/not-a-uuid')).status).toBe(403);
+      expect((await status('inventory:read', '/v1/computers?pageSize=0')).status).toBe(403);
+    });
+
+    it('lets a removed scope bite on the next request', async () => {
+      expect((await app.client(token).get(PATH)).status).toBe(200);
+      await app.database.admin.query('UPDATE application SET scopes = $2 WHERE client_id = $1', [
+        application.clientId,
+        ['computers:read'],
+      ]);
+      const after = await app.client(token).get(PATH);
+      expect([after.status, after.body['code']]).toEqual([403, 'insufficient_scope']);
+    });
+  });
+});

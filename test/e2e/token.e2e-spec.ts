@@ -1,0 +1,265 @@
+import { decodeJwt, decodeProtectedHeader } from '../support/jwt';
+import { type ArrangedApplication } from '../support/arrangement';
+import { type Answer, ApiClient } from '../support/api-client';
+import { type TestApp, startApp } from '../support/start-app';
+
+describe('POST /oauth/token', () => {
+  let app: TestApp;
+  let workspace: string;
+  let application: ArrangedApplication;
+  let credentials: { grant_type: string; client_id: string; client_secret: string };
+
+  beforeAll(async () => {
+    app = await startApp();
+    workspace = await app.arrange.aWorkspace();
+  });
+  afterAll(() => app.stop());
+  beforeEach(async () => {
+    application = await app.arrange.anApplication(workspace, ['inventory:read', 'computers:read']);
+    credentials = {
+      grant_type: 'client_credentials',
+      client_id: application.clientId,
+      client_secret: application.clientSecret,
+    };
+  });
+
+  const basic = (id: string, secret: string) => ({
+    Authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
+  });
+  const expectProblem = (answer: Answer, status: number, code: string) => {
+    expect([answer.status, answer.body['code']]).toEqual([status, code]);
+    expect(answer.headers.get('content-type')).toBe('application/problem+json');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(Object.keys(answer.body)).toEqual(
+      expect.arrayContaining(['code', 'detail', 'instance', 'requestId', 'status', 'title', 'type', 'error', 'error_description']),
+    );
+    expect(answer.text).not.toContain(application.clientSecret);
+  };
+
+  describe('200', () => {
+    it('issues a bearer token with its lifetime and scopes, not to be stored', async () => {
+      const answer = await app.client().requestToken(credentials);
+      expect(answer.status).toBe(200);
+      expect(answer.body).toEqual({
+        access_token: expect.any(String) as string,
+        expires_in: 3600,
+        token_type: 'Bearer',
+        scope: 'inventory:read computers:read',
+      });
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+    });
+
+    it('signs an RS256 JWT of type at+jwt with the claims of the decisions', async () => {
+      const { body } = await app.client().requestToken(credentials);
+      const token = body['access_token'] as string;
+      expect(decodeProtectedHeader(token)).toEqual({ alg: 'RS256', typ: 'at+jwt', kid: expect.any(String) as string });
+      const claims = decodeJwt(token);
+      expect(claims).toMatchObject({
+        iss: 'https://api.example.test',
+        aud: 'https://api.example.test',
+        sub: application.clientId,
+        client_id: application.clientId,
+        scope: 'inventory:read computers:read',
+        workspace,
+        jti: expect.any(String) as string,
+        generation: expect.any(Number) as number,
+      });
+      expect((claims['exp'] as number) - (claims['iat'] as number)).toBe(3600);
+      expect(claims['nbf']).toBe(claims['iat']);
+    });
+
+    it('takes the credentials by HTTP Basic', async () => {
+      const answer = await app
+        .client()
+        .requestToken({ grant_type: 'client_credentials' }, basic(application.clientId, application.clientSecret));
+      expect(answer.status).toBe(200);
+    });
+
+    it('takes its own audience, and a charset on the content type', async () => {
+      const form = new URLSearchParams({ ...credentials, audience: 'https://api.example.test' }).toString();
+      const answer = await app.client().send('POST', '/oauth/token', {
+        body: form,
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded; charset=UTF-8' },
+      });
+      expect(answer.status).toBe(200);
+    });
+
+    it('narrows the token to the scopes asked for', async () => {
+      const { body } = await app.client().requestToken({ ...credentials, scope: 'computers:read' });
+      expect(body['scope']).toBe('computers:read');
+      const client = new ApiClient(app.origin, body['access_token'] as string);
+      expect((await client.get('/v1/computers')).status).toBe(200);
+      expect((await client.get('/v1/inventory/assets')).status).toBe(403);
+    });
+
+    it('treats an empty scope as absent, and ignores Idempotency-Key and unknown parameters', async () => {
+      const answer = await app
+        .client()
+        .requestToken({ ...credentials, scope: '', resource: 'x' }, { 'Idempotency-Key': 'k' });
+      expect(answer.body['scope']).toBe('inventory:read computers:read');
+    });
+
+    it('narrows all:read to a single read scope', async () => {
+      const { clientId, clientSecret } = await app.arrange.anApplication(workspace, ['all:read']);
+      const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+      const { body } = await app.client().requestToken({ ...form, scope: 'inventory:read' });
+      expect(body['scope']).toBe('inventory:read');
+    });
+  });
+
+  describe('400', () => {
+    it.each([
+      ['grant_type missing', { grant_type: '' }, 'invalid_request'],
+      ['another grant', { grant_type: 'password' }, 'unsupported_grant_type'],
+      ['client_id missing', { client_id: '' }, 'invalid_request'],
+      ['client_secret missing', { client_secret: '' }, 'invalid_request'],
+      ['another audience', { audience: 'https://api.example.test/' }, 'unsupported_audience'],
+      ['an empty audience', { audience: '' }, 'unsupported_audience'],
+      ['an unknown scope', { scope: 'inventory:read everything' }, 'invalid_scope'],
+      ['a scope not granted', { scope: 'inventory:write' }, 'invalid_scope'],
+    ])('refuses %s', async (_, change, code) => {
+      const answer = await app.client().requestToken({ ...credentials, ...change });
+      expectProblem(answer, 400, code);
+      expect(answer.body['error']).toBe(code === 'unsupported_audience' ? 'invalid_request' : code);
+      expect(answer.headers.get('www-authenticate')).toBeNull();
+    });
+
+    it.each(['grant_type', 'client_id', 'client_secret', 'audience', 'scope'])('refuses %s given twice', async (name) => {
+      const form = new URLSearchParams(credentials);
+      form.append(name, 'a');
+      form.append(name, 'b');
+      const answer = await app.client().send('POST', '/oauth/token', { body: form });
+      expectProblem(answer, 400, 'invalid_request');
+      expect(answer.body['errors']).toEqual([expect.objectContaining({ parameter: name })]);
+    });
+
+    it('refuses credentials in the form and by Basic at once', async () => {
+      const answer = await app
+        .client()
+        .requestToken(credentials, basic(application.clientId, application.clientSecret));
+      expectProblem(answer, 400, 'invalid_request');
+    });
+
+    it('refuses credentials in the query string', async () => {
+      const answer = await app.client().send('POST', `/oauth/token?client_secret=${application.clientSecret}`, {
+        body: new URLSearchParams(credentials),
+      });
+      expectProblem(answer, 400, 'invalid_request');
+    });
+  });
+
+  describe('401', () => {
+    it('answers an unknown client, a wrong secret and a disabled application identically', async () => {
+      const disabled = await app.arrange.anApplication(workspace);
+      await app.database.admin.query('UPDATE application SET disabled = true WHERE client_id = $1', [disabled.clientId]);
+      const answers = [
+        await app.client().requestToken({ ...credentials, client_id: 'ci_00000000000000000000000000000000' }),
+        await app.client().requestToken({ ...credentials, client_id: 'nul\u0000' }),
+        await app.client().requestToken({ ...credentials, client_secret: `${application.clientSecret}x` }),
+        await app.client().requestToken({
+          ...credentials,
+          client_id: disabled.clientId,
+          client_secret: disabled.clientSecret,
+        }),
+      ];
+      for (const answer of answers) {
+        expectProblem(answer, 401, 'invalid_client');
+        expect(answer.headers.get('www-authenticate')).toBeNull();
+      }
+      const bodies = answers.map(({ body }) => ({ ...body, requestId: '' }));
+      expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1);
+    });
+
+    it('challenges by Basic only a client that used it', async () => {
+      const answer = await app.client().requestToken({ grant_type: 'client_credentials' }, basic('who', 'what'));
+      expectProblem(answer, 401, 'invalid_client');
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Basic /);
+    });
+
+    it.each(['Basic', 'Basic !!!', `Basic ${Buffer.from('no colon').toString('base64')}`])(
+      'refuses the malformed header %s',
+      async (Authorization) => {
+        const answer = await app.client().requestToken({ grant_type: 'client_credentials' }, { Authorization });
+        expectProblem(answer, 401, 'invalid_client');
+      },
+    );
+
+    it('accepts the secret before a rotation only until its overlap ends', async () => {
+      const { rows } = await app.database.admin.query<{ secret_digest: Buffer }>(
+        'SELECT secret_digest FROM application WHERE client_id = $1',
+        [application.clientId],
+      );
+      const rotate = (interval: string) =>
+        app.database.admin.query(
+          `UPDATE application SET secret_digest = $2, previous_secret_digest = $3,
+             previous_secret_expires_at = now() + $4::interval WHERE client_id = $1`,
+          [application.clientId, Buffer.alloc(32, 7), rows[0]?.secret_digest, interval],
+        );
+      await rotate('1 hour');
+      expect((await app.client().requestToken(credentials)).status).toBe(200);
+      await rotate('-1 second');
+      expectProblem(await app.client().requestToken(credentials), 401, 'invalid_client');
+    });
+  });
+
+  it('leaves the active token alive when a request fails', async () => {
+    const { body } = await app.client().requestToken(credentials);
+    const client = new ApiClient(app.origin, body['access_token'] as string);
+    await app.client().requestToken({ ...credentials, client_secret: 'wrong' });
+    await app.client().requestToken({ ...credentials, scope: 'inventory:write' });
+    await app.client().requestToken({ ...credentials, audience: 'other' });
+    expect((await client.get('/v1/computers')).status).toBe(200);
+  });
+
+  it.each([
+    ['415 a JSON body', { body: '{}', headers: { 'Content-Type': 'application/json' } }, 415, 'unsupported_media_type'],
+    ['415 no content type', { body: Buffer.from('grant_type=x') }, 415, 'unsupported_media_type'],
+    [
+      '415 a compressed body',
+      { body: 'x', headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Encoding': 'gzip' } },
+      415,
+      'unsupported_media_type',
+    ],
+    [
+      '413 a body over 256 KiB',
+      { body: 'x'.repeat(262_145), headers: { 'Content-Type': 'application/x-www-form-urlencoded' } },
+      413,
+      'payload_too_large',
+    ],
+  ])('refuses %s', async (_, init, status, code) => {
+    const answer = await app.client().send('POST', '/oauth/token', init as RequestInit);
+    expectProblem(answer, status, code);
+    expect(answer.body['error']).toBe('invalid_request');
+  });
+
+  it('speaks plain JSON to a client that names only application/json, as stock OAuth clients do', async () => {
+    const wrong = { ...credentials, client_secret: 'wrong' };
+    const stock = await app.client().requestToken(wrong, { Accept: 'application/json' });
+    expect(stock.headers.get('content-type')).toBe('application/json');
+    expect(stock.body).toMatchObject({ error: 'invalid_client', code: 'invalid_client' });
+    const both = await app.client().requestToken(wrong, { Accept: 'application/json, application/problem+json' });
+    expect(both.headers.get('content-type')).toBe('application/problem+json');
+  });
+
+  it('leaves exactly one valid token after fifty requests at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 50 }, () => app.client().requestToken(credentials)));
+    expect(answers.map(({ status }) => status)).toEqual(Array<number>(50).fill(200));
+    const checks = await Promise.all(
+      answers.map(({ body }) => new ApiClient(app.origin, body['access_token'] as string).get('/v1/computers')),
+    );
+    expect(checks.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const check of checks.filter(({ status }) => status !== 200)) {
+      expect([check.status, check.body['code']]).toEqual([401, 'token_superseded']);
+    }
+  });
+
+  it('never writes secrets or tokens into the log', async () => {
+    const { body } = await app.client().requestToken(credentials);
+    await app.client(body['access_token'] as string).get('/v1/computers?pageCursor=secret-cursor');
+    const log = JSON.stringify(app.logLines);
+    expect(log).toContain(application.clientId);
+    expect(log).not.toContain(application.clientSecret);
+    expect(log).not.toContain(body['access_token']);
+    expect(log).not.toContain('secret-cursor');
+  });
+});
