@@ -73,11 +73,7 @@ describe('Bearer tokens', () => {
 
   describe('a token that was not issued by this service for this API is token_invalid:', () => {
     const forged = (header: object, claims: object, key: KeyObject | string | null = signingKey) =>
-      `Bearer ${forgeToken(
-        { ...decodeProtectedHeader(token), ...header },
-        { ...decodeJwt(token), ...claims },
-        key,
-      )}`;
+      `Bearer ${forgeToken({ ...decodeProtectedHeader(token), ...header }, { ...decodeJwt(token), ...claims }, key)}`;
 
     it('the control: the same forgery with nothing changed is accepted', async () => {
       expect((await app.client().get(PATH, { headers: { Authorization: forged({}, {}) } })).status).toBe(200);
@@ -88,11 +84,7 @@ describe('Bearer tokens', () => {
       [
         'HS256 keyed with the public key',
         () =>
-          forged(
-            { alg: 'HS256' },
-            {},
-            createPublicKey(signingKey).export({ type: 'spki', format: 'pem' }) as string,
-          ),
+          forged({ alg: 'HS256' }, {}, createPublicKey(signingKey).export({ type: 'spki', format: 'pem' }) as string),
       ],
       ['a key of another', () => forged({}, {}, generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey)],
       ['a foreign kid', () => forged({ kid: 'somebody-elses' }, {})],
@@ -105,7 +97,10 @@ describe('Bearer tokens', () => {
       ['no expiry', () => forged({}, { exp: undefined })],
       ['another workspace', () => forged({}, { workspace: '00000000-0000-4000-8000-000000000000' })],
       ['an unknown application', () => forged({}, { client_id: 'ci_unknown' })],
-      ['an altered payload', () => `Bearer ${token.replace(/\.(.)/, (_, first: string) => `.${first === 'e' ? 'f' : 'e'}`)}`],
+      [
+        'an altered payload',
+        () => `Bearer ${token.replace(/\.(.)/, (_, first: string) => `.${first === 'e' ? 'f' : 'e'}`)}`,
+      ],
     ])('%s', async (_, authorization) => {
       expect(await refusal(authorization())).toEqual(invalid);
     });
@@ -113,7 +108,9 @@ describe('Bearer tokens', () => {
     it('says token_expired when only its time is over, with five seconds of leeway', async () => {
       const now = Math.floor(Date.now() / 1000);
       expect(await refusal(forged({}, { exp: now - 6 }))).toMatchObject({ status: 401, code: 'token_expired' });
-      expect((await app.client().get(PATH, { headers: { Authorization: forged({}, { exp: now - 2 }) } })).status).toBe(200);
+      expect((await app.client().get(PATH, { headers: { Authorization: forged({}, { exp: now - 2 }) } })).status).toBe(
+        200,
+      );
     });
   });
 
@@ -155,7 +152,9 @@ describe('Bearer tokens', () => {
   });
 
   it('refuses the token of an application as soon as it is disabled', async () => {
-    await app.database.admin.query('UPDATE application SET disabled = true WHERE client_id = $1', [application.clientId]);
+    await app.database.admin.query('UPDATE application SET disabled = true WHERE client_id = $1', [
+      application.clientId,
+    ]);
     expect(await refusal(`Bearer ${token}`)).toEqual(invalid);
   });
 

@@ -31,7 +31,17 @@ describe('POST /oauth/token', () => {
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(Object.keys(answer.body)).toEqual(
-      expect.arrayContaining(['code', 'detail', 'instance', 'requestId', 'status', 'title', 'type', 'error', 'error_description']),
+      expect.arrayContaining([
+        'code',
+        'detail',
+        'instance',
+        'requestId',
+        'status',
+        'title',
+        'type',
+        'error',
+        'error_description',
+      ]),
     );
     expect(answer.text).not.toContain(application.clientSecret);
   };
@@ -124,14 +134,17 @@ describe('POST /oauth/token', () => {
       expect(answer.headers.get('www-authenticate')).toBeNull();
     });
 
-    it.each(['grant_type', 'client_id', 'client_secret', 'audience', 'scope'])('refuses %s given twice', async (name) => {
-      const form = new URLSearchParams(credentials);
-      form.append(name, 'a');
-      form.append(name, 'b');
-      const answer = await app.client().send('POST', '/oauth/token', { body: form });
-      expectProblem(answer, 400, 'invalid_request');
-      expect(answer.body['errors']).toEqual([expect.objectContaining({ parameter: name })]);
-    });
+    it.each(['grant_type', 'client_id', 'client_secret', 'audience', 'scope'])(
+      'refuses %s given twice',
+      async (name) => {
+        const form = new URLSearchParams(credentials);
+        form.append(name, 'a');
+        form.append(name, 'b');
+        const answer = await app.client().send('POST', '/oauth/token', { body: form });
+        expectProblem(answer, 400, 'invalid_request');
+        expect(answer.body['errors']).toEqual([expect.objectContaining({ parameter: name })]);
+      },
+    );
 
     it('refuses credentials in the form and by Basic at once', async () => {
       const answer = await app
@@ -151,7 +164,9 @@ describe('POST /oauth/token', () => {
   describe('401', () => {
     it('answers an unknown client, a wrong secret and a disabled application identically', async () => {
       const disabled = await app.arrange.anApplication(workspace);
-      await app.database.admin.query('UPDATE application SET disabled = true WHERE client_id = $1', [disabled.clientId]);
+      await app.database.admin.query('UPDATE application SET disabled = true WHERE client_id = $1', [
+        disabled.clientId,
+      ]);
       const answers = [
         await app.client().requestToken({ ...credentials, client_id: 'ci_00000000000000000000000000000000' }),
         await app.client().requestToken({ ...credentials, client_id: 'nul\u0000' }),

@@ -14,6 +14,8 @@ export function forgeToken(header: Json, claims: Json, key: KeyObject | string |
   const content = `${encode(header)}.${encode(claims)}`;
   if (key === null) return `${content}.`;
   const signature =
-    typeof key === 'string' ? createHmac('sha256', key).update(content).digest() : sign('sha256', Buffer.from(content), key);
+    typeof key === 'string'
+      ? createHmac('sha256', key).update(content).digest()
+      : sign('sha256', Buffer.from(content), key);
   return `${content}.${signature.toString('base64url')}`;
 }

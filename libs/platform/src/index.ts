@@ -16,6 +16,7 @@ export { ApiBearer, CLIENT_CREDENTIALS_SCHEME } from './http/api-bearer.decorato
 export { ApiProblems, BEARER_PROBLEMS } from './http/api-problems.decorator';
 export { ApiServerAdapter } from './http/api-server';
 export { CurrentCaller } from './http/current-caller.decorator';
+export { NoQueryDto } from './http/no-query.dto';
 export { readBody } from './http/request-body';
 export { type Caller, openContext } from './http/request-context';
 export { Public, ROUTE_ACCESS, type RouteAccess, accessOf } from './http/route-access';

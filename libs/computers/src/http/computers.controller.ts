@@ -8,6 +8,7 @@ import {
   BEARER_PROBLEMS,
   type Caller,
   CurrentCaller,
+  NoQueryDto,
   PageQueryDto,
   Paging,
 } from '#libs/platform';
@@ -53,7 +54,11 @@ export class ComputersController {
   @ApiParam({ name: 'id', format: 'uuid', description: 'Public computer id.' })
   @ApiOkResponse({ type: ComputerDto })
   @ApiProblems('validation_failed', 'not_found', ...BEARER_PROBLEMS)
-  async get(@CurrentCaller() { workspaceId }: Caller, @Param('id') id: string): Promise<ComputerDto> {
+  async get(
+    @CurrentCaller() { workspaceId }: Caller,
+    @Param('id') id: string,
+    @Query() _query: NoQueryDto,
+  ): Promise<ComputerDto> {
     return toComputerDto(await this.computers.get(workspaceId, assetId(id)));
   }
 }

@@ -2,7 +2,15 @@ import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '#libs/auth';
 import { assetId } from '#libs/kernel';
-import { ApiBearer, ApiProblems, BEARER_PROBLEMS, type Caller, CurrentCaller, Paging } from '#libs/platform';
+import {
+  ApiBearer,
+  ApiProblems,
+  BEARER_PROBLEMS,
+  type Caller,
+  CurrentCaller,
+  NoQueryDto,
+  Paging,
+} from '#libs/platform';
 import { AssetsService } from '../application/assets.service';
 import { AssetDto, AssetPageDto, toAssetDto } from './asset.dto';
 import { AssetQueryDto, toAssetFilter } from './asset-query.dto';
@@ -47,7 +55,11 @@ export class AssetsController {
   @ApiParam({ name: 'id', format: 'uuid', description: 'Public asset id.' })
   @ApiOkResponse({ type: AssetDto })
   @ApiProblems('validation_failed', 'not_found', ...BEARER_PROBLEMS)
-  async get(@CurrentCaller() { workspaceId }: Caller, @Param('id') id: string): Promise<AssetDto> {
+  async get(
+    @CurrentCaller() { workspaceId }: Caller,
+    @Param('id') id: string,
+    @Query() _query: NoQueryDto,
+  ): Promise<AssetDto> {
     return toAssetDto(await this.assets.get(workspaceId, assetId(id)));
   }
 }

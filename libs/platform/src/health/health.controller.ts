@@ -1,6 +1,7 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiProblems } from '../http/api-problems.decorator';
+import { NoQueryDto } from '../http/no-query.dto';
 import { Public } from '../http/route-access';
 import { API_VERSION } from './api-version';
 import { HealthDto } from './health.dto';
@@ -14,7 +15,7 @@ export class HealthController {
   @ApiOperation({ operationId: 'getHealth', summary: 'Tell whether the service serves requests' })
   @ApiOkResponse({ type: HealthDto })
   @ApiProblems('internal_error')
-  get(): HealthDto {
+  get(@Query() _query: NoQueryDto): HealthDto {
     return { status: 'ok', version: API_VERSION };
   }
 }

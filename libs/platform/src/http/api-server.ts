@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { DomainError } from '#libs/kernel';
+import express, { type Express } from 'express';
 import { toProblem, PROBLEM_MEDIA_TYPE } from '../problems/problem';
 
 /**
@@ -11,16 +12,7 @@ import { toProblem, PROBLEM_MEDIA_TYPE } from '../problems/problem';
  */
 export class ApiServerAdapter extends ExpressAdapter {
   constructor(private readonly baseUrl: string) {
-    super();
-    const express = this.getInstance() as {
-      set(setting: string, value: unknown): void;
-      disable(setting: string): void;
-    };
-    express.disable('x-powered-by');
-    express.disable('etag');
-    express.set('strict routing', true);
-    express.set('case sensitive routing', true);
-    express.set('query parser', 'simple');
+    super(strictExpress());
   }
 
   override initHttpServer(): void {
@@ -59,4 +51,15 @@ export class ApiServerAdapter extends ExpressAdapter {
         `Connection: close\r\n\r\n${body}`,
     );
   }
+}
+
+/** The settings of its router must stand before anything is registered: Nest's adapter registers at once. */
+function strictExpress(): Express {
+  const instance = express();
+  instance.disable('x-powered-by');
+  instance.disable('etag');
+  instance.set('strict routing', true);
+  instance.set('case sensitive routing', true);
+  instance.set('query parser', 'simple');
+  return instance;
 }

@@ -13,7 +13,7 @@ export class StrictQueryPipe implements PipeTransform {
   private readonly known = new Map<QueryClass, ReadonlySet<string>>();
 
   transform(value: unknown, metadata: ArgumentMetadata): unknown {
-    if (metadata.type === 'param') return uuidParameter(value, metadata.data ?? 'id');
+    if (metadata.type === 'param' && metadata.data === 'id') return uuidParameter(value, metadata.data);
     if (metadata.type !== 'query' || !metadata.metatype) return value;
     return this.checkQuery(value as Record<string, unknown>, metadata.metatype as QueryClass);
   }
@@ -37,7 +37,7 @@ export class StrictQueryPipe implements PipeTransform {
         checked[parameter] = value;
       }
     }
-    for (const error of validateSync(checked)) {
+    for (const error of known.size === 0 ? [] : validateSync(checked)) {
       const [[constraint, detail] = ['', 'is malformed']] = Object.entries(error.constraints ?? {});
       faults.push({
         parameter: error.property,

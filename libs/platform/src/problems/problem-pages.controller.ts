@@ -30,12 +30,8 @@ export class ProblemPagesController {
 
   @Get(':code')
   @Header('Vary', 'Accept')
-  get(
-    @Param() parameters: { code: string },
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): unknown {
-    const code = ERROR_CODES.find((known) => known === parameters.code);
+  get(@Param('code') name: string, @Req() request: Request, @Res({ passthrough: true }) response: Response): unknown {
+    const code = ERROR_CODES.find((known) => known === name);
     if (!code) throw new DomainError('not_found', 'There is no problem of this code.');
     const problem = this.describe(code);
     if (!wantsPage(request)) return problem;

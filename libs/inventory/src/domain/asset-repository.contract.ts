@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { type AssetId, type WorkspaceId, assetId } from '#libs/kernel';
+import type { Asset } from './asset';
+import { CLASSIFICATIONS, COMPLETE_STATUSES } from './asset';
+import { ASSET_TYPES, CATEGORY_KEYS, SUB_KEYS } from './asset-category';
+import { type AssetFilter, FACETS, isConsistent } from './asset-filter';
+import type { AssetRepository } from './asset-repository.port';
+import { AssetRepositoryFake } from './asset-repository.fake';
+
+/** How a test brings assets into the store under test. */
+export interface AssetRepositorySetting {
+  readonly repository: AssetRepository;
+  readonly workspaceId: WorkspaceId;
+  readonly otherWorkspaceId: WorkspaceId;
+  /** Adds visible assets in this order. */
+  add(workspaceId: WorkspaceId, assets: readonly Asset[]): Promise<void>;
+}
+
+export function anAssetValue(change: Partial<Asset> = {}): Asset {
+  return {
+    id: assetId(randomUUID()),
+    type: 'CUSTOM',
+    name: 'Badge printer',
+    classification: 'UNKNOWN',
+    description: null,
+    ownerId: null,
+    ownerSource: null,
+    externalId: randomUUID(),
+    createdAt: new Date('2026-01-02T03:04:05.678Z'),
+    lastCheckedAt: null,
+    tags: [],
+    dataStored: null,
+    accountId: null,
+    region: null,
+    serialNumber: null,
+    operatingSystem: null,
+    osVersion: null,
+    email: null,
+    ...change,
+  };
+}
+
+/** One asset of every type in every facet, the owners first: whatever a filter asks for, something answers. */
+export function assetsOfEveryKind(): Asset[] {
+  const owner = anAssetValue({ type: 'EMPLOYEE', name: 'Owner' });
+  const owned = { ownerId: owner.id, ownerSource: 'INTEGRATION' } as const;
+  const kinds = ASSET_TYPES.flatMap((type) =>
+    FACETS.map(({ classification, hasOwner, hasDescription }) =>
+      anAssetValue({ type, classification, ...(hasOwner ? owned : {}), description: hasDescription ? 'd' : null }),
+    ),
+  );
+  return [owner, ...kinds];
+}
+
+const orAbsent = <Value>(values: readonly Value[]): (Value | undefined)[] => [undefined, ...values];
+
+/** Every combination of the six filters, absent ones included. */
+export function everyFilter(): AssetFilter[] {
+  const filters: AssetFilter[] = [];
+  for (const categoryKey of orAbsent(CATEGORY_KEYS))
+    for (const subKey of orAbsent(SUB_KEYS))
+      for (const hasOwner of orAbsent([true, false]))
+        for (const hasDescription of orAbsent([true, false]))
+          for (const classification of orAbsent(CLASSIFICATIONS))
+            for (const completeStatus of orAbsent(COMPLETE_STATUSES)) {
+              const filter = { categoryKey, subKey, hasOwner, hasDescription, classification, completeStatus };
+              filters.push(
+                Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as AssetFilter,
+              );
+            }
+  return filters;
+}
+
+/** What every implementation of the port promises. */
+export function assetRepositoryContract(arrange: () => Promise<AssetRepositorySetting>): void {
+  let setting: AssetRepositorySetting;
+  const model = new AssetRepositoryFake();
+  const assets = assetsOfEveryKind();
+
+  beforeAll(async () => {
+    setting = await arrange();
+    await setting.add(setting.workspaceId, assets);
+    await setting.add(setting.otherWorkspaceId, assetsOfEveryKind().slice(0, 20));
+    for (const asset of assets) model.add(setting.workspaceId, asset);
+  });
+
+  const idsOf = (items: readonly { readonly id: AssetId }[]) => items.map(({ id }) => id);
+
+  it('gives the assets of the model, in its order, and its total for every combination of filters', async () => {
+    const filters = everyFilter().filter(isConsistent);
+    expect(filters.length).toBeGreaterThan(5000);
+    for (const filter of filters) {
+      const expected = await model.list(setting.workspaceId, filter, { size: 100, after: null });
+      const found = await setting.repository.list(setting.workspaceId, filter, { size: 100, after: null });
+      if (
+        found.totalCount !== expected.totalCount ||
+        (found.endPosition === null) !== (expected.endPosition === null) ||
+        idsOf(found.items).join() !== idsOf(expected.items).join()
+      ) {
+        throw new Error(`${JSON.stringify(filter)}: ${found.totalCount} found, ${expected.totalCount} expected`);
+      }
+    }
+  }, 60_000);
+
+  it('walks every asset once, whatever the page size', async () => {
+    for (const size of [1, 7, 100]) {
+      const seen: AssetId[] = [];
+      for (let after: string | null = null; ;) {
+        const page = await setting.repository.list(setting.workspaceId, {}, { size, after });
+        seen.push(...idsOf(page.items));
+        after = page.endPosition;
+        if (after === null) break;
+      }
+      expect(seen).toEqual(idsOf(assets));
+    }
+  });
+
+  it('knows an end exactly at the last item of a full page', async () => {
+    const { totalCount } = await setting.repository.list(setting.workspaceId, {}, { size: 1, after: null });
+    expect(totalCount).toBe(assets.length);
+    const twoCustom = { subKey: 'CUSTOM', classification: 'PUBLIC', hasOwner: true } as const;
+    const page = await setting.repository.list(setting.workspaceId, twoCustom, { size: 2, after: null });
+    expect([page.items.length, page.endPosition, page.totalCount]).toEqual([2, null, 2]);
+  });
+
+  it('finds an asset as it was added, and none of another workspace', async () => {
+    const asset = assets[17] as Asset;
+    expect(await setting.repository.find(setting.workspaceId, asset.id)).toEqual(asset);
+    expect(await setting.repository.find(setting.otherWorkspaceId, asset.id)).toBeNull();
+    expect(await setting.repository.find(setting.workspaceId, assetId(randomUUID()))).toBeNull();
+  });
+}

@@ -1,0 +1,43 @@
+import { type AssetId, type Page, type PageRequest, type WorkspaceId, toPage } from '#libs/kernel';
+import type { Asset } from './asset';
+import { categoryOf } from './asset-category';
+import type { AssetFilter } from './asset-filter';
+import { AssetRepository } from './asset-repository.port';
+
+/** The model: assets in a list, filters as the specification words them, one condition after the other. */
+export class AssetRepositoryFake extends AssetRepository {
+  private readonly assets: { readonly workspaceId: WorkspaceId; readonly asset: Asset }[] = [];
+
+  /** The order of adding is the order of listing. */
+  add(workspaceId: WorkspaceId, asset: Asset): void {
+    this.assets.push({ workspaceId, asset });
+  }
+
+  override list(workspaceId: WorkspaceId, filter: AssetFilter, page: PageRequest): Promise<Page<Asset>> {
+    const matching = this.assets
+      .map((entry, index) => ({ ...entry, position: String(index) }))
+      .filter((entry) => entry.workspaceId === workspaceId && matches(entry.asset, filter));
+    const after = page.after === null ? -1 : Number(page.after);
+    const rest = matching.filter((entry) => Number(entry.position) > after);
+    const { items, endPosition, totalCount } = toPage(rest, page.size, matching.length);
+    return Promise.resolve({ items: items.map(({ asset }) => asset), endPosition, totalCount });
+  }
+
+  override find(workspaceId: WorkspaceId, id: AssetId): Promise<Asset | null> {
+    const found = this.assets.find((entry) => entry.workspaceId === workspaceId && entry.asset.id === id);
+    return Promise.resolve(found?.asset ?? null);
+  }
+}
+
+function matches(asset: Asset, filter: AssetFilter): boolean {
+  const category = categoryOf(asset.type);
+  if (filter.categoryKey !== undefined && category !== filter.categoryKey) return false;
+  if (filter.subKey === 'CLOUD' && category !== 'CLOUD') return false;
+  if (filter.subKey !== undefined && filter.subKey !== 'CLOUD' && asset.type !== filter.subKey) return false;
+  if (filter.hasOwner !== undefined && (asset.ownerId !== null) !== filter.hasOwner) return false;
+  if (filter.hasDescription !== undefined && (asset.description !== null) !== filter.hasDescription) return false;
+  if (filter.classification !== undefined && asset.classification !== filter.classification) return false;
+  if (filter.completeStatus === 'COMPLETE' && asset.ownerId === null) return false;
+  if (filter.completeStatus === 'INCOMPLETE' && asset.ownerId !== null) return false;
+  return true;
+}

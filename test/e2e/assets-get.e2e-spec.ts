@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import type { ApiClient } from '../support/api-client';
+import { type TestApp, startApp } from '../support/start-app';
+
+const PATH = '/v1/inventory/assets';
+
+describe('GET /v1/inventory/assets/{id}', () => {
+  let app: TestApp;
+  let workspace: string;
+  let client: ApiClient;
+
+  beforeAll(async () => {
+    app = await startApp();
+    workspace = await app.arrange.aWorkspace();
+    client = await app.arrange.aClient(workspace);
+  });
+  afterAll(() => app.stop());
+
+  it('answers an asset as the list shows it, its id in either case', async () => {
+    const { id } = await app.arrange.anAsset(workspace);
+    const [listed] = (await client.page(PATH)).results;
+    expect((await client.get(`${PATH}/${id}`)).body).toEqual(listed);
+    expect((await client.get(`${PATH}/${id.toUpperCase()}`)).body).toEqual(listed);
+  });
+
+  it('answers every unknown, hidden, deleted and foreign id alike', async () => {
+    const hidden = await app.arrange.anAsset(workspace, { visibility: 'HIDDEN' });
+    const deleted = await app.arrange.anAsset(workspace, { visibility: 'DELETED' });
+    const foreign = await app.arrange.anAsset(await app.arrange.aWorkspace());
+    const bodies: unknown[] = [];
+    for (const id of [randomUUID(), hidden.id, deleted.id, foreign.id]) {
+      const { status, body } = await client.get(`${PATH}/${id}`);
+      expect(status).toBe(404);
+      bodies.push({ ...body, requestId: '', instance: (body['instance'] as string).replace(id, '') });
+    }
+    expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1);
+    expect(bodies[0]).toMatchObject({ code: 'not_found', title: 'Not Found', status: 404 });
+  });
+
+  it('takes any 8-4-4-4-12 hexadecimal id for a UUID', async () => {
+    expect((await client.get(`${PATH}/00000000-0000-0000-0000-000000000000`)).status).toBe(404);
+    expect((await client.get(`${PATH}/ffffffff-ffff-ffff-ffff-ffffffffffff`)).status).toBe(404);
+  });
+
+  it.each([
+    'x',
+    '1',
+    'null',
+    '%00',
+    '%ZZ',
+    '%FF',
+    '%2F',
+    '..%2f..',
+    randomUUID().replaceAll('-', ''),
+    `${randomUUID()}x`,
+    '💥',
+  ])('answers 400 naming id for %s', async (id) => {
+    const answer = await client.get(`${PATH}/${id}`);
+    expect([answer.status, answer.body['code']]).toEqual([400, 'validation_failed']);
+    expect(answer.body['errors']).toEqual([expect.objectContaining({ parameter: 'id' })]);
+  });
+
+  it('asks for the token before it says anything of the id', async () => {
+    for (const id of ['x', '%ZZ', '%FF', randomUUID()]) {
+      expect((await app.client().get(`${PATH}/${id}`)).body['code']).toBe('token_missing');
+    }
+  });
+
+  it('refuses a query parameter: the route has none', async () => {
+    const { id } = await app.arrange.anAsset(workspace);
+    const answer = await client.get(`${PATH}/${id}?expand=tags`);
+    expect([answer.status, answer.body['code']]).toEqual([400, 'validation_failed']);
+    expect(answer.body['errors']).toEqual([expect.objectContaining({ parameter: 'expand' })]);
+  });
+});

@@ -1,0 +1,387 @@
+import { ASSET_TYPES, CATEGORY_KEYS, SUB_KEYS, categoryOf } from '../../libs/inventory/src/domain/asset-category';
+import { CLASSIFICATIONS, COMPLETE_STATUSES } from '../../libs/inventory/src/domain/asset';
+import type { ApiClient, PageBody } from '../support/api-client';
+import { type TestApp, startApp } from '../support/start-app';
+
+const PATH = '/v1/inventory/assets';
+
+describe('GET /v1/inventory/assets', () => {
+  let app: TestApp;
+  let workspace: string;
+  let client: ApiClient;
+
+  beforeAll(async () => {
+    app = await startApp();
+    workspace = await app.arrange.aWorkspace();
+    client = await app.arrange.aClient(workspace);
+  });
+  afterAll(() => app.stop());
+
+  describe('200', () => {
+    it('answers an empty page of an empty workspace', async () => {
+      const empty = await app.arrange.aClient(await app.arrange.aWorkspace());
+      expect(await empty.page(PATH)).toEqual({
+        results: [],
+        pageInfo: { hasNextPage: false, endCursor: null, totalCount: 0 },
+      });
+    });
+
+    it('gives 25 a page when pageSize is left out', async () => {
+      const here = await app.arrange.aWorkspace();
+      for (let index = 0; index < 26; index += 1) await app.arrange.anAsset(here);
+      const page = await (await app.arrange.aClient(here)).page(PATH);
+      expect(page.results).toHaveLength(25);
+      expect(page.pageInfo).toEqual({ hasNextPage: true, endCursor: expect.any(String) as string, totalCount: 26 });
+    });
+
+    it('leaves out hidden and deleted assets and does not count them', async () => {
+      const here = await app.arrange.aWorkspace();
+      const seen = await app.arrange.anAsset(here);
+      await app.arrange.anAsset(here, { visibility: 'HIDDEN' });
+      await app.arrange.anAsset(here, { visibility: 'DELETED' });
+      const page = await (await app.arrange.aClient(here)).page(PATH);
+      expect(page.results.map(({ id }) => id)).toEqual([seen.id]);
+      expect(page.pageInfo.totalCount).toBe(1);
+    });
+
+    it('shows each category with exactly the members of the specification, the others null', async () => {
+      const here = await app.arrange.aWorkspace();
+      const owner = await app.arrange.anEmployee(here);
+      const everything = {
+        account_id: '123456789012',
+        region: 'eu-west-1',
+        serial_number: 'C02XK',
+        operating_system: 'macOS',
+        os_version: '15.1',
+        email: 'ada@example.com',
+        contains_patient_data: true,
+        contains_user_data: null,
+        user_data_info: 'notes',
+        last_checked_at: '2026-11-01T00:00:00Z',
+        created_at: '2026-01-02T03:04:05.678Z',
+        external_id: 'ext-1',
+      };
+      for (const type of ['CLOUD_QUEUE', 'COMPUTER', 'CUSTOM', 'INFORMATION', 'EMPLOYEE'] as const) {
+        const asset = await app.arrange.anAsset(here, {
+          type,
+          name: 'Ünïcode 🖥',
+          classification: 'CONFIDENTIAL',
+          description: 'What it is',
+          ownerId: owner.id,
+          columns: { ...everything, external_id: type, tags: '[{"key":"env","value":"prod","readOnly":false}]' },
+        });
+        const { body } = await (await app.arrange.aClient(here)).get(`${PATH}/${asset.id}`);
+        const cloud = type === 'CLOUD_QUEUE';
+        const computer = type === 'COMPUTER';
+        expect(body).toEqual({
+          id: asset.id,
+          name: 'Ünïcode 🖥',
+          categoryKey: categoryOf(type),
+          type,
+          classification: 'CONFIDENTIAL',
+          completeStatus: 'COMPLETE',
+          description: 'What it is',
+          ownerId: owner.id,
+          ownerSource: 'INTEGRATION',
+          externalId: type,
+          createdAt: '2026-01-02T03:04:05.678Z',
+          lastCheckedAt: '2026-11-01T00:00:00.000Z',
+          tags: [{ key: 'env', value: 'prod', readOnly: false }],
+          dataStored: ['CUSTOM', 'INFORMATION'].includes(type)
+            ? { containsPatientData: true, containsUserData: null, userDataInfo: 'notes' }
+            : null,
+          accountId: cloud ? '123456789012' : null,
+          region: cloud ? 'eu-west-1' : null,
+          serialNumber: computer ? 'C02XK' : null,
+          osVersion: computer ? 'macOS 15.1' : null,
+          email: type === 'EMPLOYEE' ? 'ada@example.com' : null,
+        });
+      }
+    });
+
+    it('reads an asset nobody has governed as UNKNOWN, INCOMPLETE and null', async () => {
+      const here = await app.arrange.aWorkspace();
+      await app.arrange.anAsset(here, { description: '' });
+      const [asset] = (await (await app.arrange.aClient(here)).page(PATH)).results;
+      expect(asset).toMatchObject({
+        classification: 'UNKNOWN',
+        completeStatus: 'INCOMPLETE',
+        description: null,
+        ownerId: null,
+        ownerSource: null,
+        lastCheckedAt: null,
+        tags: [],
+        dataStored: null,
+      });
+    });
+
+    it('answers HEAD like GET, without the body', async () => {
+      const answer = await client.send('HEAD', PATH);
+      expect([answer.status, answer.text]).toEqual([200, '']);
+    });
+  });
+
+  describe('filters', () => {
+    let here: ApiClient;
+    let all: readonly Record<string, unknown>[];
+
+    beforeAll(async () => {
+      const workspaceOfFilters = await app.arrange.aWorkspace();
+      const owner = await app.arrange.anEmployee(workspaceOfFilters);
+      for (const type of ASSET_TYPES)
+        for (const classification of CLASSIFICATIONS)
+          for (const ownerId of [null, owner.id])
+            for (const description of [null, 'd'])
+              await app.arrange.anAsset(workspaceOfFilters, { type, classification, ownerId, description });
+      here = await app.arrange.aClient(workspaceOfFilters);
+      all = await here.walk(PATH, { pageSize: '100' });
+      expect(all).toHaveLength(15 * 16 + 1);
+    }, 30_000);
+
+    /** The specification's words, applied to what the API itself shows. */
+    const matches = (asset: Record<string, unknown>, query: Readonly<Record<string, string>>) =>
+      (query['categoryKey'] === undefined || asset['categoryKey'] === query['categoryKey']) &&
+      (query['subKey'] === undefined || [asset['type'], asset['categoryKey']].includes(query['subKey'])) &&
+      (query['hasOwner'] === undefined || String(asset['ownerId'] !== null) === query['hasOwner']) &&
+      (query['hasDescription'] === undefined || String(asset['description'] !== null) === query['hasDescription']) &&
+      (query['classification'] === undefined || asset['classification'] === query['classification']) &&
+      (query['completeStatus'] === undefined || asset['completeStatus'] === query['completeStatus']);
+
+    it('gives the same set as the model for every combination of all six', async () => {
+      let asked = 0;
+      for (const categoryKey of CATEGORY_KEYS)
+        for (const subKey of SUB_KEYS)
+          for (const hasOwner of ['true', 'false'])
+            for (const hasDescription of ['true', 'false'])
+              for (const classification of CLASSIFICATIONS) {
+                const base = { categoryKey, subKey, hasOwner, hasDescription, classification };
+                const answers = await Promise.all(
+                  COMPLETE_STATUSES.map(async (completeStatus) => {
+                    const query = { ...base, completeStatus };
+                    const answer = await here.get<PageBody>(`${PATH}?${new URLSearchParams(query).toString()}`);
+                    return { query, answer };
+                  }),
+                );
+                for (const { query, answer } of answers) {
+                  asked += 1;
+                  if (categoryOf(subKey) !== categoryKey) {
+                    if (answer.status !== 400 || !answer.text.includes('"parameter":"subKey"'))
+                      throw new Error(answer.text);
+                    continue;
+                  }
+                  const expected = all.filter((asset) => matches(asset, query));
+                  const ids = answer.body.results.map(({ id }) => id);
+                  if (ids.join() !== expected.map(({ id }) => id).join()) throw new Error(JSON.stringify(query));
+                  if (answer.body.pageInfo.totalCount !== expected.length) throw new Error(JSON.stringify(query));
+                }
+              }
+      expect(asked).toBe(5 * 16 * 2 * 2 * 4 * 2);
+    }, 60_000);
+
+    it.each([
+      [{ categoryKey: 'CLOUD' }],
+      [{ subKey: 'CLOUD' }],
+      [{ subKey: 'CLOUD_QUEUE' }],
+      [{ hasOwner: 'false' }],
+      [{ hasDescription: 'true' }],
+      [{ classification: 'UNKNOWN' }],
+      [{ completeStatus: 'COMPLETE' }],
+      [{ completeStatus: 'COMPLETE', hasOwner: 'true' }],
+      [{ categoryKey: 'CLOUD', hasDescription: 'false', classification: 'PUBLIC' }],
+    ])('walks %j page by page to exactly the matching assets', async (query) => {
+      const walked = await here.walk(PATH, { ...(query as Record<string, string>), pageSize: '7' });
+      const expected = all.filter((asset) => matches(asset, query as Record<string, string>));
+      expect(walked.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
+      expect(expected.length).toBeGreaterThan(7);
+    });
+
+    it('gives an empty page, not an error, when completeStatus and hasOwner contradict each other', async () => {
+      const page = await here.page(PATH, { completeStatus: 'COMPLETE', hasOwner: 'false' });
+      expect(page).toEqual({ results: [], pageInfo: { hasNextPage: false, endCursor: null, totalCount: 0 } });
+    });
+  });
+
+  describe('walks', () => {
+    it.each(['1', '7', '100', 'mixed'])(
+      'with page size %s see every asset that exists throughout exactly once, whatever else changes',
+      async (pageSize) => {
+        const here = await app.arrange.aWorkspace();
+        const owner = await app.arrange.anEmployee(here);
+        const lasting: string[] = [owner.id];
+        const passing: string[] = [];
+        for (let index = 0; index < 120; index += 1) {
+          const { id } = await app.arrange.anAsset(here, { name: `asset ${index}` });
+          (index % 5 === 0 ? passing : lasting).push(id);
+        }
+        const sizes = ['1', '7', '100', '3'];
+        let changes = 0;
+        const change = async (pageNumber: number) => {
+          if (pageNumber % 2 === 1 && changes < 40) {
+            changes += 1;
+            await app.arrange.anAsset(here);
+            await app.arrange.change(here, `UPDATE asset SET visibility = 1 WHERE public_id = $1`, [
+              passing[changes % 24],
+            ]);
+            await app.arrange.change(
+              here,
+              `UPDATE asset SET name = 'changed', classification = 3, description = 'x', owner_id = $2, owner_source = 2
+                WHERE public_id = $1`,
+              [lasting[changes * 2], owner.id],
+            );
+          }
+          return pageSize === 'mixed' ? (sizes[pageNumber % sizes.length] as string) : undefined;
+        };
+        const client = await app.arrange.aClient(here);
+        const walked = (
+          await client.walk(
+            PATH,
+            { pageSize: pageSize === 'mixed' ? '5' : pageSize },
+            async (n) => (await change(n)) ?? undefined,
+          )
+        ).map(({ id }) => id as string);
+        expect(new Set(walked).size).toBe(walked.length);
+        expect(walked).toEqual(expect.arrayContaining(lasting));
+        expect(changes).toBeGreaterThan(0);
+      },
+      30_000,
+    );
+
+    it('keep the total exact while assets come, go and change', async () => {
+      const here = await app.arrange.aWorkspace();
+      const client = await app.arrange.aClient(here);
+      const total = async (query: Record<string, string> = {}) => (await client.page(PATH, query)).pageInfo.totalCount;
+      const ids: string[] = [];
+      for (let index = 0; index < 10; index += 1) ids.push((await app.arrange.anAsset(here, { description: 'd' })).id);
+      expect(await total()).toBe(10);
+      await app.arrange.change(here, 'UPDATE asset SET visibility = 2 WHERE public_id = ANY($1)', [ids.slice(0, 3)]);
+      await app.arrange.change(here, `UPDATE asset SET description = NULL WHERE public_id = ANY($1)`, [
+        ids.slice(2, 6),
+      ]);
+      expect([
+        await total(),
+        await total({ hasDescription: 'true' }),
+        await total({ hasDescription: 'false' }),
+      ]).toEqual([7, 4, 3]);
+      await app.arrange.change(here, 'UPDATE asset SET visibility = 0 WHERE workspace_id = $1', [here]);
+      await app.arrange.change(here, 'DELETE FROM asset WHERE public_id = ANY($1)', [ids.slice(0, 1)]);
+      expect(await total()).toBe(9);
+    });
+  });
+
+  describe('cursors', () => {
+    let first: PageBody;
+    let cursor: string;
+
+    beforeAll(async () => {
+      for (let index = 0; index < 4; index += 1) await app.arrange.anAsset(workspace, { classification: 'PUBLIC' });
+      first = await client.page(PATH, { pageSize: '2', classification: 'PUBLIC' });
+      cursor = first.pageInfo.endCursor as string;
+    });
+    const code = async (path: string, by = client) => {
+      const answer = await by.get(path);
+      return [answer.status, answer.body['code']];
+    };
+
+    it('keep the filters of their walk when the next request leaves them out', async () => {
+      await app.arrange.anAsset(workspace, { classification: 'INTERNAL' });
+      const next = await client.page(PATH, { pageCursor: cursor });
+      expect(next.results.map((asset) => asset['classification'])).toEqual(['PUBLIC', 'PUBLIC']);
+      expect(next.pageInfo).toEqual({ hasNextPage: false, endCursor: null, totalCount: 4 });
+    });
+
+    it('are refused with a filter of another value, or one their walk did not have', async () => {
+      expect(await code(`${PATH}?pageCursor=${cursor}&classification=PUBLIC`)).toEqual([200, undefined]);
+      expect(await code(`${PATH}?pageCursor=${cursor}&classification=INTERNAL`)).toEqual([400, 'invalid_cursor']);
+      expect(await code(`${PATH}?pageCursor=${cursor}&hasOwner=false`)).toEqual([400, 'invalid_cursor']);
+    });
+
+    it('are refused when a single character was altered, added or cut', async () => {
+      for (let index = 0; index < cursor.length; index += 1) {
+        const altered = `${cursor.slice(0, index)}${cursor[index] === 'A' ? 'B' : 'A'}${cursor.slice(index + 1)}`;
+        expect(await code(`${PATH}?pageCursor=${altered}`)).toEqual([400, 'invalid_cursor']);
+      }
+      expect(await code(`${PATH}?pageCursor=${cursor}A`)).toEqual([400, 'invalid_cursor']);
+      expect(await code(`${PATH}?pageCursor=${cursor}%3D`)).toEqual([400, 'invalid_cursor']);
+      expect(await code(`${PATH}?pageCursor=${cursor.slice(0, -1)}`)).toEqual([400, 'invalid_cursor']);
+      expect(await code(`${PATH}?pageCursor=x`)).toEqual([400, 'invalid_cursor']);
+    });
+
+    it('are of no use on another list or in another workspace', async () => {
+      expect(await code(`/v1/computers?pageCursor=${cursor}`)).toEqual([400, 'invalid_cursor']);
+      expect(await code(`/v1/inventory/categories?pageCursor=${cursor}`)).toEqual([400, 'invalid_cursor']);
+      const stranger = await app.arrange.aClient(await app.arrange.aWorkspace());
+      expect(await code(`${PATH}?pageCursor=${cursor}`, stranger)).toEqual([400, 'invalid_cursor']);
+    });
+
+    it('serve another application of the same workspace', async () => {
+      expect(await code(`${PATH}?pageCursor=${cursor}`, await app.arrange.aClient(workspace))).toEqual([
+        200,
+        undefined,
+      ]);
+    });
+
+    it('show nothing of what they hold, and differ for the same position', async () => {
+      const again = await client.page(PATH, { pageSize: '2', classification: 'PUBLIC' });
+      expect(again.pageInfo.endCursor).not.toBe(cursor);
+      expect(Buffer.from(cursor, 'base64url').toString('latin1')).not.toMatch(/PUBLIC|classification/);
+    });
+  });
+
+  describe('400', () => {
+    it.each([
+      ['pageSize', '0'],
+      ['pageSize', '101'],
+      ['pageSize', '-1'],
+      ['pageSize', '1.0'],
+      ['pageSize', '1e1'],
+      ['pageSize', '01'],
+      ['pageSize', '+1'],
+      ['pageSize', '%201'],
+      ['pageSize', '１'],
+      ['pageSize', ''],
+      ['pageCursor', ''],
+      ['categoryKey', 'cloud'],
+      ['categoryKey', 'CLOUD,COMPUTER'],
+      ['categoryKey', ''],
+      ['subKey', 'CLOUD_'],
+      ['hasOwner', 'TRUE'],
+      ['hasOwner', '1'],
+      ['hasOwner', ''],
+      ['hasDescription', 'yes'],
+      ['classification', 'SECRET'],
+      ['classification', 'null'],
+      ['completeStatus', 'complete'],
+      ['pageSize[]', '1'],
+      ['hasOwner[0]', 'true'],
+      ['PageSize', '1'],
+      ['sort', 'name'],
+      ['__proto__', 'x'],
+      ['constructor', 'x'],
+      ['toString', 'x'],
+      ['', 'x'],
+      ['categoryKey', '%00'],
+      ['categoryKey', '%ZZ'],
+    ])('names %s when it is %j', async (parameter, value) => {
+      const answer = await client.get(`${PATH}?${encodeURIComponent(parameter)}=${value}`);
+      expect([answer.status, answer.body['code']]).toEqual([400, 'validation_failed']);
+      expect(answer.body['errors']).toEqual([
+        expect.objectContaining({ parameter, detail: expect.any(String) as string }),
+      ]);
+    });
+
+    it.each(['pageSize=5&pageSize=5', 'hasOwner=true&hasOwner=false', 'pageSize=5&pageSize='])(
+      'refuses the same parameter twice: %s',
+      async (query) => {
+        const answer = await client.get(`${PATH}?${query}`);
+        expect([answer.status, answer.body['code']]).toEqual([400, 'validation_failed']);
+        expect(answer.text).toContain('"code":"duplicated"');
+      },
+    );
+
+    it('names every parameter that is at fault, not just the first', async () => {
+      const { body } = await client.get(`${PATH}?pageSize=0&hasOwner=maybe&what=ever`);
+      const named = (body['errors'] as { parameter: string }[]).map(({ parameter }) => parameter);
+      expect(named.sort()).toEqual(['hasOwner', 'pageSize', 'what']);
+    });
+  });
+});

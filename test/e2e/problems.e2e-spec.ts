@@ -1,0 +1,177 @@
+import { connect } from 'node:net';
+import { ERROR_CODES } from '#libs/kernel';
+import { PROBLEMS } from '#libs/platform';
+import { type TestApp, startApp } from '../support/start-app';
+
+describe('Problems', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.stop());
+
+  /** Sends bytes as they are and gives back whatever the server says until it closes. */
+  const raw = (bytes: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(app.port, '127.0.0.1', () => socket.write(bytes));
+      let said = '';
+      socket.on('data', (chunk: Buffer) => (said += chunk.toString()));
+      socket.on('close', () => resolve(said));
+      socket.on('error', reject);
+    });
+
+  it('have the seven members, with the path without its query', async () => {
+    const answer = await app.client().get('/v1/inventory/assets?pageSize=1&x=y');
+    expect(answer.headers.get('content-type')).toBe('application/problem+json');
+    expect(answer.body).toEqual({
+      type: 'https://api.example.test/problems/token_missing',
+      title: 'Unauthorized',
+      status: 401,
+      code: 'token_missing',
+      detail: 'A bearer token is required.',
+      instance: '/v1/inventory/assets',
+      requestId: answer.headers.get('x-request-id'),
+    });
+  });
+
+  describe('request ids', () => {
+    it('take over a well-formed inbound id, in the answer and the log', async () => {
+      const answer = await app.client().get('/nope', { headers: { 'X-Request-Id': 'abc-DEF_1.2' } });
+      expect(answer.body['requestId']).toBe('abc-DEF_1.2');
+      expect(answer.headers.get('x-request-id')).toBe('abc-DEF_1.2');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(app.logLines).toContainEqual(
+        expect.objectContaining({ requestId: 'abc-DEF_1.2', status: 404, code: 'not_found' }),
+      );
+    });
+
+    it.each(['a b', 'x'.repeat(65), 'ä', '<script>', ''])('replace the inbound id %j', async (sent) => {
+      const answer = await app.client().get('/v1/health', { headers: { 'X-Request-Id': sent } });
+      expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    });
+  });
+
+  describe('404 and 405', () => {
+    it.each([
+      '/',
+      '/v1',
+      '/v1/',
+      '/v2/health',
+      '/v1/health/',
+      '/V1/health',
+      '/v1//health',
+      '/v1/inventory',
+      '/docs-json',
+      '/metrics',
+      '/livez',
+      '/readyz',
+      '/jwks.json',
+      '/api',
+      '/problems/unknown_code',
+      '/%ZZ',
+    ])('answer not_found to the unknown path %s', async (path) => {
+      const answer = await app.client().get(path);
+      expect([answer.status, answer.body['code']]).toEqual([404, 'not_found']);
+      expect(answer.body['instance']).toBe(path);
+    });
+
+    it.each([
+      ['POST', '/v1/health', 'GET, HEAD'],
+      ['GET', '/oauth/token', 'POST'],
+      ['DELETE', '/v1/computers', 'GET, HEAD'],
+      ['PUT', '/v1/computers/x', 'GET, HEAD'],
+      ['OPTIONS', '/v1/computers', 'GET, HEAD'],
+      ['OPTIONS', '/oauth/token', 'POST'],
+      ['POST', '/v1/inventory/categories', 'GET, HEAD'],
+      ['POST', '/problems', 'GET, HEAD'],
+    ])('answer method_not_allowed with Allow to %s %s, before any token', async (method, path, allow) => {
+      const answer = await app.client('not a token').send(method, path);
+      expect([answer.status, answer.body['code'], answer.headers.get('allow')]).toEqual([
+        405,
+        'method_not_allowed',
+        allow,
+      ]);
+    });
+
+    it('send no CORS header', async () => {
+      const answer = await app
+        .client()
+        .send('OPTIONS', '/v1/computers', { headers: { Origin: 'https://evil.example' } });
+      expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+    });
+  });
+
+  it('do not parse the body of an anonymous request', async () => {
+    const answer = await app
+      .client()
+      .send('POST', '/v1/computers', { body: '{"broken', headers: { 'Content-Type': 'application/json' } });
+    expect(answer.status).toBe(405);
+  });
+
+  describe("of Node's own parser", () => {
+    it.each([
+      ['a malformed request line', 'NOT HTTP\r\n\r\n', 400, 'validation_failed'],
+      ['no Host', 'GET /v1/health HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'validation_failed'],
+      [
+        'too large a header block',
+        `GET /v1/health HTTP/1.1\r\nHost: a\r\nX-Big: ${'x'.repeat(20_000)}\r\n\r\n`,
+        431,
+        'headers_too_large',
+      ],
+      [
+        'a malformed length',
+        'POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n',
+        400,
+        'validation_failed',
+      ],
+      [
+        'two lengths that differ',
+        'POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello',
+        400,
+        'validation_failed',
+      ],
+    ])('answer %s', async (_, bytes, status, code) => {
+      const said = await raw(bytes);
+      const [head = '', body = ''] = said.split('\r\n\r\n');
+      expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      expect(head.toLowerCase()).toContain('content-type: application/problem+json');
+      expect(head.toLowerCase()).toContain('x-request-id: ');
+      expect(JSON.parse(body)).toMatchObject({ status, code });
+    });
+
+    it('take the absolute form of a target and ignore an unknown expectation', async () => {
+      const absolute = await raw(
+        'GET http://api.example.test/v1/health HTTP/1.1\r\nHost: api.example.test\r\nConnection: close\r\n\r\n',
+      );
+      expect(absolute).toMatch(/^HTTP\/1.1 200 /);
+      const expecting = await raw('GET /v1/health HTTP/1.1\r\nHost: a\r\nExpect: magic\r\nConnection: close\r\n\r\n');
+      expect(expecting).toMatch(/^HTTP\/1.1 200 /);
+    });
+  });
+
+  describe('pages', () => {
+    it.each(ERROR_CODES.map((code) => [code]))('%s answers at the address that its problem names', async (code) => {
+      const program = await app.client().get(`/problems/${code}`);
+      expect(program.status).toBe(200);
+      expect(program.headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(program.body).toMatchObject({
+        type: `https://api.example.test/problems/${code}`,
+        code,
+        status: PROBLEMS[code].status,
+        cause: expect.stringMatching(/\w/) as string,
+        remedy: expect.stringMatching(/\w/) as string,
+        example: expect.stringMatching(/\w/) as string,
+      });
+      const person = await app.client().get(`/problems/${code}`, { headers: { Accept: 'text/html,*/*;q=0.8' } });
+      expect(person.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      expect(person.text).toContain(`<code>${code}</code>`);
+    });
+
+    it('list every code', async () => {
+      const { body } = await app.client().get('/problems');
+      expect((body['problems'] as { code: string }[]).map(({ code }) => code)).toEqual(ERROR_CODES);
+      const person = await app.client().get('/problems', { headers: { Accept: 'text/html' } });
+      for (const code of ERROR_CODES) expect(person.text).toContain(`href="/problems/${code}"`);
+    });
+  });
+});

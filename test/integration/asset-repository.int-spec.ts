@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import { DataSource } from 'typeorm';
+import { type WorkspaceId, workspaceId } from '#libs/kernel';
+import { Database } from '#libs/platform';
+import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
+import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../../libs/inventory/src/domain/asset';
+import { ASSET_TYPES } from '../../libs/inventory/src/domain/asset-category';
+import { assetRepositoryContract } from '../../libs/inventory/src/domain/asset-repository.contract';
+import { AssetRepositoryTypeorm } from '../../libs/inventory/src/typeorm/asset-repository.typeorm';
+import { type TestDatabase, createTestDatabase } from '../support/test-database';
+
+describe('The asset repository on Postgres', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    // A pool of one: nothing may take a second connection while it holds the first.
+    dataSource = new DataSource(
+      dataSourceOptions({ url: database.databaseUrl, poolSize: 1, patience: 'request' }, () => undefined),
+    );
+    await dataSource.initialize();
+  });
+  afterAll(async () => {
+    await dataSource.destroy();
+    await database.drop();
+  });
+
+  assetRepositoryContract(async () => ({
+    repository: new AssetRepositoryTypeorm(new Database(dataSource)),
+    workspaceId: await aWorkspace(),
+    otherWorkspaceId: await aWorkspace(),
+    add: (workspace, assets) => insert(database.admin, workspace, assets),
+  }));
+
+  async function aWorkspace(): Promise<WorkspaceId> {
+    const { rows } = await database.admin.query<{ id: string }>(
+      `INSERT INTO workspace (slug, name) VALUES ('w-' || $1, 'W') RETURNING id`,
+      [randomUUID().slice(0, 8)],
+    );
+    return workspaceId((rows[0] as { id: string }).id);
+  }
+});
+
+async function insert(client: Client, workspace: WorkspaceId, assets: readonly Asset[]): Promise<void> {
+  await client.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
+  for (const asset of assets) {
+    await client.query(
+      `INSERT INTO asset (workspace_id, public_id, source, external_id, sub_key, name, classification, description,
+                          owner_id, owner_source, created_at)
+       VALUES ($1, $2, 'test', $3, $4, $5, $6, $7, $8, $9, $10)`,
+      [
+        workspace,
+        asset.id,
+        asset.externalId,
+        ASSET_TYPES.indexOf(asset.type) + 1,
+        asset.name,
+        CLASSIFICATIONS.indexOf(asset.classification),
+        asset.description,
+        asset.ownerId,
+        asset.ownerSource && OWNER_SOURCES.indexOf(asset.ownerSource) + 1,
+        asset.createdAt,
+      ],
+    );
+  }
+}
