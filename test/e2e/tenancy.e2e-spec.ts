@@ -1,0 +1,39 @@
+import { type TestApp, startApp } from '../support/start-app';
+
+/** Every operation of the contract, seen from a workspace that owns nothing of what it asks for. */
+describe('Tenancy', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.stop());
+
+  it('shows a token of one workspace nothing of another, by any operation', async () => {
+    const theirs = await app.arrange.aWorkspace();
+    const theirComputer = await app.arrange.anAsset(theirs, { type: 'COMPUTER', name: 'their-secret-name' });
+    await app.arrange.anAsset(theirs, { type: 'CUSTOM', name: 'their-secret-name' });
+    const theirClient = await app.arrange.aClient(theirs);
+    const theirCursor = (await theirClient.page('/v1/inventory/assets', { pageSize: '1' })).pageInfo
+      .endCursor as string;
+
+    const client = await app.arrange.aClient(await app.arrange.aWorkspace());
+    const contract = await app.client().get<{ paths: Record<string, Record<string, unknown>> }>('/docs/openapi.json');
+    const operations = Object.entries(contract.body.paths)
+      .filter(([path]) => path.startsWith('/v1/') && path !== '/v1/health')
+      .flatMap(([path, methods]) => Object.keys(methods).map((method) => ({ path, method })));
+    expect(operations.length).toBeGreaterThanOrEqual(5);
+    for (const { path, method } of operations) {
+      const answer = await client.send(method.toUpperCase(), path.replace('{id}', theirComputer.id));
+      expect([path, answer.text.includes('their-secret-name')]).toEqual([path, false]);
+      if (path.includes('{id}')) expect([path, answer.status]).toEqual([path, 404]);
+      else if (answer.status === 200 && !path.endsWith('categories')) {
+        expect(answer.body).toMatchObject({ results: [], pageInfo: { totalCount: 0 } });
+      }
+      const replayed = await client.send(
+        method.toUpperCase(),
+        `${path.replace('{id}', theirComputer.id)}?pageCursor=${theirCursor}`,
+      );
+      expect(replayed.status).toBe(400);
+    }
+  });
+});

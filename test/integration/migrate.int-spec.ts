@@ -1,0 +1,87 @@
+import { DataSource } from 'typeorm';
+import { RolesNotApart, RuntimeRoleUnfit, migrate } from '#libs/platform';
+import { checkReadiness } from '../../apps/api/src/readiness';
+import { type TestDatabase, createTestDatabase, testSchema } from '../support/test-database';
+
+describe('Migrations', () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await createTestDatabase({ migrated: false });
+  });
+  afterEach(() => database.drop());
+
+  const urls = () => ({ migrationDatabaseUrl: database.migrationDatabaseUrl, databaseUrl: database.databaseUrl });
+  const readiness = async (stopping = false) => {
+    const dataSource = new DataSource({ type: 'postgres', url: database.databaseUrl, installExtensions: false });
+    await dataSource.initialize();
+    try {
+      return await checkReadiness(dataSource, testSchema, stopping);
+    } finally {
+      await dataSource.destroy();
+    }
+  };
+
+  it('are applied once, by whichever of several deployments comes first', async () => {
+    const reports = await Promise.all([1, 2, 3].map(() => migrate({ ...urls(), schema: testSchema })));
+    const names = testSchema.flatMap((part) => part.migrations.map(({ name }) => name));
+    expect(reports.flatMap(({ applied }) => applied).sort()).toEqual(names.sort());
+    expect((await migrate({ ...urls(), schema: testSchema })).applied).toEqual([]);
+  });
+
+  it('make the process ready once they are applied, and it is not ready while it stops', async () => {
+    expect(await readiness()).toMatchObject({ ready: false, checks: { postgres: 'ok' } });
+    await migrate({ ...urls(), schema: testSchema.slice(0, 1) });
+    expect(await readiness()).toMatchObject({
+      ready: false,
+      checks: { migrations: expect.stringContaining('2') as string },
+    });
+    await migrate({ ...urls(), schema: testSchema });
+    expect(await readiness()).toMatchObject({ ready: true });
+    expect(await readiness(true)).toMatchObject({ ready: false, checks: { process: 'stopping' } });
+  });
+
+  it('can be taken back, newest first', async () => {
+    await migrate({ ...urls(), schema: testSchema });
+    const dataSource = new DataSource({
+      type: 'postgres',
+      url: database.migrationDatabaseUrl,
+      migrations: testSchema.flatMap((part) => part.migrations),
+      migrationsTableName: 'migration',
+      installExtensions: false,
+    });
+    await dataSource.initialize();
+    try {
+      for (const _ of dataSource.migrations) await dataSource.undoLastMigration();
+      const left = await dataSource.query<unknown[]>(
+        `SELECT relname FROM pg_class WHERE relkind IN ('r', 'v') AND relnamespace = 'public'::regnamespace AND relname <> 'migration'`,
+      );
+      expect(left).toEqual([]);
+    } finally {
+      await dataSource.destroy();
+    }
+  });
+
+  it('refuse one role for both connections, and a runtime role that row-level security would not hold', async () => {
+    const owner = { ...urls(), databaseUrl: database.migrationDatabaseUrl, schema: testSchema };
+    await expect(migrate(owner)).rejects.toThrow(RolesNotApart);
+    const superuser = { ...urls(), databaseUrl: process.env['TEST_SUPERUSER_URL'] as string, schema: testSchema };
+    await expect(migrate(superuser)).rejects.toThrow(RuntimeRoleUnfit);
+    const nobody = new URL(database.databaseUrl);
+    nobody.username = 'no_such_role';
+    await expect(migrate({ ...urls(), databaseUrl: nobody.toString(), schema: testSchema })).rejects.toThrow(
+      /no_such_role/,
+    );
+  });
+
+  it('revoke what an earlier release granted and this one does not need', async () => {
+    await migrate({ ...urls(), schema: testSchema });
+    const role = new URL(database.databaseUrl).username;
+    await database.admin.query(`GRANT DELETE ON asset TO ${role}`);
+    await migrate({ ...urls(), schema: testSchema });
+    const { rows } = await database.admin.query<{ may: boolean }>(
+      `SELECT has_table_privilege($1, 'asset', 'DELETE') AS may`,
+      [role],
+    );
+    expect(rows[0]?.may).toBe(false);
+  });
+});

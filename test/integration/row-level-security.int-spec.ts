@@ -1,0 +1,146 @@
+import { Client } from 'pg';
+import { DataSource } from 'typeorm';
+import { assetId, workspaceId } from '#libs/kernel';
+import { Database, RuntimeRoleTooPowerful, assertRuntimeRole } from '#libs/platform';
+import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
+import { AssetRepositoryTypeorm } from '../../libs/inventory/src/typeorm/asset-repository.typeorm';
+import { type TestApp, startApp } from '../support/start-app';
+
+/** Holds no tenant's data. */
+const WITHOUT_TENANTS = ['migration'];
+
+describe('Row-level security', () => {
+  let app: TestApp;
+  let ours: string;
+  let theirs: string;
+  let api: Client;
+
+  beforeAll(async () => {
+    app = await startApp();
+    ours = await app.arrange.aWorkspace();
+    theirs = await app.arrange.aWorkspace();
+    for (const workspace of [ours, theirs]) {
+      await app.arrange.anApplication(workspace);
+      const owner = await app.arrange.anEmployee(workspace);
+      const computer = await app.arrange.anAsset(workspace, { type: 'COMPUTER', ownerId: owner.id });
+      await app.arrange.change(workspace, `INSERT INTO tag_key (workspace_id, key) VALUES ($1, 'env')`, [workspace]);
+      await app.arrange.change(
+        workspace,
+        'INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id) SELECT $1, $2, id FROM tag_key WHERE workspace_id = $1',
+        [workspace, computer.internalId],
+      );
+    }
+    api = new Client({ connectionString: app.database.databaseUrl });
+    await api.connect();
+  });
+  afterAll(async () => {
+    await api.end();
+    await app.stop();
+  });
+
+  const tables = async (): Promise<string[]> => {
+    const { rows } = await app.database.admin.query<{ relname: string }>(
+      `SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace ORDER BY relname`,
+    );
+    return rows.map(({ relname }) => relname).filter((name) => !WITHOUT_TENANTS.includes(name));
+  };
+
+  it('is enabled and forced on every table', async () => {
+    const { rows } = await app.database.admin.query<{ relname: string }>(
+      `SELECT relname FROM pg_class
+        WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace
+          AND NOT (relrowsecurity AND relforcerowsecurity) ORDER BY relname`,
+    );
+    expect(rows.map(({ relname }) => relname)).toEqual(WITHOUT_TENANTS);
+  });
+
+  it('puts the workspace first in every primary and unique key and in every index of a tenant table', async () => {
+    const { rows } = await app.database.admin.query<{ index: string; first: string }>(
+      `SELECT i.indexrelid::regclass::text AS index, a.attname AS first
+         FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid
+         LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = i.indkey[0]
+        WHERE t.relnamespace = 'public'::regnamespace AND t.relname NOT IN ('workspace', 'migration')`,
+    );
+    const others = rows.filter(({ first }) => first !== 'workspace_id').map(({ index }) => index);
+    // The client id is what a token request is looked up by before the workspace is known.
+    expect(others).toEqual(['application_client_id_key']);
+  });
+
+  it('gives the runtime role nothing outside a scope', async () => {
+    for (const table of await tables()) {
+      const { rows } = await api.query<{ n: string }>(`SELECT count(*) AS n FROM ${table}`);
+      expect([table, rows[0]?.n]).toEqual([table, '0']);
+    }
+  });
+
+  it("gives the runtime role one workspace's rows of every table and view, never another's", async () => {
+    const views = ['visible_computer', 'visible_computer_count'];
+    for (const relation of [...(await tables()), ...views]) {
+      const column = relation === 'workspace' ? 'id' : 'workspace_id';
+      await api.query('BEGIN');
+      await api.query(`SELECT set_config('app.workspace_id', $1, true)`, [ours]);
+      const { rows } = await api.query<{ w: string }>(`SELECT DISTINCT ${column} AS w FROM ${relation}`);
+      await api.query('COMMIT');
+      expect([relation, rows.map(({ w }) => w)]).toEqual([relation, [ours]]);
+    }
+  });
+
+  it('gives 0 rows to a query that forgot its tenant filter and names a foreign id', async () => {
+    await api.query('BEGIN');
+    await api.query(`SELECT set_config('app.workspace_id', $1, true)`, [ours]);
+    const { rows } = await api.query('SELECT id FROM asset WHERE workspace_id = $1', [theirs]);
+    await api.query('COMMIT');
+    expect(rows).toEqual([]);
+  });
+
+  it('lets a scope end with its transaction, also on the next use of the same connection', async () => {
+    const dataSource = new DataSource(
+      dataSourceOptions({ url: app.database.databaseUrl, poolSize: 1, patience: 'request' }, () => undefined),
+    );
+    await dataSource.initialize();
+    try {
+      const repository = new AssetRepositoryTypeorm(new Database(dataSource));
+      const page = await repository.list(workspaceId(ours), {}, { size: 1, after: null });
+      expect(page.totalCount).toBe(2);
+      const [after] = await dataSource.query<{ n: string; scope: string | null }[]>(
+        `SELECT count(*) AS n, current_setting('app.workspace_id', true) AS scope FROM asset`,
+      );
+      expect(after).toEqual({ n: '0', scope: '' });
+      const foreign = page.items[0]?.id ?? assetId('');
+      expect(await repository.find(workspaceId(theirs), foreign)).toBeNull();
+    } finally {
+      await dataSource.destroy();
+    }
+  });
+
+  it('keeps the runtime role from changing what it only reads, and from every table of the schema', async () => {
+    for (const sql of [
+      `INSERT INTO workspace (slug, name) VALUES ('x', 'x')`,
+      `UPDATE application SET scopes = '{all:write}'`,
+      `UPDATE application SET secret_digest = ''`,
+      'DELETE FROM application',
+      'UPDATE facet_count SET n = 0',
+      'DELETE FROM asset',
+      'INSERT INTO migration (timestamp, name) VALUES (1, $$x$$)',
+      'ALTER TABLE asset DISABLE ROW LEVEL SECURITY',
+      'CREATE TABLE mine (id int)',
+    ]) {
+      await expect(api.query(sql)).rejects.toMatchObject({ code: '42501' });
+    }
+  });
+
+  it('is what the API insists on at its start: a role that owns the tables is refused in production', async () => {
+    const asOwner = new DataSource(
+      dataSourceOptions({ url: app.database.migrationDatabaseUrl, poolSize: 1, patience: 'operator' }, () => undefined),
+    );
+    await asOwner.initialize();
+    try {
+      await expect(assertRuntimeRole(asOwner, true, () => undefined)).rejects.toThrow(RuntimeRoleTooPowerful);
+      const warnings: string[] = [];
+      await assertRuntimeRole(asOwner, false, (warning) => warnings.push(warning));
+      expect(warnings).toHaveLength(1);
+    } finally {
+      await asOwner.destroy();
+    }
+  });
+});
