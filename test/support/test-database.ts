@@ -34,7 +34,7 @@ export async function createTestDatabase(
     migrationDatabaseUrl,
     admin,
     drop: async () => {
-      await admin.end();
+      await admin.end().catch(() => undefined);
       await withServer((server) => server.query(`DROP DATABASE ${name} WITH (FORCE)`));
     },
   };

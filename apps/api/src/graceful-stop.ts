@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Time for load balancers to notice that readiness is gone, before connections are refused. */
@@ -7,12 +8,30 @@ const NOTICE_MS = 5_000;
 const IN_FLIGHT_MS = 25_000;
 
 /**
+ * Remembers the connections on which nothing was ever said, as browsers open them in advance. Node counts those neither
+ * as idle nor as in use, and would wait for them. The function returned closes them.
+ */
+export function trackSilentConnections(server: Server): () => void {
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  return () => {
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+  };
+}
+
+/**
  * Stops accepting and waits for the requests in flight; nothing is cut off. Connections that fall idle are closed as
  * they do. Resolves when all are gone or after 25 s.
  */
-export async function drain(servers: readonly Server[]): Promise<void> {
+export async function drain(servers: readonly Server[], closeSilent: readonly (() => void)[]): Promise<void> {
   const closed = Promise.all(servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve()))));
-  const idle = setInterval(() => servers.forEach((server) => server.closeIdleConnections()), 50);
+  const idle = setInterval(() => {
+    servers.forEach((server) => server.closeIdleConnections());
+    closeSilent.forEach((close) => close());
+  }, 50);
   await Promise.race([closed, delay(IN_FLIGHT_MS, undefined, { ref: false })]);
   clearInterval(idle);
 }

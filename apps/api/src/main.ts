@@ -4,7 +4,7 @@ import { SigningKeys } from '#libs/auth';
 import { SettingsInvalid, assertRuntimeRole, createLog, loadSettings } from '#libs/platform';
 import { DataSource } from 'typeorm';
 import { createApp } from './create-app';
-import { drain, onStopSignal } from './graceful-stop';
+import { drain, onStopSignal, trackSilentConnections } from './graceful-stop';
 import { createManagementServer } from './management-server';
 import { checkReadiness } from './readiness';
 import { schema } from './schema';
@@ -27,6 +27,7 @@ async function main(): Promise<void> {
     await listen(management, 'MANAGEMENT_PORT', settings.managementPort, settings.managementHost);
     servers.push(management);
   }
+  const closeSilent = servers.map(trackSilentConnections);
   await listen(servers[0] as Server, 'PORT', settings.port, settings.host);
   log.info({ baseUrl: settings.baseUrl, managementPort: settings.managementPort }, 'serving');
   onStopSignal(
@@ -35,7 +36,7 @@ async function main(): Promise<void> {
       log.info('stopping');
     },
     async () => {
-      await drain(servers);
+      await drain(servers, closeSilent);
       await dataSource.destroy();
     },
   );

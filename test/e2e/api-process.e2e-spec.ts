@@ -1,0 +1,195 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type Socket, connect, createServer } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ApiClient } from '../support/api-client';
+import { ApiProcess, freePort } from '../support/api-process';
+import { TcpProxy } from '../support/tcp-proxy';
+import { type TestDatabase, createTestDatabase } from '../support/test-database';
+
+describe('The API process', () => {
+  let database: TestDatabase;
+  let environment: Record<string, string>;
+  let port: number;
+  let managementPort: number;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+  beforeEach(async () => {
+    port = await freePort();
+    managementPort = await freePort();
+    environment = {
+      DATABASE_URL: database.databaseUrl,
+      LOCAL_DIR: process.env['TEST_LOCAL_DIR'] as string,
+      PORT: String(port),
+      MANAGEMENT_PORT: String(managementPort),
+    };
+  });
+  afterEach(() => ApiProcess.killAll());
+
+  const client = () => new ApiClient(`http://127.0.0.1:${port}`);
+  const management = () => new ApiClient(`http://127.0.0.1:${managementPort}`);
+  const connected = async (): Promise<Socket> => {
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    return socket;
+  };
+
+  describe('management port', () => {
+    it('answers liveness, readiness and the public keys, and nothing of the public surface', async () => {
+      const api = new ApiProcess(environment);
+      await api.serving();
+      expect((await management().get('/livez')).body).toEqual({ status: 'ok' });
+      expect((await management().get('/readyz')).body).toEqual({
+        status: 'ok',
+        checks: { postgres: 'ok', migrations: 'ok', redis: 'not configured', process: 'ok' },
+      });
+      const { keys } = (await management().get('/jwks.json')).body as { keys: Record<string, unknown>[] };
+      expect(keys[0]).toMatchObject({ kty: 'RSA', use: 'sig', alg: 'RS256', e: 'AQAB' });
+      expect(Object.keys(keys[0] ?? {}).sort()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
+      for (const path of ['/', '/v1/health', '/docs', '/oauth/token', '/constructor']) {
+        const answer = await management().get(path);
+        expect([answer.status, answer.body['code']]).toEqual([404, 'not_found']);
+      }
+      const posted = await management().send('POST', '/livez');
+      expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    });
+
+    it('is off when MANAGEMENT_PORT is 0', async () => {
+      const api = new ApiProcess({ ...environment, MANAGEMENT_PORT: '0' });
+      await api.serving();
+      expect((await client().get('/v1/health')).status).toBe(200);
+      await expect(management().get('/livez')).rejects.toThrow();
+    });
+  });
+
+  describe('start', () => {
+    it('lists every fault of the settings, never their values', async () => {
+      const api = new ApiProcess({
+        DATABASE_URL: 'mysql://user:hunter2@host/db',
+        PORT: 'many',
+        BASE_URL: 'ftp://x',
+        NODE_ENV: 'production',
+      });
+      expect(await api.exitCode()).toBe(1);
+      for (const name of ['DATABASE_URL', 'PORT', 'BASE_URL']) expect(api.errors).toContain(`- ${name} `);
+      expect(api.errors).not.toContain('hunter2');
+    });
+
+    it('demands keys in production and makes none', async () => {
+      const localDir = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+      try {
+        const api = new ApiProcess({ ...environment, LOCAL_DIR: localDir, NODE_ENV: 'production' });
+        expect(await api.exitCode()).toBe(1);
+        for (const name of ['SIGNING_KEYS_DIR', 'CURSOR_KEYS_FILE', 'SECRET_PEPPER_FILE']) {
+          expect(api.errors).toContain(`- ${name} is required when NODE_ENV=production`);
+        }
+      } finally {
+        rmSync(localDir, { recursive: true });
+      }
+    });
+
+    it('makes the keys of LOCAL_DIR once, however many replicas come first at the same time', async () => {
+      const localDir = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+      try {
+        const ports = [port, await freePort(), await freePort()];
+        const managementPorts = [managementPort, await freePort(), await freePort()];
+        const replicas = ports.map(
+          (own, index) =>
+            new ApiProcess({
+              ...environment,
+              LOCAL_DIR: localDir,
+              PORT: String(own),
+              MANAGEMENT_PORT: String(managementPorts[index]),
+            }),
+        );
+        await Promise.all(replicas.map((replica) => replica.serving()));
+        const keys = await Promise.all(
+          managementPorts.map((own) => new ApiClient(`http://127.0.0.1:${own}`).get('/jwks.json')),
+        );
+        expect(new Set(keys.map(({ text }) => text)).size).toBe(1);
+      } finally {
+        await ApiProcess.killAll();
+        rmSync(localDir, { recursive: true });
+      }
+    }, 20_000);
+
+    it('says which port is taken', async () => {
+      const other = createServer().listen(port, '127.0.0.1');
+      await once(other, 'listening');
+      const api = new ApiProcess(environment);
+      expect(await api.exitCode()).toBe(1);
+      expect(api.errors).toBe(`127.0.0.1:${port} is taken by another process; set PORT to another port.\n`);
+      other.close();
+    });
+  });
+
+  describe('stop', () => {
+    it('on SIGINT finishes the request in flight, refuses new connections, and exits 0', async () => {
+      const api = new ApiProcess(environment);
+      await api.serving();
+      const inFlight = await connected();
+      inFlight.write('POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\n');
+      inFlight.write('Content-Length: 10\r\n\r\n12345');
+      const idle = await connected();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      api.signal('SIGINT');
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await expect(connected()).rejects.toThrow();
+      inFlight.write('67890');
+      const [answer] = (await once(inFlight, 'data')) as [Buffer];
+      expect(answer.toString()).toMatch(/^HTTP\/1.1 400 /);
+      expect(await api.exitCode()).toBe(0);
+      idle.destroy();
+    });
+
+    it('on SIGTERM is not ready at once, yet serves for five seconds while load balancers look elsewhere', async () => {
+      const api = new ApiProcess(environment);
+      await api.serving();
+      api.signal('SIGTERM');
+      const since = Date.now();
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect((await management().get('/readyz')).status).toBe(503);
+      const answer = await client().get('/v1/health');
+      expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
+      expect(await api.exitCode()).toBe(0);
+      expect(Date.now() - since).toBeGreaterThanOrEqual(4_900);
+    }, 15_000);
+  });
+
+  it.each(['refuse', 'blackhole'] as const)(
+    'answers 503 within seconds when Postgres is gone (%s), stays live, and heals without a restart',
+    async (failure) => {
+      const { hostname, port: databasePort } = new URL(database.databaseUrl);
+      const proxy = await TcpProxy.to(hostname, Number(databasePort));
+      const through = new URL(database.databaseUrl);
+      through.port = String(proxy.port);
+      const api = new ApiProcess({ ...environment, DATABASE_URL: through.toString() });
+      await api.serving();
+      const form = { grant_type: 'client_credentials', client_id: 'ci_x', client_secret: 'cs_x' };
+      expect((await client().requestToken(form)).status).toBe(401);
+      await proxy.set(failure);
+      for (let request = 0; request < 2; request += 1) {
+        const since = Date.now();
+        const answer = await client().requestToken(form);
+        expect([answer.status, answer.body['code'], answer.headers.get('retry-after')]).toEqual([
+          503,
+          'service_unavailable',
+          '1',
+        ]);
+        expect(Date.now() - since).toBeLessThan(7_000);
+      }
+      expect((await client().get('/v1/health')).status).toBe(200);
+      expect((await management().get('/readyz')).body).toMatchObject({ checks: { postgres: 'unreachable' } });
+      await proxy.set('forward');
+      expect((await client().requestToken(form)).status).toBe(401);
+      expect((await management().get('/readyz')).status).toBe(200);
+      await api.kill();
+      await proxy.close();
+    },
+    40_000,
+  );
+});

@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+
+const ROOT = join(__dirname, '../..');
+
+/** The API as an operator starts it: a process of its own, configured by its environment. */
+export class ApiProcess {
+  private static readonly running = new Set<ApiProcess>();
+
+  static async killAll(): Promise<void> {
+    await Promise.all([...ApiProcess.running].map((one) => one.kill()));
+  }
+
+  output = '';
+  errors = '';
+  private readonly child: ChildProcess;
+  private readonly ended: Promise<number | null>;
+
+  constructor(environment: Readonly<Record<string, string>>) {
+    const hook = ['--conditions=source', '-r', join(ROOT, 'test/support/typescript-register.cjs')];
+    this.child = spawn(process.execPath, [...hook, join(ROOT, 'apps/api/src/main.ts')], {
+      env: { PATH: process.env['PATH'], ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    ApiProcess.running.add(this);
+    this.child.stdout?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
+    this.child.stderr?.on('data', (chunk: Buffer) => (this.errors += chunk.toString()));
+    this.ended = once(this.child, 'close').then(([code]) => {
+      ApiProcess.running.delete(this);
+      return code as number | null;
+    });
+  }
+
+  /** Resolves once the process says that it serves; throws what it said instead when it ends before. */
+  async serving(): Promise<void> {
+    while (!this.output.includes('"message":"serving"')) {
+      if (this.child.exitCode !== null) throw new Error(this.errors || this.output);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  async exitCode(): Promise<number | null> {
+    return this.ended;
+  }
+
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.ended;
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

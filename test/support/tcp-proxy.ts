@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
+
+export type ProxyMode = 'forward' | 'refuse' | 'blackhole';
+
+/** Stands between a client and a service, to play every way a network can fail. */
+export class TcpProxy {
+  private mode: ProxyMode = 'forward';
+  private readonly sockets = new Set<Socket>();
+  private server: Server;
+
+  private constructor(
+    private readonly target: { readonly host: string; readonly port: number },
+    readonly port: number,
+  ) {
+    this.server = this.listen();
+  }
+
+  static async to(host: string, port: number): Promise<TcpProxy> {
+    const probe = createServer().listen(0, '127.0.0.1');
+    await once(probe, 'listening');
+    const own = (probe.address() as AddressInfo).port;
+    probe.close();
+    await once(probe, 'close');
+    const proxy = new TcpProxy({ host, port }, own);
+    await once(proxy.server, 'listening');
+    return proxy;
+  }
+
+  /** `refuse` resets what is open and accepts nothing; `blackhole` keeps everything open and passes no byte on. */
+  async set(mode: ProxyMode): Promise<void> {
+    const was = this.mode;
+    this.mode = mode;
+    if (mode === 'refuse') {
+      this.sockets.forEach((socket) => socket.resetAndDestroy());
+      this.server.close();
+      await once(this.server, 'close');
+    } else if (was === 'refuse') {
+      this.server = this.listen();
+      await once(this.server, 'listening');
+    }
+    if (mode === 'forward' && was === 'blackhole') this.sockets.forEach((socket) => socket.resetAndDestroy());
+  }
+
+  async close(): Promise<void> {
+    this.sockets.forEach((socket) => socket.destroy());
+    if (this.mode === 'refuse') return;
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private listen(): Server {
+    return createServer((inbound) => this.join(inbound)).listen(this.port, '127.0.0.1');
+  }
+
+  private join(inbound: Socket): void {
+    const outbound = connect(this.target.port, this.target.host);
+    for (const [from, to] of [
+      [inbound, outbound],
+      [outbound, inbound],
+    ] as const) {
+      this.sockets.add(from);
+      from.on('data', (chunk: Buffer) => {
+        if (this.mode === 'forward') to.write(chunk);
+      });
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        this.sockets.delete(from);
+        to.destroy();
+      });
+    }
+  }
+}
