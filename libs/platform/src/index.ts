@@ -1,7 +1,7 @@
 export { makeSecretDirectoryOnce, makeSecretFileOnce } from './config/key-files';
 export { Settings, SettingsInvalid, loadSettings } from './config/settings';
 export { settingsSchema } from './config/settings-schema';
-export { type DatabaseConnection } from './database/data-source';
+export { type DatabaseConnection, poolOf } from './database/data-source';
 export { Database, type TenantScope } from './database/database';
 export { DatabaseModule } from './database/database.module';
 export { type MigrationReport, RolesNotApart, RuntimeRoleUnfit, migrate } from './database/migrate';

@@ -1,0 +1,152 @@
+import { Injectable } from '@nestjs/common';
+import type { WorkspaceId } from '#libs/kernel';
+import { ImportFiles, type InputLine } from '../domain/import-files.port';
+import { parseImportRecord } from '../domain/import-record';
+import type { ImportError, ImportProgress, ImportReport } from '../domain/import-report';
+import { type ImportSession, ImportStore, type MergeOutcome, type NumberedRecord } from '../domain/import-store.port';
+
+export interface ImportOptions {
+  readonly source: string;
+  /** Paths of NDJSON or CSV files; `-` is standard input. */
+  readonly files: readonly string[];
+  readonly dryRun: boolean;
+  readonly missing: 'keep' | 'hide';
+  readonly createTagKeys: 'platform' | null;
+  readonly onProgress?: (progress: ImportProgress) => void;
+  readonly onError?: (error: ImportError) => void;
+}
+
+const BATCH = 5_000;
+/** Makes one number of file and line, so that no line needs to be remembered. */
+const LINES_PER_FILE = 1e12;
+/** Errors kept for the report; `onError` is told of every one. */
+const REPORTED_ERRORS = 1_000;
+
+/** Brings records into the inventory: the one way in (the API never creates assets). */
+@Injectable()
+export class ImportsService {
+  constructor(
+    private readonly store: ImportStore,
+    private readonly files: ImportFiles,
+  ) {}
+
+  /** Bad lines are reported and the rest goes on. An interrupted import can be run again. */
+  async run(workspaceId: WorkspaceId, options: ImportOptions): Promise<ImportReport> {
+    let bytes: Omit<ImportProgress, 'read'> = { bytesRead: 0, bytesTotal: null };
+    const lines = this.files.read(options.files, (progress) => (bytes = progress));
+    return this.runLines(workspaceId, options, lines, (read) => options.onProgress?.({ read, ...bytes }));
+  }
+
+  /** The same for lines that come from elsewhere, such as a generator. */
+  async runLines(
+    workspaceId: WorkspaceId,
+    options: Omit<ImportOptions, 'onProgress'>,
+    lines: AsyncIterable<InputLine> | Iterable<InputLine>,
+    onRead: (read: number) => void,
+  ): Promise<ImportReport> {
+    const { source, dryRun } = options;
+    const session = await this.store.open(workspaceId, {
+      source,
+      dryRun,
+      createTagKeys: options.createTagKeys === 'platform',
+      hideMissing: options.missing === 'hide',
+    });
+    const run = new ImportRun(session, options, onRead);
+    let completed = false;
+    try {
+      const report = await run.take(lines);
+      completed = true;
+      return report;
+    } finally {
+      await session.close(completed);
+    }
+  }
+}
+
+/** Counts and batches of one import while it runs. One batch is merged while the next one is read. */
+class ImportRun {
+  private batch: NumberedRecord[] = [];
+  private keysOfBatch = new Set<string>();
+  private merging: Promise<void> = Promise.resolve();
+  private readonly counts = { read: 0, created: 0, updated: 0, unchanged: 0, hidden: 0, failed: 0 };
+  private readonly errors: ImportError[] = [];
+  private readonly spared: string[] = [];
+  /** A line of which not even the external id could be read: what is missing is not known then. */
+  private unreadable = false;
+
+  constructor(
+    private readonly session: ImportSession,
+    private readonly options: Omit<ImportOptions, 'onProgress'>,
+    private readonly onRead: (read: number) => void,
+  ) {}
+
+  async take(lines: AsyncIterable<InputLine> | Iterable<InputLine>): Promise<ImportReport> {
+    try {
+      for await (const line of lines) await this.takeLine(line);
+      await this.flush();
+    } finally {
+      // A batch under way is waited for before the session may close, whatever failed.
+      await this.merging;
+    }
+    this.count(await this.session.mergeDeferred());
+    if (this.options.missing === 'hide' && !this.unreadable) {
+      await this.session.spare(this.spared);
+      this.counts.hidden = await this.session.hideMissing();
+    }
+    this.onRead(this.counts.read);
+    return { ...this.counts, errors: this.errors, dryRun: this.options.dryRun };
+  }
+
+  private async takeLine(line: InputLine): Promise<void> {
+    const place = line.fileIndex * LINES_PER_FILE + line.line;
+    this.counts.read += 1;
+    if ('fault' in line) {
+      this.unreadable = true;
+      this.fail(place, line.fault);
+      return;
+    }
+    const parsed = parseImportRecord(line.value);
+    if ('reasons' in parsed) {
+      if (parsed.externalId === null) this.unreadable = true;
+      else this.spared.push(parsed.externalId);
+      this.fail(place, parsed.reasons.join(' '));
+      return;
+    }
+    const { record } = parsed;
+    const keys = record.id === null ? [record.externalId] : [record.externalId, `id ${record.id}`];
+    // The same asset twice is two imports one after the other.
+    if (this.batch.length >= BATCH || keys.some((key) => this.keysOfBatch.has(key))) await this.flush();
+    keys.forEach((key) => this.keysOfBatch.add(key));
+    this.batch.push({ place, record });
+  }
+
+  private async flush(): Promise<void> {
+    await this.merging;
+    this.onRead(this.counts.read);
+    const { batch } = this;
+    this.batch = [];
+    this.keysOfBatch = new Set();
+    if (batch.length === 0) return;
+    this.merging = this.session.merge(batch).then((outcome) => {
+      this.count(outcome);
+    });
+    // A failure is thrown where the batch is waited for; until then it is nobody's surprise.
+    this.merging.catch(() => undefined);
+  }
+
+  private count(outcome: MergeOutcome): void {
+    this.counts.created += outcome.created;
+    this.counts.updated += outcome.updated;
+    this.counts.unchanged += outcome.unchanged;
+    for (const { place, reason } of outcome.refused) this.fail(place, reason);
+  }
+
+  private fail(place: number, reason: string): void {
+    this.counts.failed += 1;
+    const line = place % LINES_PER_FILE;
+    const file = this.options.files[Math.floor(place / LINES_PER_FILE)];
+    const error = this.options.files.length > 1 && file !== undefined ? { file, line, reason } : { line, reason };
+    if (this.errors.length < REPORTED_ERRORS) this.errors.push(error);
+    this.options.onError?.(error);
+  }
+}

@@ -1,0 +1,18 @@
+import type { ImportProgress } from './import-report';
+
+/** One line of the input (`fileIndex` from 0, `line` from 1): a value to check, or the reason why it could not be read. */
+export type InputLine = { readonly fileIndex: number; readonly line: number } & (
+  { readonly value: unknown } | { readonly fault: string }
+);
+
+/** Where an import comes from. */
+export abstract class ImportFiles {
+  /**
+   * Every line of the files in order, read no faster than they are taken. Blank lines are passed over. Throws when a
+   * file cannot be read at all.
+   */
+  abstract read(
+    files: readonly string[],
+    onBytes: (bytes: Omit<ImportProgress, 'read'>) => void,
+  ): AsyncIterable<InputLine>;
+}

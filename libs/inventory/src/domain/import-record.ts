@@ -1,0 +1,167 @@
+import { isUuid } from '#libs/kernel';
+import { ASSET_TYPES, type AssetType, CATEGORY_KEYS, type CategoryKey, categoryOf } from './asset-category';
+import { CLASSIFICATIONS, type Classification } from './asset';
+import { RecordReader } from './record-reader';
+
+export const VISIBILITIES = ['ACTIVE', 'HIDDEN', 'DELETED'] as const;
+export type Visibility = (typeof VISIBILITIES)[number];
+
+/** Who owns an asset, as a record names it: by the employee's external id in the same source, or by public id. */
+export type OwnerReference = { readonly externalId: string } | { readonly id: string };
+
+/** One record of an import, checked. Null is unknown; members of another category are null. */
+export interface ImportRecord {
+  readonly id: string | null;
+  readonly externalId: string;
+  readonly type: AssetType;
+  readonly visibility: Visibility;
+  readonly name: string;
+  readonly classification: Classification;
+  readonly description: string | null;
+  readonly owner: OwnerReference | null;
+  readonly tags: readonly { readonly key: string; readonly value: string | null }[];
+  /** Null: the time of the first import. */
+  readonly createdAt: Date | null;
+  readonly lastCheckedAt: Date | null;
+  readonly accountId: string | null;
+  readonly region: string | null;
+  readonly serialNumber: string | null;
+  readonly operatingSystem: string | null;
+  readonly osVersion: string | null;
+  readonly email: string | null;
+  readonly dataStored: {
+    readonly containsPatientData: boolean | null;
+    readonly containsUserData: boolean | null;
+    readonly userDataInfo: string | null;
+  };
+  readonly managed: boolean | null;
+  readonly compliance: {
+    readonly agentVersion: string | null;
+    readonly antivirusInstalled: boolean | null;
+    readonly diskEncryptionEnabled: boolean | null;
+    readonly passwordManagerInstalled: boolean | null;
+    readonly screenLockEnabled: boolean | null;
+  };
+}
+
+export type ParsedRecord =
+  | { readonly record: ImportRecord }
+  /** `externalId` tells which asset a bad record was about, where that much could be read. */
+  | { readonly reasons: readonly string[]; readonly externalId: string | null };
+
+const COMMON = [
+  'id',
+  'categoryKey',
+  'type',
+  'externalId',
+  'name',
+  'visibility',
+  'classification',
+  'description',
+  'owner',
+  'ownerId',
+  'tags',
+  'createdAt',
+  'lastCheckedAt',
+];
+const OWN: Record<CategoryKey, readonly string[]> = {
+  CLOUD: ['accountId', 'region'],
+  COMPUTER: ['serialNumber', 'operatingSystem', 'osVersion', 'managed', 'compliance'],
+  CUSTOM: ['dataStored'],
+  INFORMATION: ['dataStored'],
+  EMPLOYEE: ['email'],
+};
+const MAX_EXTERNAL_ID_BYTES = 2048;
+const MAX_NAME = 1000;
+const MAX_TEXT = 2000;
+
+/** Checks one record of an import; every fault is named, not just the first. */
+export function parseImportRecord(value: unknown): ParsedRecord {
+  const root = RecordReader.of(value);
+  if (!root) return { reasons: ['The record is not an object.'], externalId: null };
+  const externalId = root.text('externalId', MAX_EXTERNAL_ID_BYTES);
+  const categoryKey = root.choice('categoryKey', CATEGORY_KEYS);
+  const name = root.text('name', MAX_NAME);
+  for (const required of ['externalId', 'categoryKey', 'name']) root.require(required);
+  if (externalId !== null && Buffer.byteLength(externalId) > MAX_EXTERNAL_ID_BYTES) {
+    root.refuse(`externalId is longer than ${MAX_EXTERNAL_ID_BYTES} bytes.`);
+  }
+  root.allowOnly([...COMMON, ...(categoryKey ? OWN[categoryKey] : Object.values(OWN).flat())], categoryKey);
+  const compliance = root.object('compliance');
+  const dataStored = root.object('dataStored');
+  compliance.allowOnly([
+    'agentVersion',
+    'antivirusInstalled',
+    'diskEncryptionEnabled',
+    'passwordManagerInstalled',
+    'screenLockEnabled',
+  ]);
+  dataStored.allowOnly(['containsPatientData', 'containsUserData', 'userDataInfo']);
+  const record = {
+    id: root.uuid('id'),
+    externalId: externalId ?? '',
+    type: readType(root, categoryKey),
+    visibility: root.choice('visibility', VISIBILITIES) ?? 'ACTIVE',
+    name: name ?? '',
+    classification: root.choice('classification', CLASSIFICATIONS) ?? 'UNKNOWN',
+    description: root.text('description', 500) || null,
+    owner: readOwner(root),
+    tags: readTags(root),
+    createdAt: root.time('createdAt'),
+    lastCheckedAt: root.time('lastCheckedAt'),
+    accountId: root.text('accountId', MAX_TEXT),
+    region: root.text('region', MAX_TEXT),
+    serialNumber: root.text('serialNumber', MAX_TEXT),
+    operatingSystem: root.text('operatingSystem', MAX_TEXT),
+    osVersion: root.text('osVersion', MAX_TEXT),
+    email: root.text('email', MAX_TEXT),
+    dataStored: {
+      containsPatientData: dataStored.boolean('containsPatientData'),
+      containsUserData: dataStored.boolean('containsUserData'),
+      userDataInfo: dataStored.text('userDataInfo', MAX_TEXT),
+    },
+    managed: root.boolean('managed'),
+    compliance: {
+      agentVersion: compliance.text('agentVersion', MAX_TEXT),
+      antivirusInstalled: compliance.boolean('antivirusInstalled'),
+      diskEncryptionEnabled: compliance.boolean('diskEncryptionEnabled'),
+      passwordManagerInstalled: compliance.boolean('passwordManagerInstalled'),
+      screenLockEnabled: compliance.boolean('screenLockEnabled'),
+    },
+  };
+  return root.reasons.length > 0 ? { reasons: root.reasons, externalId } : { record };
+}
+
+function readType(root: RecordReader, categoryKey: CategoryKey | null): AssetType {
+  const type = root.choice('type', ASSET_TYPES);
+  if (categoryKey === null) return type ?? 'CUSTOM';
+  if (type === null) {
+    if (categoryKey !== 'CLOUD') return categoryKey;
+    root.refuse('type is required for CLOUD and must be one of the CLOUD_… types.');
+    return 'CLOUD_OTHER';
+  }
+  if (categoryOf(type) !== categoryKey) root.refuse(`type ${type} does not belong to categoryKey ${categoryKey}.`);
+  return type;
+}
+
+function readOwner(root: RecordReader): OwnerReference | null {
+  const externalId = root.text('owner', MAX_EXTERNAL_ID_BYTES);
+  const id = root.uuid('ownerId');
+  if (externalId !== null && id !== null) root.refuse('owner and ownerId are both given; give one.');
+  if (externalId !== null) return { externalId };
+  return id !== null && isUuid(id) ? { id } : null;
+}
+
+function readTags(root: RecordReader): ImportRecord['tags'] {
+  const seen = new Map<string, { key: string; value: string | null }>();
+  for (const tag of root.objects('tags')) {
+    tag.allowOnly(['key', 'value', 'readOnly']);
+    tag.boolean('readOnly');
+    tag.require('key');
+    const key = tag.text('key', 1000);
+    const value = tag.text('value', 255);
+    if (key === '') tag.refuse(`${tag.path}key is empty.`);
+    if (key) seen.set(key, { key, value });
+  }
+  return [...seen.values()];
+}

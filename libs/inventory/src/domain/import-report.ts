@@ -1,0 +1,28 @@
+/** What came of an import. Every line that was read is counted once as created, updated, unchanged or failed. */
+export interface ImportReport {
+  readonly read: number;
+  readonly created: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  /** Assets that were hidden because the input did not name them. */
+  readonly hidden: number;
+  readonly failed: number;
+  /** The first of the bad lines; all of them were told as they came. */
+  readonly errors: readonly ImportError[];
+  readonly dryRun: boolean;
+}
+
+export interface ImportError {
+  /** Which of several files; left out where there is one. */
+  readonly file?: string;
+  /** From 1. */
+  readonly line: number;
+  readonly reason: string;
+}
+
+export interface ImportProgress {
+  readonly read: number;
+  readonly bytesRead: number;
+  /** Null where the length is not known, as of standard input. */
+  readonly bytesTotal: number | null;
+}

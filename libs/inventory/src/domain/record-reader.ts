@@ -1,0 +1,112 @@
+import { isUuid } from '#libs/kernel';
+
+const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
+/** U+0000, which Postgres cannot store, and halves of surrogate pairs, which no encoding can carry. */
+const UNSTORABLE = /\u0000|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
+/** Reads the members of one object strictly and keeps the reasons why one is refused. Absent and null read as null. */
+export class RecordReader {
+  private constructor(
+    private readonly members: Readonly<Record<string, unknown>>,
+    /** Where the object stands in its record, for messages: `compliance.` */
+    readonly path: string,
+    readonly reasons: string[],
+  ) {}
+
+  static of(value: unknown): RecordReader | null {
+    return isObject(value) ? new RecordReader(value, '', []) : null;
+  }
+
+  refuse(reason: string): void {
+    this.reasons.push(reason);
+  }
+
+  require(name: string): void {
+    const value = this.members[name];
+    if (value === undefined || value === null || value === '') this.refuse(`${this.path}${name} is required.`);
+  }
+
+  allowOnly(names: readonly string[], category: string | null = null): void {
+    for (const name of Object.keys(this.members)) {
+      if (names.includes(name) || this.members[name] === null) continue;
+      this.refuse(`${this.path}${name} is not a member${category === null ? '' : ` of ${category} records`}.`);
+    }
+  }
+
+  /** At most so many Unicode code points. */
+  text(name: string, maxLength: number): string | null {
+    const value = this.read(name, 'string', 'a string');
+    if (typeof value !== 'string') return null;
+    // A string has at least as many UTF-16 units as code points: most need no counting.
+    if (value.length > maxLength && [...value].length > maxLength) {
+      this.refuse(`${this.path}${name} is longer than ${maxLength} characters.`);
+    }
+    if (UNSTORABLE.test(value)) this.refuse(`${this.path}${name} holds U+0000 or half of a surrogate pair.`);
+    return value;
+  }
+
+  boolean(name: string): boolean | null {
+    const value = this.read(name, 'boolean', 'true or false');
+    return typeof value === 'boolean' ? value : null;
+  }
+
+  choice<Value extends string>(name: string, values: readonly Value[]): Value | null {
+    const value = this.read(name, 'string', 'a string');
+    if (value === null) return null;
+    const known = values.find((candidate) => candidate === value);
+    if (known === undefined) this.refuse(`${this.path}${name} must be one of ${values.join(', ')}.`);
+    return known ?? null;
+  }
+
+  uuid(name: string): string | null {
+    const value = this.read(name, 'string', 'a UUID');
+    if (typeof value !== 'string') return null;
+    if (!isUuid(value)) this.refuse(`${this.path}${name} must be a UUID.`);
+    return value.toLowerCase();
+  }
+
+  /** A date and time of day with its offset (ISO 8601), of the years 1 to 9999. */
+  time(name: string): Date | null {
+    const value = this.read(name, 'string', 'a date-time');
+    if (typeof value !== 'string') return null;
+    const [, year, month, day] = DATE_TIME.exec(value) ?? [];
+    const time = new Date(value);
+    const daysInMonth = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+    if (year === undefined || year === '0000' || Number.isNaN(time.getTime()) || Number(day) > daysInMonth) {
+      this.refuse(`${this.path}${name} must be a date-time such as 2026-01-02T03:04:05Z.`);
+      return null;
+    }
+    return time;
+  }
+
+  /** An absent object reads as an empty one. */
+  object(name: string): RecordReader {
+    const value = this.read(name, 'object', 'an object');
+    return new RecordReader(isObject(value) ? value : {}, `${this.path}${name}.`, this.reasons);
+  }
+
+  objects(name: string): RecordReader[] {
+    const value = this.members[name];
+    if (value === undefined || value === null) return [];
+    if (!Array.isArray(value)) {
+      this.refuse(`${this.path}${name} must be an array.`);
+      return [];
+    }
+    return value.map((item: unknown, index) => {
+      if (!isObject(item)) this.refuse(`${this.path}${name}.${index} must be an object.`);
+      return new RecordReader(isObject(item) ? item : {}, `${this.path}${name}.${index}.`, this.reasons);
+    });
+  }
+
+  private read(name: string, type: 'string' | 'boolean' | 'object', expected: string): unknown {
+    const value = this.members[name];
+    if (value === undefined || value === null) return null;
+    if (typeof value === type && !Array.isArray(value)) return value;
+    this.refuse(`${this.path}${name} must be ${expected}.`);
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,29 @@
+import { createReadStream, statSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { Injectable } from '@nestjs/common';
+import { ImportFiles, type InputLine } from '../domain/import-files.port';
+import type { ImportProgress } from '../domain/import-report';
+import { csvLines } from './csv-lines';
+import { ndjsonLines } from './ndjson-lines';
+
+type OnBytes = (bytes: Omit<ImportProgress, 'read'>) => void;
+
+/** NDJSON, or CSV where the name ends in `.csv`; either may be gzipped (`.gz`). `-` is NDJSON on standard input. */
+@Injectable()
+export class ImportFilesSystem extends ImportFiles {
+  async *read(files: readonly string[], onBytes: OnBytes): AsyncIterable<InputLine> {
+    const known = !files.includes('-');
+    const bytesTotal = known ? files.reduce((sum, file) => sum + statSync(file).size, 0) : null;
+    let bytesRead = 0;
+    for (const [fileIndex, file] of files.entries()) {
+      const bytes: Readable = file === '-' ? process.stdin : createReadStream(file);
+      bytes.on('data', (chunk: Buffer) => onBytes({ bytesRead: (bytesRead += chunk.length), bytesTotal }));
+      const content = file.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes;
+      // `pipe` passes no errors on: a file that vanishes half way must fail the import, not end it early.
+      bytes.on('error', (error) => content.destroy(error));
+      const lines = /\.csv(\.gz)?$/.test(file) ? csvLines(content) : ndjsonLines(content);
+      for await (const line of lines) yield { fileIndex, ...line };
+    }
+  }
+}

@@ -1,0 +1,212 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { WorkspaceId } from '#libs/kernel';
+import type { PoolClient } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import {
+  ImportSession,
+  type ImportSettings,
+  type MergeOutcome,
+  type NumberedRecord,
+} from '../domain/import-store.port';
+import { toCopyLine } from './import-rows';
+import * as sql from './import-statements';
+import { ImportTagKeys } from './import-tag-keys';
+
+type Refusal = MergeOutcome['refused'][number];
+interface Matched {
+  readonly total: number;
+  readonly created: number;
+  readonly changed: number;
+  readonly retagged: number;
+  readonly tagged: number;
+  readonly computers: number;
+}
+
+const RETRIES = 3;
+/** Deadlock and serialization failure: the whole batch is tried again. */
+const PASSING = new Set(['40P01', '40001']);
+const ANALYZE_FROM = 2_000;
+
+export class ImportSessionTypeorm extends ImportSession {
+  private readonly tagKeys: ImportTagKeys;
+  private deferred = 0;
+  private written = 0;
+
+  constructor(
+    private readonly client: PoolClient,
+    private readonly workspaceId: WorkspaceId,
+    private readonly settings: ImportSettings,
+    private readonly finish: (completed: boolean) => Promise<void>,
+  ) {
+    super();
+    this.tagKeys = new ImportTagKeys(client, workspaceId, settings.createTagKeys);
+  }
+
+  async merge(batch: readonly NumberedRecord[]): Promise<MergeOutcome> {
+    return this.inTransaction(async () => {
+      const unknownTags = await this.stage(batch);
+      if (this.deferred > 0) await this.supersedeDeferred();
+      return this.mergeStaged('defer', unknownTags);
+    });
+  }
+
+  async spare(externalIds: readonly string[]): Promise<void> {
+    await this.client.query('INSERT INTO import_named SELECT unnest($1::text[])', [externalIds]);
+  }
+
+  async mergeDeferred(): Promise<MergeOutcome> {
+    const total = { created: 0, updated: 0, unchanged: 0, refused: [] as Refusal[] };
+    // An owner may itself have waited for its owner: passes go on as long as one brings something in.
+    for (let waiting = this.deferred, last = false; this.deferred > 0;) {
+      for (let after = '-1'; ;) {
+        const start = after;
+        const { outcome, next } = await this.inTransaction(() =>
+          this.mergeNextDeferred(start, last ? 'refuse' : 'defer'),
+        );
+        if (next === null) break;
+        after = next;
+        total.created += outcome.created;
+        total.updated += outcome.updated;
+        total.unchanged += outcome.unchanged;
+        total.refused.push(...outcome.refused);
+      }
+      last = this.deferred === waiting;
+      waiting = this.deferred;
+    }
+    return total;
+  }
+
+  async hideMissing(): Promise<number> {
+    await this.client.query('CREATE INDEX IF NOT EXISTS import_named_external_id ON import_named (external_id)');
+    let hidden = 0;
+    for (let after = '0'; ;) {
+      const start = after;
+      const batch = await this.inTransaction(async () => {
+        const { rows } = await this.client.query<{ last: string | null; hidden: number }>(sql.HIDE_MISSING, [
+          this.workspaceId,
+          this.settings.source,
+          start,
+        ]);
+        return rows[0] ?? { last: null, hidden: 0 };
+      });
+      hidden += batch.hidden;
+      if (batch.last === null) return hidden;
+      after = batch.last;
+    }
+  }
+
+  async close(completed: boolean): Promise<void> {
+    if (completed && !this.settings.dryRun && this.written >= ANALYZE_FROM) {
+      await this.client.query('ANALYZE asset, asset_tag, computer, facet_count');
+    }
+    await this.finish(completed);
+  }
+
+  /** A dry run is one transaction from its start to its rollback; otherwise each batch is one, tried again when it must. */
+  private async inTransaction<Result>(work: () => Promise<Result>): Promise<Result> {
+    const scope = () => this.client.query(`SELECT set_config('app.workspace_id', $1, true)`, [this.workspaceId]);
+    if (this.settings.dryRun) {
+      await scope();
+      return work();
+    }
+    for (let attempt = 1; ; attempt += 1) {
+      const deferredBefore = this.deferred;
+      await this.client.query('BEGIN');
+      try {
+        await scope();
+        const result = await work();
+        await this.client.query('COMMIT');
+        return result;
+      } catch (error) {
+        await this.client.query('ROLLBACK').catch(() => undefined);
+        this.tagKeys.forget();
+        this.deferred = deferredBefore;
+        if (attempt > RETRIES || !PASSING.has(String((error as { code?: unknown }).code))) throw error;
+        await delay(50 * attempt * Math.random());
+      }
+    }
+  }
+
+  /** Sends the batch to Postgres; refuses records with tag keys that do not exist. */
+  private async stage(batch: readonly NumberedRecord[]): Promise<Refusal[]> {
+    const known = await this.tagKeys.lookUp(batch);
+    const refused: Refusal[] = [];
+    const lines: string[] = [];
+    for (const numbered of batch) {
+      const unknown = numbered.record.tags.filter(({ key }) => !known.has(key));
+      if (unknown.length === 0) lines.push(toCopyLine(numbered, known));
+      else {
+        const keys = unknown.map(({ key }) => JSON.stringify(key)).join(', ');
+        refused.push({ place: numbered.place, reason: `tags: the key ${keys} does not exist in the workspace.` });
+        if (this.settings.hideMissing) await this.spare([numbered.record.externalId]);
+      }
+    }
+    await this.client.query('TRUNCATE import_staged');
+    await pipeline(Readable.from([lines.join('')]), this.client.query(copyFrom(sql.COPY_STAGED)));
+    if (this.settings.hideMissing) await this.client.query(sql.NAME_STAGED);
+    return refused;
+  }
+
+  private async supersedeDeferred(): Promise<void> {
+    await this.client.query('SET LOCAL enable_hashjoin = on');
+    const { rowCount } = await this.client.query(sql.SUPERSEDE_DEFERRED);
+    await this.client.query('SET LOCAL enable_hashjoin = off');
+    this.deferred -= rowCount ?? 0;
+  }
+
+  private async mergeNextDeferred(
+    after: string,
+    waiting: 'defer' | 'refuse',
+  ): Promise<{ outcome: MergeOutcome; next: string | null }> {
+    await this.client.query('TRUNCATE import_staged');
+    const { rows } = await this.client.query<{ last: string | null; taken: number }>(sql.TAKE_DEFERRED, [after]);
+    const { last = null, taken = 0 } = rows[0] ?? {};
+    this.deferred -= taken;
+    const { rows: sameIds } = await this.client.query<{ place: string; reason: string }>(sql.REFUSE_SAME_IDS);
+    return { outcome: await this.mergeStaged(waiting, sameIds.map(toRefusal)), next: last };
+  }
+
+  /** The staged batch into the inventory. Rows are locked before counters, as by every other writer. */
+  private async mergeStaged(waiting: 'defer' | 'refuse', alreadyRefused: readonly Refusal[]): Promise<MergeOutcome> {
+    const { client, workspaceId } = this;
+    const here = [workspaceId, this.settings.source];
+    await client.query('TRUNCATE import_matched');
+    await client.query(sql.MATCH, here);
+    const refused = [...alreadyRefused, ...(await this.refuse(sql.REFUSE))];
+    if (waiting === 'refuse') refused.push(...(await this.refuse(sql.REFUSE_WAITING)));
+    else this.deferred += (await client.query(sql.DEFER_WAITING)).rowCount ?? 0;
+
+    const matched = (await client.query<Matched>(sql.COUNT_MATCHED)).rows[0] as Matched;
+    const updated = new Set<string>();
+    if (matched.changed > 0) await client.query(sql.LOCK_CHANGED, [workspaceId]);
+    if (matched.changed + matched.created > 0) await client.query(sql.LOCK_COUNTERS, [workspaceId]);
+    if (matched.changed > 0) {
+      const { rows } = await client.query<{ id: string }>(sql.UPDATE_CHANGED, [workspaceId]);
+      for (const { id } of rows) updated.add(id);
+    }
+    if (matched.created > 0) await client.query(sql.INSERT_NEW, here);
+    if (matched.computers > 0) {
+      const { rows } = await client.query<{ asset_id: string; was_there: boolean }>(sql.UPSERT_COMPUTERS, [
+        workspaceId,
+      ]);
+      for (const { asset_id, was_there } of rows) if (was_there) updated.add(asset_id);
+    }
+    if (matched.retagged > 0) await client.query(sql.UNTAG_CHANGED, [workspaceId]);
+    if (matched.retagged + matched.tagged > 0) await client.query(sql.TAG, [workspaceId]);
+    this.written += matched.created + updated.size;
+    const unchanged = matched.total - matched.created - updated.size;
+    return { created: matched.created, updated: updated.size, unchanged, refused };
+  }
+
+  private async refuse(statement: string): Promise<Refusal[]> {
+    const { rows } = await this.client.query<{ place: string; reason: string }>(statement);
+    return rows.map(toRefusal);
+  }
+}
+
+/** Postgres gives a bigint as text; a place is small enough for a number. */
+function toRefusal({ place, reason }: { readonly place: string; readonly reason: string }): Refusal {
+  return { place: Number(place), reason };
+}

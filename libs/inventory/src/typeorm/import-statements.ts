@@ -1,0 +1,212 @@
+import { STAGING_COLUMNS } from './import-rows';
+
+const names = STAGING_COLUMNS.map(([name]) => name);
+
+/** Columns of asset that a record sets outright. */
+const PLAIN_COLUMNS = [
+  'sub_key',
+  'visibility',
+  'name',
+  'last_checked_at',
+  'account_id',
+  'region',
+  'serial_number',
+  'operating_system',
+  'os_version',
+  'email',
+  'contains_patient_data',
+  'contains_user_data',
+  'user_data_info',
+] as const;
+
+/** Bits of asset.api_set: what was set through the API is kept, field by field (interfaces, Import format). */
+const API_SET = { owner: 1, description: 2, classification: 4, tags: 8 } as const;
+
+const keptOr = (bit: number, kept: string, imported: string): string =>
+  `CASE WHEN asset.api_set & ${bit} <> 0 THEN ${kept} ELSE ${imported} END`;
+
+/** Imported platform tags beside the customer tags that the API set, in the order of the code points of the key. */
+const MERGED_TAGS = `COALESCE((
+  SELECT jsonb_agg(tag ORDER BY tag->>'key' COLLATE "C") FROM (
+    SELECT tag FROM jsonb_array_elements(asset.tags) AS kept (tag) WHERE NOT (tag->>'readOnly')::boolean
+    UNION ALL SELECT tag FROM jsonb_array_elements(m.tags) AS imported (tag) WHERE (tag->>'readOnly')::boolean
+  ) AS both_kinds), '[]')`;
+
+/** What an existing asset becomes: column → expression over `asset` and `m`, the matched record. */
+const BECOMES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(PLAIN_COLUMNS.map((column) => [column, `m.${column}`])),
+  classification: keptOr(API_SET.classification, 'asset.classification', 'm.classification'),
+  description: keptOr(API_SET.description, 'asset.description', 'm.description'),
+  owner_id: keptOr(API_SET.owner, 'asset.owner_id', 'm.owner_id'),
+  owner_source: keptOr(
+    API_SET.owner,
+    'asset.owner_source',
+    'CASE WHEN m.owner_id IS NULL THEN NULL WHEN asset.owner_id = m.owner_id THEN asset.owner_source ELSE 3 END',
+  ),
+  created_at: 'COALESCE(m.created_at, asset.created_at)',
+  tags: keptOr(API_SET.tags, MERGED_TAGS, 'm.tags'),
+};
+const columns = Object.keys(BECOMES);
+const CHANGES = `ROW(${columns.map((column) => `asset.${column}`).join(', ')})
+  IS DISTINCT FROM ROW(${Object.values(BECOMES).join(', ')})`;
+
+/** What there is to do with the matched batch, so that steps without work are left out. */
+export const COUNT_MATCHED = `
+  SELECT count(*)::int AS total, count(*) FILTER (WHERE is_new)::int AS created,
+         count(*) FILTER (WHERE changed)::int AS changed, count(*) FILTER (WHERE retagged)::int AS retagged,
+         count(*) FILTER (WHERE is_new AND tag_key_ids <> '{}')::int AS tagged,
+         count(*) FILTER (WHERE sub_key = 12)::int AS computers
+    FROM import_matched`;
+
+const COMPUTER_COLUMNS = [
+  'managed',
+  'agent_version',
+  'antivirus_installed',
+  'disk_encryption_enabled',
+  'password_manager_installed',
+  'screen_lock_enabled',
+];
+
+/** Staged: a batch as it was sent. Matched: the same with what the inventory has of it. Deferred: waits for an owner. */
+export const CREATE_TABLES = `
+  CREATE TEMP TABLE IF NOT EXISTS import_staged (${STAGING_COLUMNS.map((column) => column.join(' ')).join(', ')});
+  CREATE TEMP TABLE IF NOT EXISTS import_matched (LIKE import_staged, asset_id bigint, is_new boolean,
+    owner_id uuid, refusal text, waits boolean, changed boolean, retagged boolean);
+  CREATE TEMP TABLE IF NOT EXISTS import_deferred (LIKE import_staged);
+  CREATE TEMP TABLE IF NOT EXISTS import_named (external_id text);
+  TRUNCATE import_staged, import_matched, import_deferred, import_named;`;
+
+export const COPY_STAGED = `COPY import_staged (${names.join(', ')}) FROM STDIN`;
+
+/** Everything below: $1 workspace, $2 source. */
+export const MATCH = `
+  INSERT INTO import_matched
+  SELECT s.*, COALESCE(asset.id, nextval('asset_id_seq')), asset.id IS NULL, m.owner_id,
+         CASE
+           WHEN (asset.sub_key <= 11) <> (s.sub_key <= 11) OR asset.sub_key > 11 AND asset.sub_key <> s.sub_key
+             THEN 'The asset with this externalId is of another category.'
+           WHEN asset.public_id <> s.wanted_id THEN 'The asset with this externalId has another id.'
+           WHEN asset.id IS NULL AND s.wanted_id IS NOT NULL AND (
+             SELECT true FROM asset AS other WHERE other.workspace_id = $1 AND other.public_id = s.wanted_id LIMIT 1)
+             THEN 'The id belongs to another asset.'
+         END,
+         m.owner_id IS NULL AND (s.owner_external_id IS NOT NULL OR s.owner_public_id IS NOT NULL),
+         asset.id IS NOT NULL AND ${CHANGES.replaceAll('m.tags', 's.tags').replace(/\bm\.(?!owner_id)/g, 's.')},
+         asset.id IS NOT NULL AND asset.tags IS DISTINCT FROM ${BECOMES['tags']?.replaceAll('m.tags', 's.tags') ?? ''}
+    FROM import_staged AS s
+    -- LIMIT 1 of a unique key changes nothing but the plan: one look into the index per record, whatever the statistics say.
+    LEFT JOIN LATERAL (
+      SELECT * FROM asset WHERE workspace_id = $1 AND source = $2 AND external_id = s.external_id LIMIT 1
+    ) AS asset ON true
+    LEFT JOIN LATERAL (
+      SELECT public_id AS owner_id FROM (
+        (SELECT public_id, sub_key, facet FROM asset
+          WHERE workspace_id = $1 AND source = $2 AND external_id = s.owner_external_id LIMIT 1)
+        UNION ALL
+        (SELECT public_id, sub_key, facet FROM asset
+          WHERE workspace_id = $1 AND public_id = s.owner_public_id LIMIT 1)
+      ) AS named WHERE sub_key = 15 AND facet IS NOT NULL
+    ) AS m ON true
+   ORDER BY s.place`;
+
+export const REFUSE = `DELETE FROM import_matched WHERE refusal IS NOT NULL RETURNING place, refusal AS reason`;
+
+export const REFUSE_WAITING = `
+  DELETE FROM import_matched WHERE waits
+  RETURNING place, CASE WHEN owner_external_id IS NULL THEN 'ownerId is not a visible employee of the workspace.'
+                        ELSE 'owner is not a visible employee of this source.' END AS reason`;
+
+export const DEFER_WAITING = `
+  WITH moved AS (DELETE FROM import_matched WHERE waits RETURNING ${names.join(', ')})
+  INSERT INTO import_deferred SELECT * FROM moved`;
+
+/** A later record about the same asset takes the place of one that still waits. */
+export const SUPERSEDE_DEFERRED = `
+  DELETE FROM import_deferred AS d USING import_staged AS s WHERE d.external_id = s.external_id`;
+
+/** Rows first and in the order of their ids, counters after them and in theirs: nobody waits in a circle. */
+export const LOCK_CHANGED = `
+  SELECT asset.id FROM asset
+   WHERE asset.workspace_id = $1 AND asset.id IN (SELECT asset_id FROM import_matched WHERE changed)
+   ORDER BY asset.id FOR NO KEY UPDATE`;
+export const LOCK_COUNTERS = `SELECT FROM facet_count WHERE workspace_id = $1 ORDER BY sub_key, facet FOR NO KEY UPDATE`;
+
+export const UPDATE_CHANGED = `
+  UPDATE asset SET ${Object.entries(BECOMES)
+    .map(([column, expression]) => `${column} = ${expression}`)
+    .join(', ')}, version = asset.version + 1
+    FROM import_matched AS m
+   WHERE asset.workspace_id = $1 AND asset.id = m.asset_id AND m.changed AND ${CHANGES}
+  RETURNING asset.id`;
+
+export const INSERT_NEW = `
+  INSERT INTO asset (workspace_id, id, public_id, source, external_id, ${columns.join(', ')}) OVERRIDING SYSTEM VALUE
+  SELECT $1::uuid, m.asset_id, COALESCE(m.wanted_id, gen_random_uuid()), $2, m.external_id, ${columns
+    .map((column) => {
+      if (column === 'owner_source') return 'CASE WHEN m.owner_id IS NULL THEN NULL ELSE 3 END';
+      return column === 'created_at' ? 'COALESCE(m.created_at, now())' : `m.${column}`;
+    })
+    .join(', ')}
+    FROM import_matched AS m WHERE m.is_new`;
+
+export const UPSERT_COMPUTERS = `
+  INSERT INTO computer AS c (workspace_id, asset_id, ${COMPUTER_COLUMNS.join(', ')})
+  SELECT $1::uuid, m.asset_id, ${COMPUTER_COLUMNS.map((column) => `m.${column}`).join(', ')}
+    FROM import_matched AS m WHERE m.sub_key = 12
+      ON CONFLICT (workspace_id, asset_id) DO UPDATE SET ${COMPUTER_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')}
+   WHERE ROW(${COMPUTER_COLUMNS.map((name) => `c.${name}`).join(', ')})
+         IS DISTINCT FROM ROW(${COMPUTER_COLUMNS.map((name) => `excluded.${name}`).join(', ')})
+  RETURNING asset_id, xmax <> 0 AS was_there`;
+
+/** Tag rows of assets that are locked by now. Customer tags that the API set are left alone. */
+export const UNTAG_CHANGED = `
+  DELETE FROM asset_tag USING import_matched AS m, asset, tag_key
+   WHERE m.retagged AND asset_tag.workspace_id = $1 AND asset_tag.asset_id = m.asset_id
+     AND asset.workspace_id = $1 AND asset.id = m.asset_id
+     AND tag_key.workspace_id = $1 AND tag_key.id = asset_tag.tag_key_id
+     AND (tag_key.platform OR asset.api_set & ${API_SET.tags} = 0)`;
+export const TAG = `
+  INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id, value)
+  SELECT $1::uuid, m.asset_id, tag.key_id, tag.value
+    FROM import_matched AS m CROSS JOIN LATERAL unnest(m.tag_key_ids, m.tag_values) AS tag (key_id, value)
+   WHERE (m.is_new OR m.retagged) AND m.tag_key_ids <> '{}'
+     AND (m.is_new OR NOT EXISTS (
+       SELECT FROM asset JOIN tag_key ON tag_key.workspace_id = $1 AND tag_key.id = tag.key_id
+        WHERE asset.workspace_id = $1 AND asset.id = m.asset_id
+          AND asset.api_set & ${API_SET.tags} <> 0 AND NOT tag_key.platform))`;
+
+export const NAME_STAGED = `INSERT INTO import_named SELECT external_id FROM import_staged`;
+
+/** The next deferred records become a batch of their own: $1 the place to start after. */
+export const TAKE_DEFERRED = `
+  WITH taken AS (
+    DELETE FROM import_deferred
+     WHERE place > $1 AND place <= (
+       SELECT max(place) FROM (SELECT place FROM import_deferred WHERE place > $1 ORDER BY place LIMIT 5000) AS next)
+    RETURNING ${names.join(', ')}
+  ), staged AS (INSERT INTO import_staged SELECT * FROM taken)
+  SELECT max(place)::text AS last, count(*)::int AS taken FROM taken`;
+
+/** Deferred records come from many batches, so that an id may stand twice among them. */
+export const REFUSE_SAME_IDS = `
+  DELETE FROM import_staged AS s USING (
+    SELECT place, row_number() OVER (PARTITION BY wanted_id ORDER BY place) AS nth
+      FROM import_staged WHERE wanted_id IS NOT NULL) AS ids
+   WHERE ids.place = s.place AND ids.nth > 1
+  RETURNING s.place, 'The id belongs to another asset.' AS reason`;
+
+/** One batch of what the input did not name: $3 the id to start after. */
+export const HIDE_MISSING = `
+  WITH page AS (
+    SELECT id, external_id FROM asset
+     WHERE workspace_id = $1 AND source = $2 AND facet IS NOT NULL AND id > $3 ORDER BY id LIMIT 5000
+  ), hidden AS (
+    UPDATE asset SET visibility = 1, version = version + 1
+     WHERE workspace_id = $1 AND id IN (
+       SELECT asset.id FROM asset JOIN page USING (id)
+        WHERE asset.workspace_id = $1 AND NOT EXISTS (
+          SELECT FROM import_named WHERE import_named.external_id = page.external_id)
+        ORDER BY asset.id FOR NO KEY UPDATE OF asset)
+    RETURNING 1
+  )
+  SELECT (SELECT max(id) FROM page)::text AS last, (SELECT count(*) FROM hidden)::int AS hidden`;

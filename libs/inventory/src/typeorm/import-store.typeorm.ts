@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import type { WorkspaceId } from '#libs/kernel';
+import { poolOf } from '#libs/platform';
+import type { PoolClient } from 'pg';
+import { DataSource } from 'typeorm';
+import {
+  ImportAlreadyRunning,
+  type ImportSession,
+  type ImportSettings,
+  ImportStore,
+} from '../domain/import-store.port';
+import { ImportSessionTypeorm } from './import-session.typeorm';
+import { CREATE_TABLES } from './import-statements';
+
+/** One import of a source at a time; the lock ends with the connection, so a killed import leaves none behind. */
+const LOCK = `SELECT pg_try_advisory_lock(hashtextextended('import ' || $1 || ' ' || $2, 0)) AS locked`;
+const UNLOCK = 'SELECT pg_advisory_unlock_all()';
+
+/**
+ * Joins go row by row through indexes: a batch is small beside an inventory. Plans are made for any workspace rather than
+ * for this one, of which the statistics know nothing while it is being filled and would say that it has a single row.
+ */
+const PLAN = 'SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan';
+const DEFAULT_PLAN = 'RESET enable_hashjoin; RESET enable_mergejoin; RESET plan_cache_mode';
+
+@Injectable()
+export class ImportStoreTypeorm extends ImportStore {
+  constructor(private readonly dataSource: DataSource) {
+    super();
+  }
+
+  async open(workspaceId: WorkspaceId, settings: ImportSettings): Promise<ImportSession> {
+    const client = await poolOf(this.dataSource).connect();
+    try {
+      const { rows } = await client.query<{ locked: boolean }>(LOCK, [workspaceId, settings.source]);
+      if (!rows[0]?.locked) throw new ImportAlreadyRunning(settings.source);
+      await client.query(`${PLAN}; ${CREATE_TABLES}`);
+      if (settings.dryRun) await client.query('BEGIN');
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+    return new ImportSessionTypeorm(client, workspaceId, settings, (completed) => finish(client, settings, completed));
+  }
+}
+
+async function finish(client: PoolClient, settings: ImportSettings, completed: boolean): Promise<void> {
+  if (!completed) {
+    // Whatever state the connection is in ends with it: transaction, temporary tables, lock.
+    client.release(true);
+    return;
+  }
+  if (settings.dryRun) await client.query('ROLLBACK');
+  await client.query(DEFAULT_PLAN);
+  await client.query(UNLOCK);
+  client.release();
+}
