@@ -1,0 +1,78 @@
+import { projectFiles } from './project-files';
+
+const ROLES = [
+  ...['module', 'controller', 'dto', 'guard', 'interceptor', 'pipe', 'filter', 'decorator', 'service'],
+  ...['port', 'contract', 'fake', 'row'],
+];
+const TOOLS = ['typeorm', 'redis', 'jwt', 'system'];
+const TESTS = ['spec', 'e2e-spec', 'int-spec'];
+
+/** Words that fit every file and so say nothing about any. */
+const EMPTY_WORDS = [
+  ...['utils', 'util', 'helpers', 'helper', 'common', 'shared', 'misc', 'types', 'constants', 'base'],
+  ...['manager', 'handler', 'impl', 'data', 'info'],
+];
+
+/** Terms that are not ours to choose: TypeORM's data source, and the `pageInfo` of the published contract. */
+const TERMS_OF_OTHERS = new Set([
+  'libs/platform/src/database/data-source.ts',
+  'libs/platform/src/pagination/page-info.dto.ts',
+]);
+
+const NOUN = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+// A migration's name begins with the moment that orders it.
+const MIGRATION = /^\d{13}(-[a-z0-9]+)+$/;
+
+/** What is wrong with the name of a source file, if anything. */
+function faultOf(path: string): string | null {
+  const folders = path.split('/');
+  const file = folders.pop() ?? '';
+  const [noun = '', ...suffixes] = file.split('.').slice(0, -1);
+
+  const migration = folders.at(-1) === 'migrations';
+  if (!(migration ? MIGRATION : NOUN).test(noun)) return 'is not a kebab-case noun';
+  if (folders.some((folder) => !NOUN.test(folder))) return 'stands in a folder that is not named in kebab-case';
+
+  const roles = TESTS.includes(suffixes.at(-1) ?? '') ? suffixes.slice(0, -1) : suffixes;
+  if (roles.length > 1) return 'has more than one role';
+  if (roles.some((role) => ![...ROLES, ...TOOLS].includes(role))) return 'ends in an unknown role';
+
+  if (TERMS_OF_OTHERS.has(path)) return null;
+  const words = [...folders, noun].flatMap((name) => name.split('-'));
+  const empty = words.find((word) => EMPTY_WORDS.includes(word));
+  return empty ? `says “${empty}”, which could be said of any file` : null;
+}
+
+describe('file names', () => {
+  const sources = projectFiles().filter((path) => /^(apps|libs|test)\/.*\.[cm]?[jt]s$/.test(path));
+
+  it('are a noun and a role everywhere in this project', () => {
+    expect(sources.length).toBeGreaterThan(100);
+    expect(sources.filter((path) => faultOf(path) !== null).map((path) => `${path} ${faultOf(path)}`)).toEqual([]);
+  });
+
+  it.each([
+    ['libs/inventory/src/domain/AssetFilter.ts', 'is not a kebab-case noun'],
+    ['libs/inventory/src/domain/asset_filter.ts', 'is not a kebab-case noun'],
+    ['libs/inventory/src/typeorm/migrations/assets.ts', 'is not a kebab-case noun'],
+    ['libs/inventory/src/Domain/asset.ts', 'stands in a folder that is not named in kebab-case'],
+    ['libs/inventory/src/application/assets.usecase.ts', 'ends in an unknown role'],
+    ['libs/inventory/src/http/assets.service.controller.ts', 'has more than one role'],
+    ['libs/inventory/src/typeorm/assets.mongo.spec.ts', 'ends in an unknown role'],
+  ])('%s %s', (path, fault) => expect(faultOf(path)).toBe(fault));
+
+  it.each(EMPTY_WORDS)('“%s” is no part of a name', (word) => {
+    const fault = `says “${word}”, which could be said of any file`;
+    expect(faultOf(`libs/inventory/src/domain/asset-${word}.ts`)).toBe(fault);
+    expect(faultOf(`libs/inventory/src/${word}/asset.ts`)).toBe(fault);
+  });
+
+  it.each([
+    'apps/api/src/main.ts',
+    'libs/platform/src/database/data-source.ts',
+    'libs/inventory/src/database.ts',
+    'libs/inventory/src/domain/asset-repository.fake.spec.ts',
+    'libs/inventory/src/typeorm/migrations/1780000000010-assets.ts',
+    'test/e2e/assets-get.e2e-spec.ts',
+  ])('%s is a good name', (path) => expect(faultOf(path)).toBeNull());
+});

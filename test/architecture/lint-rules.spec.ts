@@ -1,0 +1,153 @@
+import { lintViolationsIn, PlantedTree, type Violation } from './planted-tree';
+
+interface Planted {
+  readonly rule: string;
+  readonly what: string;
+  readonly file: string;
+  readonly text: string;
+}
+
+const lines = (count: number) => Array.from({ length: count }, (_, i) => `export const line${i} = ${i};\n`).join('');
+
+// Put together from halves, because the rule against it reads this file too.
+const unfinished = ['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'];
+
+const planted: readonly Planted[] = [
+  {
+    rule: '@typescript-eslint/no-explicit-any',
+    what: 'an any',
+    file: 'libs/planted/any.ts',
+    text: 'export const anything = (value: any): unknown => value;\n',
+  },
+  {
+    rule: '@typescript-eslint/no-floating-promises',
+    what: 'a promise nobody waits for',
+    file: 'apps/planted/floating.ts',
+    text: 'export function start(open: () => Promise<void>): void {\n  open();\n}\n',
+  },
+  {
+    rule: '@typescript-eslint/no-floating-promises',
+    what: 'a promise nobody waits for in a test',
+    file: 'test/planted/floating.ts',
+    text: 'export function start(open: () => Promise<void>): void {\n  open();\n}\n',
+  },
+  {
+    rule: '@typescript-eslint/no-misused-promises',
+    what: 'a promise taken for its answer',
+    file: 'libs/planted/misused.ts',
+    text: "export const word = (ready: Promise<boolean>): string => {\n  if (ready) return 'yes';\n  return 'no';\n};\n",
+  },
+  {
+    rule: '@typescript-eslint/switch-exhaustiveness-check',
+    what: 'a switch that forgets a case',
+    file: 'libs/planted/switch.ts',
+    text: "export function rank(of: 'low' | 'high'): number {\n  let rank = 0;\n  switch (of) {\n    case 'low':\n      rank = 1;\n      break;\n  }\n  return rank;\n}\n",
+  },
+  {
+    rule: 'no-restricted-syntax',
+    what: 'a default export',
+    file: 'libs/planted/default-export.ts',
+    text: 'export default class Planted {}\n',
+  },
+  {
+    rule: 'no-restricted-syntax',
+    what: 'a default export in a test',
+    file: 'test/planted/default-export.ts',
+    text: 'export default class Planted {}\n',
+  },
+  {
+    rule: 'no-restricted-syntax',
+    what: 'an export of everything',
+    file: 'libs/planted/index.ts',
+    text: "export * from './any';\n",
+  },
+  {
+    rule: 'no-restricted-syntax',
+    what: 'an export of everything where jest needs a default export',
+    file: 'test/support/global-teardown.ts',
+    text: "export * from '../planted/floating';\n",
+  },
+  ...unfinished.map((word) => ({
+    rule: 'no-warning-comments',
+    what: `a comment that says ${word}`,
+    file: `libs/planted/${word.toLowerCase()}.ts`,
+    text: `// the rest, ${word} later\nexport const half = 1;\n`,
+  })),
+  {
+    rule: 'max-lines',
+    what: 'a file of the product longer than 250 lines',
+    file: 'libs/planted/long.ts',
+    text: lines(251),
+  },
+  {
+    rule: 'max-lines',
+    what: 'a test longer than 400 lines',
+    file: 'test/planted/long.ts',
+    text: lines(401),
+  },
+  {
+    rule: 'no-console',
+    what: 'a library that prints',
+    file: 'libs/planted/prints.ts',
+    text: "console.log('here');\nexport const printed = true;\n",
+  },
+  {
+    rule: 'eqeqeq',
+    what: 'a loose comparison',
+    file: 'libs/planted/loose.ts',
+    text: 'export const same = (a: number, b: unknown): boolean => a == b;\n',
+  },
+  {
+    rule: '@typescript-eslint/no-explicit-any',
+    what: 'an any behind a comment that switches its rule off',
+    file: 'libs/planted/disabled.ts',
+    text: '/* eslint-disable */\nexport const anything = (value: any): unknown => value;\n',
+  },
+  {
+    rule: 'no-unused-vars',
+    what: 'a leftover in a script',
+    file: 'apps/planted/leftover.mjs',
+    text: 'const leftover = 1;\n',
+  },
+];
+
+const allowed: Readonly<Record<string, string>> = {
+  'tsconfig.json': JSON.stringify({
+    compilerOptions: {
+      target: 'ES2022',
+      lib: ['ES2023', 'DOM'],
+      module: 'nodenext',
+      strict: true,
+      types: [],
+      noEmit: true,
+    },
+    include: ['apps', 'libs', 'test'],
+  }),
+  'test/support/global-setup.ts': 'export default async function setUp(): Promise<void> {}\n',
+  'libs/planted/at-the-limit.ts': `${'// why\n\n'.repeat(100)}${lines(250)}`,
+  'libs/planted/at-the-limit.spec.ts': lines(400),
+  'apps/planted/prints.ts': "console.log('here');\n",
+  'libs/planted/absent.ts': 'export const absent = (value: unknown): boolean => value == null;\n',
+};
+
+describe('the lint rules', () => {
+  let tree: PlantedTree;
+  let violations: Violation[];
+
+  beforeAll(() => {
+    tree = new PlantedTree({ ...allowed, ...Object.fromEntries(planted.map(({ file, text }) => [file, text])) });
+    violations = lintViolationsIn(tree);
+  }, 60_000);
+
+  afterAll(() => tree.remove());
+
+  it.each(planted)('$rule catches $what', ({ rule, file }) => {
+    // A comment that tries to switch rules off is reported beside the rule it tried to switch off.
+    const rules = violations.filter((violation) => violation.file === file).map((violation) => violation.rule);
+    expect(rules.filter((name) => !name.includes('noInlineConfig'))).toEqual([rule]);
+  });
+
+  it('leave alone what is within them', () => {
+    expect(violations.filter(({ file }) => file in allowed)).toEqual([]);
+  });
+});

@@ -1,0 +1,23 @@
+import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
+import { BearerTokenGuard, ScopeGuard } from '#libs/auth';
+import { ProblemFilter, StrictQueryPipe } from '#libs/platform';
+import { requestPipeline } from '../../apps/api/src/request-pipeline';
+
+describe('The request pipeline', () => {
+  it('judges in the order of the decisions: token, scope, then input', () => {
+    const steps = requestPipeline.map((provider) => {
+      const { provide, useClass, useExisting } = provider as {
+        provide: string;
+        useClass?: object;
+        useExisting?: object;
+      };
+      return [provide, useClass ?? useExisting];
+    });
+    expect(steps).toEqual([
+      [APP_GUARD, BearerTokenGuard],
+      [APP_GUARD, ScopeGuard],
+      [APP_PIPE, StrictQueryPipe],
+      [APP_FILTER, ProblemFilter],
+    ]);
+  });
+});

@@ -1,0 +1,84 @@
+import { type Type } from '@nestjs/common';
+import { METHOD_METADATA, MODULE_METADATA, PATH_METADATA } from '@nestjs/common/constants';
+import { AuthModule, SCOPES, isScope } from '#libs/auth';
+import { ComputersModule } from '#libs/computers';
+import { InventoryModule } from '#libs/inventory';
+import { Public, ROUTE_ACCESS, type RouteAccess } from '#libs/platform';
+import { HealthController } from '../../libs/platform/src/health/health.controller';
+import { ProblemPagesController } from '../../libs/platform/src/problems/problem-pages.controller';
+import { Controller, Get } from '@nestjs/common';
+
+interface Route {
+  readonly name: string;
+  readonly method: number;
+  readonly path: string;
+  readonly access: RouteAccess | undefined;
+}
+
+const GET = 0;
+/** Everything that may be asked without a token (specification, Authentication 5; decisions, section 8). */
+const PUBLIC_ROUTES = ['GET problems', 'GET problems/:code', 'GET v1/health', 'POST oauth/token'];
+
+function routesOf(controller: Type): Route[] {
+  const prototype = controller.prototype as Record<string, unknown>;
+  return Object.getOwnPropertyNames(prototype)
+    .map((name) => ({ name, handler: prototype[name] as object }))
+    .filter(({ handler }) => Reflect.hasMetadata(METHOD_METADATA, handler))
+    .map(({ name, handler }) => ({
+      name: `${controller.name}.${name}`,
+      method: Reflect.getMetadata(METHOD_METADATA, handler) as number,
+      path: [Reflect.getMetadata(PATH_METADATA, controller), Reflect.getMetadata(PATH_METADATA, handler)]
+        .filter((part) => part !== '/')
+        .join('/'),
+      access: (Reflect.getMetadata(ROUTE_ACCESS, handler) ?? Reflect.getMetadata(ROUTE_ACCESS, controller)) as
+        RouteAccess | undefined,
+    }));
+}
+
+const undeclared = (routes: readonly Route[]) =>
+  routes.filter(({ access }) => access === undefined).map(({ name }) => name);
+
+describe('Every route', () => {
+  const controllers = [AuthModule, InventoryModule, ComputersModule]
+    .flatMap((module) => (Reflect.getMetadata(MODULE_METADATA.CONTROLLERS, module) ?? []) as Type[])
+    .concat([HealthController, ProblemPagesController]);
+  const routes = controllers.flatMap(routesOf);
+
+  it('declares a scope or says that it is public', () => {
+    expect(routes.length).toBeGreaterThanOrEqual(9);
+    expect(undeclared(routes)).toEqual([]);
+  });
+
+  it('is public only where the specification says so', () => {
+    const open = routes
+      .filter(({ access }) => access?.kind === 'public')
+      .map(({ method, path }) => `${method === GET ? 'GET' : 'POST'} ${path}`);
+    expect(open.sort()).toEqual(PUBLIC_ROUTES);
+  });
+
+  it('demands a read scope to read and a write scope to write, one that can be granted', () => {
+    for (const { name, method, access } of routes) {
+      if (access?.kind !== 'scope') continue;
+      expect([name, isScope(access.scope)]).toEqual([name, true]);
+      expect([name, access.scope.endsWith(method === GET ? ':read' : ':write')]).toEqual([name, true]);
+    }
+    expect(SCOPES).toHaveLength(6);
+  });
+
+  it('that declares nothing is caught: a planted one is', () => {
+    @Controller('planted')
+    class PlantedController {
+      @Get('open')
+      @Public()
+      declared(): void {
+        // Answers nothing.
+      }
+
+      @Get('forgotten')
+      forgotten(): void {
+        // Answers nothing.
+      }
+    }
+    expect(undeclared(routesOf(PlantedController))).toEqual(['PlantedController.forgotten']);
+  });
+});

@@ -1,0 +1,49 @@
+import 'reflect-metadata';
+import { parseArgs } from 'node:util';
+import { benchmarkImport } from './import-benchmark';
+import { benchmarkReads } from './read-benchmark';
+import { withBenchmarkDatabase } from './benchmark-database';
+
+const HELP = `npm run bench -- <what> [--assets N] [--records N] [--rounds N]
+
+  read     latency and cost of pages by size and depth, totals, and the speed of an import
+  import   the speed of an import alone
+
+  --assets N    size of the large workspace (1000000)
+  --records N   records of an import (200000)
+  --rounds N    rounds of each measurement; the variants take turns within each (5)
+
+Every figure is a ratio of two measurements of the same run. Exits with 1 when a target is missed.`;
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      assets: { type: 'string', default: '1000000' },
+      records: { type: 'string', default: '200000' },
+      rounds: { type: 'string', default: '5' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const [what] = positionals;
+  if (values.help || (what !== 'read' && what !== 'import')) {
+    console.log(HELP);
+    return values.help ? 0 : 2;
+  }
+  const rounds = Number(values.rounds);
+  let missed = 0;
+  await withBenchmarkDatabase(async (database) => {
+    missed += await benchmarkImport(database, { records: Number(values.records), rounds: Math.min(rounds, 3) });
+    if (what === 'read') missed += await benchmarkReads(database, { assets: Number(values.assets), rounds });
+  });
+  console.log(missed === 0 ? '\nEvery target is met.' : `\n${missed} target(s) missed.`);
+  return missed === 0 ? 0 : 1;
+}
+
+main().then(
+  (status) => process.exit(status),
+  (error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  },
+);
