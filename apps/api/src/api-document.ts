@@ -16,7 +16,7 @@ const SCOPE_MEANINGS: Record<(typeof SCOPES)[number], string> = {
 /** The contract, generated from the routes. */
 export function createApiDocument(app: NestExpressApplication, settings: Settings): OpenAPIObject {
   const builder = new DocumentBuilder()
-    .setOpenAPIVersion('3.1.0')
+    .setOpenAPIVersion('3.0.3')
     .setTitle('Compliance Platform Public API')
     .setDescription(
       'Machine-to-machine REST API: the asset inventory and the posture of its computers, page by page. ' +

@@ -1,0 +1,103 @@
+import { parseImportRecord } from './import-record';
+
+const COMPUTER = { categoryKey: 'COMPUTER', externalId: 'C02XK', name: 'ada-mbp' };
+const reasons = (value: unknown): readonly string[] => {
+  const parsed = parseImportRecord(value);
+  return 'reasons' in parsed ? parsed.reasons : [];
+};
+
+describe('A record of an import', () => {
+  it('needs no more than its category, name and external id; the rest is unknown, and it is visible', () => {
+    expect(parseImportRecord(COMPUTER)).toMatchObject({
+      record: {
+        type: 'COMPUTER',
+        visibility: 'ACTIVE',
+        classification: 'UNKNOWN',
+        description: null,
+        owner: null,
+        tags: [],
+        managed: null,
+        compliance: { antivirusInstalled: null },
+      },
+    });
+  });
+
+  it('takes null for absent, and an empty description for none', () => {
+    expect(
+      parseImportRecord({ ...COMPUTER, owner: null, email: null, description: '', compliance: null }),
+    ).toMatchObject({
+      record: { owner: null, description: null },
+    });
+  });
+
+  it.each([
+    [null, 'The record is not an object.'],
+    [[], 'The record is not an object.'],
+    [{ ...COMPUTER, name: undefined }, 'name is required.'],
+    [{ ...COMPUTER, externalId: '' }, 'externalId is required.'],
+    [{ ...COMPUTER, externalId: 17 }, 'externalId must be a string.'],
+    [{ ...COMPUTER, externalId: 'é'.repeat(1025) }, 'externalId is longer than 2048 bytes.'],
+    [
+      { ...COMPUTER, categoryKey: 'SERVER' },
+      'categoryKey must be one of CLOUD, COMPUTER, CUSTOM, INFORMATION, EMPLOYEE.',
+    ],
+    [{ ...COMPUTER, email: 'a@b' }, 'email is not a member of COMPUTER records.'],
+    [{ ...COMPUTER, colour: 'red' }, 'colour is not a member of COMPUTER records.'],
+    [{ ...COMPUTER, type: 'CUSTOM' }, 'type CUSTOM does not belong to categoryKey COMPUTER.'],
+    [{ ...COMPUTER, categoryKey: 'CLOUD' }, 'type is required for CLOUD and must be one of the CLOUD_… types.'],
+    [{ ...COMPUTER, categoryKey: 'CLOUD', type: 'CLOUD' }, /^type must be one of CLOUD_AUTOSCALE_GROUPS/],
+    [{ ...COMPUTER, visibility: 'GONE' }, 'visibility must be one of ACTIVE, HIDDEN, DELETED.'],
+    [{ ...COMPUTER, id: '17' }, 'id must be a UUID.'],
+    [{ ...COMPUTER, managed: 'yes' }, 'managed must be true or false.'],
+    [{ ...COMPUTER, compliance: { screenLockEnabled: 1 } }, 'compliance.screenLockEnabled must be true or false.'],
+    [{ ...COMPUTER, compliance: { score: 5 } }, 'compliance.score is not a member.'],
+    [{ ...COMPUTER, compliance: [] }, 'compliance must be an object.'],
+    [{ ...COMPUTER, tags: {} }, 'tags must be an array.'],
+    [{ ...COMPUTER, tags: ['env'] }, 'tags.0 must be an object.'],
+    [{ ...COMPUTER, tags: [{ value: 'x' }] }, 'tags.0.key is required.'],
+    [{ ...COMPUTER, tags: [{ key: 'k'.repeat(1001) }] }, 'tags.0.key is longer than 1000 characters.'],
+    [{ ...COMPUTER, tags: [{ key: 'k', value: 'v'.repeat(256) }] }, 'tags.0.value is longer than 255 characters.'],
+    [{ ...COMPUTER, description: 'd'.repeat(501) }, 'description is longer than 500 characters.'],
+    [{ ...COMPUTER, name: 'a\u0000b' }, 'name holds U+0000 or half of a surrogate pair.'],
+    [{ ...COMPUTER, name: 'a\ud800b' }, 'name holds U+0000 or half of a surrogate pair.'],
+    [{ ...COMPUTER, createdAt: '2026-02-30T00:00:00Z' }, /^createdAt must be a date-time/],
+    [{ ...COMPUTER, createdAt: '2026-01-02' }, /^createdAt must be a date-time/],
+    [{ ...COMPUTER, createdAt: '2026-01-02T03:04:05' }, /^createdAt must be a date-time/],
+    [{ ...COMPUTER, createdAt: '2026-01-02T25:04:05Z' }, /^createdAt must be a date-time/],
+    [
+      { ...COMPUTER, owner: 'hr-1', ownerId: '00000000-0000-4000-8000-000000000001' },
+      'owner and ownerId are both given; give one.',
+    ],
+  ])('%j is refused', (value, reason) => {
+    const found = reasons(value);
+    expect(found.some((text) => (typeof reason === 'string' ? text === reason : reason.test(text)))).toBe(true);
+  });
+
+  it('counts code points, so that 500 emoji make a description', () => {
+    expect(reasons({ ...COMPUTER, description: '👩'.repeat(500) })).toEqual([]);
+    expect(reasons({ ...COMPUTER, description: '👩'.repeat(501) })).toHaveLength(1);
+  });
+
+  it('names every fault, and the asset as far as it can be read', () => {
+    expect(parseImportRecord({ categoryKey: 'CUSTOM', externalId: 'c-1', managed: true, tags: 1 })).toEqual({
+      externalId: 'c-1',
+      reasons: ['name is required.', 'managed is not a member of CUSTOM records.', 'tags must be an array.'],
+    });
+  });
+
+  it('lets a tag that stands twice count once, the last', () => {
+    const parsed = parseImportRecord({
+      ...COMPUTER,
+      tags: [
+        { key: 'a', value: '1' },
+        { key: 'a', value: '2', readOnly: true },
+      ],
+    });
+    expect(parsed).toMatchObject({ record: { tags: [{ key: 'a', value: '2' }] } });
+  });
+
+  it('reads a time with its offset', () => {
+    const parsed = parseImportRecord({ ...COMPUTER, lastCheckedAt: '2026-11-01T02:00:00.123+02:00' });
+    expect(parsed).toMatchObject({ record: { lastCheckedAt: new Date('2026-11-01T00:00:00.123Z') } });
+  });
+});

@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SettingsInvalid, loadSettings } from './settings';
+
+const DATABASE_URL = 'postgres://api:secret@db/compliance';
+
+const faultsOf = (environment: Record<string, string>): readonly string[] => {
+  try {
+    loadSettings(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof SettingsInvalid) return error.faults;
+    throw error;
+  }
+};
+
+describe('Settings', () => {
+  it('have the documented defaults', () => {
+    expect(loadSettings({ DATABASE_URL })).toMatchObject({
+      production: false,
+      port: 3000,
+      host: '127.0.0.1',
+      managementPort: 9090,
+      managementHost: '127.0.0.1',
+      baseUrl: 'http://127.0.0.1:3000',
+      tokenAudience: 'http://127.0.0.1:3000',
+      accessTokenTtlSeconds: 3600,
+      databasePoolSize: 10,
+      logLevel: 'info',
+      logFormat: 'json',
+    });
+  });
+
+  it('take the base URL from the port, and the audience from the base URL, unless they are set', () => {
+    expect(loadSettings({ DATABASE_URL, PORT: '8080' }).tokenAudience).toBe('http://127.0.0.1:8080');
+    expect(loadSettings({ DATABASE_URL, BASE_URL: 'https://api.example.com/' }).baseUrl).toBe(
+      'https://api.example.com',
+    );
+    expect(loadSettings({ DATABASE_URL, TOKEN_AUDIENCE: 'urn:api' }).tokenAudience).toBe('urn:api');
+  });
+
+  it('list every fault, not just the first, and never a value', () => {
+    const faults = faultsOf({
+      DATABASE_URL: 'mysql://u:hunter2@h/d',
+      PORT: '70000',
+      ACCESS_TOKEN_TTL_SECONDS: '0',
+      LOG_LEVEL: 'loud',
+    });
+    expect(faults.map((fault) => fault.split(' ')[0])).toEqual([
+      'PORT',
+      'DATABASE_URL',
+      'ACCESS_TOKEN_TTL_SECONDS',
+      'LOG_LEVEL',
+    ]);
+    expect(faults.join()).not.toContain('hunter2');
+  });
+
+  it('say that DATABASE_URL is required; an empty variable counts as not set', () => {
+    expect(faultsOf({})).toEqual(['DATABASE_URL is required']);
+    expect(faultsOf({ DATABASE_URL: '', PORT: '' })).toEqual(['DATABASE_URL is required']);
+  });
+
+  it('demand keys in production', () => {
+    const keys = { SIGNING_KEYS_DIR: '/k', CURSOR_KEYS_FILE: '/c', SECRET_PEPPER_FILE: '/p' };
+    expect(faultsOf({ DATABASE_URL, NODE_ENV: 'production' })).toHaveLength(3);
+    expect(faultsOf({ DATABASE_URL, NODE_ENV: 'production', ...keys })).toEqual([]);
+  });
+
+  it('switch the management server off with port 0', () => {
+    expect(loadSettings({ DATABASE_URL, MANAGEMENT_PORT: '0' }).managementPort).toBeNull();
+  });
+
+  it('read secrets from files, one way or the other', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+    try {
+      const file = join(directory, 'url');
+      writeFileSync(file, `${DATABASE_URL}\n`);
+      expect(loadSettings({ DATABASE_URL_FILE: file }).databaseUrl).toBe(DATABASE_URL);
+      expect(faultsOf({ DATABASE_URL_FILE: file, DATABASE_URL })).toHaveLength(1);
+      expect(faultsOf({ DATABASE_URL_FILE: join(directory, 'none') })).toContain(
+        'DATABASE_URL_FILE names a file that cannot be read',
+      );
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+});

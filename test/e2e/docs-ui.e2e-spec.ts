@@ -1,0 +1,92 @@
+import { type TestApp, startApp } from '../support/start-app';
+
+interface Contract {
+  readonly openapi: string;
+  readonly info: { readonly version: string };
+  readonly paths: Record<
+    string,
+    Record<string, { operationId?: string; responses: Record<string, unknown>; security?: object[] }>
+  >;
+  readonly components: { readonly securitySchemes: Record<string, unknown>; readonly schemas: Record<string, unknown> };
+}
+
+describe('The documentation of the API', () => {
+  let app: TestApp;
+  let contract: Contract;
+  beforeAll(async () => {
+    app = await startApp();
+    contract = (await app.client().get<Contract>('/docs/openapi.json')).body;
+  });
+  afterAll(() => app.stop());
+
+  it('is a page with Swagger UI, whose parts all load, from this origin only', async () => {
+    const page = await app.client().get('/docs');
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
+    expect(page.headers.get('content-security-policy')).not.toContain('upgrade-insecure-requests');
+    const parts = [...page.text.matchAll(/(?:src|href)="\.\/(docs\/[^"]+)"/g)].map(([, part]) => part as string);
+    expect(parts.length).toBeGreaterThanOrEqual(4);
+    for (const part of parts) expect([part, (await app.client().get(`/${part}`)).status]).toEqual([part, 200]);
+    expect(page.text).not.toMatch(/(?:src|href)="https?:/);
+  });
+
+  it('has a contract with exactly the endpoints of the specification', () => {
+    const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(operations.sort()).toEqual([
+      'GET /v1/computers',
+      'GET /v1/computers/{id}',
+      'GET /v1/health',
+      'GET /v1/inventory/assets',
+      'GET /v1/inventory/assets/{id}',
+      'GET /v1/inventory/categories',
+      'POST /oauth/token',
+    ]);
+    expect(contract.info.version).toBe('1.0.0');
+  });
+
+  it('says of every operation who may call it and how it fails', () => {
+    for (const [path, methods] of Object.entries(contract.paths)) {
+      for (const operation of Object.values(methods)) {
+        expect([path, operation.operationId]).toEqual([path, expect.any(String) as string]);
+        expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['200', '500']));
+        if (path.startsWith('/v1/') && path !== '/v1/health') {
+          expect(operation.security).toEqual([{ clientCredentials: [] }]);
+          expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['400', '401', '403', '503']));
+        }
+      }
+    }
+  });
+
+  it('lets people authorize by client credentials at the token endpoint', () => {
+    expect(contract.components.securitySchemes['clientCredentials']).toMatchObject({
+      type: 'oauth2',
+      flows: {
+        clientCredentials: {
+          tokenUrl: 'https://api.example.test/oauth/token',
+          scopes: { 'inventory:read': expect.any(String) as string },
+        },
+      },
+    });
+  });
+
+  it('has a schema for every body, none of them empty', () => {
+    const { schemas } = contract.components;
+    expect(Object.keys(schemas)).toEqual(
+      expect.arrayContaining([
+        'AssetDto',
+        'AssetPageDto',
+        'ComputerDto',
+        'PageInfoDto',
+        'ProblemDto',
+        'HealthDto',
+        'AccessTokenDto',
+      ]),
+    );
+    for (const [name, schema] of Object.entries(schemas)) {
+      const { properties } = schema as { properties?: object };
+      expect([name, Object.keys(properties ?? {}).length > 0]).toEqual([name, true]);
+    }
+  });
+});
