@@ -1,0 +1,165 @@
+import { gzipSync } from 'node:zlib';
+import { ImportStoreTypeorm } from '../../libs/inventory/src/typeorm/import-store.typeorm';
+import { ALL, BUCKET, EMPLOYEE, ImportSetting, LAPTOP, PRINTER, RECORDS } from '../support/import-setting';
+
+describe('Runs of an import', () => {
+  let setting: ImportSetting;
+
+  beforeAll(async () => {
+    setting = await ImportSetting.open();
+  });
+  afterAll(() => setting.close());
+  beforeEach(() => setting.enterWorkspace());
+  afterEach(async () => {
+    expect(await setting.wrongCounters()).toEqual([]);
+  });
+
+  it('reads CSV with columns named by path', async () => {
+    const csv = [
+      'categoryKey,externalId,name,owner,managed,compliance.agentVersion,compliance.screenLockEnabled,tags.0.key,tags.1.key,tags.1.value',
+      'EMPLOYEE,hr-17,"Okafor, Ada",,,,,,,',
+      'COMPUTER,C1,"say ""hi""",hr-17,true,2.4.0,false,env,aws:stack,prod',
+      'COMPUTER,C2,x,,maybe,,,,,',
+    ].join('\r\n');
+    const report = await setting.run(setting.file(csv, 'a.csv'));
+    expect(report).toMatchObject({
+      read: 3,
+      created: 2,
+      failed: 1,
+      errors: [{ line: 4, reason: 'managed must be true or false.' }],
+    });
+    expect(await setting.asset('C1')).toMatchObject({ name: 'say "hi"' });
+    expect((await setting.rowsOf('computer'))[0]).toMatchObject({
+      managed: true,
+      agent_version: '2.4.0',
+      screen_lock_enabled: false,
+    });
+    expect(((await setting.asset('C1'))['tags'] as unknown[]).length).toBe(2);
+  });
+
+  it('reads several files, gzipped ones too, and names the file of a bad line', async () => {
+    const plain = setting.ndjson(EMPLOYEE, {});
+    const zipped = setting.file(gzipSync(JSON.stringify(BUCKET)), 'b.ndjson.gz');
+    const report = await setting.run([plain, zipped]);
+    expect(report).toMatchObject({ read: 3, created: 2, failed: 1, errors: [{ file: plain, line: 2 }] });
+  });
+
+  it('writes nothing in a dry run, yet tells exactly what would happen', async () => {
+    await setting.importAll(EMPLOYEE, PRINTER);
+    const before = await setting.everything();
+    const input = setting.ndjson(EMPLOYEE, BUCKET, { ...PRINTER, name: 'x', tags: [{ key: 'brand-new' }] }, {});
+    const options = { missing: 'hide', createTagKeys: 'platform' } as const;
+    const dry = await setting.run(input, { ...options, dryRun: true });
+    expect(await setting.everything()).toBe(before);
+    expect({ ...dry, dryRun: false }).toEqual(await setting.run(input, options));
+    expect(dry).toMatchObject({ read: 4, created: 1, updated: 1, unchanged: 1, failed: 1 });
+  });
+
+  describe('--missing hide', () => {
+    it('hides what the input does not name, of this source only, and nothing else', async () => {
+      await setting.run(setting.ndjson({ ...RECORDS, externalId: 'theirs' }), { source: 'other' });
+      await setting.importAll(...ALL, { ...RECORDS, externalId: 'gone' }, { ...RECORDS, externalId: 'waiting' });
+      const report = await setting.run(
+        setting.ndjson(EMPLOYEE, BUCKET, LAPTOP, RECORDS, { ...RECORDS, externalId: 'waiting', owner: 'nobody' }),
+        {
+          missing: 'hide',
+        },
+      );
+      expect(report).toMatchObject({ hidden: 1, failed: 1 });
+      expect((await setting.asset('gone'))['visibility']).toBe(1);
+      expect((await setting.asset('theirs'))['visibility']).toBe(0);
+      expect((await setting.asset('waiting'))['visibility']).toBe(0);
+    });
+
+    it('spares an asset whose line was bad, and hides nothing when a line could not be read at all', async () => {
+      await setting.importAll(EMPLOYEE, RECORDS, { ...RECORDS, externalId: 'gone' });
+      const bad = { ...RECORDS, classification: 'SECRET' };
+      expect(await setting.run(setting.ndjson(EMPLOYEE, bad, {}), { missing: 'hide' })).toMatchObject({
+        hidden: 0,
+        failed: 2,
+      });
+      expect(await setting.run(setting.ndjson(EMPLOYEE, bad), { missing: 'hide' })).toMatchObject({
+        hidden: 1,
+        failed: 1,
+      });
+      expect((await setting.asset('ds-1'))['visibility']).toBe(0);
+    });
+
+    it('shows again what comes back', async () => {
+      await setting.importAll(EMPLOYEE, RECORDS);
+      await setting.run(setting.ndjson(EMPLOYEE), { missing: 'hide' });
+      expect((await setting.importAll(RECORDS)).updated).toBe(1);
+      expect((await setting.asset('ds-1'))['visibility']).toBe(0);
+    });
+  });
+
+  it('refuses a second import of the same source at the same time, and not one of another source', async () => {
+    const store = new ImportStoreTypeorm(setting.dataSource);
+    const settings = { source: 'test', dryRun: false, createTagKeys: false, hideMissing: false };
+    const session = await store.open(setting.here, settings);
+    await expect(setting.importAll(EMPLOYEE)).rejects.toThrow('already running');
+    expect((await setting.run(setting.ndjson(EMPLOYEE), { source: 'other' })).created).toBe(1);
+    await session.close(true);
+    expect((await setting.importAll(EMPLOYEE)).created).toBe(1);
+  });
+
+  it('goes on where it was interrupted when it is run again', async () => {
+    const records = Array.from({ length: 12_000 }, (_, index) => ({ ...RECORDS, externalId: `ds-${index}` }));
+    const failing = async function* () {
+      for (const [index, value] of records.entries()) {
+        if (index === 11_000) throw new Error('the power went');
+        yield await Promise.resolve({ fileIndex: 0, line: index + 1, value });
+      }
+    };
+    const options = { source: 'test', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
+    await expect(setting.imports.runLines(setting.here, options, failing(), () => undefined)).rejects.toThrow(
+      'the power went',
+    );
+    const report = await setting.importAll(...records);
+    expect(report).toMatchObject({ read: 12_000, created: 2_000, unchanged: 10_000 });
+  }, 30_000);
+
+  it('lets imports of two sources run side by side in one workspace, again and again', async () => {
+    const records = (prefix: string, round: number) =>
+      Array.from({ length: 300 }, (_, index) => ({
+        ...RECORDS,
+        externalId: `${prefix}-${index}`,
+        classification: ['PUBLIC', 'INTERNAL', 'CONFIDENTIAL'][(index + round) % 3],
+      }));
+    for (let round = 0; round < 5; round += 1) {
+      const reports = await Promise.all(
+        ['a', 'b'].map((source) => setting.run(setting.ndjson(...records(source, round)), { source })),
+      );
+      for (const report of reports) expect(report.failed).toBe(0);
+    }
+  }, 30_000);
+
+  it('touches no other workspace', async () => {
+    await setting.importAll(...ALL);
+    const before = await setting.everything();
+    const first = setting.here;
+    await setting.enterWorkspace();
+    await setting.run(setting.ndjson(...ALL), { createTagKeys: 'platform' });
+    await setting.run(setting.ndjson(EMPLOYEE), { missing: 'hide' });
+    setting.here = first;
+    expect(await setting.everything()).toBe(before);
+  });
+
+  it('loads the demo, the same every time, with something for every filter at size M', async () => {
+    expect(await setting.demo.load(setting.here, 'S')).toMatchObject({ read: 500, created: 500, failed: 0 });
+    expect(await setting.demo.load(setting.here, 'S')).toMatchObject({ read: 500, unchanged: 500, failed: 0 });
+    await setting.enterWorkspace();
+    const report = await setting.demo.load(setting.here, 'M');
+    expect(report).toMatchObject({ read: 10_000, created: 10_000, failed: 0 });
+    const { rows } = await setting.database.admin.query<{ kinds: string }>(
+      `SELECT count(*) AS kinds FROM facet_count WHERE workspace_id = $1 AND n > 0 AND sub_key <> 15`,
+      [setting.here],
+    );
+    expect(Number(rows[0]?.kinds)).toBe(14 * 16);
+    const { rows: unmonitored } = await setting.database.admin.query<{ n: string }>(
+      `SELECT count(*) AS n FROM visible_computer WHERE workspace_id = $1 AND NOT is_monitored`,
+      [setting.here],
+    );
+    expect(Number(unmonitored[0]?.n)).toBeGreaterThan(50);
+  }, 60_000);
+});

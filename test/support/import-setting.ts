@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DataSource } from 'typeorm';
+import { DemoService, type ImportOptions, type ImportReport, ImportsService, TagKeysService } from '#libs/inventory';
+import { type WorkspaceId, workspaceId } from '#libs/kernel';
+import { Database } from '#libs/platform';
+import { ImportFilesSystem } from '../../libs/inventory/src/system/import-files.system';
+import { ImportStoreTypeorm } from '../../libs/inventory/src/typeorm/import-store.typeorm';
+import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/typeorm/tag-key-repository.typeorm';
+import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
+import { type TestDatabase, createTestDatabase } from './test-database';
+
+export type Row = Record<string, unknown>;
+
+export const EMPLOYEE = { categoryKey: 'EMPLOYEE', externalId: 'hr-17', name: 'Ada Okafor', email: 'ada@example.com' };
+export const BUCKET = {
+  categoryKey: 'CLOUD',
+  type: 'CLOUD_STORAGE_BUCKET',
+  externalId: 'arn:aws:s3:::logs',
+  name: 'logs',
+  accountId: '123456789012',
+  region: 'eu-west-1',
+  classification: 'INTERNAL',
+  description: 'Access logs',
+  owner: 'hr-17',
+  tags: [{ key: 'env' }, { key: 'aws:stack', value: 'prod' }],
+  createdAt: '2026-01-02T03:04:05Z',
+  lastCheckedAt: '2026-11-01T00:00:00Z',
+};
+export const LAPTOP = {
+  categoryKey: 'COMPUTER',
+  externalId: 'C02XK',
+  name: 'ada-mbp',
+  serialNumber: 'C02XK',
+  operatingSystem: 'macOS',
+  osVersion: '15.1',
+  owner: 'hr-17',
+  managed: true,
+  compliance: {
+    agentVersion: '2.4.0',
+    antivirusInstalled: true,
+    passwordManagerInstalled: null,
+    screenLockEnabled: false,
+  },
+};
+export const RECORDS = {
+  categoryKey: 'INFORMATION',
+  externalId: 'ds-1',
+  name: 'Patient records',
+  dataStored: { containsPatientData: true, userDataInfo: 'tab\there, back\\slash and\nnewline' },
+};
+export const PRINTER = { categoryKey: 'CUSTOM', externalId: 'c-1', name: 'Badge printer 🖨', visibility: 'HIDDEN' };
+export const ALL = [EMPLOYEE, BUCKET, LAPTOP, RECORDS, PRINTER];
+
+export const NOTHING = {
+  read: 0,
+  created: 0,
+  updated: 0,
+  unchanged: 0,
+  hidden: 0,
+  failed: 0,
+  errors: [],
+  dryRun: false,
+};
+
+/** An import as operators run it, against a database of its own, with a look at the tables behind it. */
+export class ImportSetting {
+  /** The workspace of the current test. */
+  here!: WorkspaceId;
+
+  private constructor(
+    readonly database: TestDatabase,
+    readonly dataSource: DataSource,
+    readonly imports: ImportsService,
+    readonly demo: DemoService,
+    readonly tagKeys: TagKeysService,
+    private readonly directory: string,
+  ) {}
+
+  static async open(): Promise<ImportSetting> {
+    const database = await createTestDatabase();
+    const dataSource = new DataSource(
+      dataSourceOptions({ url: database.migrationDatabaseUrl, poolSize: 4, patience: 'operator' }, () => undefined),
+    );
+    await dataSource.initialize();
+    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource));
+    const imports = new ImportsService(new ImportStoreTypeorm(dataSource), new ImportFilesSystem());
+    const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+    return new ImportSetting(
+      database,
+      dataSource,
+      imports,
+      new DemoService(imports, keys),
+      new TagKeysService(keys),
+      directory,
+    );
+  }
+
+  async close(): Promise<void> {
+    rmSync(this.directory, { recursive: true });
+    await this.dataSource.destroy();
+    await this.database.drop();
+  }
+
+  /** A workspace with one customer key and one of the platform. */
+  async enterWorkspace(): Promise<void> {
+    const { rows } = await this.database.admin.query<{ id: string }>(
+      `INSERT INTO workspace (slug, name) VALUES ('w-' || $1, 'W') RETURNING id`,
+      [randomUUID().slice(0, 8)],
+    );
+    this.here = workspaceId((rows[0] as { id: string }).id);
+    await this.tagKeys.create(this.here, { key: 'env', value: 'production', platform: false });
+    await this.tagKeys.create(this.here, { key: 'aws:stack', value: null, platform: true });
+  }
+
+  file(content: string | Buffer, name = `${randomUUID()}.ndjson`): string {
+    const path = join(this.directory, name);
+    writeFileSync(path, content);
+    return path;
+  }
+
+  ndjson(...records: unknown[]): string {
+    return this.file(records.map((record) => JSON.stringify(record)).join('\n'));
+  }
+
+  run(path: string | readonly string[], options: Partial<ImportOptions> = {}): Promise<ImportReport> {
+    return this.imports.run(this.here, {
+      source: 'test',
+      files: typeof path === 'string' ? [path] : path,
+      dryRun: false,
+      missing: 'keep',
+      createTagKeys: null,
+      ...options,
+    });
+  }
+
+  importAll(...records: unknown[]): Promise<ImportReport> {
+    return this.run(this.ndjson(...records));
+  }
+
+  async rowsOf(table: string): Promise<Row[]> {
+    const { rows } = await this.database.admin.query<Row>(
+      `SELECT * FROM ${table} WHERE workspace_id = $1 ORDER BY 1, 2, 3`,
+      [this.here],
+    );
+    return rows;
+  }
+
+  async asset(externalId: string): Promise<Row> {
+    const { rows } = await this.database.admin.query<Row>(
+      'SELECT * FROM asset WHERE workspace_id = $1 AND external_id = $2',
+      [this.here, externalId],
+    );
+    return rows[0] as Row;
+  }
+
+  /** Every row of the workspace, to compare with another moment. */
+  async everything(): Promise<string> {
+    const tables = ['asset', 'asset_tag', 'computer', 'tag_key', 'facet_count'];
+    return JSON.stringify(await Promise.all(tables.map((table) => this.rowsOf(table))));
+  }
+
+  async change(sql: string): Promise<void> {
+    await this.database.admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [this.here]);
+    await this.database.admin.query(sql);
+  }
+
+  /** Counters that differ from a full count, of any workspace. */
+  async wrongCounters(): Promise<Row[]> {
+    const { rows } = await this.database.admin.query<Row>(
+      `SELECT * FROM (SELECT workspace_id, sub_key, facet, count(*) AS n FROM asset WHERE facet IS NOT NULL GROUP BY 1, 2, 3) AS counted
+         FULL JOIN (SELECT * FROM facet_count WHERE n <> 0) AS kept USING (workspace_id, sub_key, facet, n)
+        WHERE counted IS NULL OR kept IS NULL`,
+    );
+    return rows;
+  }
+}
