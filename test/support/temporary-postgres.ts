@@ -99,8 +99,10 @@ async function bury(undertaker: ChildProcess, directory: string, dataDir: string
   if (undertaker.exitCode !== null || undertaker.signalCode !== null) return;
   await stopServer(dataDir, 'fast').catch(() => undefined);
   undertaker.ref();
-  const gone = once(undertaker, 'exit');
+  (undertaker.stdin as unknown as { ref(): void }).ref();
+  // Not 'exit': Node spins for ever at its own end when a pipe is still being shut down then.
+  const closed = once(undertaker, 'close');
   undertaker.stdin?.end();
-  await gone;
+  await closed;
   rmSync(directory, { recursive: true, force: true });
 }

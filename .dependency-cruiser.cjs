@@ -1,0 +1,240 @@
+// "Who may import whom" as commands. Each rule here has a planted violation in test/architecture/import-rules.spec.ts;
+// a rule without one fails that test. Type-only imports count: a type is knowledge too.
+
+// What a test needs and a process that ships must not load.
+const TEST_CODE = '\\.(fake|contract|spec|e2e-spec|int-spec)\\.ts$';
+
+// Libraries with the folders of a feature; `auth` stands one step lower but is built the same way.
+const LAYERED_LIB = '^libs/(?!kernel/|platform/)([^/]+)/src';
+const KERNEL = '^libs/kernel/';
+const PLATFORM = '^libs/platform/';
+const AUTH = '^libs/auth/';
+const OWN = '^libs/$1/src';
+
+const packages = (...names) => `^node_modules/(${names.join('|')})/`;
+
+/** A folder of a feature and the whole list of what its files may import. */
+function folderMayImport(folder, comment, allowed, { nodeBuiltins = false } = {}) {
+  return {
+    name: `${folder}-may-import`,
+    severity: 'error',
+    comment,
+    from: { path: `${LAYERED_LIB}/${folder}/`, pathNot: TEST_CODE },
+    to: {
+      pathNot: allowed,
+      // An import that leads nowhere is reported once, by its own rule.
+      couldNotResolve: false,
+      ...(nodeBuiltins ? { dependencyTypesNot: ['core'] } : {}),
+    },
+  };
+}
+
+/** An adapter folder is named after its tool: the tool, its port, and the two libraries every adapter stands on. */
+function adapterMayImport(folder, comment, alsoAllowed) {
+  const allowed = [
+    `${OWN}/(domain|${folder})/`,
+    KERNEL,
+    PLATFORM,
+    packages('@nestjs/common', 'reflect-metadata'),
+    ...alsoAllowed,
+  ];
+  return folderMayImport(folder, comment, allowed, { nodeBuiltins: true });
+}
+
+const folderRules = [
+  folderMayImport('domain', 'The domain is what is true: it knows itself and the kernel.', [`${OWN}/domain/`, KERNEL]),
+  folderMayImport('application', 'The application asks the domain; of Nest it takes only what makes it injectable.', [
+    `${OWN}/(application|domain)/`,
+    KERNEL,
+    packages('@nestjs/common'),
+  ]),
+  folderMayImport('http', 'What drives a feature over HTTP never sees how the data is kept.', [
+    `${OWN}/(http|application|domain)/`,
+    KERNEL,
+    PLATFORM,
+    AUTH,
+    packages('@nestjs/(?:common|core|swagger|platform-express)', 'class-validator', '(?:@types/)?express'),
+  ]),
+  adapterMayImport('typeorm', 'SQL adapters: TypeORM and the Postgres driver beneath it.', [
+    packages('typeorm', '@nestjs/typeorm', '(?:@types/)?pg', '(?:@types/)?pg-copy-streams'),
+  ]),
+  adapterMayImport('redis', 'Redis adapters.', [packages('ioredis')]),
+  adapterMayImport('jwt', 'Token adapters.', [packages('@nestjs/jwt')]),
+  adapterMayImport(
+    'system',
+    'What the machine offers: files, randomness, time. The keys of auth are made for its jwt.',
+    ['^libs/auth/src/jwt/', packages('csv-parse')],
+  ),
+];
+
+const ladderRules = [
+  {
+    name: 'kernel-imports-nothing',
+    severity: 'error',
+    comment: 'The kernel is pure TypeScript: no library, no package, no Node module.',
+    from: { path: KERNEL, pathNot: TEST_CODE },
+    to: { pathNot: KERNEL, couldNotResolve: false },
+  },
+  {
+    name: 'platform-stands-on-kernel',
+    severity: 'error',
+    comment: 'Step down, never up.',
+    from: { path: PLATFORM, pathNot: TEST_CODE },
+    to: { path: '^libs/', pathNot: [KERNEL, PLATFORM] },
+  },
+  {
+    name: 'auth-stands-on-platform',
+    severity: 'error',
+    comment: 'Step down, never up.',
+    from: { path: AUTH, pathNot: TEST_CODE },
+    to: { path: '^libs/', pathNot: [KERNEL, PLATFORM, AUTH] },
+  },
+  {
+    name: 'features-stand-side-by-side',
+    severity: 'error',
+    comment: 'A feature is one folder that could be deleted, so no other feature may know it.',
+    from: { path: '^libs/(?!kernel/|platform/|auth/)([^/]+)/', pathNot: TEST_CODE },
+    to: { path: '^libs/', pathNot: [KERNEL, PLATFORM, AUTH, '^libs/$1/'] },
+  },
+  {
+    name: 'libs-never-import-apps',
+    severity: 'error',
+    comment: 'Apps start things; libs are things.',
+    from: { path: '^libs/', pathNot: TEST_CODE },
+    to: { path: '^apps/' },
+  },
+  {
+    name: 'apps-stand-alone',
+    severity: 'error',
+    comment: 'What two apps need is a library. The one script both launchers run is the build of a source checkout.',
+    from: { path: '^apps/([^/]+)/' },
+    to: { path: '^apps/', pathNot: ['^apps/$1/', '^apps/local/build\\.mjs$'] },
+  },
+];
+
+const doorRules = [
+  {
+    name: 'index-is-the-only-door',
+    severity: 'error',
+    comment: 'Another library or app sees what index.ts names, and nothing behind it.',
+    from: { path: '^(?:libs|apps)/([^/]+)/', pathNot: TEST_CODE },
+    to: { path: '^libs/', pathNot: ['^libs/$1/', '^libs/[^/]+/src/index\\.ts$'] },
+  },
+  {
+    name: 'libs-are-called-by-name',
+    severity: 'error',
+    comment: 'Between libraries and apps the way is `#libs/<name>`, never a relative path.',
+    from: { path: '^(?:libs|apps)/([^/]+)/', pathNot: TEST_CODE },
+    to: { path: '^libs/[^/]+/src/index\\.ts$', pathNot: '^libs/$1/', dependencyTypesNot: ['aliased-subpath-import'] },
+  },
+  {
+    name: 'index-names-its-own',
+    severity: 'error',
+    comment: 'A door opens onto one library; it does not hand on another.',
+    from: { path: '^libs/([^/]+)/src/index\\.ts$' },
+    to: { pathNot: '^libs/$1/src/', couldNotResolve: false },
+  },
+  {
+    name: 'module-may-import',
+    severity: 'error',
+    comment: 'The module binds ports to adapters: its own library, libraries below, Nest and Node.',
+    from: { path: `${LAYERED_LIB}/[^/]+\\.module\\.ts$` },
+    to: {
+      pathNot: [`${OWN}/`, '^libs/', packages('@nestjs/[^/]+')],
+      couldNotResolve: false,
+      dependencyTypesNot: ['core'],
+    },
+  },
+  {
+    name: 'express-as-types-in-http',
+    severity: 'error',
+    comment: 'A slice reads a request; running Express is the platform’s business.',
+    from: { path: `${LAYERED_LIB}/http/`, pathNot: TEST_CODE },
+    to: { path: packages('(?:@types/)?express'), dependencyTypesNot: ['type-only'] },
+  },
+];
+
+// A rule on the module itself: fewer importers than a misplaced file could gather unseen, so that a file nobody imports is caught as well.
+const anyFileAt = (path) => ({ module: { path, numberOfDependentsLessThan: 100 }, from: {} });
+
+const PLATFORM_FOLDERS =
+  'config|http|problems|pagination|throttling|idempotency|database|redis|observability|health|embedded-postgres';
+
+const treeRules = [
+  {
+    name: 'no-unknown-folder-in-a-feature',
+    severity: 'error',
+    comment: 'The same few folders in every feature.',
+    ...anyFileAt(
+      `${LAYERED_LIB}/(?!(http|application|domain|typeorm|redis|jwt|system)/|index\\.ts$|[^/]+\\.module\\.ts$)`,
+    ),
+  },
+  {
+    name: 'no-unknown-folder-in-platform',
+    severity: 'error',
+    comment: 'One folder per concern of an HTTP service.',
+    ...anyFileAt(`^libs/platform/src/(?!(${PLATFORM_FOLDERS})/|index\\.ts$|platform\\.module\\.ts$)`),
+  },
+  {
+    name: 'no-orphans',
+    severity: 'error',
+    comment: 'A file that imports nothing and that nothing imports does nothing.',
+    from: { orphan: true, pathNot: ['\\.(spec|e2e-spec|int-spec)\\.ts$', '\\.d\\.ts$', '^test/.*\\.[cm]js$'] },
+    to: {},
+  },
+  {
+    name: 'no-cycles',
+    severity: 'error',
+    comment: 'Two files that need each other are one file, or three.',
+    from: {},
+    to: { circular: true },
+  },
+];
+
+const SHIPPED = { path: '^(apps|libs)/', pathNot: TEST_CODE };
+
+const shippingRules = [
+  {
+    name: 'no-test-code-in-product',
+    severity: 'error',
+    comment: 'Nothing that ships imports a test, a fake or a contract.',
+    from: SHIPPED,
+    to: { path: ['^test/', TEST_CODE] },
+  },
+  {
+    name: 'no-dev-dependency-in-product',
+    severity: 'error',
+    comment: 'The image carries only `dependencies`; types are gone by then.',
+    from: SHIPPED,
+    to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm', 'type-only'], pathNot: '^node_modules/@types/' },
+  },
+  {
+    name: 'no-undeclared-package',
+    severity: 'error',
+    comment: 'A package that only another package brought can leave with it.',
+    from: { path: '^(apps|libs|test)/' },
+    to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+  },
+  {
+    name: 'no-unresolvable',
+    severity: 'error',
+    comment: 'Every import leads somewhere.',
+    from: {},
+    to: { couldNotResolve: true },
+  },
+];
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [...folderRules, ...ladderRules, ...doorRules, ...treeRules, ...shippingRules],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      // `source` leads `#libs/<name>` to the TypeScript; `import` finds packages that are ES modules only.
+      conditionNames: ['source', 'node', 'require', 'import', 'default', 'types'],
+    },
+  },
+};

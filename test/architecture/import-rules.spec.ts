@@ -1,0 +1,216 @@
+import { resolve } from 'node:path';
+import { importViolationsIn, PlantedTree, type Violation } from './planted-tree';
+
+const root = resolve(__dirname, '../..');
+const { forbidden } = jest.requireActual<{ forbidden: readonly { readonly name: string }[] }>(
+  '../../.dependency-cruiser.cjs',
+);
+
+const imports = (...paths: string[]) => paths.map((path) => `import '${path}';\n`).join('');
+type Files = Readonly<Record<string, string>>;
+const together = (parts: readonly Files[]): Files => Object.fromEntries(parts.flatMap((part) => Object.entries(part)));
+const library = (name: string): Files => ({
+  [`node_modules/${name}/package.json`]: JSON.stringify({ name, version: '1.0.0', main: 'index.js' }),
+  [`node_modules/${name}/index.js`]: 'module.exports = {};\n',
+});
+
+const dependencies = [
+  '@nestjs/common',
+  '@nestjs/jwt',
+  '@nestjs/swagger',
+  'class-validator',
+  'csv-parse',
+  'express',
+  'ioredis',
+  'pg',
+  'typeorm',
+];
+const devDependencies = ['jest'];
+const versions = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, '1.0.0']));
+
+/** One import of every kind that the table allows. Whatever is reported here is a rule that bites too much. */
+const allowed: Files = {
+  'package.json': JSON.stringify({
+    name: 'planted',
+    imports: { '#libs/*': { source: './libs/*/src/index.ts', default: './dist/libs/*/src/index.js' } },
+    dependencies: versions(dependencies),
+    devDependencies: versions(devDependencies),
+  }),
+  'tsconfig.json': JSON.stringify({
+    compilerOptions: { module: 'nodenext', moduleResolution: 'nodenext', customConditions: ['source'] },
+  }),
+  ...together([...dependencies, ...devDependencies, 'stowaway'].map(library)),
+
+  'libs/kernel/src/index.ts': imports('./page'),
+  'libs/kernel/src/page.ts': '',
+  'libs/kernel/src/clock.fake.ts': imports('./page', 'node:fs'),
+
+  'libs/platform/src/index.ts': imports('./platform.module', './redis/connection'),
+  'libs/platform/src/platform.module.ts': imports('./redis/connection', '@nestjs/common'),
+  'libs/platform/src/redis/connection.ts': imports('#libs/kernel', 'ioredis', 'node:net'),
+
+  'libs/auth/src/index.ts': imports('./auth.module'),
+  'libs/auth/src/auth.module.ts': imports('./jwt/signer.jwt', './system/secrets.system', '#libs/platform', 'node:fs'),
+  'libs/auth/src/domain/scope.ts': imports('#libs/kernel'),
+  'libs/auth/src/jwt/signer.jwt.ts': imports('../domain/scope', '@nestjs/jwt', 'node:crypto'),
+  'libs/auth/src/system/secrets.system.ts': imports('../jwt/signer.jwt', 'node:crypto'),
+
+  'libs/inventory/src/index.ts': imports('./inventory.module'),
+  'libs/inventory/src/inventory.module.ts': imports('./http/assets.controller', './typeorm/assets.typeorm'),
+  'libs/inventory/src/domain/asset.ts': imports('#libs/kernel'),
+  'libs/inventory/src/domain/asset.spec.ts': imports('./asset', 'jest', 'node:fs'),
+  'libs/inventory/src/application/assets.service.ts': imports('../domain/asset', '@nestjs/common', '#libs/kernel'),
+  'libs/inventory/src/http/assets.controller.ts':
+    imports('../application/assets.service', '../domain/asset', '#libs/platform', '#libs/auth', '@nestjs/swagger') +
+    "import 'class-validator';\nimport type { Request } from 'express';\n",
+  'libs/inventory/src/typeorm/assets.typeorm.ts': imports('../domain/asset', '#libs/platform', 'typeorm', 'pg'),
+
+  'libs/computers/src/index.ts': imports('./computers.module'),
+  'libs/computers/src/computers.module.ts': imports('#libs/auth', '@nestjs/common'),
+
+  'apps/api/src/main.ts': imports('#libs/auth', '#libs/inventory', '#libs/computers', './server'),
+  'apps/api/src/server.ts': imports('express'),
+  'apps/admin/src/main.ts': imports('#libs/inventory'),
+  'test/support/start.ts': imports('../../apps/api/src/main', '../../libs/inventory/src/domain/asset', 'jest'),
+};
+
+interface Planted {
+  readonly file: string;
+  readonly text: string;
+  /** What the file needs beside it, to break nothing but its one rule. */
+  readonly beside?: Files;
+}
+
+const plant = (file: string, text: string, beside: Planted['beside'] = {}): Planted => ({ file, text, beside });
+const inventory = 'libs/inventory/src';
+
+const planted: Readonly<Record<string, readonly Planted[]>> = {
+  'domain-may-import': [
+    plant(`${inventory}/domain/planted-framework.ts`, imports('@nestjs/common')),
+    plant(`${inventory}/domain/planted-node.ts`, imports('node:fs')),
+    plant(`${inventory}/domain/planted-platform.ts`, "import type { Database } from '#libs/platform';\n"),
+    plant(`${inventory}/domain/planted-adapter.ts`, imports('../typeorm/assets.typeorm')),
+    plant('libs/auth/src/domain/planted-adapter.ts', imports('../jwt/signer.jwt')),
+  ],
+  'application-may-import': [
+    plant(`${inventory}/application/planted-adapter.service.ts`, imports('../typeorm/assets.typeorm')),
+    plant(`${inventory}/application/planted-tool.service.ts`, imports('typeorm')),
+    plant(`${inventory}/application/planted-platform.service.ts`, imports('#libs/platform')),
+  ],
+  'http-may-import': [
+    plant(`${inventory}/http/planted-adapter.controller.ts`, imports('../typeorm/assets.typeorm')),
+    plant(`${inventory}/http/planted-tool.controller.ts`, imports('pg')),
+    plant(`${inventory}/http/planted-node.controller.ts`, imports('node:fs')),
+  ],
+  'typeorm-may-import': [
+    plant(`${inventory}/typeorm/planted-service.typeorm.ts`, imports('../application/assets.service')),
+    plant(`${inventory}/typeorm/planted-tool.typeorm.ts`, imports('ioredis')),
+  ],
+  'redis-may-import': [
+    plant(`${inventory}/redis/planted-tool.redis.ts`, imports('pg')),
+    plant(`${inventory}/redis/planted-neighbour.redis.ts`, imports('../typeorm/assets.typeorm')),
+  ],
+  'jwt-may-import': [plant('libs/auth/src/jwt/planted-tool.jwt.ts', imports('typeorm'))],
+  'system-may-import': [
+    plant('libs/auth/src/system/planted-tool.system.ts', imports('pg')),
+    plant(`${inventory}/system/planted-http.system.ts`, imports('../http/assets.controller')),
+  ],
+  'kernel-imports-nothing': [
+    plant('libs/kernel/src/planted-node.ts', imports('node:crypto')),
+    plant('libs/kernel/src/planted-package.ts', imports('@nestjs/common')),
+    plant('libs/kernel/src/planted-type.ts', "import type { DataSource } from 'typeorm';\n"),
+  ],
+  'platform-stands-on-kernel': [plant('libs/platform/src/http/planted-up.ts', imports('#libs/auth'))],
+  'auth-stands-on-platform': [plant('libs/auth/src/planted-up.module.ts', imports('#libs/inventory'))],
+  'features-stand-side-by-side': [plant(`${inventory}/planted-sideways.module.ts`, imports('#libs/computers'))],
+  'libs-never-import-apps': [
+    plant('libs/platform/src/http/planted-app.ts', imports('../../../../apps/api/src/server')),
+  ],
+  'apps-stand-alone': [plant('apps/admin/src/planted-app.ts', imports('../../api/src/server'))],
+  'index-is-the-only-door': [
+    plant('apps/api/src/planted-window.ts', imports('../../../libs/inventory/src/domain/asset')),
+    plant('libs/platform/src/http/planted-window.ts', imports('../../../kernel/src/page')),
+  ],
+  'libs-are-called-by-name': [
+    plant('apps/api/src/planted-path.ts', imports('../../../libs/inventory/src/index')),
+    plant('libs/platform/src/http/planted-path.ts', imports('../../../kernel/src/index')),
+  ],
+  'index-names-its-own': [
+    plant('libs/planted/src/index.ts', imports('./planted.module', '#libs/auth'), {
+      'libs/planted/src/planted.module.ts': '',
+    }),
+  ],
+  'module-may-import': [plant(`${inventory}/planted-tool.module.ts`, imports('pg'))],
+  'express-as-types-in-http': [plant(`${inventory}/http/planted-express.controller.ts`, imports('express'))],
+  'no-unknown-folder-in-a-feature': [
+    plant(`${inventory}/helpers/planted.ts`, imports('../domain/asset')),
+    plant(`${inventory}/planted-beside-the-folders.ts`, imports('./domain/asset')),
+  ],
+  'no-unknown-folder-in-platform': [plant('libs/platform/src/mail/planted.ts', imports('#libs/kernel'))],
+  'no-orphans': [plant('libs/platform/src/http/planted-orphan.ts', '')],
+  'no-cycles': [
+    plant('apps/api/src/planted-cycle.ts', imports('./planted-cycle-back'), {
+      'apps/api/src/planted-cycle-back.ts': imports('./planted-cycle'),
+    }),
+    plant('apps/api/src/planted-type-cycle.ts', "import type { Back } from './planted-type-cycle-back';\n", {
+      'apps/api/src/planted-type-cycle-back.ts': "import type { Cycle } from './planted-type-cycle';\n",
+    }),
+  ],
+  'no-test-code-in-product': [
+    plant('apps/api/src/planted-test.ts', imports('../../../test/support/start')),
+    plant(`${inventory}/domain/planted-fake.ts`, imports('./asset-planted.fake'), {
+      [`${inventory}/domain/asset-planted.fake.ts`]: '',
+    }),
+    plant(`${inventory}/domain/planted-contract.ts`, imports('./asset-planted.contract'), {
+      [`${inventory}/domain/asset-planted.contract.ts`]: '',
+    }),
+    plant(`${inventory}/domain/planted-spec.ts`, imports('./asset.spec')),
+  ],
+  'no-dev-dependency-in-product': [plant('apps/api/src/planted-dev.ts', imports('jest'))],
+  'no-undeclared-package': [
+    plant('apps/api/src/planted-undeclared.ts', imports('stowaway')),
+    plant('test/support/planted-undeclared.ts', imports('stowaway')),
+  ],
+  'no-unresolvable': [
+    plant('apps/api/src/planted-nowhere.ts', imports('./nowhere')),
+    plant(`${inventory}/domain/planted-nowhere.ts`, imports('#libs/nowhere')),
+  ],
+};
+
+const plants = Object.entries(planted).flatMap(([rule, each]) => each.map((violation) => ({ rule, ...violation })));
+
+describe('the import rules', () => {
+  let tree: PlantedTree;
+  let violations: Violation[];
+
+  beforeAll(() => {
+    tree = new PlantedTree(
+      together([allowed, ...plants.map(({ file, text, beside }) => ({ [file]: text, ...beside }))]),
+    );
+    violations = importViolationsIn(tree.directory);
+  });
+
+  afterAll(() => tree.remove());
+
+  const rulesBrokenBy = (files: readonly string[]) => [
+    ...new Set(violations.filter(({ file }) => files.includes(file)).map(({ rule }) => rule)),
+  ];
+
+  it.each(plants)('$rule catches $file, and no other rule does', ({ rule, file, beside }) => {
+    expect(rulesBrokenBy([file, ...Object.keys(beside ?? {})])).toEqual([rule]);
+  });
+
+  it('have a planted violation each', () => {
+    const names = forbidden.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(Object.keys(planted).sort()).toEqual([...names].sort());
+  });
+
+  it('leave alone what the architecture allows', () => {
+    expect(violations.filter(({ file }) => file in allowed)).toEqual([]);
+  });
+
+  it('are kept by this project', () => {
+    expect(importViolationsIn(root)).toEqual([]);
+  });
+});
