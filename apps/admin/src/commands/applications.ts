@@ -1,0 +1,125 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Application, Scope } from '#libs/auth';
+import { CommandFailed } from '../command-faults';
+import { confirm } from '../confirmation';
+import { type CommonOptions, collect, parseClientId, parseName, parseSlug, withCommonOptions } from '../options';
+import { card, print, table } from '../output';
+
+/** Written out, so that help and a mistyped scope need no library loaded; the record makes it complete. */
+const SCOPES = Object.keys({
+  'all:read': true,
+  'all:write': true,
+  'computers:read': true,
+  'inventory:read': true,
+  'inventory:write': true,
+  'frameworks:read': true,
+} satisfies Record<Scope, true>);
+
+interface CreateOptions extends CommonOptions {
+  readonly workspace: string;
+  readonly name: string;
+  readonly scope: readonly Scope[];
+}
+
+export function applicationsCommand(): Command {
+  const group = new Command('applications').description('API clients of a workspace: a client id, a secret and scopes');
+  withCommonOptions(group.command('create'))
+    .description('make an application; its secret is shown this once')
+    .requiredOption('--workspace <slug>', 'the workspace that it belongs to', parseSlug)
+    .requiredOption('--name <name>', 'its name for people', parseName)
+    .addOption(
+      new Option('--scope <scope>', `what it may do; give one option for each: ${SCOPES.join(', ')}`)
+        .argParser(collect(parseScope))
+        .makeOptionMandatory(),
+    )
+    .action(create);
+  withCommonOptions(group.command('list'))
+    .description('the applications of a workspace, oldest first')
+    .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
+    .action(list);
+  withCommonOptions(group.command('show'))
+    .description('one application, without its secret')
+    .argument('<client_id>', 'its client id', parseClientId)
+    .action((clientId: string, options: CommonOptions) => one(clientId, options, 'show'));
+  withCommonOptions(group.command('enable'))
+    .description('let an application use the API again')
+    .argument('<client_id>', 'its client id', parseClientId)
+    .action((clientId: string, options: CommonOptions) => one(clientId, options, 'enable'));
+  withCommonOptions(group.command('disable'))
+    .description('keep an application out from its next request on; enable lets it in again')
+    .argument('<client_id>', 'its client id', parseClientId)
+    .action((clientId: string, options: CommonOptions) => one(clientId, options, 'disable'));
+  return group;
+}
+
+async function create(options: CreateOptions): Promise<void> {
+  const { operate, workspaceOf } = await import('../operator.js');
+  const { application, clientSecret } = await operate(async (operator) => {
+    const workspace = await workspaceOf(operator, options.workspace);
+    return operator.applications.create(workspace.id, options.name, options.scope);
+  });
+  const { client_id, ...rest } = applicationJson(application);
+  const text = async (): Promise<string> => {
+    const drawn = await card({ client_id, client_secret: clientSecret, ...applicationCard(application) });
+    return `${drawn}\nThe secret is shown this once: keep it now.`;
+  };
+  await print({ json: { client_id, client_secret: clientSecret, ...rest }, text }, options);
+}
+
+async function list(options: CommonOptions & { readonly workspace: string }): Promise<void> {
+  const { operate, workspaceOf } = await import('../operator.js');
+  const applications = await operate(async (operator) => {
+    const workspace = await workspaceOf(operator, options.workspace);
+    return operator.applications.list(workspace.id);
+  });
+  const text = (): Promise<string> =>
+    table(
+      ['client_id', 'name', 'scopes', 'disabled', 'created', 'last token'],
+      applications.map(({ clientId, name, scopes, disabled, createdAt, issuedAt }) => {
+        return [clientId, name, scopes.join('\n'), disabled, createdAt, issuedAt];
+      }),
+    );
+  await print({ json: { items: applications.map(applicationJson) }, text }, options);
+}
+
+async function one(clientId: string, options: CommonOptions, verb: 'show' | 'enable' | 'disable'): Promise<void> {
+  if (verb === 'disable') await confirm(`Keep the application ${clientId} out?`, options);
+  const { operate } = await import('../operator.js');
+  const application = await operate(({ applications }) =>
+    verb === 'show' ? applications.find(clientId) : applications.setDisabled(clientId, verb === 'disable'),
+  );
+  if (application === null) throw new CommandFailed(`There is no application with the client id "${clientId}".`);
+  const text = (): Promise<string> => card({ client_id: clientId, ...applicationCard(application) });
+  await print({ json: applicationJson(application), text }, options);
+}
+
+/** By the names of the columns; neither a secret nor its digest is ever among them. */
+function applicationJson(application: Application) {
+  const { clientId, id, workspaceId, name, scopes, limits, disabled } = application;
+  const { generation, issuedAt, createdAt, previousSecretExpiresAt } = application;
+  // Generations count microseconds: exact as a number for two centuries to come.
+  const numbers = { generation: Number(generation) };
+  return {
+    client_id: clientId,
+    ...{ id, workspaceId, name, scopes, limits, disabled },
+    ...numbers,
+    ...{ issuedAt, createdAt, previousSecretExpiresAt },
+  };
+}
+
+function applicationCard(application: Application) {
+  const { name, scopes, disabled, createdAt, issuedAt, limits } = application;
+  return {
+    name,
+    scopes: scopes.join('\n'),
+    disabled,
+    created: createdAt,
+    'last token': issuedAt,
+    ...(Object.keys(limits).length > 0 ? { limits: JSON.stringify(limits) } : {}),
+  };
+}
+
+function parseScope(value: string): Scope {
+  if (SCOPES.includes(value)) return value as Scope;
+  throw new InvalidArgumentError(`Scopes are ${SCOPES.join(', ')}.`);
+}

@@ -1,0 +1,46 @@
+import { Command, Option } from 'commander';
+import type { DemoSize } from '#libs/inventory';
+import { type CommonOptions, parseSlug, withCommonOptions } from '../options';
+import { card, print } from '../output';
+
+const WORKSPACE = { slug: 'demo', name: 'Demo' };
+/** Written out, so that help needs no library loaded; the record makes it complete. */
+const SIZES = Object.keys({ S: true, M: true, L: true, XL: true } satisfies Record<DemoSize, true>);
+
+export function demoCommand(): Command {
+  const group = new Command('demo').description('a believable inventory to try things on');
+  withCommonOptions(group.command('load'))
+    .description('fill a workspace, which is made when there is none; the same size, the same assets')
+    .option('--workspace <slug>', 'the workspace', parseSlug, WORKSPACE.slug)
+    .addOption(
+      new Option('--size <size>', 'about 500, 10,000, 1,000,000 or 10,000,000 assets').choices(SIZES).default('S'),
+    )
+    .action(load);
+  return group;
+}
+
+interface LoadOptions extends CommonOptions {
+  readonly workspace: string;
+  readonly size: DemoSize;
+}
+
+async function load({ workspace, size, ...options }: LoadOptions): Promise<void> {
+  const { operate, workspaceOf } = await import('../operator.js');
+  const { createProgress } = await import('../progress.js');
+  const report = await operate(async (operator) => {
+    await operator.workspaces.create(workspace, workspace === WORKSPACE.slug ? WORKSPACE.name : workspace);
+    const { id } = await workspaceOf(operator, workspace);
+    const progress = createProgress('assets');
+    try {
+      return await operator.demo.load(id, size, ({ done, total }) => {
+        operator.checkInterrupted();
+        progress.show(done, done / total);
+      });
+    } finally {
+      progress.end();
+    }
+  });
+  const { read, created, updated, unchanged } = report;
+  const text = (): Promise<string> => card({ workspace, size, read, created, updated, unchanged });
+  await print({ json: { workspace, size, ...report }, text }, options);
+}

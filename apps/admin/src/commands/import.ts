@@ -1,0 +1,120 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { ImportError, ImportReport } from '#libs/inventory';
+import { CommandFailed } from '../command-faults';
+import { confirm } from '../confirmation';
+import { type CommonOptions, parseSlug, withCommonOptions } from '../options';
+import { card, print } from '../output';
+
+interface ImportCommandOptions extends CommonOptions {
+  readonly workspace: string;
+  readonly source: string;
+  readonly dryRun?: boolean;
+  readonly missing: 'keep' | 'hide';
+  readonly errors?: string;
+  readonly createTagKeys?: 'platform';
+}
+
+/** Errors that people are shown; `--errors` has them all. */
+const SHOWN_ERRORS = 20;
+
+export function importCommand(): Command {
+  return withCommonOptions(new Command('import'))
+    .description('bring assets into a workspace, added or changed by (source, externalId)')
+    .argument('<file...>', 'NDJSON or CSV, one record a line; - is standard input')
+    .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
+    .requiredOption('--source <name>', 'the system that the records come from, 1 to 100 bytes', parseSource)
+    .option('--dry-run', 'say what would happen and write nothing')
+    .addOption(
+      new Option('--missing <what>', 'assets of the source that the files do not name: leave them, or hide them')
+        .choices(['keep', 'hide'])
+        .default('keep'),
+    )
+    .option('--errors <file>', 'write every bad line to this file, one JSON document a line')
+    .addOption(
+      new Option(
+        '--create-tag-keys <kind>',
+        'make tag keys that do not exist, as keys managed by the platform',
+      ).choices(['platform']),
+    )
+    .action(importFiles);
+}
+
+async function importFiles(files: string[], options: ImportCommandOptions): Promise<void> {
+  if (options.missing === 'hide' && options.dryRun !== true) {
+    await confirm(`Hide what "${options.source}" no longer names in "${options.workspace}"?`, options);
+  }
+  const { operate, workspaceOf } = await import('../operator.js');
+  const { createProgress } = await import('../progress.js');
+  const errors = options.errors === undefined ? null : new ErrorFile(fromCaller(options.errors));
+  try {
+    const report = await operate(async (operator) => {
+      const { id } = await workspaceOf(operator, options.workspace);
+      const progress = createProgress('records');
+      try {
+        return await operator.imports.run(id, {
+          source: options.source,
+          files: files.map((file) => (file === '-' ? file : fromCaller(file))),
+          dryRun: options.dryRun ?? false,
+          missing: options.missing,
+          createTagKeys: options.createTagKeys ?? null,
+          onProgress: ({ read, bytesRead, bytesTotal }) => {
+            operator.checkInterrupted();
+            progress.show(read, bytesTotal === null ? null : bytesTotal === 0 ? 1 : bytesRead / bytesTotal);
+          },
+          onError: (error) => errors?.add(error),
+        });
+      } finally {
+        progress.end();
+      }
+    });
+    await print({ json: report, text: () => describe(report, options) }, options);
+    if (report.failed > 0) throw new CommandFailed(`${report.failed} of ${report.read} lines are bad.`);
+  } finally {
+    errors?.close();
+  }
+}
+
+/** npm runs us in the project's directory; relative paths are meant from where the person stands. */
+function fromCaller(file: string): string {
+  const caller = process.env['npm_lifecycle_event'] === 'admin' ? process.env['INIT_CWD'] : undefined;
+  return resolve(caller ?? process.cwd(), file);
+}
+
+/** One bad line a line, as they come. */
+class ErrorFile {
+  private readonly descriptor: number;
+
+  constructor(path: string) {
+    this.descriptor = openSync(path, 'w', 0o600);
+  }
+
+  add(error: ImportError): void {
+    writeSync(this.descriptor, `${JSON.stringify(error)}\n`);
+  }
+
+  close(): void {
+    closeSync(this.descriptor);
+  }
+}
+
+async function describe(report: ImportReport, options: ImportCommandOptions): Promise<string> {
+  const { read, created, updated, unchanged, hidden, failed, errors, dryRun } = report;
+  const shown = errors.slice(0, SHOWN_ERRORS).map(({ file, line, reason }) => {
+    return `${file === undefined ? '' : `${file}, `}line ${line}: ${reason}`;
+  });
+  if (failed > shown.length) {
+    shown.push(
+      `… and ${failed - shown.length} more${options.errors === undefined ? '; --errors FILE keeps them all' : ''}`,
+    );
+  }
+  const heading = dryRun ? ['A dry run: nothing was written.'] : [];
+  return [...heading, await card({ read, created, updated, unchanged, hidden, failed }), ...shown].join('\n');
+}
+
+function parseSource(value: string): string {
+  const bytes = Buffer.byteLength(value);
+  if (bytes >= 1 && bytes <= 100 && value.trim() !== '') return value;
+  throw new InvalidArgumentError('A source has 1 to 100 bytes.');
+}

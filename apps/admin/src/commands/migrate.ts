@@ -1,0 +1,19 @@
+import { Command } from 'commander';
+import { type CommonOptions, withCommonOptions } from '../options';
+import { print } from '../output';
+
+export function migrateCommand(): Command {
+  return withCommonOptions(new Command('migrate'))
+    .description('bring the database up to date and grant the role of DATABASE_URL what it needs; safe to repeat')
+    .action(async (options: CommonOptions) => {
+      const { migrate } = await import('#libs/platform');
+      const { schema } = await import('../schema.js');
+      const { withDatabase } = await import('../operator.js');
+      const { applied } = await withDatabase(async (database) => {
+        const report = await migrate({ ...database, schema });
+        return { applied: [...database.migrated, ...report.applied] };
+      });
+      const text = applied.length === 0 ? 'The database is up to date.' : `Applied:\n  ${applied.join('\n  ')}`;
+      await print({ json: { applied }, text: () => text }, options);
+    });
+}

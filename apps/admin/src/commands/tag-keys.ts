@@ -1,0 +1,83 @@
+import { Command } from 'commander';
+import type { TagKey } from '#libs/inventory';
+import { CommandFailed } from '../command-faults';
+import { confirm } from '../confirmation';
+import { type CommonOptions, parseSlug, parseTagKey, parseTagValue, withCommonOptions } from '../options';
+import { card, print, table } from '../output';
+
+interface KeyOptions extends CommonOptions {
+  readonly workspace: string;
+  readonly key: string;
+}
+
+interface CreateOptions extends KeyOptions {
+  readonly value?: string;
+  readonly platform?: boolean;
+}
+
+export function tagKeysCommand(): Command {
+  const group = new Command('tag-keys').description('the keys that tags of a workspace may have');
+  withCommonOptions(group.command('create'))
+    .description('make a tag key')
+    .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
+    .requiredOption('--key <key>', 'the key', parseTagKey)
+    .option('--value <value>', 'what every asset tagged with the key reads as its value', parseTagValue)
+    .option('--platform', 'managed by the platform: clients read tags of this key and cannot write them')
+    .action(create);
+  withCommonOptions(group.command('list'))
+    .description('the tag keys of a workspace')
+    .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
+    .action(list);
+  withCommonOptions(group.command('delete'))
+    .description('take a tag key off every asset and remove it; cannot be undone')
+    .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
+    .requiredOption('--key <key>', 'the key', parseTagKey)
+    .action(remove);
+  return group;
+}
+
+async function create({ workspace, key, value, platform, ...options }: CreateOptions): Promise<void> {
+  const { operate, workspaceOf } = await import('../operator.js');
+  const made = await operate(async (operator) => {
+    const { id } = await workspaceOf(operator, workspace);
+    return operator.tagKeys.create(id, { key, value: value ?? null, platform: platform ?? false });
+  });
+  if (made === null) throw new CommandFailed(`The workspace "${workspace}" has the tag key "${key}" already.`);
+  await print({ json: tagKeyJson(made), text: () => card(tagKeyJson(made)) }, options);
+}
+
+async function list(options: CommonOptions & { readonly workspace: string }): Promise<void> {
+  const { operate, workspaceOf } = await import('../operator.js');
+  const tagKeys = await operate(async (operator) => {
+    const { id } = await workspaceOf(operator, options.workspace);
+    return operator.tagKeys.list(id);
+  });
+  const rows = tagKeys.map(({ key, value, platform, createdAt }) => [key, value, platform, createdAt]);
+  const text = (): Promise<string> => table(['key', 'value', 'platform', 'created'], rows);
+  await print({ json: { items: tagKeys.map(tagKeyJson) }, text }, options);
+}
+
+async function remove({ workspace, key, ...options }: KeyOptions): Promise<void> {
+  await confirm(`Take the tag key "${key}" off every asset of "${workspace}" and remove it?`, options);
+  const { operate, workspaceOf } = await import('../operator.js');
+  const { createProgress } = await import('../progress.js');
+  const removed = await operate(async (operator) => {
+    const { id } = await workspaceOf(operator, workspace);
+    const progress = createProgress('assets');
+    try {
+      return await operator.tagKeys.delete(id, key, (assets) => {
+        progress.show(assets, null);
+        operator.checkInterrupted();
+      });
+    } finally {
+      progress.end();
+    }
+  });
+  if (removed === null) throw new CommandFailed(`The workspace "${workspace}" has no tag key "${key}".`);
+  const { assets } = removed;
+  await print({ json: { key, assets }, text: () => `Removed "${key}", which ${assets} assets had.` }, options);
+}
+
+function tagKeyJson({ key, value, platform, createdAt }: TagKey) {
+  return { key, value, platform, createdAt };
+}

@@ -1,0 +1,41 @@
+import { Command } from 'commander';
+import type { Workspace } from '#libs/auth';
+import { CommandFailed } from '../command-faults';
+import { type CommonOptions, parseName, parseSlug, withCommonOptions } from '../options';
+import { card, print, table } from '../output';
+
+export function workspacesCommand(): Command {
+  const group = new Command('workspaces').description('tenants: each has its own assets and applications');
+  withCommonOptions(group.command('create'))
+    .description('make a workspace')
+    .argument('<slug>', 'its short name: lower-case letters, digits and inner hyphens', parseSlug)
+    .requiredOption('--name <name>', 'its name for people', parseName)
+    .action(async (slug: string, options: CommonOptions & { name: string }) => {
+      const { operate } = await import('../operator.js');
+      const workspace = await operate(({ workspaces }) => workspaces.create(slug, options.name));
+      if (workspace === null) throw new CommandFailed(`The slug "${slug}" is taken.`);
+      await print({ json: workspaceJson(workspace), text: () => card({ ...workspaceJson(workspace) }) }, options);
+    });
+  withCommonOptions(group.command('list'))
+    .description('all workspaces by slug')
+    .action(async (options: CommonOptions) => {
+      const { operate } = await import('../operator.js');
+      const workspaces = await operate((operator) => operator.workspaces.list());
+      await print(
+        {
+          json: { items: workspaces.map(workspaceJson) },
+          text: () =>
+            table(
+              ['slug', 'name', 'id', 'created'],
+              workspaces.map(({ slug, name, id, createdAt }) => [slug, name, id, createdAt]),
+            ),
+        },
+        options,
+      );
+    });
+  return group;
+}
+
+function workspaceJson({ id, slug, name, createdAt }: Workspace) {
+  return { id, slug, name, createdAt };
+}

@@ -1,0 +1,19 @@
+import { createInterface } from 'node:readline/promises';
+import { CommandFailed, WrongUsage } from './command-faults';
+
+/** For what takes something away. Asks on a terminal; where there is none, `--yes` has to say it beforehand. */
+export async function confirm(question: string, options: { readonly yes?: boolean }): Promise<void> {
+  if (options.yes === true) return;
+  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+    throw new WrongUsage('This takes something away and there is no terminal to ask on; add --yes to go ahead.');
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // readline takes Ctrl-C for itself.
+  terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  try {
+    const answer = await terminal.question(`${question} [y/N] `);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed('Nothing was changed.');
+  } finally {
+    terminal.close();
+  }
+}

@@ -1,0 +1,112 @@
+import { Client } from 'pg';
+import { type OperatorDatabase, connectionFault } from './operator-database';
+import { withDatabase } from './operator';
+import { schema } from './schema';
+
+/** Postgres' own number for the oldest version that the schema works with. */
+const OLDEST_VERSION = 150_000;
+
+export interface DatabaseStatus {
+  readonly ok: boolean;
+  /** Version of the server. */
+  readonly server: string;
+  readonly database: string;
+  /** Their names. */
+  readonly roles: { readonly owner: string; readonly runtime: string };
+  readonly migrations: { readonly applied: readonly string[]; readonly pending: readonly string[] };
+  /** Null where the database is not up to date. */
+  readonly workspaces: number | null;
+  readonly applications: number | null;
+  /** Assets that clients see. */
+  readonly assets: number | null;
+  /** What is wrong, in sentences. */
+  readonly problems: readonly string[];
+}
+
+export async function inspect(): Promise<DatabaseStatus> {
+  return withDatabase(async (database) => {
+    const client = new Client({ connectionString: database.migrationDatabaseUrl });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      return await inspectBy(client, database);
+    } finally {
+      await client.end();
+    }
+  });
+}
+
+async function inspectBy(client: Client, { databaseUrl }: OperatorDatabase): Promise<DatabaseStatus> {
+  const problems: string[] = [];
+  const runtime = decodeURIComponent(new URL(databaseUrl).username);
+  const fault = await connectionFault(databaseUrl);
+  if (fault !== null) problems.push(`The database of DATABASE_URL cannot be used: ${fault}`);
+
+  const { server, version, database, owner, powerful } = await first<{
+    server: string;
+    version: number;
+    database: string;
+    owner: string;
+    powerful: boolean | null;
+  }>(
+    client,
+    `SELECT current_setting('server_version') AS server, current_setting('server_version_num')::int AS version,
+            current_database() AS database, current_user AS owner,
+            (SELECT rolsuper OR rolbypassrls OR rolname = current_user FROM pg_roles WHERE rolname = $1) AS powerful`,
+    [runtime],
+  );
+  if (version < OLDEST_VERSION) problems.push(`Postgres ${server} is too old; 15 or newer is needed.`);
+  if (powerful === true) {
+    problems.push(`The role "${runtime}" of DATABASE_URL is a superuser, has BYPASSRLS or owns the tables.`);
+  }
+  const migrations = await migrationsOf(client);
+  if (migrations.pending.length > 0)
+    problems.push(`${migrations.pending.length} migrations are pending; run: admin migrate`);
+  const counts = migrations.pending.length === 0 ? await count(client) : null;
+  return {
+    ok: problems.length === 0,
+    server,
+    database,
+    roles: { owner, runtime },
+    migrations,
+    workspaces: counts?.workspaces ?? null,
+    applications: counts?.applications ?? null,
+    assets: counts?.assets ?? null,
+    problems,
+  };
+}
+
+async function migrationsOf(client: Client): Promise<DatabaseStatus['migrations']> {
+  const { made } = await first<{ made: boolean }>(client, `SELECT to_regclass('migration') IS NOT NULL AS made`);
+  const { rows } = made
+    ? await client.query<{ name: string }>('SELECT name FROM migration ORDER BY timestamp')
+    : { rows: [] };
+  const applied = rows.map(({ name }) => name);
+  const known = schema.flatMap((part) => part.migrations.map((migration) => migration.name));
+  return { applied, pending: known.filter((name) => !applied.includes(name)) };
+}
+
+/** Row-level security holds the owner too: assets are counted workspace by workspace. */
+async function count(client: Client): Promise<{ workspaces: number; applications: number; assets: number }> {
+  const { rows: workspaces } = await client.query<{ id: string }>('SELECT id FROM workspace');
+  const { applications } = await first<{ applications: number }>(
+    client,
+    'SELECT count(*)::int AS applications FROM application',
+  );
+  let assets = 0;
+  for (const { id } of workspaces) {
+    await client.query(`SELECT set_config('app.workspace_id', $1, false)`, [id]);
+    const { n } = await first<{ n: string }>(
+      client,
+      'SELECT COALESCE(sum(n), 0) AS n FROM facet_count WHERE workspace_id = $1',
+      [id],
+    );
+    assets += Number(n);
+  }
+  return { workspaces: workspaces.length, applications, assets };
+}
+
+async function first<Row extends object>(client: Client, sql: string, values: readonly unknown[] = []): Promise<Row> {
+  const { rows } = await client.query<Row>(sql, [...values]);
+  return rows[0] as Row;
+}

@@ -1,0 +1,44 @@
+import { CommandFailed, Interrupted, WrongUsage } from './command-faults';
+
+/** What a failure means to the person at the terminal, in one line. */
+export interface Explanation {
+  readonly exitCode: number;
+  readonly line: string;
+}
+
+/**
+ * Errors of the libraries are known by their names: this runs also when nothing of them was loaded.
+ */
+export function explainError(error: unknown): Explanation {
+  if (error instanceof Interrupted) return { exitCode: error.exitCode, line: error.message };
+  if (error instanceof WrongUsage) return { exitCode: 2, line: error.message };
+  if (error instanceof CommandFailed) return { exitCode: 1, line: error.message };
+  if (!(error instanceof Error)) return { exitCode: 1, line: String(error) };
+  if (error.name === 'SettingsInvalid') return { exitCode: 2, line: settingsLine(error) };
+  return { exitCode: 1, line: databaseLine(error) ?? fileLine(error) ?? oneLine(error.message) };
+}
+
+function settingsLine(error: Error): string {
+  const { faults } = error as { faults?: readonly string[] };
+  return `The settings are not valid: ${(faults ?? [error.message]).join('; ')}`;
+}
+
+function databaseLine(error: Error): string | null {
+  const code = (error as { code?: unknown }).code;
+  if (code === '42P01' || code === '42703') return 'The database is not up to date; run: admin migrate';
+  if (code === '42501') return `The role of MIGRATION_DATABASE_URL may not do this: ${oneLine(error.message)}`;
+  return null;
+}
+
+function fileLine(error: Error): string | null {
+  const { code, path } = error as NodeJS.ErrnoException;
+  if (path === undefined) return null;
+  if (code === 'ENOENT') return `${path} does not exist.`;
+  if (code === 'EISDIR') return `${path} is a directory.`;
+  if (code === 'EACCES' || code === 'EPERM') return `${path} may not be opened by this user.`;
+  return null;
+}
+
+function oneLine(message: string): string {
+  return message.trim().replace(/\s*\n\s*/g, ' ');
+}

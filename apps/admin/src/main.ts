@@ -1,0 +1,53 @@
+import { Command, CommanderError } from 'commander';
+import { applicationsCommand } from './commands/applications';
+import { demoCommand } from './commands/demo';
+import { importCommand } from './commands/import';
+import { keysCommand } from './commands/keys';
+import { migrateCommand } from './commands/migrate';
+import { statusCommand } from './commands/status';
+import { tagKeysCommand } from './commands/tag-keys';
+import { workspacesCommand } from './commands/workspaces';
+import { explainError } from './explain-error';
+
+/**
+ * The operators' command line. Commands load the libraries only when they run, so that help and a mistyped option are
+ * answered at once.
+ */
+function commandLine(): Command {
+  const program = new Command('admin')
+    .description('Operators’ command line. Exit codes: 0 done, 1 failed, 2 wrong usage.')
+    .addCommand(migrateCommand())
+    .addCommand(statusCommand())
+    .addCommand(workspacesCommand())
+    .addCommand(applicationsCommand())
+    .addCommand(tagKeysCommand())
+    .addCommand(importCommand())
+    .addCommand(demoCommand())
+    .addCommand(keysCommand());
+  settle(program);
+  return program;
+}
+
+/** Commands made before they are added inherit nothing: each is told on its own. They throw; only main ends the process. */
+function settle(command: Command): void {
+  command.exitOverride().helpOption('-h, --help', 'show this help');
+  command.commands.forEach(settle);
+}
+
+async function main(): Promise<number> {
+  try {
+    await commandLine().parseAsync();
+    return 0;
+  } catch (error) {
+    // Commander has said what it has to say: help that was asked for is a success, all else wrong usage.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    const { exitCode, line } = explainError(error);
+    process.stderr.write(`error: ${line}\n`);
+    if (['debug', 'trace'].includes(process.env['LOG_LEVEL'] ?? '') && error instanceof Error) {
+      process.stderr.write(`${error.stack ?? ''}\n`);
+    }
+    return exitCode;
+  }
+}
+
+void main().then((exitCode) => process.exit(exitCode));

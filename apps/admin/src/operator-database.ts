@@ -1,0 +1,116 @@
+import { EmbeddedPostgresFault, type Settings, loadSettings, migrate, openEmbeddedPostgres } from '#libs/platform';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
+import { CommandFailed, WrongUsage } from './command-faults';
+import { say } from './output';
+import { schema } from './schema';
+
+/** The database that a command works on, with both of its roles. */
+export interface OperatorDatabase {
+  readonly settings: Settings;
+  /** The owner's connection, which operators' commands use. */
+  readonly migrationDatabaseUrl: string;
+  /** The connection of the API's role. */
+  readonly databaseUrl: string;
+  /** The migrations that opening it applied. */
+  readonly migrated: readonly string[];
+  /** Gives the embedded server up; the last to use it stops it. */
+  close(): Promise<void>;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Stands in where no database is needed, so that the other settings can be read. Nothing connects to it. */
+const NO_DATABASE = 'postgres://none.invalid/none';
+
+const isSet = (environment: Environment, name: string): boolean =>
+  Boolean(environment[name]) || Boolean(environment[`${name}_FILE`]);
+
+/** The settings of a command that needs no database. */
+export function loadSettingsWithoutDatabase(environment: Environment = process.env): Settings {
+  return loadSettings(isSet(environment, 'DATABASE_URL') ? environment : { ...environment, DATABASE_URL: NO_DATABASE });
+}
+
+/**
+ * The database that the settings name, or else the embedded one, whose schema is brought up to date first: it belongs to
+ * nobody else. A database of the operator's own is changed by `migrate` alone.
+ */
+export async function openOperatorDatabase(environment: Environment = process.env): Promise<OperatorDatabase> {
+  if (isSet(environment, 'DATABASE_URL')) return openNamedDatabase(environment);
+  if (isSet(environment, 'MIGRATION_DATABASE_URL')) {
+    throw new WrongUsage('MIGRATION_DATABASE_URL is set and DATABASE_URL is not; set both or none.');
+  }
+  const lenient = loadSettingsWithoutDatabase(environment);
+  if (lenient.production) throw new WrongUsage('DATABASE_URL is required when NODE_ENV=production.');
+  const server = await openEmbeddedPostgres({ localDir: lenient.localDir, say });
+  let migrated: readonly string[];
+  try {
+    migrated = (await migrate({ ...server, schema })).applied;
+  } catch (error) {
+    await server.close().catch(() => undefined);
+    throw error;
+  }
+  const { databaseUrl, migrationDatabaseUrl } = server;
+  const settings = loadSettings({
+    ...environment,
+    DATABASE_URL: databaseUrl,
+    MIGRATION_DATABASE_URL: migrationDatabaseUrl,
+  });
+  return { settings, databaseUrl, migrationDatabaseUrl, migrated, close: () => closeQuietly(server) };
+}
+
+async function openNamedDatabase(environment: Environment): Promise<OperatorDatabase> {
+  const settings = loadSettings(environment);
+  const { databaseUrl, migrationDatabaseUrl } = settings;
+  if (migrationDatabaseUrl === null) {
+    throw new WrongUsage(
+      'MIGRATION_DATABASE_URL is required beside DATABASE_URL: commands work as the owner of the database.',
+    );
+  }
+  const fault = await connectionFault(migrationDatabaseUrl);
+  if (fault !== null) throw new CommandFailed(`The database of MIGRATION_DATABASE_URL cannot be used: ${fault}`);
+  return { settings, databaseUrl, migrationDatabaseUrl, migrated: [], close: () => Promise.resolve() };
+}
+
+/** Stopping is not what the command was asked for: that it failed is said and does not fail the command. */
+async function closeQuietly(server: { close(): Promise<void> }): Promise<void> {
+  try {
+    await server.close();
+  } catch (error) {
+    if (!(error instanceof EmbeddedPostgresFault)) throw error;
+    process.stderr.write(`${error.message}\n`);
+  }
+}
+
+/** Why no connection can be had, in words; null when one can. A server that is just coming up is waited for. */
+export async function connectionFault(url: string): Promise<string | null> {
+  for (const deadline = Date.now() + 15_000; ; await delay(250)) {
+    const fault = await tryToConnect(url);
+    if (fault === null) return null;
+    // 57P03: it is starting, recovering or stopping.
+    if (fault.code !== '57P03' || Date.now() > deadline) return fault.reason;
+  }
+}
+
+async function tryToConnect(url: string): Promise<{ readonly code: string; readonly reason: string } | null> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return null;
+  } catch (error) {
+    const code = (error as { code?: string }).code ?? '';
+    return { code, reason: reasonOf(error as Error, code, new URL(url).host) };
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function reasonOf(error: Error, code: string, host: string): string {
+  if (code === 'ECONNREFUSED') return `nothing listens on ${host}.`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the host of ${host} is not known.`;
+  if (/timeout expired/.test(error.message)) return `${host} does not answer.`;
+  // A host with several addresses fails with one error for each and no message of its own.
+  const message = error.message || ((error as Partial<AggregateError>).errors ?? []).map(String).join('; ');
+  return `${host} refuses: ${message || code}.`;
+}

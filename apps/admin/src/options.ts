@@ -1,0 +1,45 @@
+import { type Command, InvalidArgumentError } from 'commander';
+
+/** What every command takes. */
+export interface CommonOptions {
+  readonly json?: boolean;
+  readonly yes?: boolean;
+}
+
+export function withCommonOptions(command: Command): Command {
+  return command
+    .option('--json', 'print one JSON document on stdout')
+    .option('--yes', 'do not ask before taking something away');
+}
+
+export function parseSlug(value: string): string {
+  // As the database checks it; the rule is domain/workspace.ts' WORKSPACE_SLUG, which a test compares.
+  if (/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(value)) return value;
+  throw new InvalidArgumentError('A slug is 1 to 63 lower-case letters, digits and inner hyphens.');
+}
+
+export function parseName(value: string): string {
+  const length = [...value].length;
+  if (length >= 1 && length <= 200 && value.trim() !== '') return value;
+  throw new InvalidArgumentError('A name has 1 to 200 characters.');
+}
+
+export function parseClientId(value: string): string {
+  if (/^[\x21-\x7e]{1,200}$/.test(value)) return value;
+  throw new InvalidArgumentError('A client id has 1 to 200 printable characters and no blanks.');
+}
+
+export function parseTagKey(value: string): string {
+  const length = [...value].length;
+  if (length >= 1 && length <= 1000) return value;
+  throw new InvalidArgumentError('A tag key has 1 to 1000 characters.');
+}
+
+export function parseTagValue(value: string): string {
+  if ([...value].length <= 255) return value;
+  throw new InvalidArgumentError('A tag value has at most 255 characters.');
+}
+
+export function collect<Item>(parse: (value: string) => Item): (value: string, before: Item[] | undefined) => Item[] {
+  return (value, before) => [...(before ?? []), parse(value)];
+}

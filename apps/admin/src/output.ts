@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+
+/** What one command has to say: a document for programs, and the same for people. */
+export interface Result {
+  readonly json: unknown;
+  readonly text: () => Promise<string> | string;
+}
+
+type Cell = string | number | boolean | Date | null | undefined;
+
+export async function print(result: Result, options: { readonly json?: boolean }): Promise<void> {
+  const text = options.json === true ? JSON.stringify(result.json, null, 2) : await result.text();
+  // A reader that has seen enough, as `head` has, is no fault of ours.
+  process.stdout.on('error', () => undefined);
+  if (!process.stdout.write(text.endsWith('\n') || text === '' ? text : `${text}\n`)) {
+    await Promise.race([once(process.stdout, 'drain'), once(process.stdout, 'close')]);
+  }
+}
+
+/** Only people at a terminal are told how things go; a script's logs stay clean. */
+export function say(line: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`${line}\n`);
+}
+
+export async function table(headings: readonly string[], rows: readonly (readonly Cell[])[]): Promise<string> {
+  const { default: Table } = await import('cli-table3');
+  const drawn = new Table({ head: [...headings], style: { head: [], border: [], compact: true } });
+  for (const row of rows) drawn.push(row.map(cell));
+  return drawn.toString();
+}
+
+/** One thing, a line for each of its members. */
+export async function card(members: Readonly<Record<string, Cell>>): Promise<string> {
+  const { default: Table } = await import('cli-table3');
+  const drawn = new Table({ style: { head: [], border: [], compact: true } });
+  for (const [name, value] of Object.entries(members)) drawn.push({ [name]: cell(value) });
+  return drawn.toString();
+}
+
+function cell(value: Cell): string {
+  if (value === null || value === undefined) return '';
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return String(value);
+}

@@ -1,0 +1,26 @@
+import { Presets, SingleBar } from 'cli-progress';
+
+export interface Progress {
+  /** `portion` is between 0 and 1, or null where the whole is not known. */
+  show(count: number, portion: number | null): void;
+  end(): void;
+}
+
+const STEPS = 1_000;
+
+/** A bar on stderr where that is a terminal, and nothing elsewhere: logs of scripts stay clean. */
+export function createProgress(unit: string): Progress {
+  if (!process.stderr.isTTY) return { show: () => undefined, end: () => undefined };
+  let bar: SingleBar | null = null;
+  return {
+    show: (count, portion) => {
+      if (bar === null) {
+        const measure = portion === null ? '' : '{bar} {percentage}%  ';
+        bar = new SingleBar({ format: `${measure}{count} ${unit}`, stream: process.stderr }, Presets.shades_classic);
+        bar.start(STEPS, 0, { count: '0' });
+      }
+      bar.update(Math.round((portion ?? 0) * STEPS), { count: count.toLocaleString('en') });
+    },
+    end: () => bar?.stop(),
+  };
+}
