@@ -1,0 +1,55 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Longest wait for requests in flight before the API is ended as it stands. */
+const STOP_MS = 5_000;
+
+/**
+ * The API in a process of its own. It loads its code at once and serves when it is told its settings. It is in a session
+ * of its own, so that Ctrl-C reaches it through us only and things stop in order; when we die it ends by itself.
+ */
+export class ApiProcess {
+  private readonly child: ChildProcess;
+  /** Resolves once it is gone. */
+  readonly gone: Promise<void>;
+  private isGone = false;
+
+  constructor() {
+    const program = join(__dirname, 'api-child.js');
+    this.child = spawn(process.execPath, [...process.execArgv, program], {
+      detached: true,
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    this.gone = once(this.child, 'exit').then(
+      () => undefined,
+      () => undefined,
+    );
+    void this.gone.then(() => (this.isGone = true));
+    this.child.on('error', () => (this.isGone = true));
+  }
+
+  serve(environment: NodeJS.ProcessEnv): void {
+    if (!this.isGone) this.child.send({ environment }, () => undefined);
+  }
+
+  /** Resolves to true once it answers at `origin`, to false when it is gone before. */
+  async answers(origin: string): Promise<boolean> {
+    while (!this.isGone) {
+      const answer = await fetch(`${origin}/v1/health`, { signal: AbortSignal.timeout(2_000) }).catch(() => null);
+      await answer?.body?.cancel();
+      if (answer?.ok === true) return true;
+      await Promise.race([delay(20), this.gone]);
+    }
+    return false;
+  }
+
+  async stop(): Promise<void> {
+    if (this.isGone) return;
+    this.child.kill('SIGINT');
+    const late = setTimeout(() => this.child.kill('SIGKILL'), STOP_MS);
+    await this.gone;
+    clearTimeout(late);
+  }
+}

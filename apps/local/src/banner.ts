@@ -1,0 +1,46 @@
+import type { Credentials } from './credentials-file';
+
+export interface BannerFacts {
+  /** What the API calls itself. */
+  readonly baseUrl: string;
+  /** Where it is reached from this machine. */
+  readonly origin: string;
+  readonly client: Credentials;
+  readonly explorer: Credentials;
+  readonly credentialsFile: string;
+}
+
+/** What a person needs to begin, once the API answers. */
+export function banner({ baseUrl, origin, client, explorer, credentialsFile }: BannerFacts): string {
+  return `
+  Ready.
+
+  API            ${baseUrl}
+  Documentation  ${baseUrl}/docs
+
+  Client id      ${client.client_id}
+  Client secret  ${client.client_secret}
+                 (demo data, every scope; kept in ${credentialsFile})
+
+  For the Authorize button of the documentation, an application of its own (a new token ends the one before):
+  Client id      ${explorer.client_id}
+  Client secret  ${explorer.client_secret}
+
+  Paste these into another shell, one after the other:
+
+${curlLines(origin, client).join('\n\n')}
+
+  Ctrl-C stops everything; the data stay.
+`;
+}
+
+/** Lines that work as they are in any POSIX shell: a token into a variable, then calls with it. */
+export function curlLines(origin: string, client: Credentials): readonly string[] {
+  const form = `-d grant_type=client_credentials -d client_id=${client.client_id} -d client_secret=${client.client_secret}`;
+  const authorized = `-H "Authorization: Bearer $TOKEN"`;
+  return [
+    `TOKEN=$(curl -s ${form} ${origin}/oauth/token | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
+    `curl -s ${authorized} '${origin}/v1/inventory/assets?pageSize=3'`,
+    `curl -s ${authorized} '${origin}/v1/computers?pageSize=3'`,
+  ];
+}

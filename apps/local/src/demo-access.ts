@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ApplicationsService, Workspace } from '#libs/auth';
+import type { Settings } from '#libs/platform';
+import { type Credentials, type KeptCredentials, keepCredentials, readCredentials } from './credentials-file';
+
+export const credentialsFileOf = (settings: Settings): string => join(settings.localDir, 'credentials.json');
+
+/**
+ * The credentials of the demo's applications: those that are kept, as long as they still open the door, or else new ones.
+ * Swagger UI has an application of its own, because its Authorize button would end the token of any other.
+ */
+export async function demoCredentials(
+  applications: ApplicationsService,
+  workspace: Workspace,
+  settings: Settings,
+): Promise<KeptCredentials> {
+  const path = credentialsFileOf(settings);
+  const pepperFingerprint = fingerprint(readFileSync(settings.secretPepperFile));
+  const kept = readCredentials(path);
+  if (kept?.pepperFingerprint === pepperFingerprint) {
+    const found = await Promise.all([kept, kept.explorer].map(({ client_id }) => applications.find(client_id)));
+    if (found.every((one) => one?.workspaceId === workspace.id && !one.disabled)) return kept;
+  }
+  const create = async (name: string): Promise<Credentials> => {
+    const { application, clientSecret } = await applications.create(workspace.id, name, ['all:read', 'all:write']);
+    return { client_id: application.clientId, client_secret: clientSecret };
+  };
+  const credentials: KeptCredentials = {
+    workspace: workspace.slug,
+    ...(await create('Demo client')),
+    explorer: await create('API explorer (Swagger UI)'),
+    pepperFingerprint,
+  };
+  keepCredentials(path, credentials);
+  return credentials;
+}
+
+function fingerprint(pepper: Buffer): string {
+  return createHash('sha256').update('pepper fingerprint').update(pepper).digest('hex').slice(0, 16);
+}

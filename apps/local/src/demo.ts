@@ -1,0 +1,85 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type DynamicModule, Global, type INestApplicationContext, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ApplicationsService, AuthOperatorModule, type Workspace, WorkspacesService, authSchema } from '#libs/auth';
+import { computersSchema } from '#libs/computers';
+import { DemoService, ImportAlreadyRunning, InventoryOperatorModule, inventorySchema } from '#libs/inventory';
+import { DatabaseModule, Settings, migrate } from '#libs/platform';
+import type { KeptCredentials } from './credentials-file';
+import { demoCredentials } from './demo-access';
+
+export interface DemoPlace {
+  readonly settings: Settings;
+  readonly databaseUrl: string;
+  readonly migrationDatabaseUrl: string;
+  readonly say: (line: string) => void;
+  /** Throws when there is no point in going on. */
+  readonly checkStopped: () => void;
+}
+
+/** Brings the database up to date, fills the demo workspace unless it is there, and gives the keys to its door. */
+export async function prepareDemo(place: DemoPlace): Promise<KeptCredentials> {
+  await migrate({ ...place, schema: [authSchema, inventorySchema, computersSchema] });
+  const context = await NestFactory.createApplicationContext(DemoModule.forRoot(place), {
+    logger: false,
+    abortOnError: false,
+  });
+  try {
+    const applications = context.get(ApplicationsService);
+    const workspace = await demoWorkspace(context, place);
+    return await demoCredentials(applications, workspace, place.settings);
+  } finally {
+    await context.close();
+  }
+}
+
+/** A note in the local directory outlives a start that is killed while it loads, so that the next one finishes it. */
+async function demoWorkspace(context: INestApplicationContext, place: DemoPlace): Promise<Workspace> {
+  const workspaces = context.get(WorkspacesService);
+  const unfinished = join(place.settings.localDir, 'demo-unfinished');
+  const found = await workspaces.findBySlug('demo');
+  if (found !== null && !existsSync(unfinished)) return found;
+  place.say('Loading the demo data…');
+  mkdirSync(place.settings.localDir, { recursive: true });
+  writeFileSync(unfinished, 'The demo workspace is being filled; the next start goes on with it.\n');
+  // Null when another process was quicker to make it: then it is there.
+  await workspaces.create('demo', 'Demo');
+  const workspace = await workspaces.findBySlug('demo');
+  if (workspace === null) throw new Error('The demo workspace went away while it was filled.');
+  await loadInTurn(context.get(DemoService), workspace, place);
+  rmSync(unfinished, { force: true });
+  return workspace;
+}
+
+/** Two that start at once would fill it both; loading again what is there changes nothing. */
+async function loadInTurn(demo: DemoService, workspace: Workspace, place: DemoPlace): Promise<void> {
+  for (;;) {
+    try {
+      await demo.load(workspace.id, 'S', place.checkStopped);
+      return;
+    } catch (error) {
+      if (!(error instanceof ImportAlreadyRunning)) throw error;
+      await delay(250);
+      place.checkStopped();
+    }
+  }
+}
+
+@Global()
+@Module({})
+class DemoModule {
+  static forRoot({ settings, migrationDatabaseUrl }: DemoPlace): DynamicModule {
+    return {
+      module: DemoModule,
+      imports: [
+        DatabaseModule.forRoot({ url: migrationDatabaseUrl, poolSize: 4, patience: 'operator' }),
+        AuthOperatorModule,
+        InventoryOperatorModule,
+      ],
+      providers: [{ provide: Settings, useValue: settings }],
+      exports: [Settings],
+    };
+  }
+}

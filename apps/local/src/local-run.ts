@@ -1,0 +1,117 @@
+import 'reflect-metadata';
+import { makeMissingKeys } from '#libs/auth';
+import {
+  type EmbeddedPostgres,
+  type Settings,
+  SettingsInvalid,
+  loadSettings,
+  openEmbeddedPostgres,
+} from '#libs/platform';
+import type { ApiProcess } from './api-process';
+import { banner } from './banner';
+import { credentialsFileOf } from './demo-access';
+import { prepareDemo } from './demo';
+import { AddressUnavailable, originOf, reservePort } from './listen-addresses';
+import type { StopRequest } from './stop-request';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** Runs until it is asked to stop (0) or cannot go on (1). Whoever calls stops `api`. */
+export async function runLocally(api: ApiProcess, stop: StopRequest): Promise<number> {
+  const postgres = new Opened();
+  try {
+    return await run(api, stop, postgres);
+  } catch (error) {
+    // What failed because everything is ending is not the news.
+    if (stop.isAsked) return 0;
+    process.stderr.write(`${explain(error)}\n`);
+    return 1;
+  } finally {
+    await api.stop();
+    await postgres.close();
+    if (stop.isAsked) say('Stopped.');
+  }
+}
+
+async function run(api: ApiProcess, stop: StopRequest, postgres: Opened): Promise<number> {
+  const settings = await readSettings(process.env);
+  say('Setting up Postgres…');
+  const [connection] = await Promise.all([postgres.open(process.env, settings), makeMissingKeys(settings)]);
+  if (stop.isAsked) return 0;
+  const credentials = await prepareDemo({ settings, ...connection, say, checkStopped: stop.check });
+  if (stop.isAsked) return 0;
+  say('Starting the API…');
+  api.serve({
+    ...process.env,
+    LOG_LEVEL: process.env['LOG_LEVEL'] || 'warn',
+    PORT: String(settings.port),
+    MANAGEMENT_PORT: String(settings.managementPort ?? 0),
+    LOCAL_DIR: settings.localDir,
+    // A file that holds the address stands in for the variable, and both at once would be refused.
+    ...(process.env['DATABASE_URL_FILE'] ? {} : { DATABASE_URL: connection.databaseUrl }),
+  });
+  const origin = originOf(settings.host, settings.port);
+  const serving = await Promise.race([api.answers(origin), stop.asked.then(() => 'stopping' as const)]);
+  if (serving === true) {
+    const credentialsFile = credentialsFileOf(settings);
+    const { explorer } = credentials;
+    say(banner({ baseUrl: settings.baseUrl, origin, client: credentials, explorer, credentialsFile }));
+    await Promise.race([stop.asked, api.gone]);
+  }
+  if (stop.isAsked) return 0;
+  process.stderr.write('The API ended by itself; everything is stopped.\n');
+  return 1;
+}
+
+/** With the ports that will be used. Where the settings name no database, the embedded one is meant. */
+async function readSettings(environment: Environment): Promise<Settings> {
+  const named = isSet(environment, 'DATABASE_URL');
+  const read = (changes: Environment): Settings =>
+    loadSettings({ ...environment, ...(named ? {} : { DATABASE_URL: 'postgres://none.invalid/none' }), ...changes });
+  const wanted = read({});
+  const port = await reservePort('PORT', wanted.host, wanted.port);
+  if (wanted.managementPort !== null) {
+    await reservePort('MANAGEMENT_PORT', wanted.managementHost, wanted.managementPort);
+  }
+  return read({ PORT: String(port) });
+}
+
+function isSet(environment: Environment, name: string): boolean {
+  return Boolean(environment[name]) || Boolean(environment[`${name}_FILE`]);
+}
+
+interface Connection {
+  readonly databaseUrl: string;
+  readonly migrationDatabaseUrl: string;
+}
+
+/** The database, named or embedded, which is closed whatever happens, also while it is still being opened. */
+class Opened {
+  private embedded: Promise<EmbeddedPostgres> | null = null;
+
+  async open(environment: Environment, settings: Settings): Promise<Connection> {
+    if (!isSet(environment, 'DATABASE_URL')) {
+      this.embedded = openEmbeddedPostgres({ localDir: settings.localDir, say });
+      return this.embedded;
+    }
+    const { databaseUrl, migrationDatabaseUrl } = settings;
+    if (migrationDatabaseUrl !== null) return { databaseUrl, migrationDatabaseUrl };
+    throw new SettingsInvalid(['MIGRATION_DATABASE_URL is required beside DATABASE_URL']);
+  }
+
+  async close(): Promise<void> {
+    const embedded = await this.embedded?.catch(() => null);
+    await embedded?.close().catch((error: unknown) => process.stderr.write(`${explain(error)}\n`));
+  }
+}
+
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof SettingsInvalid || error instanceof AddressUnavailable) return error.message;
+  if (process.env['LOG_LEVEL'] === 'debug') return error.stack ?? error.message;
+  // A database that refuses every one of its addresses leaves the message to its parts.
+  const message = error.message || ((error as Partial<AggregateError>).errors ?? []).map(String).join('; ');
+  return `Cannot start: ${message}`;
+}
