@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { ERROR_CODES } from '#libs/kernel';
 import { PROBLEMS, settingsSchema } from '#libs/platform';
 
@@ -8,7 +8,42 @@ const page = (name: string): string => readFileSync(join(__dirname, '../../docs'
 const firstCells = (markdown: string): string[] =>
   [...markdown.matchAll(/^\| `([^`]+)`/gm)].map(([, cell]) => cell as string);
 
+const root = join(__dirname, '../..');
+
 describe('The documentation', () => {
+  it('has no link that leads nowhere', () => {
+    const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => join('docs', name))];
+    for (const name of pages.filter((path) => path.endsWith('.md'))) {
+      const text = readFileSync(join(root, name), 'utf8');
+      for (const [, target] of text.matchAll(/\]\((?!https?:)([^)#]+)/g)) {
+        const path = join(root, dirname(name), target as string);
+        expect([name, target, existsSync(path)]).toEqual([name, target, true]);
+      }
+    }
+  });
+
+  it('names only scripts that package.json has', () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    const pages = [
+      'README.md',
+      'docs/operators.md',
+      'docs/getting-started.md',
+      'docs/production.md',
+      'docs/benchmarks.md',
+    ];
+    const named = pages.flatMap((name) =>
+      [
+        ...readFileSync(join(root, name), 'utf8').matchAll(
+          /npm (?:run (?:--silent )?)?(start|test|[a-z]+(?::[a-z]+)?)\b/g,
+        ),
+      ].map(([, script]) => script as string),
+    );
+    expect([...new Set(named)].filter((script) => !(script in scripts) && !['ci', 'are'].includes(script))).toEqual([]);
+    expect(named).toEqual(expect.arrayContaining(['start', 'test', 'admin', 'bench']));
+  });
+
   it('has a row for every problem code, with its status, cause and remedy, and none for another', () => {
     const rows = page('errors.md')
       .split('\n')

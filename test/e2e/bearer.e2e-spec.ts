@@ -86,6 +86,7 @@ describe('Bearer tokens', () => {
         () =>
           forged({ alg: 'HS256' }, {}, createPublicKey(signingKey).export({ type: 'spki', format: 'pem' }) as string),
       ],
+      ['RS512, though with our own key', () => forged({ alg: 'RS512' }, {})],
       ['a key of another', () => forged({}, {}, generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey)],
       ['a foreign kid', () => forged({ kid: 'somebody-elses' }, {})],
       ['a kid that is a path', () => forged({ kid: '../../etc/passwd' }, {})],

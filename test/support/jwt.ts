@@ -13,9 +13,10 @@ export const decodeJwt = (token: string): Json => part(token, 1);
 export function forgeToken(header: Json, claims: Json, key: KeyObject | string | null): string {
   const content = `${encode(header)}.${encode(claims)}`;
   if (key === null) return `${content}.`;
+  const hash = header['alg'] === 'RS512' ? 'sha512' : 'sha256';
   const signature =
     typeof key === 'string'
       ? createHmac('sha256', key).update(content).digest()
-      : sign('sha256', Buffer.from(content), key);
+      : sign(hash, Buffer.from(content), key);
   return `${content}.${signature.toString('base64url')}`;
 }

@@ -1,7 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Application, Scope } from '#libs/auth';
 import { CommandFailed } from '../command-faults';
-import { confirm } from '../confirmation';
 import { type CommonOptions, collect, parseClientId, parseName, parseSlug, withCommonOptions } from '../options';
 import { card, print, table } from '../output';
 
@@ -83,7 +82,6 @@ async function list(options: CommonOptions & { readonly workspace: string }): Pr
 }
 
 async function one(clientId: string, options: CommonOptions, verb: 'show' | 'enable' | 'disable'): Promise<void> {
-  if (verb === 'disable') await confirm(`Keep the application ${clientId} out?`, options);
   const { operate } = await import('../operator.js');
   const application = await operate(({ applications }) =>
     verb === 'show' ? applications.find(clientId) : applications.setDisabled(clientId, verb === 'disable'),

@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ImportError, ImportReport } from '#libs/inventory';
 import { CommandFailed } from '../command-faults';
-import { confirm } from '../confirmation';
 import { type CommonOptions, parseSlug, withCommonOptions } from '../options';
 import { card, print } from '../output';
 
@@ -42,9 +41,6 @@ export function importCommand(): Command {
 }
 
 async function importFiles(files: string[], options: ImportCommandOptions): Promise<void> {
-  if (options.missing === 'hide' && options.dryRun !== true) {
-    await confirm(`Hide what "${options.source}" no longer names in "${options.workspace}"?`, options);
-  }
   const { operate, workspaceOf } = await import('../operator.js');
   const { createProgress } = await import('../progress.js');
   const errors = options.errors === undefined ? null : new ErrorFile(fromCaller(options.errors));

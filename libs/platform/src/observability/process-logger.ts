@@ -13,6 +13,10 @@ export function createLog(options: { readonly level: string; readonly format: 'j
   return pino({ ...base, transport: { target: 'pino-pretty', options: { messageKey: 'message' } } });
 }
 
+/** A line of a stack in `apps/` or `libs/`, without what stands before. */
+const OWN_FRAME = /^ +at .*?((?:apps|libs)\/[^\s)]+)\)?$/m;
+const HOST_PATH = /(?<![\w:/])(?:\/[\w.@+-]+){2,}/g;
+
 /** Nest's own messages, and those of our `Logger`s, in the same log. */
 export class ProcessLogger implements LoggerService {
   constructor(private readonly target: Logger) {}
@@ -48,11 +52,13 @@ function entry(message: unknown, context: string | undefined): [object, string?]
 }
 
 /**
- * What the log keeps of an error. Never its other members: those of Postgres' errors hold values of rows, those of an
- * HTTP client's the credentials it was sent.
+ * What the log keeps of an error: its kind, its message and where in our own code it arose. Never its stack as it is,
+ * which tells the paths of the host, nor its other members: those of Postgres' errors hold values of rows, those of an
+ * HTTP client's the credentials it was sent (decisions, section 1).
  */
 function describe(error: unknown): object {
   if (!(error instanceof Error)) return { name: typeof error };
-  const { name, message, stack } = error;
-  return { name, message, stack, code: (error as { code?: unknown }).code };
+  const { name, message, stack = '' } = error;
+  const [, where = null] = OWN_FRAME.exec(stack) ?? [];
+  return { name, message: message.replace(HOST_PATH, '…'), code: (error as { code?: unknown }).code, where };
 }

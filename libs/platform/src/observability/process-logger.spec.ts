@@ -1,0 +1,43 @@
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { ProcessLogger } from './process-logger';
+
+describe('The log of the process', () => {
+  const logged = (write: (log: ProcessLogger) => void): string => {
+    let text = '';
+    const sink = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        text += chunk.toString();
+        done();
+      },
+    });
+    write(new ProcessLogger(pino({ messageKey: 'message' }, sink)));
+    return text;
+  };
+
+  it('tells of an error its kind, message and place in our code, and no path of the host', () => {
+    const error = Object.assign(new Error("ENOENT: no such file, open '/srv/secret/place/key.pem'"), {
+      code: 'ENOENT',
+    });
+    const text = logged((log) => log.error({ requestId: 'r-1', error }));
+    expect(JSON.parse(text)).toMatchObject({
+      requestId: 'r-1',
+      error: {
+        name: 'Error',
+        message: "ENOENT: no such file, open '…'",
+        code: 'ENOENT',
+        where: expect.stringMatching(/^libs\/platform\/src\/observability\/process-logger\.spec\.ts:\d+/) as string,
+      },
+    });
+    expect(text).not.toContain(__dirname);
+    expect(text).not.toContain('/srv/');
+  });
+
+  it("leaves out an error's other members, which may hold values of rows or credentials", () => {
+    const error = Object.assign(new Error('duplicate key'), {
+      detail: 'Key (email)=(ada@example.com) already exists.',
+    });
+    expect(logged((log) => log.error(error, 'Database'))).not.toContain('ada@example.com');
+    expect(logged((log) => log.error({ error }))).not.toContain('ada@example.com');
+  });
+});

@@ -1,0 +1,316 @@
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../support/api-process';
+import { clear, makeDirectory } from '../support/embedded-postgres-directory';
+import { type FinishedCommand, RunningCommand } from '../support/running-command';
+import { type TestDatabase, createTestDatabase } from '../support/test-database';
+
+// The commands run as an operator runs them, as processes of their own from dist, which the command brings up to date.
+const admin = (environment: Record<string, string>, ...words: string[]): Promise<FinishedCommand> =>
+  new RunningCommand('apps/admin/run.mjs', words, environment).finished;
+
+interface Row {
+  readonly [member: string]: unknown;
+}
+
+/** Exactly one JSON document, and nothing on stderr. */
+function document(finished: FinishedCommand): Row {
+  expect([finished.stderr, finished.exitCode]).toEqual(['', 0]);
+  return JSON.parse(finished.stdout) as Row;
+}
+
+/** One clear line on stderr, nothing on stdout, never a stack. */
+function expectFault(finished: FinishedCommand, exitCode: number, line: RegExp): void {
+  expect([finished.stdout, finished.exitCode]).toEqual(['', exitCode]);
+  expect(finished.stderr).toMatch(/^error: [^\n]+\n$/);
+  expect(finished.stderr).toMatch(line);
+}
+
+describe('The operators’ command line', () => {
+  let database: TestDatabase;
+  let directory: string;
+  let environment: Record<string, string>;
+  const run = (...words: string[]) => admin(environment, ...words);
+  const file = (name: string, ...lines: (string | object)[]): string => {
+    const path = join(directory, name);
+    writeFileSync(path, lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''));
+    return path;
+  };
+
+  beforeAll(async () => {
+    database = await createTestDatabase({ migrated: false });
+    directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+    environment = {
+      DATABASE_URL: database.databaseUrl,
+      MIGRATION_DATABASE_URL: database.migrationDatabaseUrl,
+      LOCAL_DIR: join(directory, 'local'),
+    };
+  }, 30_000);
+  afterAll(async () => {
+    await RunningCommand.killAll();
+    await database.drop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  describe('migrate and status', () => {
+    it('says what to do about a database that is not up to date, then brings it up to date once', async () => {
+      expectFault(await run('workspaces', 'list', '--json'), 1, /run: admin migrate/);
+      const before = await run('status', '--json');
+      expect(before.exitCode).toBe(1);
+      expect(before.stderr).toMatch(/^error: \d+ migrations are pending; run: admin migrate\n$/);
+      const pending = (JSON.parse(before.stdout) as { migrations: { pending: string[] } }).migrations.pending;
+      expect(pending.length).toBeGreaterThan(2);
+
+      expect(document(await run('migrate', '--json'))).toEqual({ applied: pending });
+      expect(document(await run('migrate', '--json'))).toEqual({ applied: [] });
+      expect(document(await run('status', '--json'))).toMatchObject({
+        ok: true,
+        server: expect.stringMatching(/^\d+/) as string,
+        roles: {
+          owner: new URL(database.migrationDatabaseUrl).username,
+          runtime: new URL(database.databaseUrl).username,
+        },
+        migrations: { applied: pending, pending: [] },
+        workspaces: 0,
+        problems: [],
+      });
+    }, 30_000);
+
+    it('says in one line that the database is down, and tells more only when asked', async () => {
+      const nowhere = `postgres://nobody:hunter2@127.0.0.1:${await freePort()}/none`;
+      const down = { ...environment, DATABASE_URL: nowhere, MIGRATION_DATABASE_URL: nowhere };
+      for (const command of [['migrate'], ['status'], ['workspaces', 'list']]) {
+        const finished = await admin(down, ...command);
+        expectFault(finished, 1, /MIGRATION_DATABASE_URL cannot be used: nothing listens on 127\.0\.0\.1/);
+        expect(finished.stderr).not.toContain('hunter2');
+      }
+      expect((await admin({ ...down, LOG_LEVEL: 'debug' }, 'status')).stderr).toMatch(/\n +at /);
+    }, 30_000);
+
+    it('refuses settings that do not hold together', async () => {
+      const { MIGRATION_DATABASE_URL: _, ...alone } = environment;
+      expectFault(await admin(alone, 'workspaces', 'list'), 2, /MIGRATION_DATABASE_URL is required/);
+      expectFault(await admin({ ...environment, PORT: 'many' }, 'status'), 2, /settings are not valid: PORT /);
+      const production = { NODE_ENV: 'production', LOCAL_DIR: directory };
+      expectFault(await admin(production, 'status'), 2, /SIGNING_KEYS_DIR is required when NODE_ENV=production/);
+    }, 20_000);
+  });
+
+  describe('workspaces', () => {
+    it('makes and lists them; a slug is there once', async () => {
+      const made = document(await run('workspaces', 'create', 'acme', '--name', 'Acme AG', '--json'));
+      expect(made).toMatchObject({ slug: 'acme', name: 'Acme AG' });
+      expect(Object.keys(made).sort()).toEqual(['createdAt', 'id', 'name', 'slug']);
+      expectFault(await run('workspaces', 'create', 'acme', '--name', 'Other', '--json'), 1, /slug "acme" is taken/);
+      expect(document(await run('workspaces', 'list', '--json'))).toEqual({ items: [made] });
+      expect((await run('workspaces', 'list')).stdout).toMatch(/│ acme +│ Acme AG +│/);
+    }, 20_000);
+  });
+
+  describe('applications', () => {
+    it('shows the secret once, when it is made', async () => {
+      const made = document(
+        await run(
+          ...'applications create --workspace acme --name CI --scope all:read --scope all:write --json'.split(' '),
+        ),
+      );
+      expect(made).toMatchObject({ name: 'CI', scopes: ['all:read', 'all:write'], disabled: false });
+      expect(made['client_id']).toMatch(/^ci_/);
+      const { client_secret: secret, ...rest } = made;
+      expect(secret).toMatch(/^cs_/);
+      const id = String(made['client_id']);
+      const list = await run('applications', 'list', '--workspace', 'acme', '--json');
+      expect(document(list)).toEqual({ items: [rest] });
+      const disabled = await run('applications', 'disable', id, '--json');
+      expect(document(disabled)).toEqual({ ...rest, disabled: true });
+      expect(document(await run('applications', 'enable', id, '--json'))).toEqual(rest);
+      const shown = await run('applications', 'show', id, '--json');
+      expect(document(shown)).toEqual(rest);
+      const table = await run('applications', 'list', '--workspace', 'acme');
+      for (const { stdout } of [list, disabled, shown, table]) expect(stdout).not.toMatch(/secret["_]|digest|cs_/i);
+    }, 30_000);
+
+    it('fails for a client id or workspace that is not there', async () => {
+      for (const verb of ['show', 'enable', 'disable']) {
+        expectFault(
+          await run('applications', verb, 'ci_none', '--json'),
+          1,
+          /no application with the client id "ci_none"/,
+        );
+      }
+      expectFault(await run('applications', 'list', '--workspace', 'none', '--json'), 1, /no workspace "none"/);
+      const create = 'applications create --workspace none --name CI --scope all:read --json';
+      expectFault(await run(...create.split(' ')), 1, /no workspace "none"/);
+    }, 20_000);
+  });
+
+  describe('tag-keys', () => {
+    it('makes, lists and deletes them; what cannot be undone needs --yes where there is no terminal', async () => {
+      const words = ['--workspace', 'acme', '--json'];
+      const env = document(await run('tag-keys', 'create', '--key', 'env', '--value', 'production', ...words));
+      expect(env).toMatchObject({ key: 'env', value: 'production', platform: false });
+      expectFault(await run('tag-keys', 'create', '--key', 'env', ...words), 1, /has the tag key "env" already/);
+      const own = document(await run('tag-keys', 'create', '--key', 'aws:stack', '--platform', ...words));
+      expect(document(await run('tag-keys', 'list', ...words))).toEqual({ items: [own, env] });
+
+      expectFault(await run('tag-keys', 'delete', '--key', 'env', ...words), 2, /--yes/);
+      expect(document(await run('tag-keys', 'delete', '--key', 'env', '--yes', ...words))).toMatchObject({
+        key: 'env',
+      });
+      expectFault(await run('tag-keys', 'delete', '--key', 'env', '--yes', ...words), 1, /no tag key "env"/);
+      expect(document(await run('tag-keys', 'list', ...words))).toEqual({ items: [own] });
+    }, 30_000);
+  });
+
+  describe('import', () => {
+    const ada = { categoryKey: 'EMPLOYEE', externalId: 'hr-1', name: 'Ada Okafor' };
+    const printer = { categoryKey: 'CUSTOM', externalId: 'c-1', name: 'Printer', tags: [{ key: 'room', value: '7' }] };
+    const words = ['import', '--workspace', 'acme', '--source', 'hr', '--json'];
+
+    it('reports bad lines by number, brings in the rest and fails', async () => {
+      const errors = join(directory, 'errors.ndjson');
+      const path = file('some.ndjson', ada, 'nonsense', printer);
+      const finished = await run(...words, path, '--errors', errors);
+      expect(finished.exitCode).toBe(1);
+      expect(finished.stderr).toBe('error: 2 of 3 lines are bad.\n');
+      const report = JSON.parse(finished.stdout) as Row & { errors: Row[] };
+      expect(Object.keys(report)).toEqual('read created updated unchanged hidden failed errors dryRun'.split(' '));
+      expect(report).toMatchObject({ read: 3, created: 1, failed: 2, dryRun: false });
+      expect(report.errors.map(({ line }) => line)).toEqual([2, 3]);
+      const lines = readFileSync(errors, 'utf8').trim().split('\n');
+      expect(lines.map((line) => JSON.parse(line) as Row)).toEqual(report.errors);
+    }, 20_000);
+
+    it('takes what it is told to: tag keys, several files, what is missing, and nothing in a dry run', async () => {
+      const second = file('second.ndjson', printer);
+      const first = file('first.ndjson', ada);
+      const making = [...words, '--create-tag-keys', 'platform'];
+      expect(document(await run(...making, '--dry-run', first, second))).toMatchObject({ created: 1, dryRun: true });
+      expect(document(await run(...making, first, second))).toMatchObject({ read: 2, created: 1, unchanged: 1 });
+      expect(document(await run(...words, first, '--missing', 'hide'))).toMatchObject({ hidden: 1, failed: 0 });
+      const piped = new RunningCommand('apps/admin/run.mjs', [...words, '-'], environment, `${JSON.stringify(ada)}\n`);
+      expect(document(await piped.finished)).toMatchObject({ read: 1, unchanged: 1 });
+    }, 30_000);
+
+    it('fails for a file or workspace that is not there', async () => {
+      expectFault(await run(...words, join(directory, 'none.ndjson')), 1, /none\.ndjson does not exist/);
+      const elsewhere = 'import --workspace none --source hr --json'.split(' ');
+      expectFault(await run(...elsewhere, file('one.ndjson', ada)), 1, /no workspace "none"/);
+    }, 20_000);
+  });
+
+  describe('demo and keys', () => {
+    it('loads the demo once; again changes nothing', async () => {
+      const first = document(await run('demo', 'load', '--json'));
+      expect(first).toMatchObject({ workspace: 'demo', size: 'S', created: first['read'], failed: 0 });
+      expect(document(await run('demo', 'load', '--size', 'S', '--json'))).toMatchObject({ unchanged: first['read'] });
+    }, 30_000);
+
+    it('makes keys where the settings say, without a database, and lists their ids only', async () => {
+      const keys = join(directory, 'keys');
+      const production = {
+        NODE_ENV: 'production',
+        SIGNING_KEYS_DIR: join(keys, 'signing'),
+        CURSOR_KEYS_FILE: join(keys, 'cursor.json'),
+        SECRET_PEPPER_FILE: join(keys, 'pepper'),
+      };
+      expect(document(await admin(production, 'keys', 'list', '--json'))).toEqual({ items: [] });
+      const needsPepper = await admin({ ...environment, ...production }, 'workspaces', 'list');
+      expectFault(needsPepper, 1, /SECRET_PEPPER_FILE names .* which does not exist; run: admin keys init/);
+
+      const { made } = document(await admin(production, 'keys', 'init', '--json'));
+      expect(made).toEqual([production.SIGNING_KEYS_DIR, production.CURSOR_KEYS_FILE, production.SECRET_PEPPER_FILE]);
+      expect(document(await admin(production, 'keys', 'init', '--json'))).toEqual({ made: [] });
+      for (const path of made as string[]) expect(statSync(path).mode & 0o077).toBe(0);
+
+      const listed = await admin(production, 'keys', 'list', '--json');
+      const { items } = document(listed) as { items: Row[] };
+      expect(items.map(({ use, current }) => [use, current])).toEqual([
+        ['signing', true],
+        ['cursor', true],
+      ]);
+      expect(items[0]?.['kid']).toBe(readdirSync(production.SIGNING_KEYS_DIR)[0]?.replace('.pem', ''));
+      const { keys: sealed } = JSON.parse(readFileSync(production.CURSOR_KEYS_FILE, 'utf8')) as {
+        keys: { secret: string }[];
+      };
+      expect(listed.stdout).not.toContain(sealed[0]?.secret);
+    }, 20_000);
+  });
+
+  describe('usage', () => {
+    const commands = [
+      ...['migrate', 'status', 'workspaces create', 'workspaces list', 'import', 'demo load', 'keys init', 'keys list'],
+      ...['create', 'list', 'show', 'enable', 'disable'].map((verb) => `applications ${verb}`),
+      ...['create', 'list', 'delete'].map((verb) => `tag-keys ${verb}`),
+    ];
+
+    it.each(commands)('explains `%s` on --help, with --json and --yes', async (command) => {
+      const { exitCode, stdout, stderr } = await run(...command.split(' '), '--help');
+      expect([exitCode, stderr]).toEqual([0, '']);
+      expect(stdout).toContain(`Usage: admin ${command}`);
+      for (const option of ['--json', '--yes', '--help']) expect(stdout).toContain(option);
+    });
+
+    it.each([
+      ['an unknown command', 'nonsense', /unknown command/],
+      ['an unknown option', 'workspaces list --nonsense', /unknown option/],
+      ['a missing option', 'workspaces create beta', /--name <name>' not specified/],
+      ['a missing argument', 'applications show', /missing required argument/],
+      ['an argument too many', 'status now', /too many arguments/],
+      ['a malformed slug', 'workspaces create Beta --name Beta', /lower-case letters/],
+      ['an empty name', 'workspaces create beta --name=', /1 to 200 characters/],
+      [
+        'an unknown scope',
+        'applications create --workspace acme --name X --scope all:everything',
+        /Scopes are all:read/,
+      ],
+      ['no scope', 'applications create --workspace acme --name X', /--scope <scope>' not specified/],
+      ['an unknown size', 'demo load --size XXL', /Allowed choices are S, M, L, XL/],
+      ['an unknown choice', 'import --workspace acme --source hr x --missing drop', /Allowed choices are keep, hide/],
+      ['no file', 'import --workspace acme --source hr', /missing required argument/],
+    ])('refuses %s', async (_what, words, line) => {
+      expectFault(await run(...words.split(' ')), 2, line);
+    });
+
+    it('shows what there is when nothing is asked', async () => {
+      const finished = await run();
+      expect([finished.exitCode, finished.stdout]).toEqual([2, '']);
+      expect(finished.stderr).toContain('Usage: admin');
+    });
+  });
+
+  describe('without a database of one’s own', () => {
+    let localDir: string;
+    beforeAll(() => (localDir = makeDirectory()));
+    afterAll(() => clear(localDir));
+    const serverRuns = () => existsSync(join(localDir, 'postgres', 'postmaster.pid'));
+
+    it('starts the embedded one for the time of the command and keeps its data', async () => {
+      const embedded = { LOCAL_DIR: localDir };
+      document(await admin(embedded, 'workspaces', 'create', 'kept', '--name', 'Kept', '--json'));
+      expect(serverRuns()).toBe(false);
+      const { items } = document(await admin(embedded, 'workspaces', 'list', '--json')) as { items: Row[] };
+      expect(items.map(({ slug }) => slug)).toEqual(['kept']);
+      expect(serverRuns()).toBe(false);
+      expectFault(
+        await admin({ ...embedded, MIGRATION_DATABASE_URL: database.migrationDatabaseUrl }, 'status'),
+        2,
+        /set both or none/,
+      );
+    }, 30_000);
+
+    it('ends long work on Ctrl-C, gives the server up, and can be run again', async () => {
+      const loading = new RunningCommand('apps/admin/run.mjs', ['demo', 'load', '--size', 'L'], {
+        LOCAL_DIR: localDir,
+      });
+      while (!serverRuns()) await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await loading.signal('SIGINT');
+      const finished = await loading.finished;
+      expectFault(finished, 130, /Interrupted/);
+      expect(serverRuns()).toBe(false);
+      document(await admin({ LOCAL_DIR: localDir }, 'demo', 'load', '--json'));
+    }, 30_000);
+  });
+});
