@@ -1,6 +1,6 @@
 import { isUuid } from '#libs/kernel';
 import { ASSET_TYPES, type AssetType, CATEGORY_KEYS, type CategoryKey, categoryOf } from './asset-category';
-import { CLASSIFICATIONS, type Classification } from './asset';
+import { CLASSIFICATIONS, type Classification, type DataStored } from './asset';
 import { RecordReader } from './record-reader';
 
 export const VISIBILITIES = ['ACTIVE', 'HIDDEN', 'DELETED'] as const;
@@ -29,11 +29,7 @@ export interface ImportRecord {
   readonly operatingSystem: string | null;
   readonly osVersion: string | null;
   readonly email: string | null;
-  readonly dataStored: {
-    readonly containsPatientData: boolean | null;
-    readonly containsUserData: boolean | null;
-    readonly userDataInfo: string | null;
-  };
+  readonly dataStored: DataStored;
   readonly managed: boolean | null;
   readonly compliance: {
     readonly agentVersion: string | null;
