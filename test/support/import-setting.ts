@@ -158,8 +158,9 @@ export class ImportSetting {
 
   /** Every row of the workspace, to compare with another moment. */
   async everything(): Promise<string> {
-    const tables = ['asset', 'asset_tag', 'computer', 'tag_key', 'facet_count'];
-    return JSON.stringify(await Promise.all(tables.map((table) => this.rowsOf(table))));
+    const rows: Row[][] = [];
+    for (const table of ['asset', 'asset_tag', 'computer', 'tag_key', 'facet_count']) rows.push(await this.rowsOf(table));
+    return JSON.stringify(rows);
   }
 
   async change(sql: string): Promise<void> {
