@@ -159,7 +159,8 @@ export class ImportSetting {
   /** Every row of the workspace, to compare with another moment. */
   async everything(): Promise<string> {
     const rows: Row[][] = [];
-    for (const table of ['asset', 'asset_tag', 'computer', 'tag_key', 'facet_count']) rows.push(await this.rowsOf(table));
+    for (const table of ['asset', 'asset_tag', 'computer', 'tag_key', 'facet_count'])
+      rows.push(await this.rowsOf(table));
     return JSON.stringify(rows);
   }
 
