@@ -24,6 +24,8 @@ const shared = {
 
 module.exports = {
   coverageProvider: 'v8',
+  // Real processes and databases on a busy machine: a test that hangs is told from one that waits by half a minute.
+  testTimeout: 30_000,
   projects: [
     {
       ...shared,
