@@ -54,8 +54,7 @@ const checks = [
     ],
   },
 ];
-// Node can spin for ever when it ends by itself with a child's pipe half closed; --forceExit ends it by exit().
-const jest = node('jest/bin/jest.js', '--forceExit', '--json', `--outputFile=${report}`);
+const jest = node('jest/bin/jest.js', '--json', `--outputFile=${report}`);
 
 let running = null;
 

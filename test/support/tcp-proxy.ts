@@ -32,14 +32,14 @@ export class TcpProxy {
     const was = this.mode;
     this.mode = mode;
     if (mode === 'refuse') {
-      this.sockets.forEach((socket) => socket.resetAndDestroy());
+      this.sockets.forEach(reset);
       this.server.close();
       await once(this.server, 'close');
     } else if (was === 'refuse') {
       this.server = this.listen();
       await once(this.server, 'listening');
     }
-    if (mode === 'forward' && was === 'blackhole') this.sockets.forEach((socket) => socket.resetAndDestroy());
+    if (mode === 'forward' && was === 'blackhole') this.sockets.forEach(reset);
   }
 
   async close(): Promise<void> {
@@ -70,4 +70,10 @@ export class TcpProxy {
       });
     }
   }
+}
+
+/** Resetting a socket that is already ending leaves Node with a handle that it never closes, and spinning at its exit. */
+function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }

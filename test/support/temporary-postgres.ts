@@ -99,10 +99,8 @@ async function bury(undertaker: ChildProcess, directory: string, dataDir: string
   if (undertaker.exitCode !== null || undertaker.signalCode !== null) return;
   await stopServer(dataDir, 'fast').catch(() => undefined);
   undertaker.ref();
-  (undertaker.stdin as unknown as { ref(): void }).ref();
-  // Not 'exit': Node spins for ever at its own end when a pipe is still being shut down then.
-  const closed = once(undertaker, 'close');
+  const gone = once(undertaker, 'exit');
   undertaker.stdin?.end();
-  await closed;
+  await gone;
   rmSync(directory, { recursive: true, force: true });
 }
