@@ -62,6 +62,8 @@ describe('Problems', () => {
       '/v1//health',
       '/v1/inventory',
       '/docs-json',
+      '/docs/LICENSE',
+      '/docs/nope',
       '/metrics',
       '/livez',
       '/readyz',
