@@ -31,13 +31,7 @@ function folderMayImport(folder, comment, allowed, { nodeBuiltins = false } = {}
 
 /** An adapter folder is named after its tool: the tool, its port, and the two libraries every adapter stands on. */
 function adapterMayImport(folder, comment, alsoAllowed) {
-  const allowed = [
-    `${OWN}/(domain|${folder})/`,
-    KERNEL,
-    PLATFORM,
-    packages('@nestjs/common', 'reflect-metadata'),
-    ...alsoAllowed,
-  ];
+  const allowed = [`${OWN}/(domain|${folder})/`, KERNEL, PLATFORM, packages('@nestjs/common'), ...alsoAllowed];
   return folderMayImport(folder, comment, allowed, { nodeBuiltins: true });
 }
 
@@ -53,7 +47,8 @@ const folderRules = [
     KERNEL,
     PLATFORM,
     AUTH,
-    packages('@nestjs/(?:common|core|swagger|platform-express)', 'class-validator', '(?:@types/)?express'),
+    packages('@nestjs/(?:common|core|swagger|platform-express)', 'class-(?:validator|transformer)', 'rxjs'),
+    packages('(?:@types/)?express'),
   ]),
   adapterMayImport('typeorm', 'SQL adapters: TypeORM and the Postgres driver beneath it.', [
     packages('typeorm', '@nestjs/typeorm', '(?:@types/)?pg', '(?:@types/)?pg-copy-streams'),
@@ -161,6 +156,24 @@ const PLATFORM_FOLDERS =
   'config|http|problems|pagination|throttling|idempotency|database|redis|observability|health|embedded-postgres';
 
 const treeRules = [
+  {
+    name: 'libs-live-in-src',
+    severity: 'error',
+    comment: 'Every rule of a folder starts at `src/`: a file beside it would be under none.',
+    ...anyFileAt('^libs/([^/]+$|[^/]+/(?!src/))'),
+  },
+  {
+    name: 'kernel-is-flat',
+    severity: 'error',
+    comment: 'A kernel that needs folders has become a library of its own.',
+    ...anyFileAt(`${KERNEL}src/[^/]+/`),
+  },
+  {
+    name: 'migrations-under-typeorm',
+    severity: 'error',
+    comment: 'A migration is SQL, and belongs to the one adapter that knows SQL.',
+    ...anyFileAt('^libs/[^/]+/src/(?!typeorm/migrations/)([^/]+/)*migrations/'),
+  },
   {
     name: 'no-unknown-folder-in-a-feature',
     severity: 'error',

@@ -18,11 +18,13 @@ const dependencies = [
   '@nestjs/common',
   '@nestjs/jwt',
   '@nestjs/swagger',
+  'class-transformer',
   'class-validator',
   'csv-parse',
   'express',
   'ioredis',
   'pg',
+  'rxjs',
   'typeorm',
 ];
 const devDependencies = ['jest'];
@@ -62,8 +64,12 @@ const allowed: Files = {
   'libs/inventory/src/application/assets.service.ts': imports('../domain/asset', '@nestjs/common', '#libs/kernel'),
   'libs/inventory/src/http/assets.controller.ts':
     imports('../application/assets.service', '../domain/asset', '#libs/platform', '#libs/auth', '@nestjs/swagger') +
-    "import 'class-validator';\nimport type { Request } from 'express';\n",
-  'libs/inventory/src/typeorm/assets.typeorm.ts': imports('../domain/asset', '#libs/platform', 'typeorm', 'pg'),
+    imports('class-validator', 'class-transformer', 'rxjs') +
+    "import type { Request } from 'express';\n",
+  'libs/inventory/src/typeorm/assets.typeorm.ts':
+    imports('../domain/asset', '#libs/platform', '@nestjs/common', 'typeorm', 'pg') +
+    imports('node:stream', './migrations/1780000000010-assets'),
+  'libs/inventory/src/typeorm/migrations/1780000000010-assets.ts': '',
 
   'libs/computers/src/index.ts': imports('./computers.module'),
   'libs/computers/src/computers.module.ts': imports('#libs/auth', '@nestjs/common'),
@@ -142,6 +148,16 @@ const planted: Readonly<Record<string, readonly Planted[]>> = {
   ],
   'module-may-import': [plant(`${inventory}/planted-tool.module.ts`, imports('pg'))],
   'express-as-types-in-http': [plant(`${inventory}/http/planted-express.controller.ts`, imports('express'))],
+  'libs-live-in-src': [
+    plant('libs/inventory/tools/planted.ts', imports('../src/domain/asset')),
+    plant('libs/kernel/planted.ts', imports('./src/page')),
+    plant('libs/planted.ts', imports('./kernel/src/page')),
+  ],
+  'kernel-is-flat': [plant('libs/kernel/src/paging/planted.ts', imports('../page'))],
+  'migrations-under-typeorm': [
+    plant(`${inventory}/domain/migrations/planted.ts`, imports('../asset')),
+    plant('libs/platform/src/database/migrations/planted.ts', imports('../../redis/connection')),
+  ],
   'no-unknown-folder-in-a-feature': [
     plant(`${inventory}/helpers/planted.ts`, imports('../domain/asset')),
     plant(`${inventory}/planted-beside-the-folders.ts`, imports('./domain/asset')),

@@ -1,382 +1,334 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { WORKSPACE_SLUG } from '#libs/auth';
-import { findPostmaster } from '../../libs/platform/src/embedded-postgres/postmaster-file';
+import { parseSlug } from '../../apps/admin/src/options';
 import { freePort } from '../support/api-process';
 import { clear, makeDirectory } from '../support/embedded-postgres-directory';
+import { type FinishedCommand, RunningCommand } from '../support/running-command';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
-import { parseSlug } from '../../apps/admin/src/options';
 
-jest.setTimeout(30_000);
+// The commands run as an operator runs them, as processes of their own from dist, which the command brings up to date.
+const admin = (environment: Record<string, string>, ...words: string[]): Promise<FinishedCommand> =>
+  new RunningCommand('apps/admin/run.mjs', words, environment).finished;
 
-const ROOT = join(__dirname, '../..');
-const DIGEST = /[0-9a-f]{64}|digest/i;
-
-interface Outcome {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
+interface Row {
+  readonly [member: string]: unknown;
 }
 
-type Environment = Readonly<Record<string, string>>;
+/** Exactly one JSON document, and nothing on stderr. */
+function document(finished: FinishedCommand): Row {
+  expect([finished.stderr, finished.exitCode]).toEqual(['', 0]);
+  return JSON.parse(finished.stdout) as Row;
+}
 
-/** The command line as `npm run --silent admin -- …` starts it, without a terminal. */
-async function admin(environment: Environment, words: readonly string[], input = ''): Promise<Outcome> {
-  const child = spawn(process.execPath, [join(ROOT, 'apps/admin/run.mjs'), ...words], {
-    cwd: ROOT,
-    env: { PATH: process.env['PATH'], ...environment },
-    timeout: 25_000,
-    killSignal: 'SIGKILL',
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(input);
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, stdout, stderr };
+/** One clear line on stderr, nothing on stdout, never a stack. */
+function expectFault(finished: FinishedCommand, exitCode: number, line: RegExp): void {
+  expect([finished.stdout, finished.exitCode]).toEqual(['', exitCode]);
+  expect(finished.stderr).toMatch(/^error: [^\n]+\n$/);
+  expect(finished.stderr).toMatch(line);
 }
 
 describe('The operators’ command line', () => {
   let database: TestDatabase;
   let directory: string;
-  let environment: Environment;
-
-  const run = (...words: string[]): Promise<Outcome> => admin(environment, words);
-  /** The one document on stdout; anything beside it would not parse. */
-  const document = async (...words: string[]): Promise<Record<string, unknown>> => {
-    const { code, stdout, stderr } = await run(...words, '--json');
-    expect([code, stderr]).toEqual([0, '']);
-    return JSON.parse(stdout) as Record<string, unknown>;
-  };
-  const items = async (...words: string[]): Promise<Record<string, unknown>[]> => {
-    const listed = await document(...words);
-    expect(Object.keys(listed)).toEqual(['items']);
-    return listed['items'] as Record<string, unknown>[];
-  };
-  const write = (name: string, lines: readonly string[]): string => {
+  let environment: Record<string, string>;
+  const run = (...words: string[]) => admin(environment, ...words);
+  const file = (name: string, ...lines: (string | object)[]): string => {
     const path = join(directory, name);
-    writeFileSync(path, `${lines.join('\n')}\n`);
+    writeFileSync(path, lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''));
     return path;
   };
-  const asset = (externalId: string, changes: object = {}): string =>
-    JSON.stringify({ categoryKey: 'CUSTOM', externalId, name: externalId, ...changes });
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    directory = makeDirectory();
+    database = await createTestDatabase({ migrated: false });
+    directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
     environment = {
       DATABASE_URL: database.databaseUrl,
       MIGRATION_DATABASE_URL: database.migrationDatabaseUrl,
       LOCAL_DIR: join(directory, 'local'),
     };
-    await document('workspaces', 'create', 'acme', '--name', 'Acme');
-  });
+  }, 30_000);
   afterAll(async () => {
+    await RunningCommand.killAll();
     await database.drop();
-    await clear(directory);
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  describe('migrate and status', () => {
+    it('says what to do about a database that is not up to date, then brings it up to date once', async () => {
+      expectFault(await run('workspaces', 'list', '--json'), 1, /run: admin migrate/);
+      const before = await run('status', '--json');
+      expect(before.exitCode).toBe(1);
+      expect(before.stderr).toMatch(/^error: \d+ migrations are pending; run: admin migrate\n$/);
+      const pending = (JSON.parse(before.stdout) as { migrations: { pending: string[] } }).migrations.pending;
+      expect(pending.length).toBeGreaterThan(2);
+
+      expect(document(await run('migrate', '--json'))).toEqual({ applied: pending });
+      expect(document(await run('migrate', '--json'))).toEqual({ applied: [] });
+      expect(document(await run('status', '--json'))).toMatchObject({
+        ok: true,
+        server: expect.stringMatching(/^\d+/) as string,
+        roles: {
+          owner: new URL(database.migrationDatabaseUrl).username,
+          runtime: new URL(database.databaseUrl).username,
+        },
+        migrations: { applied: pending, pending: [] },
+        workspaces: 0,
+        problems: [],
+      });
+    }, 30_000);
+
+    it('says in one line that the database is down, and tells more only when asked', async () => {
+      const nowhere = `postgres://nobody:hunter2@127.0.0.1:${await freePort()}/none`;
+      const down = { ...environment, DATABASE_URL: nowhere, MIGRATION_DATABASE_URL: nowhere };
+      const commands = [['migrate'], ['status'], ['workspaces', 'list']];
+      for (const finished of await Promise.all(commands.map((words) => admin(down, ...words)))) {
+        expectFault(finished, 1, /MIGRATION_DATABASE_URL cannot be used: nothing listens on 127\.0\.0\.1/);
+        expect(finished.stderr).not.toContain('hunter2');
+      }
+      expect((await admin({ ...down, LOG_LEVEL: 'debug' }, 'status')).stderr).toMatch(/\n +at /);
+    }, 30_000);
+
+    it('refuses settings that do not hold together', async () => {
+      const { MIGRATION_DATABASE_URL: _, ...alone } = environment;
+      const production = { NODE_ENV: 'production', LOCAL_DIR: directory };
+      const [lonely, malformed, unsafe] = await Promise.all([
+        admin(alone, 'workspaces', 'list'),
+        admin({ ...environment, PORT: 'many' }, 'status'),
+        admin(production, 'status'),
+      ]);
+      expectFault(lonely, 2, /MIGRATION_DATABASE_URL is required/);
+      expectFault(malformed, 2, /settings are not valid: PORT /);
+      expectFault(unsafe, 2, /SIGNING_KEYS_DIR is required when NODE_ENV=production/);
+    }, 20_000);
   });
 
   describe('workspaces', () => {
-    it('are made once by slug and listed', async () => {
-      const made = await document('workspaces', 'create', 'beta-1', '--name', 'Beta, one');
-      expect(Object.keys(made)).toEqual(['id', 'slug', 'name', 'createdAt']);
-      expect(await items('workspaces', 'list')).toContainEqual(made);
-      const again = await run('workspaces', 'create', 'beta-1', '--name', 'Other', '--json');
-      expect(again).toEqual({ code: 1, stdout: '', stderr: 'error: The slug "beta-1" is taken.\n' });
-    });
+    it('makes and lists them; a slug is there once', async () => {
+      const made = document(await run('workspaces', 'create', 'acme', '--name', 'Acme AG', '--json'));
+      expect(made).toMatchObject({ slug: 'acme', name: 'Acme AG' });
+      expect(Object.keys(made).sort()).toEqual(['createdAt', 'id', 'name', 'slug']);
+      expectFault(await run('workspaces', 'create', 'acme', '--name', 'Other', '--json'), 1, /slug "acme" is taken/);
+      expect(document(await run('workspaces', 'list', '--json'))).toEqual({ items: [made] });
+      expect((await run('workspaces', 'list')).stdout).toMatch(/│ acme +│ Acme AG +│/);
+    }, 20_000);
+  });
 
-    it('have slugs by one rule, here and in the domain', () => {
-      for (const slug of ['a', 'a-b', '9', 'a'.repeat(63), '', '-a', 'a-', 'A', 'a_b', 'a'.repeat(64), 'a\n']) {
-        const accepts = (): string => parseSlug(slug);
-        if (WORKSPACE_SLUG.test(slug)) expect(accepts()).toBe(slug);
-        else expect(accepts).toThrow();
-      }
-    });
+  it('knows a slug by the rule of the domain', () => {
+    for (const slug of ['a', 'a-b', '9', 'a'.repeat(63), '', '-a', 'a-', 'A', 'a_b', 'a'.repeat(64), 'a\n']) {
+      const parse = (): string => parseSlug(slug);
+      if (WORKSPACE_SLUG.test(slug)) expect(parse()).toBe(slug);
+      else expect(parse).toThrow();
+    }
   });
 
   describe('applications', () => {
-    it('show their secret when made and never again', async () => {
-      const made = await document(
-        ...['applications', 'create', '--workspace', 'acme', '--name', 'Reader'],
-        ...['--scope', 'inventory:read', '--scope', 'computers:read'],
+    it('shows the secret once, when it is made', async () => {
+      const made = document(
+        await run(
+          ...'applications create --workspace acme --name CI --scope all:read --scope all:write --json'.split(' '),
+        ),
       );
-      expect(made).toMatchObject({ name: 'Reader', scopes: ['inventory:read', 'computers:read'], disabled: false });
+      expect(made).toMatchObject({ name: 'CI', scopes: ['all:read', 'all:write'], disabled: false });
+      expect(made['client_id']).toMatch(/^ci_/);
       const { client_secret: secret, ...rest } = made;
       expect(secret).toMatch(/^cs_/);
-      expect(JSON.stringify(rest)).not.toMatch(DIGEST);
-      const clientId = String(made['client_id']);
-      expect(await document('applications', 'show', clientId)).toEqual(rest);
-      expect(await items('applications', 'list', '--workspace', 'acme')).toContainEqual(rest);
-      for (const words of [
-        ['show', clientId],
-        ['list', '--workspace', 'acme'],
-      ]) {
-        const { stdout } = await run('applications', ...words);
-        expect(stdout).toContain(clientId);
-        expect(stdout).not.toContain(secret);
-        expect(stdout).not.toMatch(DIGEST);
-      }
-    });
+      const id = String(made['client_id']);
+      const list = await run('applications', 'list', '--workspace', 'acme', '--json');
+      expect(document(list)).toEqual({ items: [rest] });
+      const disabled = await run('applications', 'disable', id, '--json');
+      expect(document(disabled)).toEqual({ ...rest, disabled: true });
+      expect(document(await run('applications', 'enable', id, '--json'))).toEqual(rest);
+      const shown = await run('applications', 'show', id, '--json');
+      expect(document(shown)).toEqual(rest);
+      const table = await run('applications', 'list', '--workspace', 'acme');
+      for (const { stdout } of [list, disabled, shown, table]) expect(stdout).not.toMatch(/secret["_]|digest|cs_/i);
+    }, 30_000);
 
-    it('are kept out and let in again, the former only when somebody says yes', async () => {
-      const { client_id: made } = await document(
-        ...['applications', 'create', '--workspace', 'acme', '--name', 'Writer', '--scope', 'all:write'],
-      );
-      const clientId = String(made);
-      expect((await run('applications', 'disable', clientId)).code).toBe(2);
-      expect(await document('applications', 'show', clientId)).toMatchObject({ disabled: false });
-      expect(await document('applications', 'disable', clientId, '--yes')).toMatchObject({ disabled: true });
-      expect(await document('applications', 'enable', clientId)).toMatchObject({ disabled: false });
-    });
+    it('fails for a client id or workspace that is not there', async () => {
+      const verbs = ['show', 'enable', 'disable'];
+      const [list, create, ...found] = await Promise.all([
+        run('applications', 'list', '--workspace', 'none', '--json'),
+        run(...'applications create --workspace none --name CI --scope all:read --json'.split(' ')),
+        ...verbs.map((verb) => run('applications', verb, 'ci_none', '--json')),
+      ]);
+      for (const finished of [list, create]) expectFault(finished, 1, /no workspace "none"/);
+      for (const finished of found) expectFault(finished, 1, /no application with the client id "ci_none"/);
+    }, 20_000);
   });
 
-  describe('tag keys', () => {
-    const create = ['tag-keys', 'create', '--workspace', 'acme', '--key'];
-    const remove = ['tag-keys', 'delete', '--workspace', 'acme', '--key'];
+  describe('tag-keys', () => {
+    it('makes, lists and deletes them; what cannot be undone needs --yes where there is no terminal', async () => {
+      const words = ['--workspace', 'acme', '--json'];
+      const env = document(await run('tag-keys', 'create', '--key', 'env', '--value', 'production', ...words));
+      expect(env).toMatchObject({ key: 'env', value: 'production', platform: false });
+      expectFault(await run('tag-keys', 'create', '--key', 'env', ...words), 1, /has the tag key "env" already/);
+      const own = document(await run('tag-keys', 'create', '--key', 'aws:stack', '--platform', ...words));
+      expect(document(await run('tag-keys', 'list', ...words))).toEqual({ items: [own, env] });
 
-    it('are made once, listed, and removed only when somebody says yes', async () => {
-      const made = await document(...create, 'env', '--value', 'production');
-      expect(made).toMatchObject({ key: 'env', value: 'production', platform: false });
-      expect(await document(...create, 'aws:stack', '--platform')).toMatchObject({ value: null, platform: true });
-      expect((await run(...create, 'env')).code).toBe(1);
-      expect(await items('tag-keys', 'list', '--workspace', 'acme')).toContainEqual(made);
-
-      expect((await run(...remove, 'env', '--json')).code).toBe(2);
-      expect(await document(...remove, 'env', '--yes')).toEqual({ key: 'env', assets: 0 });
-      expect((await run(...remove, 'env', '--yes')).code).toBe(1);
-      expect(await items('tag-keys', 'list', '--workspace', 'acme')).not.toContainEqual(made);
-    });
+      expectFault(await run('tag-keys', 'delete', '--key', 'env', ...words), 2, /--yes/);
+      expect(document(await run('tag-keys', 'delete', '--key', 'env', '--yes', ...words))).toMatchObject({
+        key: 'env',
+      });
+      expectFault(await run('tag-keys', 'delete', '--key', 'env', '--yes', ...words), 1, /no tag key "env"/);
+      expect(document(await run('tag-keys', 'list', ...words))).toEqual({ items: [own] });
+    }, 30_000);
   });
 
   describe('import', () => {
-    const words = (file: string, source = 'hr'): string[] => [
-      'import',
-      '--workspace',
-      'acme',
-      '--source',
-      source,
-      file,
-    ];
+    const ada = { categoryKey: 'EMPLOYEE', externalId: 'hr-1', name: 'Ada Okafor' };
+    const printer = { categoryKey: 'CUSTOM', externalId: 'c-1', name: 'Printer', tags: [{ key: 'room', value: '7' }] };
+    const words = ['import', '--workspace', 'acme', '--source', 'hr', '--json'];
 
-    it('reports what came of the lines, and writes nothing when it only tries', async () => {
-      const file = write('good.ndjson', [asset('c-1'), asset('c-2')]);
-      const none = { unchanged: 0, updated: 0, hidden: 0, failed: 0, errors: [] };
-      for (let attempt = 0; attempt < 2; attempt += 1) {
-        const tried = await document(...words(file), '--dry-run');
-        expect(tried).toEqual({ ...none, read: 2, created: 2, dryRun: true });
-      }
-      expect(await document(...words(file))).toEqual({ ...none, read: 2, created: 2, dryRun: false });
-      expect(await document(...words(file))).toEqual({ ...none, read: 2, created: 0, unchanged: 2, dryRun: false });
-    });
-
-    it('exits 1 for bad lines, with their numbers on stdout and in the file, and takes the others', async () => {
-      const file = write('bad.ndjson', [asset('b-1'), '{', asset('b-2', { categoryKey: 'NONE' }), asset('b-3')]);
-      const errorFile = join(directory, 'errors.ndjson');
-      const { code, stdout } = await run(...words(file, 'bad'), '--json', '--errors', errorFile);
-      expect(code).toBe(1);
-      const report = JSON.parse(stdout) as { errors: { line: number; reason: string }[] };
-      expect(report).toMatchObject({ read: 4, created: 2, failed: 2 });
+    it('reports bad lines by number, brings in the rest and fails', async () => {
+      const errors = join(directory, 'errors.ndjson');
+      const path = file('some.ndjson', ada, 'nonsense', printer);
+      const finished = await run(...words, path, '--errors', errors);
+      expect(finished.exitCode).toBe(1);
+      expect(finished.stderr).toBe('error: 2 of 3 lines are bad.\n');
+      const report = JSON.parse(finished.stdout) as Row & { errors: Row[] };
+      expect(Object.keys(report)).toEqual('read created updated unchanged hidden failed errors dryRun'.split(' '));
+      expect(report).toMatchObject({ read: 3, created: 1, failed: 2, dryRun: false });
       expect(report.errors.map(({ line }) => line)).toEqual([2, 3]);
-      const kept = readFileSync(errorFile, 'utf8').trim().split('\n');
-      expect(kept.map((line) => JSON.parse(line) as unknown)).toEqual(report.errors);
-    });
+      const lines = readFileSync(errors, 'utf8').trim().split('\n');
+      expect(lines.map((line) => JSON.parse(line) as Row)).toEqual(report.errors);
+    }, 20_000);
 
-    it('reads standard input', async () => {
-      const { code, stdout } = await admin(environment, [...words('-', 'pipe'), '--json'], `${asset('p-1')}\n`);
-      expect(code).toBe(0);
-      expect(JSON.parse(stdout)).toMatchObject({ read: 1, created: 1 });
-    });
+    it('takes what it is told to: tag keys, several files, what is missing, and nothing in a dry run', async () => {
+      const second = file('second.ndjson', printer);
+      const first = file('first.ndjson', ada);
+      const making = [...words, '--create-tag-keys', 'platform'];
+      expect(document(await run(...making, '--dry-run', first, second))).toMatchObject({ created: 1, dryRun: true });
+      expect(document(await run(...making, first, second))).toMatchObject({ read: 2, created: 1, unchanged: 1 });
+      expect(document(await run(...words, first, '--missing', 'hide'))).toMatchObject({ hidden: 1, failed: 0 });
+      const piped = new RunningCommand('apps/admin/run.mjs', [...words, '-'], environment, `${JSON.stringify(ada)}\n`);
+      expect(document(await piped.finished)).toMatchObject({ read: 1, unchanged: 1 });
+    }, 30_000);
 
-    it('hides what is missing only when somebody says yes, and says without what it would hide', async () => {
-      await document(...words(write('two.ndjson', [asset('m-1'), asset('m-2')]), 'missing'));
-      const fewer = words(write('one.ndjson', [asset('m-1')]), 'missing');
-      expect((await run(...fewer, '--missing', 'hide')).code).toBe(2);
-      expect(await document(...fewer, '--missing', 'hide', '--dry-run')).toMatchObject({ hidden: 1, dryRun: true });
-      expect(await document(...fewer, '--missing', 'hide', '--yes')).toMatchObject({ hidden: 1, unchanged: 1 });
-    });
-
-    it('makes tag keys that do not exist only when asked to', async () => {
-      const file = write('tags.ndjson', [asset('t-1', { tags: [{ key: 'made:here', value: 'x' }] })]);
-      expect((await run(...words(file, 'tags'))).code).toBe(1);
-      expect(await document(...words(file, 'tags'), '--create-tag-keys', 'platform')).toMatchObject({ created: 1 });
-      expect(await items('tag-keys', 'list', '--workspace', 'acme')).toContainEqual(
-        expect.objectContaining({ key: 'made:here', platform: true }),
-      );
-    });
-
-    it('exits 1 for a file that is not there', async () => {
-      const { code, stderr } = await run(...words(join(directory, 'nowhere.csv')));
-      expect([code, stderr]).toEqual([1, `error: ${join(directory, 'nowhere.csv')} does not exist.\n`]);
-    });
+    it('fails for a file or workspace that is not there', async () => {
+      const elsewhere = 'import --workspace none --source hr --json'.split(' ');
+      const [noFile, noWorkspace] = await Promise.all([
+        run(...words, join(directory, 'none.ndjson')),
+        run(...elsewhere, file('one.ndjson', ada)),
+      ]);
+      expectFault(noFile, 1, /none\.ndjson does not exist/);
+      expectFault(noWorkspace, 1, /no workspace "none"/);
+    }, 20_000);
   });
 
-  describe('demo load', () => {
-    it('makes and fills the workspace, and changes nothing the second time', async () => {
-      const first = await document('demo', 'load', '--size', 'S');
-      expect(first).toMatchObject({ failed: 0, errors: [] });
-      expect(first['created']).toBeGreaterThan(400);
-      const again = await document('demo', 'load');
-      expect(again).toMatchObject({ created: 0, updated: 0, unchanged: first['created'] });
-      const slugs = (await items('workspaces', 'list')).map(({ slug }) => slug);
-      expect(slugs).toContain('demo');
-    });
-  });
+  describe('demo and keys', () => {
+    it('loads the demo once; again changes nothing', async () => {
+      const first = document(await run('demo', 'load', '--json'));
+      expect(first).toMatchObject({ workspace: 'demo', size: 'S', created: first['read'], failed: 0 });
+      expect(document(await run('demo', 'load', '--size', 'S', '--json'))).toMatchObject({ unchanged: first['read'] });
+    }, 30_000);
 
-  describe('keys', () => {
-    it('are made where the settings say, readable by nobody else, once; the list tells nothing of them', async () => {
+    it('makes keys where the settings say, without a database, and lists their ids only', async () => {
       const keys = join(directory, 'keys');
-      mkdirSync(keys);
-      const places = {
+      const production = {
+        NODE_ENV: 'production',
         SIGNING_KEYS_DIR: join(keys, 'signing'),
         CURSOR_KEYS_FILE: join(keys, 'cursor.json'),
         SECRET_PEPPER_FILE: join(keys, 'pepper'),
       };
-      // No database is asked for: none of this needs one.
-      const only = { NODE_ENV: 'production', LOCAL_DIR: join(directory, 'unused'), ...places };
-      const made = await admin(only, ['keys', 'init', '--json']);
-      expect(made.code).toBe(0);
-      expect(JSON.parse(made.stdout)).toEqual({ made: Object.values(places) });
-      expect(statSync(places.SECRET_PEPPER_FILE).mode & 0o777).toBe(0o600);
-      expect(JSON.parse((await admin(only, ['keys', 'init', '--json'])).stdout)).toEqual({ made: [] });
+      expect(document(await admin(production, 'keys', 'list', '--json'))).toEqual({ items: [] });
+      const needsPepper = await admin({ ...environment, ...production }, 'workspaces', 'list');
+      expectFault(needsPepper, 1, /SECRET_PEPPER_FILE names .* which does not exist; run: admin keys init/);
 
-      const { stdout } = await admin(only, ['keys', 'list', '--json']);
-      const listed = (JSON.parse(stdout) as { items: Record<string, unknown>[] }).items;
-      expect(listed.map(({ use, current }) => [use, current])).toEqual([
+      const { made } = document(await admin(production, 'keys', 'init', '--json'));
+      expect(made).toEqual([production.SIGNING_KEYS_DIR, production.CURSOR_KEYS_FILE, production.SECRET_PEPPER_FILE]);
+      expect(document(await admin(production, 'keys', 'init', '--json'))).toEqual({ made: [] });
+      for (const path of made as string[]) expect(statSync(path).mode & 0o077).toBe(0);
+
+      const listed = await admin(production, 'keys', 'list', '--json');
+      const { items } = document(listed) as { items: Row[] };
+      expect(items.map(({ use, current }) => [use, current])).toEqual([
         ['signing', true],
         ['cursor', true],
       ]);
-      for (const one of listed) expect(Object.keys(one).sort()).toEqual(['createdAt', 'current', 'kid', 'use']);
-    });
-  });
-
-  describe('the database', () => {
-    it('is reported and brought up to date', async () => {
-      const empty = await createTestDatabase({ migrated: false });
-      try {
-        const urls = { DATABASE_URL: empty.databaseUrl, MIGRATION_DATABASE_URL: empty.migrationDatabaseUrl };
-        const own = { ...environment, ...urls };
-        const before = await admin(own, ['status', '--json']);
-        expect(before.code).toBe(1);
-        expect(JSON.parse(before.stdout)).toMatchObject({ ok: false, migrations: { applied: [] }, workspaces: null });
-        const early = await admin(own, ['workspaces', 'list', '--json']);
-        expect(early).toEqual({
-          code: 1,
-          stdout: '',
-          stderr: 'error: The database is not up to date; run: admin migrate\n',
-        });
-
-        const { applied } = JSON.parse((await admin(own, ['migrate', '--json'])).stdout) as { applied: string[] };
-        expect(applied.length).toBeGreaterThan(0);
-        expect(JSON.parse((await admin(own, ['migrate', '--json'])).stdout)).toEqual({ applied: [] });
-        const after = await admin(own, ['status', '--json']);
-        expect(after.code).toBe(0);
-        expect(JSON.parse(after.stdout)).toMatchObject({
-          ok: true,
-          migrations: { applied, pending: [] },
-          workspaces: 0,
-          problems: [],
-        });
-      } finally {
-        await empty.drop();
-      }
-    });
-
-    it('that is down is told in one line, with exit code 1', async () => {
-      const url = `postgres://owner:hunter2@127.0.0.1:${await freePort()}/none`;
-      const down = { ...environment, DATABASE_URL: url, MIGRATION_DATABASE_URL: url };
-      for (const words of [['workspaces', 'list', '--json'], ['status'], ['migrate']]) {
-        const { code, stdout, stderr } = await admin(down, words);
-        expect([code, stdout]).toEqual([1, '']);
-        expect(stderr).toMatch(/^error: .*nothing listens on 127\.0\.0\.1:\d+\.\n$/);
-        expect(stderr).not.toContain('hunter2');
-      }
-    });
-
-    it('needs the address of its owner beside that of the API', async () => {
-      const { code, stderr } = await admin({ ...environment, MIGRATION_DATABASE_URL: '' }, ['workspaces', 'list']);
-      expect(code).toBe(2);
-      expect(stderr).toMatch(/MIGRATION_DATABASE_URL/);
-    });
-
-    it('is the embedded one where none is named: made, brought up to date, kept, and stopped after each command', async () => {
-      const localDir = join(directory, 'embedded');
-      const embedded = { LOCAL_DIR: localDir };
-      const made = await admin(embedded, ['workspaces', 'create', 'kept', '--name', 'Kept', '--json']);
-      expect([made.code, made.stderr]).toEqual([0, '']);
-      expect(findPostmaster(join(localDir, 'postgres'))).toBeNull();
-      const listed = await admin(embedded, ['workspaces', 'list', '--json']);
-      expect(JSON.parse(listed.stdout)).toEqual({ items: [JSON.parse(made.stdout)] });
-      expect(findPostmaster(join(localDir, 'postgres'))).toBeNull();
-      await clear(localDir);
-    });
-  });
-
-  describe('Ctrl-C', () => {
-    it('ends a command that waits for its input, gives the embedded server up, and exits 130', async () => {
-      const localDir = join(directory, 'interrupted');
-      const embedded = { LOCAL_DIR: localDir };
-      expect((await admin(embedded, ['workspaces', 'create', 'acme', '--name', 'Acme'])).code).toBe(0);
-      const words = ['import', '--workspace', 'acme', '--source', 'hr', '-'];
-      const child = spawn(process.execPath, [join(ROOT, 'apps/admin/run.mjs'), ...words], {
-        cwd: ROOT,
-        env: { PATH: process.env['PATH'], ...embedded },
-        stdio: ['pipe', 'ignore', 'ignore'],
-        timeout: 25_000,
-        killSignal: 'SIGKILL',
-      });
-      const ended = once(child, 'exit');
-      child.stdin.write(`${asset('i-1')}\n`);
-      await new Promise((resolve) => setTimeout(resolve, 2_500));
-      child.kill('SIGINT');
-      expect(await ended).toEqual([130, null]);
-      expect(findPostmaster(join(localDir, 'postgres'))).toBeNull();
-      await clear(localDir);
-    });
+      expect(items[0]?.['kid']).toBe(readdirSync(production.SIGNING_KEYS_DIR)[0]?.replace('.pem', ''));
+      const { keys: sealed } = JSON.parse(readFileSync(production.CURSOR_KEYS_FILE, 'utf8')) as {
+        keys: { secret: string }[];
+      };
+      expect(listed.stdout).not.toContain(sealed[0]?.secret);
+    }, 20_000);
   });
 
   describe('usage', () => {
-    it.each([
-      ['an unknown command', ['bogus']],
-      ['no command', []],
-      ['an unknown option', ['workspaces', 'list', '--bogus']],
-      ['a missing option', ['workspaces', 'create', 'gamma']],
-      ['a malformed slug', ['workspaces', 'create', 'Not_A_Slug', '--name', 'x']],
-      ['an unknown scope', ['applications', 'create', '--workspace', 'acme', '--name', 'x', '--scope', 'all:admin']],
-      ['no scope', ['applications', 'create', '--workspace', 'acme', '--name', 'x']],
-      ['an unknown size', ['demo', 'load', '--size', 'XS']],
-      ['an unknown way with the missing', ['import', '--workspace', 'acme', '--source', 'x', 'f', '--missing', 'drop']],
-      ['no file', ['import', '--workspace', 'acme', '--source', 'x']],
-    ])('exits 2 for %s, with nothing on stdout', async (_what, words) => {
-      const { code, stdout, stderr } = await run(...words);
-      expect([code, stdout]).toEqual([2, '']);
-      expect(stderr).not.toBe('');
+    const commands = [
+      ...['migrate', 'status', 'workspaces create', 'workspaces list', 'import', 'demo load', 'keys init', 'keys list'],
+      ...['create', 'list', 'show', 'enable', 'disable'].map((verb) => `applications ${verb}`),
+      ...['create', 'list', 'delete'].map((verb) => `tag-keys ${verb}`),
+    ];
+
+    it.each(commands)('explains `%s` on --help, with --json and --yes', async (command) => {
+      const { exitCode, stdout, stderr } = await run(...command.split(' '), '--help');
+      expect([exitCode, stderr]).toEqual([0, '']);
+      expect(stdout).toContain(`Usage: admin ${command}`);
+      for (const option of ['--json', '--yes', '--help']) expect(stdout).toContain(option);
     });
 
     it.each([
-      ['an unknown workspace', ['applications', 'list', '--workspace', 'nobody']],
-      ['an unknown client', ['applications', 'show', 'ci_nobody']],
-      ['an unknown client to keep out', ['applications', 'disable', 'ci_nobody', '--yes']],
-      ['an unknown tag key', ['tag-keys', 'delete', '--workspace', 'acme', '--key', 'nothing', '--yes']],
-    ])('exits 1 for %s, in one line', async (_what, words) => {
-      const { code, stdout, stderr } = await run(...words, '--json');
-      expect([code, stdout]).toEqual([1, '']);
-      expect(stderr).toMatch(/^error: .*\n$/);
+      ['an unknown command', 'nonsense', /unknown command/],
+      ['an unknown option', 'workspaces list --nonsense', /unknown option/],
+      ['a missing option', 'workspaces create beta', /--name <name>' not specified/],
+      ['a missing argument', 'applications show', /missing required argument/],
+      ['an argument too many', 'status now', /too many arguments/],
+      ['a malformed slug', 'workspaces create Beta --name Beta', /lower-case letters/],
+      ['an empty name', 'workspaces create beta --name=', /1 to 200 characters/],
+      [
+        'an unknown scope',
+        'applications create --workspace acme --name X --scope all:everything',
+        /Scopes are all:read/,
+      ],
+      ['no scope', 'applications create --workspace acme --name X', /--scope <scope>' not specified/],
+      ['an unknown size', 'demo load --size XXL', /Allowed choices are S, M, L, XL/],
+      ['an unknown choice', 'import --workspace acme --source hr x --missing drop', /Allowed choices are keep, hide/],
+      ['no file', 'import --workspace acme --source hr', /missing required argument/],
+    ])('refuses %s', async (_what, words, line) => {
+      expectFault(await run(...words.split(' ')), 2, line);
     });
 
-    it('has help for every command, at once and without a database', async () => {
-      const since = Date.now();
-      const { code, stdout } = await admin({}, ['--help']);
-      expect([code, Date.now() - since < 3_000]).toEqual([0, true]);
-      for (const command of ['migrate', 'status', 'workspaces', 'applications', 'tag-keys', 'import', 'demo', 'keys']) {
-        expect(stdout).toContain(`  ${command} `);
-      }
-      const one = await admin({}, ['applications', 'create', '--help']);
-      expect(one.code).toBe(0);
-      for (const option of ['--json', '--yes', '--help', '--scope']) expect(one.stdout).toContain(option);
+    it('shows what there is when nothing is asked', async () => {
+      const finished = await run();
+      expect([finished.exitCode, finished.stdout]).toEqual([2, '']);
+      expect(finished.stderr).toContain('Usage: admin');
     });
+  });
+
+  describe('without a database of one’s own', () => {
+    let localDir: string;
+    beforeAll(() => (localDir = makeDirectory()));
+    afterAll(() => clear(localDir));
+    const serverRuns = () => existsSync(join(localDir, 'postgres', 'postmaster.pid'));
+
+    it('starts the embedded one for the time of the command and keeps its data', async () => {
+      const embedded = { LOCAL_DIR: localDir };
+      document(await admin(embedded, 'workspaces', 'create', 'kept', '--name', 'Kept', '--json'));
+      expect(serverRuns()).toBe(false);
+      const { items } = document(await admin(embedded, 'workspaces', 'list', '--json')) as { items: Row[] };
+      expect(items.map(({ slug }) => slug)).toEqual(['kept']);
+      expect(serverRuns()).toBe(false);
+      expectFault(
+        await admin({ ...embedded, MIGRATION_DATABASE_URL: database.migrationDatabaseUrl }, 'status'),
+        2,
+        /set both or none/,
+      );
+    }, 30_000);
+
+    it('ends long work on Ctrl-C, gives the server up, and can be run again', async () => {
+      const loading = new RunningCommand('apps/admin/run.mjs', ['demo', 'load', '--size', 'L'], {
+        LOCAL_DIR: localDir,
+      });
+      for (const deadline = Date.now() + 15_000; !serverRuns() && Date.now() < deadline;) await delay(20);
+      await delay(1_000);
+      await loading.signal('SIGINT');
+      const finished = await loading.finished;
+      expectFault(finished, 130, /Interrupted/);
+      expect(serverRuns()).toBe(false);
+      document(await admin({ LOCAL_DIR: localDir }, 'demo', 'load', '--json'));
+    }, 30_000);
   });
 });

@@ -120,6 +120,7 @@ describe('Problems', () => {
         431,
         'headers_too_large',
       ],
+      ['a CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 404, 'not_found'],
       [
         'a malformed length',
         'POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n',

@@ -2,6 +2,8 @@ import { Interrupted } from './command-faults';
 
 /** How long work that was asked to end may go on before it is given up where it stands. */
 const GRACE_MS = 5_000;
+/** One Ctrl-C may come twice: from the terminal, and handed on by npm. */
+const ONE_KEYSTROKE_MS = 1_000;
 
 /**
  * Ctrl-C and its kin, from the making of this to the end of the process: a command ends its work, gives the database up
@@ -9,15 +11,26 @@ const GRACE_MS = 5_000;
  */
 export class Interruption {
   private interrupted: Interrupted | null = null;
+  private interruptedAt = 0;
   private giveUp: (reason: Interrupted) => void = () => undefined;
 
   constructor() {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {
-        if (this.interrupted !== null) process.exit(this.interrupted.exitCode);
+        if (this.interrupted !== null) {
+          if (Date.now() - this.interruptedAt > ONE_KEYSTROKE_MS) process.exit(this.interrupted.exitCode);
+          return;
+        }
         const reason = new Interrupted(signal);
         this.interrupted = reason;
-        setTimeout(() => this.giveUp(reason), GRACE_MS).unref();
+        this.interruptedAt = Date.now();
+        // Work that waits for more input would wait for ever.
+        process.stdin.destroy();
+        setTimeout(() => {
+          // What is given up fails once its connections are cut, with nobody left to take the error.
+          for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, () => undefined);
+          this.giveUp(reason);
+        }, GRACE_MS).unref();
       });
     }
   }

@@ -28,6 +28,10 @@ export class ApiServerAdapter extends ExpressAdapter {
     // An expectation other than 100-continue is ignored rather than refused by an empty 417 (RFC 9110, 10.1.1).
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     server.on('clientError', (error, socket) => this.refuse(error, socket as Socket));
+    // Node would close the connection of a CONNECT without a word: there is nothing here to tunnel to.
+    server.on('connect', (_request, socket) => {
+      this.answerOn(socket as Socket, new DomainError('not_found', 'There is nothing at this path.'));
+    });
     this.httpServer = server as Server;
   }
 
@@ -41,6 +45,10 @@ export class ApiServerAdapter extends ExpressAdapter {
       error.code === 'HPE_HEADER_OVERFLOW'
         ? new DomainError('headers_too_large', 'The header block is too large.')
         : new DomainError('validation_failed', 'The request is not well-formed HTTP or did not arrive in time.');
+    this.answerOn(socket, refusal);
+  }
+
+  private answerOn(socket: Socket, refusal: DomainError): void {
     const requestId = randomUUID();
     const problem = toProblem(refusal, { baseUrl: this.baseUrl, instance: '/', requestId });
     const body = JSON.stringify(problem);

@@ -143,7 +143,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
   },
   payload_too_large: {
     status: 413,
-    title: 'Content Too Large',
+    title: 'Payload Too Large',
     cause: 'The body of the request is larger than 256 KiB.',
     remedy: 'Send less at once.',
     example: 'The body is larger than 262144 bytes.',

@@ -54,7 +54,8 @@ export class ProblemFilter implements ExceptionFilter {
     if (thrown.getStatus() !== 404) return new DomainError('validation_failed', 'The request is malformed.');
     const allowed = allowedMethods(request);
     // A route may pass a request on, as that of static files does; its own method is not the fault then.
-    if (allowed.length === 0 || allowed.includes(request.method)) return new DomainError('not_found', 'There is nothing at this path.');
+    if (allowed.length === 0 || allowed.includes(request.method))
+      return new DomainError('not_found', 'There is nothing at this path.');
     response.setHeader('Allow', allowed.join(', '));
     return new DomainError('method_not_allowed', `${request.method} is not allowed here.`);
   }

@@ -1,0 +1,152 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { findPostmaster } from '../../libs/platform/src/embedded-postgres/postmaster-file';
+import { freePort } from '../support/api-process';
+import { clear, makeDirectory } from '../support/embedded-postgres-directory';
+import { type FinishedCommand, RunningCommand } from '../support/running-command';
+
+jest.setTimeout(30_000);
+
+interface Kept {
+  readonly client_id: string;
+  readonly client_secret: string;
+  readonly explorer: { readonly client_id: string; readonly client_secret: string };
+}
+
+describe('npm start', () => {
+  let directory: string;
+  let localDir: string;
+  let port: number;
+  let environment: Record<string, string>;
+
+  const start = (changes: Record<string, string> = {}): RunningCommand =>
+    new RunningCommand('apps/local/start.mjs', [], { ...environment, ...changes });
+  const started = async (changes?: Record<string, string>): Promise<RunningCommand> => {
+    const running = start(changes);
+    await running.said('Ctrl-C stops everything');
+    return running;
+  };
+  const stopped = async (running: RunningCommand, signal: NodeJS.Signals = 'SIGINT'): Promise<FinishedCommand> => {
+    await running.signal(signal);
+    return running.finished;
+  };
+  const credentialsFile = (): string => join(localDir, 'credentials.json');
+  const credentials = (): Kept => JSON.parse(readFileSync(credentialsFile(), 'utf8')) as Kept;
+  const answers = async (): Promise<boolean> =>
+    fetch(`http://127.0.0.1:${port}/v1/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  const nothingRuns = async (): Promise<void> => {
+    expect(await answers()).toBe(false);
+    expect(findPostmaster(join(localDir, 'postgres'))).toBeNull();
+  };
+  /** The printed lines as a person pastes them: one after the other into one shell. */
+  const pastedLines = (banner: string): string[] =>
+    banner
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => /^(TOKEN=|curl )/.test(line));
+  const paste = async (lines: readonly string[]): Promise<string> => {
+    const { stdout } = await promisify(execFile)('sh', ['-c', lines.join('\necho\n')], { timeout: 10_000 });
+    return stdout;
+  };
+
+  // One directory for the whole file, as its tests tell the story of one machine from the first start on.
+  beforeAll(async () => {
+    directory = makeDirectory();
+    localDir = join(directory, 'local');
+    port = await freePort();
+    environment = { LOCAL_DIR: localDir, PORT: String(port), MANAGEMENT_PORT: String(await freePort()) };
+  });
+  afterEach(() => RunningCommand.killAll());
+  afterAll(async () => {
+    await clear(localDir);
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it('serves the demo from nothing, prints lines that work when pasted, and stops cleanly on Ctrl-C', async () => {
+    const running = await started();
+    const { client_id: id, client_secret: secret, explorer } = credentials();
+    for (const printed of [`http://127.0.0.1:${port}/docs`, id, secret, explorer.client_id, explorer.client_secret]) {
+      expect(running.stdout).toContain(printed);
+    }
+    expect(explorer.client_id).not.toBe(id);
+    expect(statSync(credentialsFile()).mode & 0o777).toBe(0o600);
+
+    const lines = pastedLines(running.stdout);
+    expect(lines).toHaveLength(3);
+    const [assets, computers] = (await paste(lines))
+      .trim()
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as { results: unknown[] });
+    expect(assets?.results).toHaveLength(3);
+    expect(computers?.results).toHaveLength(3);
+
+    const since = Date.now();
+    const finished = await stopped(running);
+    expect([finished.exitCode, finished.stderr]).toEqual([0, '']);
+    expect(Date.now() - since).toBeLessThan(8_000);
+    await nothingRuns();
+  });
+
+  it('comes up again with the same data and credentials, and stops on SIGTERM too', async () => {
+    const before = credentials();
+    const running = await started();
+    expect(running.stdout).not.toContain('Loading the demo data');
+    expect(credentials()).toEqual(before);
+    expect(running.stdout).toContain(before.client_secret);
+    expect((await stopped(running, 'SIGTERM')).exitCode).toBe(0);
+    await nothingRuns();
+  });
+
+  it('makes credentials anew when they are lost', async () => {
+    const before = credentials();
+    rmSync(credentialsFile());
+    const running = await started();
+    expect(credentials().client_id).not.toBe(before.client_id);
+    expect(await paste(pastedLines(running.stdout))).toContain('"results"');
+    await stopped(running);
+  });
+
+  it.each(['PORT', 'MANAGEMENT_PORT'])('names %s when it is taken, and leaves nothing running', async (setting) => {
+    const other = createServer().listen(Number(environment[setting]), '127.0.0.1');
+    await once(other, 'listening');
+    try {
+      const { exitCode, stderr } = await start().finished;
+      expect(exitCode).toBe(1);
+      expect(stderr).toBe(
+        `127.0.0.1:${environment[setting]} is taken by another process; set ${setting} to another port.\n`,
+      );
+      expect(findPostmaster(join(localDir, 'postgres'))).toBeNull();
+    } finally {
+      other.close();
+      await once(other, 'close');
+    }
+  });
+
+  it('starts again after it was killed without a chance to stop anything', async () => {
+    const before = credentials();
+    const killed = await started();
+    await stopped(killed, 'SIGKILL');
+    for (const deadline = Date.now() + 5_000; (await answers()) && Date.now() < deadline;) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    // The API does not outlive us; the server does, for the next start to find.
+    expect(await answers()).toBe(false);
+    // What is left when the start before was killed while it filled the demo workspace.
+    const unfinished = join(localDir, 'demo-unfinished');
+    writeFileSync(unfinished, '');
+    const running = await started();
+    expect(running.stdout).toContain('Loading the demo data');
+    expect(existsSync(unfinished)).toBe(false);
+    expect(credentials()).toEqual(before);
+    expect((await stopped(running)).exitCode).toBe(0);
+    await nothingRuns();
+  });
+});
