@@ -25,7 +25,7 @@ const readonlyNames = (names) => Object.fromEntries(names.map((name) => [name, '
 
 const namedExportsOnly = [
   {
-    selector: 'ExportDefaultDeclaration',
+    selector: "ExportDefaultDeclaration, ExportSpecifier[exported.name='default'], TSExportAssignment",
     message: 'Export by name: one thing has one name wherever it is imported.',
   },
   {
@@ -61,6 +61,11 @@ export default tseslint.config(
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': 'error',
+      // It leaves files with decorators alone: Nest reads the classes their constructors name when the program runs.
+      '@typescript-eslint/consistent-type-imports': [
+        'error',
+        { fixStyle: 'inline-type-imports', disallowTypeAnnotations: false },
+      ],
       '@typescript-eslint/switch-exhaustiveness-check': [
         'error',
         { considerDefaultExhaustiveForUnions: true, requireDefaultForNonUnion: false },
@@ -77,9 +82,28 @@ export default tseslint.config(
       'no-restricted-syntax': ['error', ...namedExportsOnly],
     },
   },
-  { files: ['{apps,libs}/**/*.ts'], rules: { 'max-lines': fileLength(250) } },
-  { files: ['test/**/*.ts', '**/*.{spec,contract,fake}.ts'], rules: { 'max-lines': fileLength(400) } },
+  { files: ['{apps,libs}/**/*.{ts,mjs,cjs}'], rules: { 'max-lines': fileLength(250) } },
+  { files: ['test/**/*.{ts,mjs,cjs}', '**/*.{spec,contract,fake}.ts'], rules: { 'max-lines': fileLength(400) } },
   { files: ['libs/**/*.ts'], rules: { 'no-console': 'error' } },
+  {
+    // The import rules let the package in; this says which name of it.
+    files: ['libs/*/src/application/**/*.ts'],
+    ignores: ['**/*.{spec,contract,fake}.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            {
+              name: '@nestjs/common',
+              allowImportNames: ['Injectable'],
+              message: 'The application takes of Nest only what makes it injectable.',
+            },
+          ],
+        },
+      ],
+    },
+  },
   {
     // jest calls the default export of these two.
     files: ['test/support/global-setup.ts', 'test/support/global-teardown.ts'],

@@ -23,6 +23,27 @@ const NOUN = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 // A migration's name begins with the moment that orders it.
 const MIGRATION = /^\d{13}(-[a-z0-9]+)+$/;
 
+/** Beside these stand only dotfiles, which tools look for by name. */
+const TOP_LEVEL = new Set([
+  ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'],
+  ...['eslint.config.mjs', 'jest.config.cjs', 'LICENSE', 'README.md', 'apps', 'libs', 'test', 'docker', 'docs'],
+]);
+const TEST_FOLDERS = new Set([
+  ...['e2e', 'integration', 'architecture', 'faults', 'browser', 'benchmark', 'support', 'run.mjs'],
+]);
+
+/** What is wrong with the place of a file, if anything. */
+function misplacementOf(path: string): string | null {
+  const [top = '', second = ''] = path.split('/');
+  if (!top.startsWith('.') && !TOP_LEVEL.has(top)) return `“${top}” is no part of the top level`;
+  if (top === 'test' && !TEST_FOLDERS.has(second)) return `“${second}” is no kind of test`;
+
+  const [, tool] = /\.(typeorm|redis|jwt|system)(?:\.spec)?\.ts$/.exec(path) ?? [];
+  const feature = /^libs\/(?!platform\/)[^/]+\/src\//.test(path);
+  if (tool && feature && !path.includes(`/src/${tool}/`)) return `an adapter of ${tool} stands in ${tool}/`;
+  return null;
+}
+
 /** What is wrong with the name of a source file, if anything. */
 function faultOf(path: string): string | null {
   const folders = path.split('/');
@@ -50,6 +71,25 @@ describe('file names', () => {
     expect(sources.length).toBeGreaterThan(100);
     expect(sources.filter((path) => faultOf(path) !== null).map((path) => `${path} ${faultOf(path)}`)).toEqual([]);
   });
+
+  it('stand where the architecture has a place for them', () => {
+    const misplaced = projectFiles().map((path) => [path, misplacementOf(path)]);
+    expect(misplaced.filter(([, fault]) => fault !== null)).toEqual([]);
+  });
+
+  it.each([
+    ['scripts/release.mjs', '“scripts” is no part of the top level'],
+    ['NOTES.md', '“NOTES.md” is no part of the top level'],
+    ['test/unit/assets.spec.ts', '“unit” is no kind of test'],
+    ['test/assets.spec.ts', '“assets.spec.ts” is no kind of test'],
+    ['libs/inventory/src/domain/asset-repository.typeorm.ts', 'an adapter of typeorm stands in typeorm/'],
+    ['libs/auth/src/system/signer.jwt.spec.ts', 'an adapter of jwt stands in jwt/'],
+  ])('%s is misplaced: %s', (path, fault) => expect(misplacementOf(path)).toBe(fault));
+
+  it.each(['.editorconfig', '.ci/run', 'docs/errors.md', 'test/run.mjs', 'libs/auth/src/jwt/signer.jwt.ts'])(
+    '%s has its place',
+    (path) => expect(misplacementOf(path)).toBeNull(),
+  );
 
   it.each([
     ['libs/inventory/src/domain/AssetFilter.ts', 'is not a kebab-case noun'],

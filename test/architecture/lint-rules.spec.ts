@@ -1,4 +1,4 @@
-import { lintViolationsIn, PlantedTree, type Violation } from './planted-tree';
+import { lintViolationsIn, ownLintRules, PlantedTree, type Violation } from './planted-tree';
 
 interface Planted {
   readonly rule: string;
@@ -57,6 +57,24 @@ const planted: readonly Planted[] = [
   },
   {
     rule: 'no-restricted-syntax',
+    what: 'a default export by another way of writing',
+    file: 'libs/planted/default-name.ts',
+    text: 'const planted = 1;\nexport { planted as default };\n',
+  },
+  {
+    rule: 'no-restricted-syntax',
+    what: 'a file that is its one export',
+    file: 'libs/planted/export-assignment.ts',
+    text: 'const planted = 1;\nexport = planted;\n',
+  },
+  {
+    rule: 'no-restricted-syntax',
+    what: 'an export of everything under one name',
+    file: 'libs/planted/namespace.ts',
+    text: "export * as everything from './absent';\n",
+  },
+  {
+    rule: 'no-restricted-syntax',
     what: 'an export of everything',
     file: 'libs/planted/index.ts',
     text: "export * from './any';\n",
@@ -77,6 +95,12 @@ const planted: readonly Planted[] = [
     rule: 'max-lines',
     what: 'a file of the product longer than 250 lines',
     file: 'libs/planted/long.ts',
+    text: lines(251),
+  },
+  {
+    rule: 'max-lines',
+    what: 'a script of the product longer than 250 lines',
+    file: 'apps/planted/long.mjs',
     text: lines(251),
   },
   {
@@ -104,12 +128,45 @@ const planted: readonly Planted[] = [
     text: '/* eslint-disable */\nexport const anything = (value: any): unknown => value;\n',
   },
   {
+    rule: '@typescript-eslint/ban-ts-comment',
+    what: 'a comment that switches the compiler off',
+    file: 'libs/planted/unchecked.ts',
+    text: '// @ts-nocheck\nexport const unchecked = 1;\n',
+  },
+  {
+    rule: '@typescript-eslint/consistent-type-imports',
+    what: 'a type imported as if it were there when the program runs',
+    file: 'libs/planted/type-import.ts',
+    text: "import { Clock } from './clock';\nexport const year = (clock: Clock): number => clock.year;\n",
+  },
+  {
+    rule: '@typescript-eslint/no-unused-vars',
+    what: 'a parameter that nothing reads',
+    file: 'libs/planted/unused.ts',
+    text: 'export const one = (other: number): number => 1;\n',
+  },
+  {
+    rule: '@typescript-eslint/restrict-template-expressions',
+    what: 'a date in a text, in whatever form the machine gives it',
+    file: 'libs/planted/template.ts',
+    text: 'export const text = (value: Date): string => `${value}`;\n',
+  },
+  {
+    rule: 'no-restricted-imports',
+    what: 'a service that knows of HTTP',
+    file: 'libs/planted/src/application/planted.service.ts',
+    text: "import { Injectable, NotFoundException } from '@nestjs/common';\nexport const both = [Injectable, NotFoundException];\n",
+  },
+  {
     rule: 'no-unused-vars',
     what: 'a leftover in a script',
     file: 'apps/planted/leftover.mjs',
     text: 'const leftover = 1;\n',
   },
 ];
+
+/** ESLint reports a comment meant for itself without a rule's name. */
+const isSwitch = (rule: string) => rule.includes('noInlineConfig');
 
 const allowed: Readonly<Record<string, string>> = {
   'tsconfig.json': JSON.stringify({
@@ -118,6 +175,8 @@ const allowed: Readonly<Record<string, string>> = {
       lib: ['ES2023', 'DOM'],
       module: 'nodenext',
       strict: true,
+      experimentalDecorators: true,
+      emitDecoratorMetadata: true,
       types: [],
       noEmit: true,
     },
@@ -126,6 +185,16 @@ const allowed: Readonly<Record<string, string>> = {
   'test/support/global-setup.ts': 'export default async function setUp(): Promise<void> {}\n',
   'libs/planted/at-the-limit.ts': `${'// why\n\n'.repeat(100)}${lines(250)}`,
   'libs/planted/at-the-limit.spec.ts': lines(400),
+  'libs/planted/clock.ts': 'export class Clock {\n  readonly year: number = 2026;\n}\n',
+  'libs/planted/decorated.ts':
+    "import { Clock } from './clock';\nconst injectable = (_target: unknown): void => undefined;\n" +
+    '@injectable\nexport class Calendar {\n  constructor(readonly clock: Clock) {}\n}\n',
+  'libs/planted/src/application/allowed.service.ts':
+    "import { Injectable } from '@nestjs/common';\nexport const injectable: unknown = Injectable;\n",
+  'node_modules/@nestjs/common/package.json': JSON.stringify({ name: '@nestjs/common', types: 'index.d.ts' }),
+  'node_modules/@nestjs/common/index.d.ts':
+    'export declare const Injectable: number;\nexport declare const NotFoundException: number;\n',
+  'libs/planted/ignored.ts': 'export const one = (_other: number): string => `${1}`;\n',
   'apps/planted/prints.ts': "console.log('here');\n",
   'libs/planted/absent.ts': 'export const absent = (value: unknown): boolean => value == null;\n',
 };
@@ -142,9 +211,20 @@ describe('the lint rules', () => {
   afterAll(() => tree.remove());
 
   it.each(planted)('$rule catches $what', ({ rule, file }) => {
-    // A comment that tries to switch rules off is reported beside the rule it tried to switch off.
     const rules = violations.filter((violation) => violation.file === file).map((violation) => violation.rule);
-    expect(rules.filter((name) => !name.includes('noInlineConfig'))).toEqual([rule]);
+    expect(rules.filter((name) => !isSwitch(name))).toEqual([rule]);
+  });
+
+  it('report the comment that switches a rule off, beside the rule', () => {
+    const files = violations.filter(({ rule }) => isSwitch(rule)).map(({ file }) => file);
+    expect(files).toEqual(['libs/planted/disabled.ts']);
+  });
+
+  it('have a planted violation each', () => {
+    const caught = new Set(planted.map(({ rule }) => rule));
+    const own = ownLintRules();
+    expect(own.length).toBeGreaterThan(10);
+    expect(own.filter((rule) => !caught.has(rule))).toEqual([]);
   });
 
   it('leave alone what is within them', () => {

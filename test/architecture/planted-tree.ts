@@ -51,8 +51,23 @@ export function lintViolationsIn(tree: PlantedTree): Violation[] {
   );
 }
 
+/** The rules that this project sets itself, beside those that come in a set with a name. */
+export function ownLintRules(): string[] {
+  const script = `
+    const { default: entries } = await import(process.argv[1]);
+    const own = entries.filter(({ name }) => name === undefined).flatMap(({ rules = {} }) => Object.entries(rules));
+    console.log(JSON.stringify(own.filter(([, setting]) => setting !== 'off').map(([rule]) => rule)));`;
+  const config = pathToFileURL(join(root, 'eslint.config.mjs')).href;
+  const args = ['--input-type=module', '--eval', script, config];
+  return [...new Set(reportOf<string[]>(root, args))].sort();
+}
+
 function outputOf<Report>(directory: string, program: string, args: readonly string[]): Report {
-  const { stdout, stderr } = spawnSync(process.execPath, [join(root, program), ...args], {
+  return reportOf(directory, [join(root, program), ...args]);
+}
+
+function reportOf<Report>(directory: string, args: readonly string[]): Report {
+  const { stdout, stderr } = spawnSync(process.execPath, args, {
     cwd: directory,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Client } from 'pg';
+import { type Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform';

@@ -1,6 +1,6 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { SCOPES } from '#libs/auth';
+import { type SCOPES } from '#libs/auth';
 import { API_VERSION, CLIENT_CREDENTIALS_SCHEME, type Settings } from '#libs/platform';
 import helmet from 'helmet';
 
