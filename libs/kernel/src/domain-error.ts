@@ -8,7 +8,7 @@ export interface InputFault {
   readonly pointer?: string;
   readonly parameter?: string;
   readonly header?: string;
-  /** What is wrong with it, for programs: `required`, `unknown`, `duplicated`, `format`, `length`, `range`, `choice`. */
+  /** What is wrong with it, for programs: `required`, `unknown`, `duplicated`, `format`, `length`, `range`, `choice`, `readonly`. */
   readonly code: string;
   /** What is wrong with it, for people. */
   readonly detail: string;

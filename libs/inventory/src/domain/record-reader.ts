@@ -1,8 +1,6 @@
-import { isUuid } from '#libs/kernel';
+import { isLongerThan, isStorable, isUuid } from '#libs/kernel';
 
 const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
-/** U+0000, which Postgres cannot store, and halves of surrogate pairs, which no encoding can carry. */
-const UNSTORABLE = /\u0000|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 
 /** Reads the members of one object strictly and keeps the reasons why one is refused. Absent and null read as null. */
 export class RecordReader {
@@ -37,11 +35,8 @@ export class RecordReader {
   text(name: string, maxLength: number): string | null {
     const value = this.read(name, 'string', 'a string');
     if (typeof value !== 'string') return null;
-    // A string has at least as many UTF-16 units as code points: most need no counting.
-    if (value.length > maxLength && [...value].length > maxLength) {
-      this.refuse(`${this.path}${name} is longer than ${maxLength} characters.`);
-    }
-    if (UNSTORABLE.test(value)) this.refuse(`${this.path}${name} holds U+0000 or half of a surrogate pair.`);
+    if (isLongerThan(value, maxLength)) this.refuse(`${this.path}${name} is longer than ${maxLength} characters.`);
+    if (!isStorable(value)) this.refuse(`${this.path}${name} holds U+0000 or half of a surrogate pair.`);
     return value;
   }
 

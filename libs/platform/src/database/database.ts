@@ -1,60 +1,109 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Pool } from 'pg';
 import { poolOf } from './data-source';
 import { type BoundStatement, PipelinedStatements, type TextRow } from './pipelined-statements';
+import { UnitOfWork } from './unit-of-work';
 
 /**
- * Whose rows row-level security lets a transaction see: one workspace's, or, before the workspace is known, the one
- * application with this client id.
+ * Whose rows row-level security lets a transaction see: one workspace's; before the workspace is known, the one
+ * application with this client id; or nobody's, for the few functions of the database that work across workspaces.
  */
-export type TenantScope = { readonly workspaceId: WorkspaceId } | { readonly clientId: string };
+export type TenantScope =
+  { readonly workspaceId: WorkspaceId } | { readonly clientId: string } | { readonly outsideTenants: true };
 
 const SET_WORKSPACE = { name: 'set_workspace', text: `SELECT set_config('app.workspace_id', $1, true)` };
 const SET_CLIENT = { name: 'set_client', text: `SELECT set_config('app.client_id', $1, true)` };
 
-const scopeStatement = (scope: TenantScope): BoundStatement =>
-  'workspaceId' in scope
-    ? { ...SET_WORKSPACE, values: [scope.workspaceId] }
-    : { ...SET_CLIENT, values: [scope.clientId] };
+const scopeStatement = (scope: TenantScope): BoundStatement => {
+  if ('outsideTenants' in scope) return { ...SET_WORKSPACE, values: [''] };
+  if ('workspaceId' in scope) return { ...SET_WORKSPACE, values: [scope.workspaceId] };
+  return { ...SET_CLIENT, values: [scope.clientId] };
+};
+
+/** Refusals that a second try can turn into success: deadlock, serialization, lock not had in time, a row that went. */
+const REPEATABLE_SQLSTATES = new Set(['40P01', '40001', '55P03', '23503']);
+const MAX_REPEATS = 3;
+/** No repeat begins later than this: with a last lock that is waited for, everything stays within five seconds. */
+const LAST_REPEAT_MS = 2_500;
 
 /** The one way to Postgres: nothing is read or written outside a tenant's scope. */
 @Injectable()
 export class Database {
   private readonly pool: Pool;
+  private readonly units = new AsyncLocalStorage<UnitOfWork>();
 
   constructor(private readonly dataSource: DataSource) {
     this.pool = poolOf(dataSource);
+    // Whoever uses a connection that is lost hears of it by the next query; an event that nobody hears ends the process.
+    this.pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
   /**
-   * Runs prepared statements in one round trip and one transaction, and gives the rows of each in the order sent, every
-   * column as text. For reads and for single statements that write.
+   * Runs prepared statements in one round trip and gives the rows of each in the order sent, every column as text.
+   * Within a unit of work they are part of it; otherwise they are a transaction of their own.
    */
   async run(scope: TenantScope, statements: readonly BoundStatement[]): Promise<TextRow[][]> {
+    const unit = this.unitFor(scope);
+    if (unit) return unit.run(statements);
     const client = await this.pool.connect();
     try {
-      const rows = await new Promise<TextRow[][]>((resolve, reject) => {
-        const batch = new PipelinedStatements([scopeStatement(scope), ...statements]);
-        batch.callback = (error, result) => (error ? reject(error) : resolve(result ?? []));
-        client.query(batch);
-      });
+      const rows = await PipelinedStatements.run(client, [scopeStatement(scope), ...statements]);
       client.release();
       return rows.slice(1);
     } catch (error) {
-      // Which of the batch's statements the server still has prepared is not known: the connection is given up.
       client.release(true);
       throw error;
     }
   }
 
+  /** Like {@link run} for writes whose rows nobody reads: within a unit of work they wait for its commit to carry them. */
+  async write(scope: TenantScope, statements: readonly BoundStatement[]): Promise<void> {
+    const unit = this.unitFor(scope);
+    if (unit) unit.write(statements);
+    else await this.run(scope, statements);
+  }
+
+  /**
+   * Runs `work` as one READ COMMITTED transaction on the primary, which {@link run} and {@link write} join wherever they
+   * are called from within it. What `work` throws rolls everything back. A deadlock, a lock that was not had in time or
+   * a row that went meanwhile repeats the whole of `work`, up to three times. When the connection is lost during COMMIT,
+   * whether it took place is not known.
+   */
+  async unitOfWork<Result>(scope: TenantScope, work: () => Promise<Result>): Promise<Result> {
+    const since = performance.now();
+    for (let repeats = 0; ; repeats += 1) {
+      const unit = new UnitOfWork(this.pool, scopeStatement(scope));
+      try {
+        const result = await this.units.run(unit, work);
+        await unit.commit();
+        return result;
+      } catch (error) {
+        await unit.rollback(error);
+        const repeatable = REPEATABLE_SQLSTATES.has(String((error as { code?: unknown }).code));
+        if (!repeatable || repeats === MAX_REPEATS || performance.now() - since > LAST_REPEAT_MS) throw error;
+        await delay(Math.random() * 20 * (repeats + 1));
+      }
+    }
+  }
+
   /** Runs `work` in one READ COMMITTED transaction on the primary; anything it throws rolls back. */
   async transaction<Result>(scope: TenantScope, work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
+    // It would take a second connection while the unit holds one: with all of them taken that waits for itself.
+    if (this.units.getStore()) throw new Error('A transaction of its own cannot begin within a unit of work.');
     return this.dataSource.transaction(async (manager) => {
       const statement = scopeStatement(scope);
       await manager.query(statement.text, [...statement.values]);
       return work(manager);
     });
+  }
+
+  private unitFor(scope: TenantScope): UnitOfWork | undefined {
+    const unit = this.units.getStore();
+    if (unit && !unit.belongsTo(scopeStatement(scope))) throw new Error('A unit of work has one tenant only.');
+    return unit;
   }
 }

@@ -88,8 +88,12 @@ async function grant(connection: QueryRunner, role: string, schema: readonly Sch
   try {
     await connection.query(`GRANT USAGE ON SCHEMA public TO ${name}`);
     await connection.query(`REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${name}`);
-    for (const { table, privileges } of [...schema.flatMap((part) => part.grants), MIGRATION_TABLE_GRANT]) {
-      await connection.query(`GRANT ${privileges} ON TABLE ${table} TO ${name}`);
+    for (const granted of [...schema.flatMap((part) => part.grants), MIGRATION_TABLE_GRANT]) {
+      await connection.query(
+        'function' in granted
+          ? `GRANT EXECUTE ON FUNCTION ${granted.function} TO ${name}`
+          : `GRANT ${granted.privileges} ON TABLE ${granted.table} TO ${name}`,
+      );
     }
     await connection.commitTransaction();
   } catch (error) {

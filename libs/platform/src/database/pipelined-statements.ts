@@ -1,4 +1,4 @@
-import type { Connection, Submittable } from 'pg';
+import type { Connection, PoolClient, Submittable } from 'pg';
 
 /** A statement prepared once per connection under its name. The name must change whenever the text does. */
 export interface Statement {
@@ -35,6 +35,15 @@ export class PipelinedStatements implements Submittable {
   private readonly rows: TextRow[][];
   private current = 0;
   private readonly parsing: BoundStatement[] = [];
+
+  /** The rows of each statement. After an error the connection's prepared statements are not known: give it up. */
+  static run(client: PoolClient, statements: readonly BoundStatement[]): Promise<TextRow[][]> {
+    return new Promise((resolve, reject) => {
+      const batch = new PipelinedStatements(statements);
+      batch.callback = (error, rows) => (error ? reject(error) : resolve(rows ?? []));
+      client.query(batch);
+    });
+  }
 
   constructor(private readonly statements: readonly BoundStatement[]) {
     this.rows = statements.map(() => []);

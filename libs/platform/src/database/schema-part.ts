@@ -6,6 +6,11 @@ export interface TableGrant {
   readonly privileges: string;
 }
 
+/** A function of the database that the runtime role may call. */
+export interface FunctionGrant {
+  readonly function: string;
+}
+
 /** The part of the schema that one feature owns. */
 export interface SchemaPart {
   /** TypeORM migrations, oldest first. Class names end in a timestamp of 13 digits, which orders them across features. */
@@ -13,6 +18,6 @@ export interface SchemaPart {
     up(runner: QueryRunner): Promise<void>;
     down(runner: QueryRunner): Promise<void>;
   })[];
-  /** Everything the runtime role may do to the feature's tables. What is not listed is revoked. */
-  readonly grants: readonly TableGrant[];
+  /** Everything the runtime role may do with the feature's tables and functions. Of tables, what is not listed is revoked. */
+  readonly grants: readonly (TableGrant | FunctionGrant)[];
 }

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
+import { workspaceId } from '#libs/kernel';
+import { type BoundStatement, Database } from '#libs/platform';
+import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
+import { TcpProxy } from '../support/tcp-proxy';
+import { type TestDatabase, createTestDatabase } from '../support/test-database';
+
+const statement = (text: string, ...values: string[]): BoundStatement => ({ name: `s${text.length}`, text, values });
+const INSERT = `
+  INSERT INTO idempotency_record (workspace_id, application_id, key_hash, fingerprint, status, body, expires_at)
+  VALUES ($1, $1, decode($2, 'hex'), '', 200, $3, now())`;
+const COUNT = 'SELECT count(*) FROM idempotency_record WHERE workspace_id = $1';
+const LOCK = `SELECT pg_advisory_xact_lock(hashtext($1 || $2))`;
+
+describe('A unit of work', () => {
+  let testDatabase: TestDatabase;
+  let proxy: TcpProxy;
+  let dataSource: DataSource;
+  let database: Database;
+  let outside: DataSource;
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    const url = new URL(testDatabase.databaseUrl);
+    proxy = await TcpProxy.to(url.hostname, Number(url.port));
+    const proxied = new URL(url);
+    proxied.port = String(proxy.port);
+    dataSource = await open(proxied.href, 2);
+    outside = await open(url.href, 1);
+    database = new Database(dataSource);
+  });
+  afterAll(async () => {
+    await dataSource.destroy();
+    await outside.destroy();
+    await proxy.close();
+    await testDatabase.drop();
+  });
+
+  const open = (url: string, poolSize: number) =>
+    new DataSource(dataSourceOptions({ url, poolSize, patience: 'request' }, () => undefined)).initialize();
+  const aScope = () => ({ workspaceId: workspaceId(randomUUID()) });
+  type Scope = ReturnType<typeof aScope>;
+  const insert = (scope: Scope, key: string) => database.write(scope, [statement(INSERT, scope.workspaceId, key, '')]);
+  const count = async (scope: Scope, from = database): Promise<number> => {
+    const [rows] = await from.run(scope, [statement(COUNT, scope.workspaceId)]);
+    return Number(rows?.[0]?.[0]);
+  };
+
+  it('shows what it wrote to itself, to others only once it has ended', async () => {
+    const scope = aScope();
+    await database.unitOfWork(scope, async () => {
+      await insert(scope, '01');
+      await insert(scope, '02');
+      expect([await count(scope), await count(scope, new Database(outside))]).toEqual([2, 0]);
+      await insert(scope, '03');
+    });
+    expect(await count(scope, new Database(outside))).toBe(3);
+  });
+
+  it('leaves nothing when the work throws, and the connection fit for the next', async () => {
+    const scope = aScope();
+    const failing = database.unitOfWork(scope, async () => {
+      await insert(scope, '01');
+      expect(await count(scope)).toBe(1);
+      throw new Error('refused by the domain');
+    });
+    await expect(failing).rejects.toThrow('refused by the domain');
+    expect(await count(scope)).toBe(0);
+  });
+
+  it('leaves nothing when the last write fails together with the commit', async () => {
+    const scope = aScope();
+    const failing = database.unitOfWork(scope, async () => {
+      await insert(scope, '01');
+      await insert(scope, '01');
+    });
+    await expect(failing).rejects.toThrow('duplicate key');
+    expect(await count(scope)).toBe(0);
+  });
+
+  it('takes one connection, and none before its first statement', async () => {
+    const scope = aScope();
+    const inUse = async () => {
+      const { rows } = await testDatabase.admin.query<{ n: number }>(
+        `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'`,
+      );
+      return rows[0]?.n;
+    };
+    await database.unitOfWork(scope, async () => {
+      expect(await inUse()).toBe(0);
+      await Promise.all([count(scope), count(scope)]);
+      expect(await inUse()).toBe(1);
+    });
+    expect(await inUse()).toBe(0);
+  });
+
+  it('has one tenant, and no second transaction within', async () => {
+    const scope = aScope();
+    await expect(database.unitOfWork(scope, () => count(aScope()))).rejects.toThrow('one tenant only');
+    await expect(
+      database.unitOfWork(scope, () => database.transaction(scope, () => Promise.resolve())),
+    ).rejects.toThrow('within a unit of work');
+  });
+
+  it('cannot be used by what it left behind', async () => {
+    const scope = aScope();
+    let late: Promise<number> = Promise.resolve(0);
+    await database.unitOfWork(scope, () => {
+      late = delay(50).then(() => count(scope));
+      return count(scope);
+    });
+    await expect(late).rejects.toThrow('has ended');
+  });
+
+  it('is repeated as a whole after a deadlock', async () => {
+    const scope = aScope();
+    let attempts = 0;
+    const lockBoth = (keys: readonly [string, string], mark: string) =>
+      database.unitOfWork(scope, async () => {
+        attempts += 1;
+        await database.run(scope, [statement(LOCK, scope.workspaceId, keys[0])]);
+        await delay(100);
+        await database.run(scope, [statement(LOCK, scope.workspaceId, keys[1])]);
+        await insert(scope, mark);
+      });
+    await Promise.all([lockBoth(['0a', '0b'], '01'), lockBoth(['0b', '0a'], '02')]);
+    expect(attempts).toBeGreaterThan(2);
+    expect(await count(scope)).toBe(2);
+  });
+
+  it('gives up within five seconds when a lock is not to be had', async () => {
+    const scope = aScope();
+    const { admin } = testDatabase;
+    await admin.query('BEGIN');
+    await admin.query(LOCK, [scope.workspaceId, '0c']);
+    const since = performance.now();
+    const waiting = database.unitOfWork(scope, () => database.run(scope, [statement(LOCK, scope.workspaceId, '0c')]));
+    await expect(waiting).rejects.toMatchObject({ code: '55P03' });
+    expect(performance.now() - since).toBeLessThan(5_000);
+    await admin.query('COMMIT');
+  });
+
+  it('ends with an error when the connection is lost, and the pool recovers', async () => {
+    const scope = aScope();
+    const lost = database.unitOfWork(scope, async () => {
+      await insert(scope, '01');
+      await count(scope);
+      await proxy.set('refuse');
+    });
+    await expect(lost).rejects.toThrow();
+    await proxy.set('forward');
+    expect(await count(scope)).toBe(0);
+    await database.unitOfWork(scope, () => insert(scope, '02'));
+    expect(await count(scope)).toBe(1);
+  });
+});
