@@ -58,7 +58,7 @@ const folderRules = [
   adapterMayImport(
     'system',
     'What the machine offers: files, randomness, time. The keys of auth are made for its jwt.',
-    ['^libs/auth/src/jwt/', packages('csv-parse')],
+    ['^libs/auth/src/jwt/', packages('csv-parse', 'canonicalize', 'uuid')],
   ),
 ];
 
@@ -171,8 +171,9 @@ const treeRules = [
   {
     name: 'migrations-under-typeorm',
     severity: 'error',
-    comment: 'A migration is SQL, and belongs to the one adapter that knows SQL.',
-    ...anyFileAt('^libs/[^/]+/src/(?!typeorm/migrations/)([^/]+/)*migrations/'),
+    comment:
+      'A migration is SQL: it belongs to the adapter that knows SQL, in platform to the concern that keeps rows.',
+    ...anyFileAt('^libs/[^/]+/src/(?!(typeorm|idempotency)/migrations/)([^/]+/)*migrations/'),
   },
   {
     name: 'no-unknown-folder-in-a-feature',

@@ -5,7 +5,7 @@ const ROLES = [
   ...['port', 'contract', 'fake', 'row'],
 ];
 const TOOLS = ['typeorm', 'redis', 'jwt', 'system'];
-const TESTS = ['spec', 'e2e-spec', 'int-spec'];
+const TESTS = ['spec', 'e2e-spec', 'int-spec', 'fault-spec'];
 
 /** Words that fit every file and so say nothing about any. */
 const EMPTY_WORDS = [

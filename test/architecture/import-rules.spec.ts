@@ -22,7 +22,8 @@ const dependencies = [
     '@nestjs/swagger',
     '@nestjs/typeorm',
   ],
-  ...['class-transformer', 'class-validator', 'csv-parse', 'express', 'ioredis', 'pg', 'pg-copy-streams', 'rxjs'],
+  ...['canonicalize', 'class-transformer', 'class-validator', 'csv-parse', 'uuid'],
+  ...['express', 'ioredis', 'pg', 'pg-copy-streams', 'rxjs'],
   ...['typeorm', 'twice-declared'],
 ];
 const devDependencies = ['jest', 'twice-declared'];

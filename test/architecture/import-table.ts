@@ -24,6 +24,7 @@ const TARGETS = {
   '@nestjs/typeorm': imports('@nestjs/typeorm'),
   'class-transformer': imports('class-transformer'),
   'class-validator': imports('class-validator'),
+  canonicalize: imports('canonicalize'),
   'csv-parse': imports('csv-parse'),
   'types of express': "import type { Request } from 'express';\n",
   ioredis: imports('ioredis'),
@@ -31,6 +32,7 @@ const TARGETS = {
   'pg-copy-streams': imports('pg-copy-streams'),
   rxjs: imports('rxjs'),
   typeorm: imports('typeorm'),
+  uuid: imports('uuid'),
   node: imports('node:fs'),
 };
 type Target = keyof typeof TARGETS;
@@ -54,7 +56,7 @@ const MAY_IMPORT: Readonly<Record<Layer, readonly Target[]>> = {
   typeorm: adapter('typeorm', 'typeorm', '@nestjs/typeorm', 'pg', 'pg-copy-streams'),
   redis: adapter('redis', 'ioredis'),
   jwt: adapter('jwt', '@nestjs/jwt'),
-  system: adapter('system', 'csv-parse'),
+  system: adapter('system', 'csv-parse', 'canonicalize', 'uuid'),
 };
 
 const FEATURE = 'libs/tabled/src';

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 export interface Answer<Body = Record<string, unknown>> {
   readonly status: number;
   readonly headers: Headers;
@@ -31,6 +33,20 @@ export class ApiClient {
 
   async get<Body = Record<string, unknown>>(path: string, init: RequestInit = {}): Promise<Answer<Body>> {
     return this.send<Body>('GET', path, init);
+  }
+
+  /** A write, under a fresh key unless one is named in the headers; null leaves a header out. */
+  async patch<Body = Record<string, unknown>>(
+    path: string,
+    body: unknown,
+    headers: Readonly<Record<string, string | null>> = {},
+  ): Promise<Answer<Body>> {
+    const all = { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID(), ...headers };
+    const sent = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null);
+    return this.send<Body>('PATCH', path, {
+      headers: Object.fromEntries(sent),
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
   }
 
   /** A page of a list; throws unless the answer is 200. */

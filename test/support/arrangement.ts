@@ -113,6 +113,16 @@ export class Arrangement {
     return asset;
   }
 
+  /** A tag key of the workspace; a platform key is one that clients cannot write. */
+  async aTagKey(workspaceId: string, key: string, wishes: { value?: string; platform?: boolean } = {}): Promise<void> {
+    await this.change(workspaceId, 'INSERT INTO tag_key (workspace_id, key, value, platform) VALUES ($1, $2, $3, $4)', [
+      workspaceId,
+      key,
+      wishes.value ?? null,
+      wishes.platform ?? false,
+    ]);
+  }
+
   async anEmployee(workspaceId: string, name = 'Ada Okafor'): Promise<ArrangedAsset> {
     return this.anAsset(workspaceId, { type: 'EMPLOYEE', name, columns: { email: 'ada@example.com' } });
   }

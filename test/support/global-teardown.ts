@@ -4,5 +4,7 @@ import { type ServicesOfTheRun } from './global-setup';
 export default async function stopServices(): Promise<void> {
   const localDir = process.env['TEST_LOCAL_DIR'];
   if (localDir !== undefined) rmSync(localDir, { recursive: true, force: true });
-  await (globalThis as ServicesOfTheRun).temporaryPostgres?.stop();
+  const { temporaryPostgres, temporaryRedis } = globalThis as ServicesOfTheRun;
+  await temporaryRedis?.stop();
+  await temporaryPostgres?.stop();
 }

@@ -24,6 +24,22 @@ export interface TestApp {
 /** The real application on a free port, with a database of its own. */
 export async function startApp(overrides: Record<string, string> = {}): Promise<TestApp> {
   const database = await createTestDatabase();
+  const app = await serve(database, overrides);
+  return {
+    ...app,
+    stop: async () => {
+      await app.stop();
+      await database.drop();
+    },
+  };
+}
+
+/** Another replica of the application: the same database, settings of its own. */
+export async function startReplica(of: TestApp, overrides: Record<string, string> = {}): Promise<TestApp> {
+  return serve(of.database, overrides);
+}
+
+async function serve(database: TestDatabase, overrides: Record<string, string>): Promise<TestApp> {
   const settings = loadSettings({
     NODE_ENV: 'test',
     DATABASE_URL: database.databaseUrl,
@@ -54,7 +70,6 @@ export async function startApp(overrides: Record<string, string> = {}): Promise<
     stop: async () => {
       (app.getHttpServer() as Server).closeAllConnections();
       await app.close();
-      await database.drop();
     },
   };
 }

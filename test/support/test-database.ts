@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
-import { authSchema } from '#libs/auth';
-import { computersSchema } from '#libs/computers';
-import { inventorySchema } from '#libs/inventory';
 import { migrate } from '#libs/platform';
+import { schema } from '../../apps/api/src/schema';
 
-export const testSchema = [authSchema, inventorySchema, computersSchema];
+export { schema as testSchema };
 
 /** A migrated database of a test file's own, on the Postgres of the run. */
 export interface TestDatabase {
@@ -24,7 +22,7 @@ export async function createTestDatabase(
   const databaseUrl = withDatabase(url('TEST_DATABASE_URL'), name);
   const owner = new URL(migrationDatabaseUrl).username;
   await withServer((server) => server.query(`CREATE DATABASE ${name} OWNER ${owner}`));
-  if (options.migrated) await migrate({ migrationDatabaseUrl, databaseUrl, schema: testSchema });
+  if (options.migrated) await migrate({ migrationDatabaseUrl, databaseUrl, schema });
   const admin = new Client({ connectionString: withDatabase(url('TEST_SUPERUSER_URL'), name) });
   // A test that restarts the server loses this connection; what it does next with it fails by itself.
   admin.on('error', () => undefined);

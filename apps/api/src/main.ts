@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { Server } from 'node:http';
 import { SigningKeys } from '#libs/auth';
-import { SettingsInvalid, assertRuntimeRole, createLog, loadSettings } from '#libs/platform';
+import { RedisServer, SettingsInvalid, assertRuntimeRole, createLog, loadSettings } from '#libs/platform';
 import { DataSource } from 'typeorm';
 import { createApp } from './create-app';
 import { drain, onStopSignal, trackSilentConnections } from './graceful-stop';
@@ -15,12 +15,14 @@ async function main(): Promise<void> {
   let stopping = false;
   const app = await createApp(settings, { log, isStopping: () => stopping });
   const dataSource = app.get(DataSource);
+  const redis = app.get(RedisServer);
+  if (!redis.isConfigured) log.info('REDIS_URL is not set: run no more than one replica');
   await assertRuntimeRole(dataSource, settings.production, (warning) => log.warn(warning));
 
   const servers = [app.getHttpServer() as Server];
   if (settings.managementPort !== null) {
     const management = createManagementServer({
-      readiness: () => checkReadiness(dataSource, schema, stopping),
+      readiness: () => checkReadiness(dataSource, schema, redis, stopping),
       jwks: () => app.get(SigningKeys).jwks,
       baseUrl: settings.baseUrl,
     });
@@ -37,7 +39,7 @@ async function main(): Promise<void> {
     },
     async () => {
       await drain(servers, closeSilent);
-      await dataSource.destroy();
+      await app.close();
     },
   );
 }

@@ -1,4 +1,4 @@
-import type { SchemaPart } from '#libs/platform';
+import type { RedisServer, SchemaPart } from '#libs/platform';
 import type { DataSource } from 'typeorm';
 
 export interface Readiness {
@@ -10,6 +10,7 @@ export interface Readiness {
 export async function checkReadiness(
   dataSource: DataSource,
   schema: readonly SchemaPart[],
+  redis: RedisServer,
   stopping: boolean,
 ): Promise<Readiness> {
   const known = schema.flatMap((part) => part.migrations.map((migration) => migration.name));
@@ -26,7 +27,8 @@ export async function checkReadiness(
     checks['postgres'] = reachable ? 'ok' : 'unreachable';
     checks['migrations'] = reachable ? 'none applied; run admin migrate' : 'unknown';
   }
-  checks['redis'] = 'not configured';
+  if (!redis.isConfigured) checks['redis'] = 'not configured';
+  else checks['redis'] = (await redis.ping()) ? 'ok' : 'unreachable, and done without';
   checks['process'] = stopping ? 'stopping' : 'ok';
   const required = Object.entries(checks).filter(([name]) => name !== 'redis');
   return { ready: required.every(([, check]) => check === 'ok'), checks };

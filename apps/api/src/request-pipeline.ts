@@ -1,8 +1,15 @@
 import { type Provider } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { BearerTokenGuard, ScopeGuard } from '#libs/auth';
-import { ProblemFilter, StrictQueryPipe, acceptTarget, logAccess, openContext } from '#libs/platform';
+import {
+  IdempotencyInterceptor,
+  ProblemFilter,
+  StrictQueryPipe,
+  acceptTarget,
+  logAccess,
+  openContext,
+} from '#libs/platform';
 import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 
@@ -14,15 +21,18 @@ import type { Logger } from 'pino';
  *   3. route         path and method (Express's router)          404 not_found, 405 method_not_allowed
  *   4. bearer token  who calls                                   401 token_…
  *   5. scope         whether the caller may                      403 insufficient_scope
- *   6. query, path   every parameter, strictly                   400 validation_failed, invalid_cursor
- *   7. the route     existence and the rules of the domain       404 not_found, …
+ *   6. idempotency   of a write: the key, the body, and          400 validation_failed, 413, 415,
+ *                    the answer that the key has already         replay, 409 idempotency_…
+ *   7. query, path   every parameter, strictly                   400 validation_failed, invalid_cursor
+ *   8. the route     its input, existence, the domain's rules    400, 404 not_found, 403 resource_not_writable, 412
  *
- * A body is read by its route only, so never before the caller is known. Every failure, wherever, goes through the one
- * problem filter.
+ * So a body is never read before the caller is known. From the look at the key to the record of the answer everything a
+ * write does is one transaction. Every failure, wherever, goes through the one problem filter.
  */
 export const requestPipeline: readonly Provider[] = [
   { provide: APP_GUARD, useClass: BearerTokenGuard },
   { provide: APP_GUARD, useClass: ScopeGuard },
+  { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
   { provide: APP_PIPE, useClass: StrictQueryPipe },
   { provide: APP_FILTER, useExisting: ProblemFilter },
 ];

@@ -62,8 +62,8 @@ describe('Settings', () => {
   });
 
   it('demand keys in production', () => {
-    const keys = { SIGNING_KEYS_DIR: '/k', CURSOR_KEYS_FILE: '/c', SECRET_PEPPER_FILE: '/p' };
-    expect(faultsOf({ DATABASE_URL, NODE_ENV: 'production' })).toHaveLength(3);
+    const keys = { SIGNING_KEYS_DIR: '/k', CURSOR_KEYS_FILE: '/c', SECRET_PEPPER_FILE: '/p', AUDIT_KEY_FILE: '/a' };
+    expect(faultsOf({ DATABASE_URL, NODE_ENV: 'production' })).toHaveLength(4);
     expect(faultsOf({ DATABASE_URL, NODE_ENV: 'production', ...keys })).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { settingsSchema } from './settings-schema';
 
 /** Settings that may be given as `<NAME>_FILE`, the path of a file that holds the value. */
-const SECRET_SETTINGS = ['DATABASE_URL', 'MIGRATION_DATABASE_URL'] as const;
+const SECRET_SETTINGS = ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'REDIS_URL'] as const;
 
 /** The settings do not hold together; every fault is listed, values are never shown. */
 export class SettingsInvalid extends Error {
@@ -28,11 +28,15 @@ export class Settings {
     /** Null where only the API runs; the operators' commands need it. */
     readonly migrationDatabaseUrl: string | null,
     readonly databasePoolSize: number,
+    /** Null: no Redis, and so one replica only. */
+    readonly redisUrl: string | null,
+    readonly idempotencyTtlSeconds: number,
     readonly tokenAudience: string,
     readonly accessTokenTtlSeconds: number,
     readonly signingKeysDir: string,
     readonly cursorKeysFile: string,
     readonly secretPepperFile: string,
+    readonly auditKeyFile: string,
     /** Where the embedded Postgres, keys made by ourselves and the demo's credentials live. */
     readonly localDir: string,
     readonly logLevel: string,
@@ -69,11 +73,14 @@ export function loadSettings(environment: Readonly<Record<string, string | undef
     settings.DATABASE_URL,
     settings.MIGRATION_DATABASE_URL ?? null,
     settings.DATABASE_POOL_SIZE,
+    settings.REDIS_URL ?? null,
+    settings.IDEMPOTENCY_TTL_SECONDS,
     settings.TOKEN_AUDIENCE ?? baseUrl,
     settings.ACCESS_TOKEN_TTL_SECONDS,
     settings.SIGNING_KEYS_DIR ?? join(localDir, 'keys', 'signing'),
     settings.CURSOR_KEYS_FILE ?? join(localDir, 'keys', 'cursor.json'),
     settings.SECRET_PEPPER_FILE ?? join(localDir, 'keys', 'pepper'),
+    settings.AUDIT_KEY_FILE ?? join(localDir, 'keys', 'audit'),
     localDir,
     settings.LOG_LEVEL,
     settings.LOG_FORMAT,

@@ -3,24 +3,25 @@ import getRawBody from 'raw-body';
 import { DomainError } from '#libs/kernel';
 
 export const MAX_BODY_BYTES = 262_144;
+const UTF_8 = /^utf-?8$/i;
 
 /**
  * Reads the whole body of a request whose caller was already accepted. Throws `unsupported_media_type` unless the body
  * is uncompressed and of one of the media types, and `payload_too_large` beyond 256 KiB.
  */
-export async function readBody(
+export async function readBody<MediaType extends string>(
   request: Request,
   response: Response,
-  mediaTypes: readonly string[],
-): Promise<{ readonly mediaType: string; readonly bytes: Buffer }> {
-  const mediaType = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
-  if (!mediaTypes.includes(mediaType) || encoding !== 'identity') {
-    throw new DomainError('unsupported_media_type', `The body must be ${mediaTypes.join(' or ')}, uncompressed.`, [
-      mediaTypes.includes(mediaType)
-        ? { header: 'Content-Encoding', code: 'choice', detail: 'Content-Encoding must be absent.' }
-        : { header: 'Content-Type', code: 'choice', detail: `Content-Type must be ${mediaTypes.join(' or ')}.` },
-    ]);
+  mediaTypes: readonly MediaType[],
+): Promise<{ readonly mediaType: MediaType; readonly bytes: Buffer }> {
+  const sent = request.headers['content-type'] ?? '';
+  const essence = sent.split(';', 1)[0]?.trim().toLowerCase();
+  const mediaType = mediaTypes.find((one) => one === essence);
+  if (mediaType === undefined || !UTF_8.test(charsetOf(sent))) {
+    throw unsupported('Content-Type', `must be ${mediaTypes.join(' or ')}, in UTF-8.`);
+  }
+  if ((request.headers['content-encoding'] ?? 'identity').trim().toLowerCase() !== 'identity') {
+    throw unsupported('Content-Encoding', 'must be absent: a compressed body is not read.');
   }
   try {
     return { mediaType, bytes: await getRawBody(request, { limit: MAX_BODY_BYTES, length: contentLength(request) }) };
@@ -32,6 +33,15 @@ export async function readBody(
     }
     throw new DomainError('validation_failed', 'The body did not arrive whole.');
   }
+}
+
+function charsetOf(contentType: string): string {
+  return /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType)?.[1] ?? 'utf-8';
+}
+
+function unsupported(header: string, what: string): DomainError {
+  const detail = `${header} ${what}`;
+  return new DomainError('unsupported_media_type', detail, [{ header, code: 'choice', detail }]);
 }
 
 function contentLength(request: Request): string | null {

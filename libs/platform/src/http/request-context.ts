@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApplicationId, WorkspaceId } from '#libs/kernel';
+import type { JsonBody } from './json-body';
 
 /** Who sends a request: known once the bearer token was accepted. */
 export interface Caller {
@@ -11,6 +12,13 @@ export interface Caller {
   readonly scopes: readonly string[];
 }
 
+/** A write, once its key and body were read: what its route and the audit of what it changes need. */
+export interface WriteRequest {
+  /** SHA-256 of the Idempotency-Key, hexadecimal. */
+  readonly keyHash: string;
+  readonly body: JsonBody;
+}
+
 /** What is known of a request while it is being answered. */
 export interface RequestContext {
   readonly requestId: string;
@@ -18,6 +26,7 @@ export interface RequestContext {
   /** Path as it was sent, without the query. */
   readonly instance: string;
   caller: Caller | null;
+  write: WriteRequest | null;
   /** Code of the problem that was answered, for the log. */
   problemCode: string | null;
 }
@@ -41,6 +50,7 @@ export function openContext(request: IncomingMessage, response: ServerResponse):
     startedAt: process.hrtime.bigint(),
     instance: query === -1 ? url : url.slice(0, query),
     caller: null,
+    write: null,
     problemCode: null,
   };
   request.context = context;

@@ -1,9 +1,12 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
-import { DomainError } from '#libs/kernel';
+import { DomainError, type ErrorCode } from '#libs/kernel';
 import type { Request, Response } from 'express';
 import { Settings } from '../config/settings';
 import { allowedMethods } from '../http/allowed-methods';
 import { PROBLEM_MEDIA_TYPE, type Problem, toDomainError, toProblem } from './problem';
+
+/** Conditions that pass by themselves. */
+const RETRIED_AT_ONCE = new Set<ErrorCode>(['service_unavailable', 'idempotency_in_progress']);
 
 /** The one place where an error becomes an answer. */
 @Catch()
@@ -40,7 +43,7 @@ export class ProblemFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
-    if (problem.code === 'service_unavailable') response.setHeader('Retry-After', '1');
+    if (RETRIED_AT_ONCE.has(problem.code)) response.setHeader('Retry-After', '1');
     const { body, mediaType } = extend(problem);
     const bytes = Buffer.from(JSON.stringify(body));
     response.statusCode = problem.status;

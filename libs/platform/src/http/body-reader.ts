@@ -1,0 +1,108 @@
+import { type InputFault, isLongerThan, isUuid } from '#libs/kernel';
+import { pointerTo } from './json-body';
+
+/** A member of a body: `undefined` when it is absent, null when it is null. */
+export type ThreeState<Value> = Value | null | undefined;
+
+/**
+ * Reads the members of one object of a body strictly: nothing is converted, and whatever is at fault is named by its
+ * JSON pointer. A member at fault reads as absent; the faults are the caller's to throw, all at once.
+ */
+export class BodyReader {
+  private constructor(
+    /** Null when there is no object to read, which is a fault already. */
+    private readonly members: Readonly<Record<string, unknown>> | null,
+    private readonly pointer: string,
+    private readonly faults: InputFault[],
+  ) {}
+
+  /** An object reads as it is; anything else is a fault and reads as an empty one. */
+  static of(value: unknown, pointer: string, faults: InputFault[]): BodyReader {
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return new BodyReader(value as Record<string, unknown>, pointer, faults);
+    }
+    const subject = pointer === '' ? 'The body' : pointer;
+    faults.push({ pointer, code: 'format', detail: `${subject} must be an object.` });
+    return new BodyReader(null, pointer, faults);
+  }
+
+  /** Refuses every other member by name; `readable` are those that a client knows from what it reads. */
+  allowOnly(names: readonly string[], readable: readonly string[] = []): void {
+    for (const name of Object.keys(this.members ?? {})) {
+      if (names.includes(name)) continue;
+      if (readable.includes(name)) this.refuse(name, 'readonly', 'cannot be written.');
+      else this.refuse(name, 'unknown', 'is not a member of this request.');
+    }
+  }
+
+  refuse(name: string, code: string, what: string): void {
+    const shown = name.length > 64 ? `${name.slice(0, 64)}…` : name;
+    this.faults.push({ pointer: pointerTo(this.pointer, name), code, detail: `${shown} ${what}` });
+  }
+
+  /** An absent or null member is a fault. */
+  require(name: string): void {
+    if (this.members && this.raw(name) == null) this.refuse(name, 'required', 'is required.');
+  }
+
+  /** The member as it was sent. */
+  raw(name: string): unknown {
+    return this.members && Object.hasOwn(this.members, name) ? this.members[name] : undefined;
+  }
+
+  /** At most so many Unicode code points. */
+  text(name: string, maxLength: number): ThreeState<string> {
+    const value = this.raw(name);
+    if (value === undefined || value === null) return value;
+    if (typeof value !== 'string') return this.unreadable(name, 'format', 'must be a string.');
+    if (isLongerThan(value, maxLength)) {
+      return this.unreadable(name, 'length', `must have at most ${maxLength} characters.`);
+    }
+    return value;
+  }
+
+  choice<Value extends string>(name: string, values: readonly Value[]): ThreeState<Value> {
+    const value = this.raw(name);
+    if (value === undefined || value === null) return value;
+    return (
+      values.find((one) => one === value) ?? this.unreadable(name, 'choice', `must be one of ${values.join(', ')}.`)
+    );
+  }
+
+  boolean(name: string): ThreeState<boolean> {
+    const value = this.raw(name);
+    if (value === undefined || value === null || typeof value === 'boolean') return value;
+    return this.unreadable(name, 'format', 'must be true or false.');
+  }
+
+  uuid(name: string): ThreeState<string> {
+    const value = this.raw(name);
+    if (value === undefined || value === null) return value;
+    if (typeof value === 'string' && isUuid(value)) return value;
+    return this.unreadable(name, 'format', 'must be a UUID.');
+  }
+
+  /** Between so many items, each as it was sent. */
+  array(name: string, bounds: { readonly min: number; readonly max: number }): ThreeState<readonly unknown[]> {
+    const value = this.raw(name);
+    if (value === undefined || value === null) return value;
+    if (!Array.isArray(value)) return this.unreadable(name, 'format', 'must be an array.');
+    if (value.length < bounds.min || value.length > bounds.max) {
+      return this.unreadable(name, 'length', `must have ${bounds.min} to ${bounds.max} entries.`);
+    }
+    return value as unknown[];
+  }
+
+  /** The objects of an array, or what they would be. */
+  objects(name: string, bounds: { readonly min: number; readonly max: number }): ThreeState<readonly BodyReader[]> {
+    const items = this.array(name, bounds);
+    if (items === undefined || items === null) return items;
+    const pointer = pointerTo(this.pointer, name);
+    return items.map((item, index) => BodyReader.of(item, pointerTo(pointer, index), this.faults));
+  }
+
+  private unreadable(name: string, code: string, what: string): undefined {
+    this.refuse(name, code, what);
+    return undefined;
+  }
+}

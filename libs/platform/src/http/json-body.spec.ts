@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { ValidationFailed } from '#libs/kernel';
+import { parseJson, pointerTo } from './json-body';
+
+const faultsOf = (text: string): string[] => {
+  try {
+    parseJson(Buffer.from(text));
+    return [];
+  } catch (error) {
+    return (error as ValidationFailed).faults.map(({ pointer, code }) => `${pointer} ${code}`);
+  }
+};
+
+describe('A JSON body', () => {
+  it('is read as JSON.parse reads it, whatever it holds', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 6, stringUnit: 'grapheme' }), (text) => {
+        fc.pre(!text.includes('\\u0000'));
+        expect(parseJson(Buffer.from(text))).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  it('is refused with a fault rather than an error of ours, whatever the bytes', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.uint8Array(),
+          fc.string().map((text) => Buffer.from(text)),
+        ),
+        (bytes) => {
+          try {
+            parseJson(bytes);
+          } catch (error) {
+            expect(error).toBeInstanceOf(ValidationFailed);
+          }
+        },
+      ),
+    );
+  });
+
+  it('names every string with U+0000 or a lone surrogate by its pointer', () => {
+    expect(faultsOf('{"a":["x","\\u0000"],"b/c":{"d~e":"\\ud83d"},"f":"\\ude00"}')).toEqual([
+      '/a/1 format',
+      '/b~1c/d~0e format',
+      '/f format',
+    ]);
+    expect(faultsOf('{"a\\u0000":1}')).toEqual([' format']);
+    expect(faultsOf('"\\ud83d\\ude00"')).toEqual([]);
+  });
+
+  it('counts brackets in strings for nothing', () => {
+    expect(faultsOf(`{"a":"${'['.repeat(40)}\\"${'{'.repeat(40)}"}`)).toEqual([]);
+    expect(faultsOf('[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]')).toEqual([]);
+    expect(faultsOf('[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]')).toEqual([' range']);
+  });
+
+  it('is not believed to be endless when it only closes', () => expect(faultsOf(']'.repeat(50))).toEqual([' format']));
+
+  it('has pointers as RFC 6901 writes them', () => expect(pointerTo('/tags', 'a/b~c')).toBe('/tags/a~1b~0c'));
+});

@@ -1,0 +1,85 @@
+import { type InputFault, ValidationFailed, isStorable } from '#libs/kernel';
+
+/** Media types of a body that a write takes. */
+export const JSON_MEDIA_TYPES = ['application/json', 'application/merge-patch+json'] as const;
+export type JsonMediaType = (typeof JSON_MEDIA_TYPES)[number];
+
+/** A body as it was understood; what its members mean is for the route to say. */
+export interface JsonBody {
+  readonly mediaType: JsonMediaType;
+  readonly value: unknown;
+}
+
+const MAX_DEPTH = 16;
+
+/**
+ * Reads a JSON body (RFC 8259). Throws `validation_failed` when it is empty, not UTF-8, malformed, deeper than 16 levels,
+ * or holds a string that no store keeps as it is, with U+0000 or a lone surrogate. Of duplicate members the last wins.
+ */
+export function parseJson(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) throw refusal('required', 'The body must not be empty.');
+  const text = decode(bytes);
+  if (deepest(text) > MAX_DEPTH) throw refusal('range', `The body is nested deeper than ${MAX_DEPTH} levels.`);
+  const value = parse(text);
+  const faults: InputFault[] = [];
+  collectFaults(value, '', faults);
+  if (faults.length > 0) throw new ValidationFailed(faults.slice(0, 20));
+  return value;
+}
+
+/** RFC 6901. */
+export function pointerTo(parent: string, member: string | number): string {
+  return `${parent}/${String(member).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw refusal('format', 'The body is not UTF-8.');
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw refusal('format', 'The body is not well-formed JSON.');
+  }
+}
+
+/** Depth of the brackets outside strings, found before anything recursive looks at the text. */
+function deepest(text: string): number {
+  let depth = 0;
+  let deepestYet = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (inString) {
+      if (character === '\\') at += 1;
+      else if (character === '"') inString = false;
+    } else if (character === '"') inString = true;
+    else if (character === '{' || character === '[') deepestYet = Math.max(deepestYet, (depth += 1));
+    else if (character === '}' || character === ']') depth -= 1;
+  }
+  return deepestYet;
+}
+
+function collectFaults(value: unknown, pointer: string, faults: InputFault[]): void {
+  if (typeof value === 'string' && !isStorable(value)) {
+    faults.push({ pointer, code: 'format', detail: `${named(pointer)} holds U+0000 or a lone surrogate.` });
+  } else if (typeof value === 'number' && !Number.isFinite(value)) {
+    faults.push({ pointer, code: 'range', detail: `${named(pointer)} is too large a number.` });
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [member, inner] of Object.entries(value)) {
+      if (isStorable(member)) collectFaults(inner, pointerTo(pointer, member), faults);
+      else faults.push({ pointer, code: 'format', detail: 'A member name holds U+0000 or a lone surrogate.' });
+    }
+  }
+}
+
+const named = (pointer: string): string => (pointer === '' ? 'The body' : pointer.slice(0, 100));
+
+function refusal(code: string, detail: string): ValidationFailed {
+  return new ValidationFailed([{ pointer: '', code, detail }]);
+}

@@ -1,0 +1,15 @@
+import { DomainError } from '#libs/kernel';
+
+/** The key came with another request before. */
+export class IdempotencyConflict extends DomainError {
+  constructor() {
+    super('idempotency_conflict', 'This Idempotency-Key was used with a different request.');
+  }
+}
+
+/** The first request with the key had not ended within five seconds. */
+export class IdempotencyInProgress extends DomainError {
+  constructor() {
+    super('idempotency_in_progress', 'A request with this Idempotency-Key is still being processed.');
+  }
+}

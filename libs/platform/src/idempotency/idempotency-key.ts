@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { type IncomingMessage } from 'node:http';
+import { ValidationFailed, isLongerThan } from '#libs/kernel';
+
+const NAME = 'Idempotency-Key';
+const MAX_LENGTH = 256;
+const CONTROL = /\p{Control}/u;
+
+/**
+ * The SHA-256 of the request's Idempotency-Key, in hexadecimal digits. Throws `validation_failed` unless there is exactly
+ * one such header, of 1 to 256 characters after trimming and without control characters (decisions, section 4).
+ */
+export function idempotencyKeyHash(request: IncomingMessage): string {
+  const sent = request.headersDistinct['idempotency-key'] ?? [];
+  if (sent.length > 1) throw refusal('duplicated', 'must be given once.');
+  const key = decoded(sent[0] ?? '').trim();
+  if (key === '') throw refusal('required', 'is required and must not be empty.');
+  if (isLongerThan(key, MAX_LENGTH)) throw refusal('length', `must have at most ${MAX_LENGTH} characters.`);
+  if (CONTROL.test(key)) throw refusal('format', 'must not contain control characters.');
+  return createHash('sha256').update(key).digest('hex');
+}
+
+/** Node reads every byte of a header as a character of its own; what is UTF-8 counts by its characters. */
+function decoded(value: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(value, 'latin1'));
+  } catch {
+    return value;
+  }
+}
+
+function refusal(code: string, what: string): ValidationFailed {
+  return new ValidationFailed([{ header: NAME, code, detail: `${NAME} ${what}` }]);
+}

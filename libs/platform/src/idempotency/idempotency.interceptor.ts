@@ -1,0 +1,72 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request, Response } from 'express';
+import { type Observable, lastValueFrom, of } from 'rxjs';
+import { JSON_MEDIA_TYPES, type JsonBody, parseJson } from '../http/json-body';
+import { readBody } from '../http/request-body';
+import { accessOf } from '../http/route-access';
+import { fingerprintOf } from './fingerprint';
+import { Idempotency } from './idempotency';
+import { idempotencyKeyHash } from './idempotency-key';
+import type { IdempotentAnswer } from './idempotent-answer';
+
+const READS = new Set(['GET', 'HEAD']);
+
+/**
+ * Every write under /v1 happens at most once per Idempotency-Key (specification, Idempotency rules). Runs after the guards
+ * and before the pipes: key, body, stored answer, and only then the validation of what the body says.
+ */
+@Injectable()
+export class IdempotencyInterceptor implements NestInterceptor {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly idempotency: Idempotency,
+  ) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const response = context.switchToHttp().getResponse<Response>();
+    const { caller } = request.context;
+    if (accessOf(this.reflector, context).kind === 'public' || READS.has(request.method) || !caller) {
+      return next.handle();
+    }
+    const keyHash = idempotencyKeyHash(request);
+    const body = await readJsonBody(request, response);
+    request.context.write = { keyHash, body };
+    const { workspaceId, applicationId } = caller;
+    const fingerprint = fingerprintOf(request.method, request.path, body);
+    try {
+      const { answer, replayed } = await this.idempotency.answer(
+        { workspaceId, applicationId, keyHash, fingerprint },
+        async () => toAnswer(await lastValueFrom(next.handle()), response),
+      );
+      if (replayed) response.setHeader('Idempotent-Replayed', 'true');
+      send(answer, response);
+      return of(answer.body);
+    } catch (error) {
+      // Of a request that failed, nothing its route said of the asset may stand in the answer.
+      response.removeHeader('ETag');
+      throw error;
+    }
+  }
+}
+
+async function readJsonBody(request: Request, response: Response): Promise<JsonBody> {
+  const { mediaType, bytes } = await readBody(request, response, JSON_MEDIA_TYPES);
+  return { mediaType, value: parseJson(bytes) };
+}
+
+function toAnswer(result: unknown, response: Response): IdempotentAnswer {
+  const entityTag = response.getHeader('ETag');
+  return {
+    status: response.statusCode,
+    body: JSON.stringify(result),
+    entityTag: typeof entityTag === 'string' ? entityTag : null,
+  };
+}
+
+function send({ status, entityTag }: IdempotentAnswer, response: Response): void {
+  response.statusCode = status;
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  if (entityTag !== null) response.setHeader('ETag', entityTag);
+}

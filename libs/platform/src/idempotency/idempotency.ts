@@ -1,0 +1,95 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { Database } from '../database/database';
+import { IdempotencyInProgress } from './idempotency-errors';
+import { IdempotencyRecords } from './idempotency-records';
+import type { IdempotentAnswer, IdempotentRequest } from './idempotent-answer';
+import { KeyLease } from './key-lease';
+import { KeyQueue } from './key-queue';
+
+/** Longest wait for another request with the same key (decisions, section 4). */
+const PATIENCE_MS = 5_000;
+
+export interface IdempotentOutcome {
+  readonly answer: IdempotentAnswer;
+  /** Whether it was given before, and nothing was done now. */
+  readonly replayed: boolean;
+}
+
+/**
+ * Effects at most once, answers always the same. Three walls, each of which may fall without the next: duplicates within
+ * the process queue up, those on other replicas wait for a lease in Redis, and whoever comes through takes a lock in
+ * Postgres that is never waited for. Only the last one decides; the first two keep duplicates off the database.
+ */
+@Injectable()
+export class Idempotency {
+  private readonly queue = new KeyQueue();
+
+  constructor(
+    private readonly database: Database,
+    private readonly records: IdempotencyRecords,
+    private readonly lease: KeyLease,
+  ) {}
+
+  /**
+   * Runs `work` in one unit of work together with the record of its answer, unless the key has an answer already.
+   * Whatever `work` throws leaves no trace, and the key may be used again. Throws `idempotency_conflict` when the key
+   * came with another request and `idempotency_in_progress` when the first is still at it after five seconds.
+   */
+  async answer(request: IdempotentRequest, work: () => Promise<IdempotentAnswer>): Promise<IdempotentOutcome> {
+    const deadline = performance.now() + PATIENCE_MS;
+    const key = `${request.workspaceId} ${request.applicationId} ${request.keyHash}`;
+    for (;;) {
+      const admission = await this.queue.enter(key, Math.max(0, deadline - performance.now()));
+      if (!admission) throw new IdempotencyInProgress();
+      if (admission.kind === 'answered') {
+        const answer = await this.records.find(request);
+        if (answer) return { answer, replayed: true };
+        continue;
+      }
+      let answered = false;
+      try {
+        const outcome = await this.answerInTurn(request, work, deadline);
+        answered = true;
+        return outcome;
+      } finally {
+        admission.end(answered);
+      }
+    }
+  }
+
+  /** Alone in this process. */
+  private async answerInTurn(
+    request: IdempotentRequest,
+    work: () => Promise<IdempotentAnswer>,
+    deadline: number,
+  ): Promise<IdempotentOutcome> {
+    const release = await this.lease.take(request, deadline);
+    if (!release) throw new IdempotencyInProgress();
+    try {
+      for (;;) {
+        const outcome = await this.attempt(request, work);
+        if (outcome) return outcome;
+        if (performance.now() >= deadline) throw new IdempotencyInProgress();
+        await delay(10 + Math.random() * 30);
+      }
+    } finally {
+      release();
+    }
+  }
+
+  /** Null when another transaction has the key: the connection is given back before anybody waits. */
+  private async attempt(
+    request: IdempotentRequest,
+    work: () => Promise<IdempotentAnswer>,
+  ): Promise<IdempotentOutcome | null> {
+    return this.database.unitOfWork(request, async () => {
+      const state = await this.records.claim(request);
+      if (state.kind === 'answered') return { answer: state.answer, replayed: true };
+      if (state.kind === 'busy') return null;
+      const answer = await work();
+      await this.records.insert(request, answer);
+      return { answer, replayed: false };
+    });
+  }
+}

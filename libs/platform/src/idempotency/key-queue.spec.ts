@@ -1,0 +1,55 @@
+import { type Admission, KeyQueue } from './key-queue';
+
+const end = (admission: Admission | null, answered: boolean): void => {
+  if (admission?.kind !== 'turn') throw new Error('no turn');
+  admission.end(answered);
+};
+
+describe('The queue of a key', () => {
+  it('lets one at a time in, in the order of coming, while those before fail', async () => {
+    const queue = new KeyQueue();
+    const order: number[] = [];
+    const first = await queue.enter('k', 1_000);
+    const others = [1, 2, 3].map(async (number) => {
+      const admission = await queue.enter('k', 1_000);
+      order.push(number);
+      end(admission, false);
+    });
+    await Promise.resolve();
+    expect(order).toEqual([]);
+    end(first, false);
+    await Promise.all(others);
+    expect(order).toEqual([1, 2, 3]);
+  });
+
+  it('lets all go at once when the one before has answered', async () => {
+    const queue = new KeyQueue();
+    const first = await queue.enter('k', 1_000);
+    const others = [1, 2, 3].map(() => queue.enter('k', 1_000));
+    end(first, true);
+    expect(await Promise.all(others)).toEqual([{ kind: 'answered' }, { kind: 'answered' }, { kind: 'answered' }]);
+  });
+
+  it('keeps keys apart', async () => {
+    const queue = new KeyQueue();
+    await queue.enter('a', 0);
+    expect(await queue.enter('b', 0)).toMatchObject({ kind: 'turn' });
+  });
+
+  it('gives up when the time is over, and does not hand the turn to whoever gave up', async () => {
+    const queue = new KeyQueue();
+    const first = await queue.enter('k', 1_000);
+    const [impatient, patient] = [queue.enter('k', 5), queue.enter('k', 1_000)];
+    expect(await impatient).toBeNull();
+    end(first, false);
+    expect(await patient).toMatchObject({ kind: 'turn' });
+  });
+
+  it('forgets a key when nobody is left', async () => {
+    const queue = new KeyQueue();
+    for (const answered of [true, false]) {
+      end(await queue.enter('k', 0), answered);
+      expect((queue as unknown as { waiting: Map<string, unknown> }).waiting.size).toBe(0);
+    }
+  });
+});

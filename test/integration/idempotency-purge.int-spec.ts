@@ -1,0 +1,68 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
+import { Database, IdempotencyPurge } from '#libs/platform';
+import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
+import { IdempotencyPurgeWorker } from '../../libs/platform/src/idempotency/purge-worker';
+import { type TestDatabase, createTestDatabase } from '../support/test-database';
+
+describe('The purge of idempotency records', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+  let purge: IdempotencyPurge;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const connection = { url: database.databaseUrl, poolSize: 2, patience: 'request' } as const;
+    dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
+    purge = new IdempotencyPurge(new Database(dataSource));
+  });
+  beforeEach(() => database.admin.query('TRUNCATE idempotency_record'));
+  afterAll(async () => {
+    await dataSource.destroy();
+    await database.drop();
+  });
+
+  /** Records of as many workspaces, every one dead or every one alive. */
+  const records = async (count: number, expires: 'in the past' | 'in the future'): Promise<void> => {
+    await database.admin.query(
+      `INSERT INTO idempotency_record (workspace_id, application_id, key_hash, fingerprint, status, body, expires_at)
+       SELECT gen_random_uuid(), gen_random_uuid(), sha256('k'), '', 200, '{}', now() + $2::interval
+         FROM generate_series(1, $1)`,
+      [count, expires === 'in the past' ? '-1 second' : '1 hour'],
+    );
+  };
+  const left = async (): Promise<number> =>
+    (await database.admin.query('SELECT 1 FROM idempotency_record')).rows.length;
+
+  it('removes what is dead of every workspace, batch by batch, and nothing that is alive', async () => {
+    await records(2_500, 'in the past');
+    await records(10, 'in the future');
+    const batches: number[] = [];
+    expect(await purge.run('wait', (purged) => batches.push(purged))).toBe(2_500);
+    expect([batches, await left()]).toEqual([[1_000, 2_000, 2_500], 10]);
+  });
+
+  it('is done by one at a time: others leave it to that one, or wait', async () => {
+    await records(5, 'in the past');
+    const { admin } = database;
+    await admin.query('BEGIN');
+    await admin.query(`SELECT pg_advisory_xact_lock(hashtextextended('purge_idempotency_records', 0))`);
+    expect([await purge.run('leave'), await left()]).toEqual([0, 5]);
+    const waiting = purge.run('wait');
+    await delay(150);
+    await admin.query('COMMIT');
+    expect([await waiting, await left()]).toEqual([5, 0]);
+  });
+
+  it('runs by itself while the API serves, and stops with it', async () => {
+    const worker = new IdempotencyPurgeWorker(purge, 20);
+    worker.onApplicationBootstrap();
+    for (let round = 0; round < 2; round += 1) {
+      await records(3, 'in the past');
+      while ((await left()) > 0) await delay(10);
+    }
+    await worker.beforeApplicationShutdown();
+    await records(3, 'in the past');
+    await delay(100);
+    expect(await left()).toBe(3);
+  });
+});

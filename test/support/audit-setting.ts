@@ -1,0 +1,138 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { DataSource } from 'typeorm';
+import { AuditService, type AuditVerdict } from '#libs/inventory';
+import { type AssetId, type WorkspaceId, applicationId, assetId, workspaceId } from '#libs/kernel';
+import { Database, SystemClock } from '#libs/platform';
+import { sealBatch } from '../../libs/inventory/src/domain/audit-chain';
+import type { FieldChange } from '../../libs/inventory/src/domain/asset-change';
+import { AuditEvidenceSystem } from '../../libs/inventory/src/system/audit-evidence.system';
+import { AuditSealer } from '../../libs/inventory/src/system/audit-sealer';
+import { AuditRecorder } from '../../libs/inventory/src/typeorm/audit-recorder';
+import { AuditSealStoreTypeorm } from '../../libs/inventory/src/typeorm/audit-seal-store.typeorm';
+import { AuditTrailTypeorm } from '../../libs/inventory/src/typeorm/audit-trail.typeorm';
+import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
+import { type TestDatabase, createTestDatabase } from './test-database';
+
+type Fields = Readonly<Record<string, FieldChange>>;
+
+/** Unlike that of every other event. */
+const aChange = (): Fields => ({
+  description: { old: null, new: `Zugriffsprotokolle “Süd” 🗝 ${randomUUID()}` },
+  tags: { old: [], new: ['env', 'team'] },
+});
+
+/** The API's side and the operators' side of the audit, on a database of its own. */
+export class AuditSetting {
+  readonly key = randomBytes(32);
+  readonly audit: AuditService;
+  /** The API's way to Postgres: one connection, as the runtime role. */
+  readonly api: Database;
+  private readonly recorder: AuditRecorder;
+  private readonly apiSources: DataSource[];
+
+  private constructor(
+    readonly database: TestDatabase,
+    private readonly owner: DataSource,
+    apiSource: DataSource,
+  ) {
+    this.apiSources = [apiSource];
+    this.api = new Database(apiSource);
+    this.recorder = new AuditRecorder(this.evidence(), new SystemClock());
+    this.audit = this.auditUnder(this.key);
+  }
+
+  static async open(): Promise<AuditSetting> {
+    const database = await createTestDatabase();
+    const owner = await connect(database.migrationDatabaseUrl, 4, 'operator');
+    return new AuditSetting(database, owner, await connect(database.databaseUrl, 1, 'request'));
+  }
+
+  async close(): Promise<void> {
+    for (const source of [this.owner, ...this.apiSources]) await source.destroy();
+    await this.database.drop();
+  }
+
+  auditUnder(key: Buffer): AuditService {
+    return new AuditService(new AuditTrailTypeorm(this.owner), new AuditEvidenceSystem(key));
+  }
+
+  evidence(): AuditEvidenceSystem {
+    return new AuditEvidenceSystem(this.key);
+  }
+
+  /** The sealer of one replica; `database` is that of another one. */
+  sealer(database = this.api, intervalMs?: number): AuditSealer {
+    return new AuditSealer(new AuditSealStoreTypeorm(database), this.evidence(), new SystemClock(), intervalMs);
+  }
+
+  async anotherReplica(): Promise<Database> {
+    const source = await connect(this.database.databaseUrl, 1, 'request');
+    this.apiSources.push(source);
+    return new Database(source);
+  }
+
+  async aWorkspace(slug = `w-${randomUUID()}`): Promise<WorkspaceId> {
+    const { rows } = await this.database.admin.query<{ id: string }>(
+      'INSERT INTO workspace (slug, name) VALUES ($1, $1) RETURNING id',
+      [slug],
+    );
+    return workspaceId((rows[0] as { id: string }).id);
+  }
+
+  /** One update that changed so many assets, as the API records it. */
+  async record(
+    workspace: WorkspaceId,
+    assets = 1,
+    by: { readonly clientId?: string; readonly fields?: Fields; readonly database?: Database } = {},
+  ): Promise<AssetId[]> {
+    const ids = Array.from({ length: assets }, () => assetId(randomUUID()));
+    const author = {
+      applicationId: applicationId(randomUUID()),
+      clientId: by.clientId ?? 'ci_test',
+      requestId: 'req-1',
+      keyHash: 'ab'.repeat(32),
+    };
+    const changes = ids.map((id) => ({ assetId: id, fields: by.fields ?? aChange() }));
+    const statement = this.recorder.statement(workspace, author, changes);
+    await (by.database ?? this.api).run({ workspaceId: workspace }, [statement]);
+    return ids;
+  }
+
+  /** Six sealed events in three batches of two, and two that are not sealed yet. */
+  async aChain(): Promise<WorkspaceId> {
+    const workspace = await this.aWorkspace();
+    for (let batch = 0; batch < 3; batch += 1) {
+      await this.record(workspace, 2);
+      await this.seal(workspace);
+    }
+    await this.record(workspace, 2);
+    return workspace;
+  }
+
+  /** Seals what waits in this workspace and leaves all others alone. */
+  async seal(workspace: WorkspaceId): Promise<void> {
+    await new AuditSealStoreTypeorm(this.api).sealNext(workspace, 1_000, (before, events) =>
+      sealBatch(this.evidence(), workspace, before, events, Date.now()),
+    );
+  }
+
+  /** What somebody does who has all power over the database and not the key. */
+  async tamper(workspace: WorkspaceId, ...statements: string[]): Promise<void> {
+    for (const statement of statements) {
+      const values = statement.includes('$1') ? [workspace] : [];
+      const { rowCount } = await this.database.admin.query(statement, values);
+      if (rowCount === 0) throw new Error(`touched nothing: ${statement}`);
+    }
+  }
+
+  /** What verification says of one workspace, without the workspace. */
+  async verify(workspace: WorkspaceId, audit = this.audit): Promise<AuditVerdict['firstBad'] | 'ok'> {
+    const verdict = await audit.verify([workspace]);
+    if (verdict.ok !== (verdict.firstBad === null)) throw new Error('ok contradicts firstBad');
+    return verdict.firstBad ?? 'ok';
+  }
+}
+
+async function connect(url: string, poolSize: number, patience: 'request' | 'operator'): Promise<DataSource> {
+  return new DataSource(dataSourceOptions({ url, poolSize, patience }, () => undefined)).initialize();
+}

@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import { freePort } from './api-process';
+import { untilRedisAnswers, withRedis } from './redis-connection';
+import { DOCKER_IMAGE } from './redis-program';
+import { TemporaryRedis } from './temporary-redis.port';
+import { Undertaker } from './undertaker';
+
+const run = promisify(execFile);
+const docker = async (...words: readonly string[]): Promise<void> => {
+  await run('docker', [...words]);
+};
+
+/** A Redis server in a container of ours. */
+export class RedisContainer extends TemporaryRedis {
+  private constructor(
+    readonly url: string,
+    private readonly name: string,
+    private readonly undertaker: Undertaker,
+  ) {
+    super();
+  }
+
+  static async start(): Promise<RedisContainer> {
+    const name = `compliance-redis-${randomBytes(6).toString('hex')}`;
+    const password = randomBytes(12).toString('hex');
+    const port = await freePort();
+    const undertaker = new Undertaker('docker rm --force "$1"', name);
+    const redis = new RedisContainer(`redis://:${password}@127.0.0.1:${port}`, name, undertaker);
+    const publish = ['--publish', `127.0.0.1:${port}:6379`];
+    const server = ['redis-server', '--save', '', '--appendonly', 'no', '--requirepass', password];
+    try {
+      await docker('run', '--detach', '--name', name, ...publish, DOCKER_IMAGE, ...server);
+      await untilRedisAnswers(redis.url, 20);
+      return redis;
+    } catch (error) {
+      await redis.stop();
+      throw error;
+    }
+  }
+
+  async flush(): Promise<void> {
+    await withRedis(this.url, (redis) => redis.flushall());
+  }
+
+  async restart(): Promise<void> {
+    await docker('restart', '--time', '0', this.name);
+    await untilRedisAnswers(this.url, 20);
+  }
+
+  async freeze(): Promise<void> {
+    await docker('pause', this.name);
+  }
+
+  async thaw(): Promise<void> {
+    await docker('unpause', this.name);
+  }
+
+  async stop(): Promise<void> {
+    await this.undertaker.call();
+  }
+}

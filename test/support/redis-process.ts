@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from './api-process';
+import { untilRedisAnswers, withRedis } from './redis-connection';
+import { TemporaryRedis } from './temporary-redis.port';
+import { Undertaker } from './undertaker';
+
+// A server that is frozen hears no other signal.
+const END_SERVER_AND_REMOVE_FILES = `
+  if read -r pid <"$1/pid"; then kill -KILL "$pid"; fi
+  rm -rf "$1"`;
+
+/** A Redis server as a process of ours. */
+export class RedisProcess extends TemporaryRedis {
+  readonly url: string;
+  private readonly password = randomBytes(12).toString('hex');
+  private readonly undertaker: Undertaker;
+  private server: ChildProcess;
+
+  private constructor(
+    private readonly program: string,
+    private readonly directory: string,
+    private readonly port: number,
+  ) {
+    super();
+    // By the password a test cannot take another server, which was quicker to the port, for this one.
+    this.url = `redis://:${this.password}@127.0.0.1:${port}`;
+    this.undertaker = new Undertaker(END_SERVER_AND_REMOVE_FILES, directory);
+    this.server = this.launch();
+  }
+
+  static async start(program: string): Promise<RedisProcess> {
+    const directory = mkdtempSync(join(tmpdir(), 'compliance-redis-'));
+    const redis = new RedisProcess(program, directory, await freePort());
+    try {
+      await redis.answering();
+      return redis;
+    } catch (error) {
+      await redis.stop();
+      throw error;
+    }
+  }
+
+  async flush(): Promise<void> {
+    await withRedis(this.url, (redis) => redis.flushall());
+  }
+
+  async restart(): Promise<void> {
+    await this.end();
+    this.server = this.launch();
+    await this.answering();
+  }
+
+  async freeze(): Promise<void> {
+    this.server.kill('SIGSTOP');
+  }
+
+  async thaw(): Promise<void> {
+    this.server.kill('SIGCONT');
+  }
+
+  async stop(): Promise<void> {
+    await this.end();
+    await this.undertaker.call();
+  }
+
+  private launch(): ChildProcess {
+    const settings = {
+      ...{ port: String(this.port), bind: '127.0.0.1', requirepass: this.password },
+      ...{ save: '', appendonly: 'no', daemonize: 'no', dir: this.directory, logfile: this.logFile },
+    };
+    const words = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+    const server = spawn(this.program, words, {
+      argv0: 'redis-server',
+      cwd: '/',
+      detached: true,
+      stdio: 'ignore',
+    });
+    server.on('error', () => undefined);
+    server.unref();
+    writeFileSync(join(this.directory, 'pid'), `${server.pid}\n`);
+    return server;
+  }
+
+  private async answering(): Promise<void> {
+    const { server } = this;
+    await untilRedisAnswers(this.url, 20, () => {
+      if (server.exitCode !== null) throw new Error(`${this.program} ended: ${readFileSync(this.logFile, 'utf8')}`);
+    });
+  }
+
+  private async end(): Promise<void> {
+    const { server } = this;
+    if (server.pid === undefined || server.exitCode !== null || server.signalCode !== null) return;
+    const gone = once(server, 'exit');
+    server.ref();
+    server.kill('SIGKILL');
+    await gone;
+  }
+
+  private get logFile(): string {
+    return join(this.directory, 'log');
+  }
+}

@@ -1,0 +1,12 @@
+/** A Redis for tests: nothing in it is anybody's, and it keeps nothing on disk. */
+export abstract class TemporaryRedis {
+  abstract readonly url: string;
+  /** Forgets every key. */
+  abstract flush(): Promise<void>;
+  /** Ends it at once and starts it again at the same address, empty. */
+  abstract restart(): Promise<void>;
+  /** Keeps it from answering and leaves its connections open, until `thaw`. */
+  abstract freeze(): Promise<void>;
+  abstract thaw(): Promise<void>;
+  abstract stop(): Promise<void>;
+}
