@@ -232,13 +232,15 @@ describe('The operators’ command line', () => {
         SIGNING_KEYS_DIR: join(keys, 'signing'),
         CURSOR_KEYS_FILE: join(keys, 'cursor.json'),
         SECRET_PEPPER_FILE: join(keys, 'pepper'),
+        AUDIT_KEY_FILE: join(keys, 'audit'),
       };
       expect(document(await admin(production, 'keys', 'list', '--json'))).toEqual({ items: [] });
       const needsPepper = await admin({ ...environment, ...production }, 'workspaces', 'list');
       expectFault(needsPepper, 1, /SECRET_PEPPER_FILE names .* which does not exist; run: admin keys init/);
 
       const { made } = document(await admin(production, 'keys', 'init', '--json'));
-      expect(made).toEqual([production.SIGNING_KEYS_DIR, production.CURSOR_KEYS_FILE, production.SECRET_PEPPER_FILE]);
+      const { SIGNING_KEYS_DIR, CURSOR_KEYS_FILE, SECRET_PEPPER_FILE, AUDIT_KEY_FILE } = production;
+      expect(made).toEqual([SIGNING_KEYS_DIR, CURSOR_KEYS_FILE, SECRET_PEPPER_FILE, AUDIT_KEY_FILE]);
       expect(document(await admin(production, 'keys', 'init', '--json'))).toEqual({ made: [] });
       for (const path of made as string[]) expect(statSync(path).mode & 0o077).toBe(0);
 
@@ -259,6 +261,7 @@ describe('The operators’ command line', () => {
   describe('usage', () => {
     const commands = [
       ...['migrate', 'status', 'workspaces create', 'workspaces list', 'import', 'demo load', 'keys init', 'keys list'],
+      ...['audit list', 'audit verify'],
       ...['create', 'list', 'show', 'enable', 'disable'].map((verb) => `applications ${verb}`),
       ...['create', 'list', 'delete'].map((verb) => `tag-keys ${verb}`),
     ];

@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { type Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
-import { Database } from '#libs/platform';
 import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
 import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../../libs/inventory/src/domain/asset';
 import { ASSET_TYPES } from '../../libs/inventory/src/domain/asset-category';
 import { assetRepositoryContract } from '../../libs/inventory/src/domain/asset-repository.contract';
-import { AssetRepositoryTypeorm } from '../../libs/inventory/src/typeorm/asset-repository.typeorm';
+import { assetRepositoryOn } from '../support/asset-repository';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
 describe('The asset repository on Postgres', () => {
@@ -28,7 +27,7 @@ describe('The asset repository on Postgres', () => {
   });
 
   assetRepositoryContract(async () => ({
-    repository: new AssetRepositoryTypeorm(new Database(dataSource)),
+    repository: assetRepositoryOn(dataSource),
     workspaceId: await aWorkspace(),
     otherWorkspaceId: await aWorkspace(),
     add: (workspace, assets) => insert(database.admin, workspace, assets),

@@ -1,10 +1,24 @@
+import type { CountersProgress, CountersReport } from '#libs/inventory';
 import { Client } from 'pg';
 import { type OperatorDatabase, connectionFault } from './operator-database';
-import { withDatabase } from './operator';
+import { type Operator, operateOn, withDatabase } from './operator';
 import { schema } from './schema';
 
 /** Postgres' own number for the oldest version that the schema works with. */
 const OLDEST_VERSION = 150_000;
+
+/** What a full count of the assets gave beside the counters. */
+export interface CountersStatus {
+  readonly workspaces: number;
+  /** Assets that clients see, counted one by one. */
+  readonly assets: number;
+  readonly wrong: readonly (Omit<CountersReport['wrong'][number], 'workspaceId'> & {
+    /** Its slug. */
+    readonly workspace: string;
+  })[];
+  /** How many of them were put right. */
+  readonly repaired: number;
+}
 
 export interface DatabaseStatus {
   readonly ok: boolean;
@@ -17,26 +31,57 @@ export interface DatabaseStatus {
   /** Null where the database is not up to date. */
   readonly workspaces: number | null;
   readonly applications: number | null;
-  /** Assets that clients see. */
+  /** Assets that clients see, by their counters. */
   readonly assets: number | null;
+  /** Only of a deep inspection; null where the database is not up to date. */
+  readonly counters?: CountersStatus | null;
   /** What is wrong, in sentences. */
   readonly problems: readonly string[];
 }
 
-export async function inspect(): Promise<DatabaseStatus> {
-  return withDatabase(async (database) => {
+/** A deep inspection, which is one with `onCounting`, also reconciles the counters of every workspace. */
+export async function inspect(
+  onCounting: ((progress: CountersProgress & { readonly portion: number }) => void) | null = null,
+): Promise<DatabaseStatus> {
+  return withDatabase(async (database, interruption) => {
     const client = new Client({ connectionString: database.migrationDatabaseUrl });
     client.on('error', () => undefined);
     await client.connect();
     try {
-      return await inspectBy(client, database);
+      const countDeeply =
+        onCounting && (() => operateOn(database, interruption, (operator) => reconcile(operator, onCounting)));
+      return await inspectBy(client, database, countDeeply);
     } finally {
       await client.end();
     }
   });
 }
 
-async function inspectBy(client: Client, { databaseUrl }: OperatorDatabase): Promise<DatabaseStatus> {
+/** The counters first: what is counted from them afterwards is right. */
+async function reconcile(
+  operator: Operator,
+  onCounting: (progress: CountersProgress & { readonly portion: number }) => void,
+): Promise<CountersStatus> {
+  const workspaces = await operator.workspaces.list();
+  const slugs = new Map(workspaces.map(({ id, slug }) => [id, slug]));
+  const report = await operator.facetCounters.reconcile([...slugs.keys()], (progress) => {
+    operator.checkInterrupted();
+    onCounting({ ...progress, portion: progress.workspaces / Math.max(1, workspaces.length) });
+  });
+  return {
+    ...report,
+    wrong: report.wrong.map(({ workspaceId, ...difference }) => ({
+      workspace: slugs.get(workspaceId) ?? workspaceId,
+      ...difference,
+    })),
+  };
+}
+
+async function inspectBy(
+  client: Client,
+  { databaseUrl }: OperatorDatabase,
+  countDeeply: (() => Promise<CountersStatus>) | null,
+): Promise<DatabaseStatus> {
   const problems: string[] = [];
   const runtime = decodeURIComponent(new URL(databaseUrl).username);
   const fault = await connectionFault(databaseUrl);
@@ -62,7 +107,9 @@ async function inspectBy(client: Client, { databaseUrl }: OperatorDatabase): Pro
   const migrations = await migrationsOf(client);
   if (migrations.pending.length > 0)
     problems.push(`${migrations.pending.length} migrations are pending; run: admin migrate`);
-  const counts = migrations.pending.length === 0 ? await count(client) : null;
+  const upToDate = migrations.pending.length === 0;
+  const deep = countDeeply && { counters: upToDate ? await countDeeply() : null };
+  const counts = upToDate ? await count(client) : null;
   return {
     ok: problems.length === 0,
     server,
@@ -72,6 +119,7 @@ async function inspectBy(client: Client, { databaseUrl }: OperatorDatabase): Pro
     workspaces: counts?.workspaces ?? null,
     applications: counts?.applications ?? null,
     assets: counts?.assets ?? null,
+    ...deep,
     problems,
   };
 }
@@ -83,8 +131,12 @@ async function migrationsOf(client: Client): Promise<DatabaseStatus['migrations'
     : { rows: [] };
   const applied = rows.map(({ name }) => name);
   const known = schema.flatMap((part) => part.migrations.map((migration) => migration.name));
-  return { applied, pending: known.filter((name) => !applied.includes(name)) };
+  // In the order in which they will be applied: a migration's name ends in its timestamp.
+  const pending = known.filter((name) => !applied.includes(name)).sort(byTimestamp);
+  return { applied, pending };
 }
+
+const byTimestamp = (one: string, other: string): number => Number(one.slice(-13)) - Number(other.slice(-13));
 
 /** Row-level security holds the owner too: assets are counted workspace by workspace. */
 async function count(client: Client): Promise<{ workspaces: number; applications: number; assets: number }> {

@@ -1,6 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { applicationsCommand } from './commands/applications';
+import { auditCommand } from './commands/audit';
 import { demoCommand } from './commands/demo';
+import { idempotencyCommand } from './commands/idempotency';
 import { importCommand } from './commands/import';
 import { keysCommand } from './commands/keys';
 import { migrateCommand } from './commands/migrate';
@@ -23,7 +25,9 @@ function commandLine(): Command {
     .addCommand(tagKeysCommand())
     .addCommand(importCommand())
     .addCommand(demoCommand())
-    .addCommand(keysCommand());
+    .addCommand(keysCommand())
+    .addCommand(auditCommand())
+    .addCommand(idempotencyCommand());
   settle(program);
   return program;
 }

@@ -8,8 +8,15 @@ import {
   WorkspacesService,
   makeMissingKeys,
 } from '#libs/auth';
-import { DemoService, ImportsService, InventoryOperatorModule, TagKeysService } from '#libs/inventory';
-import { DatabaseModule, ProcessLogger, Settings } from '#libs/platform';
+import {
+  AuditService,
+  DemoService,
+  FacetCountersService,
+  ImportsService,
+  InventoryOperatorModule,
+  TagKeysService,
+} from '#libs/inventory';
+import { DatabaseModule, IdempotencyPurge, ProcessLogger, Settings } from '#libs/platform';
 import { setTimeout as delay } from 'node:timers/promises';
 import { destination, pino } from 'pino';
 import { CommandFailed } from './command-faults';
@@ -26,6 +33,9 @@ export interface Operator {
   readonly tagKeys: TagKeysService;
   readonly imports: ImportsService;
   readonly demo: DemoService;
+  readonly audit: AuditService;
+  readonly facetCounters: FacetCountersService;
+  readonly idempotencyPurge: IdempotencyPurge;
   /** For long work to call between its steps; throws once the command was interrupted. */
   readonly checkInterrupted: () => void;
 }
@@ -46,25 +56,35 @@ export async function withDatabase<Result>(
 
 /** Runs `work` with the services of the features on the database. */
 export async function operate<Result>(work: (operator: Operator) => Promise<Result>): Promise<Result> {
-  return withDatabase(async ({ settings, migrationDatabaseUrl }, interruption) => {
-    if (!settings.production) await makeMissingKeys(settings);
-    const context = await createContext(settings, migrationDatabaseUrl);
-    try {
-      return await interruption.outcomeOf(
-        work({
-          workspaces: context.get(WorkspacesService),
-          applications: context.get(ApplicationsService),
-          tagKeys: context.get(TagKeysService),
-          imports: context.get(ImportsService),
-          demo: context.get(DemoService),
-          checkInterrupted: interruption.check,
-        }),
-      );
-    } finally {
-      // Closing waits for connections in use, and interrupted work may never give its own back.
-      await Promise.race([context.close(), delay(3_000)]);
-    }
-  });
+  return withDatabase((database, interruption) => operateOn(database, interruption, work));
+}
+
+/** The same on a database that is open already. */
+export async function operateOn<Result>(
+  { settings, migrationDatabaseUrl }: OperatorDatabase,
+  interruption: Interruption,
+  work: (operator: Operator) => Promise<Result>,
+): Promise<Result> {
+  if (!settings.production) await makeMissingKeys(settings);
+  const context = await createContext(settings, migrationDatabaseUrl);
+  try {
+    return await interruption.outcomeOf(
+      work({
+        workspaces: context.get(WorkspacesService),
+        applications: context.get(ApplicationsService),
+        tagKeys: context.get(TagKeysService),
+        imports: context.get(ImportsService),
+        demo: context.get(DemoService),
+        audit: context.get(AuditService),
+        facetCounters: context.get(FacetCountersService),
+        idempotencyPurge: context.get(IdempotencyPurge),
+        checkInterrupted: interruption.check,
+      }),
+    );
+  } finally {
+    // Closing waits for connections in use, and interrupted work may never give its own back.
+    await Promise.race([context.close(), delay(3_000)]);
+  }
 }
 
 /** Throws when there is none. */
@@ -82,11 +102,15 @@ async function createContext(settings: Settings, databaseUrl: string): Promise<I
     });
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException;
-    if (path !== settings.secretPepperFile) throw error;
+    const setting = new Map([
+      [settings.secretPepperFile, 'SECRET_PEPPER_FILE'],
+      [settings.auditKeyFile, 'AUDIT_KEY_FILE'],
+    ]).get(path ?? '');
+    if (setting === undefined) throw error;
     throw new CommandFailed(
       code === 'ENOENT'
-        ? `SECRET_PEPPER_FILE names ${path}, which does not exist; run: admin keys init`
-        : `SECRET_PEPPER_FILE names ${path}, which cannot be read (${code ?? 'unknown'}).`,
+        ? `${setting} names ${path}, which does not exist; run: admin keys init`
+        : `${setting} names ${path}, which cannot be read (${code ?? 'unknown'}).`,
     );
   }
 }
@@ -108,7 +132,7 @@ class OperatorModule {
         AuthOperatorModule,
         InventoryOperatorModule,
       ],
-      providers: [{ provide: Settings, useValue: settings }],
+      providers: [{ provide: Settings, useValue: settings }, IdempotencyPurge],
       exports: [Settings],
     };
   }

@@ -17,6 +17,36 @@ export async function print(result: Result, options: { readonly json?: boolean }
   }
 }
 
+/** One JSON document a line, no faster than they are read. */
+export class DocumentLines {
+  private closed = false;
+
+  constructor() {
+    process.stdout.on('error', () => (this.closed = true));
+  }
+
+  /** False once the reader has seen enough, as `head` has. */
+  async write(document: unknown): Promise<boolean> {
+    if (!this.closed && !process.stdout.write(`${JSON.stringify(document)}\n`)) await this.drained();
+    return !this.closed;
+  }
+
+  /** Resolves once everything was handed over: the end of the process drops what was not. */
+  async end(): Promise<void> {
+    if (!this.closed) await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
+  }
+
+  private drained(): Promise<void> {
+    return new Promise((resolve) => {
+      const go = (): void => {
+        process.stdout.off('drain', go).off('error', go).off('close', go);
+        resolve();
+      };
+      process.stdout.once('drain', go).once('error', go).once('close', go);
+    });
+  }
+}
+
 /** Only people at a terminal are told how things go; a script's logs stay clean. */
 export function say(line: string): void {
   if (process.stderr.isTTY) process.stderr.write(`${line}\n`);

@@ -4,7 +4,7 @@ import { print, table } from '../output';
 
 export function keysCommand(): Command {
   const group = new Command('keys').description(
-    'keys that sign tokens and seal cursors, and the pepper of client secrets',
+    'keys that sign tokens and seal cursors, and the keys of client secrets and of the audit',
   );
   withCommonOptions(group.command('init'))
     .description('make the keys that are missing, where the settings say; keys that are there stay as they are')

@@ -1,17 +1,30 @@
 import { Command } from 'commander';
+import type { CountersStatus } from '../database-status';
 import { CommandFailed } from '../command-faults';
 import { type CommonOptions, withCommonOptions } from '../options';
-import { card, print } from '../output';
+import { card, print, table } from '../output';
+
+interface StatusOptions extends CommonOptions {
+  readonly deep?: boolean;
+}
 
 export function statusCommand(): Command {
   return withCommonOptions(new Command('status'))
     .description('whether the database is reachable with both roles and up to date; exit code 1 when not')
-    .action(async (options: CommonOptions) => {
+    .option(
+      '--deep',
+      'count every asset, compare the counters that lists take their totals from, repair those that differ',
+    )
+    .action(async (options: StatusOptions) => {
       const { inspect } = await import('../database-status.js');
-      const status = await inspect();
-      const { server, roles, migrations, workspaces, applications, assets, problems } = status;
-      const text = (): Promise<string> =>
-        card({
+      const { createProgress } = await import('../progress.js');
+      const progress = createProgress('assets counted');
+      const status = await inspect(
+        options.deep === true ? ({ assets, portion }) => progress.show(assets, portion) : null,
+      ).finally(() => progress.end());
+      const { server, roles, migrations, workspaces, applications, assets, counters, problems } = status;
+      const text = async (): Promise<string> => {
+        const shown = await card({
           server,
           'role of MIGRATION_DATABASE_URL': roles.owner,
           'role of DATABASE_URL': roles.runtime,
@@ -21,7 +34,21 @@ export function statusCommand(): Command {
           applications,
           assets,
         });
+        return counters ? `${shown}\n${await describe(counters)}` : shown;
+      };
       await print({ json: status, text }, options);
       if (problems.length > 0) throw new CommandFailed(problems.join(' '));
     });
+}
+
+async function describe({ workspaces, assets, wrong, repaired }: CountersStatus): Promise<string> {
+  const counted = `Full count: ${assets.toLocaleString('en')} assets, ${workspaces} workspaces.`;
+  if (wrong.length === 0) return `${counted} Every counter is right.`;
+  return [
+    `${counted} Counters that were wrong, and have been put right: ${repaired}`,
+    await table(
+      ['workspace', 'sub key', 'facet', 'counter said', 'assets there are'],
+      wrong.map((counter) => [counter.workspace, counter.subKey, counter.facet, counter.counted, counter.actual]),
+    ),
+  ].join('\n');
 }

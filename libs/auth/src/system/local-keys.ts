@@ -15,8 +15,8 @@ export async function makeMissingKeys(settings: Settings): Promise<string[]> {
   });
   if (signing) made.push(settings.signingKeysDir);
   if (makeSecretFileOnce(settings.cursorKeysFile, () => newCursorKeyFile(now))) made.push(settings.cursorKeysFile);
-  if (makeSecretFileOnce(settings.secretPepperFile, () => `${randomBytes(32).toString('base64')}\n`)) {
-    made.push(settings.secretPepperFile);
+  for (const file of [settings.secretPepperFile, settings.auditKeyFile]) {
+    if (makeSecretFileOnce(file, () => `${randomBytes(32).toString('base64')}\n`)) made.push(file);
   }
   return made;
 }

@@ -12,3 +12,17 @@ export class SubKeyInconsistent extends ValidationFailed {
     super([{ parameter: 'subKey', code: 'choice', detail: 'subKey does not belong to categoryKey.' }]);
   }
 }
+
+/** Employees are read-only here: their own system keeps them. */
+export class AssetNotWritable extends DomainError {
+  constructor(ids: readonly string[]) {
+    super('resource_not_writable', `Employees cannot be updated: ${ids.slice(0, 5).join(', ')}. Nothing was applied.`);
+  }
+}
+
+/** Somebody changed the asset since the client read it. */
+export class AssetChangedMeanwhile extends DomainError {
+  constructor() {
+    super('precondition_failed', 'The asset has another version than If-Match names.');
+  }
+}

@@ -36,6 +36,7 @@ export function anAssetValue(change: Partial<Asset> = {}): Asset {
     operatingSystem: null,
     osVersion: null,
     email: null,
+    version: 1,
     ...change,
   };
 }

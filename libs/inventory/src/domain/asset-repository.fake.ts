@@ -2,15 +2,22 @@ import { type AssetId, type Page, type PageRequest, type WorkspaceId, toPage } f
 import type { Asset } from './asset';
 import { categoryOf } from './asset-category';
 import type { AssetFilter } from './asset-filter';
-import { AssetRepository } from './asset-repository.port';
+import type { AssetPatch, PatchedAsset } from './asset-patch';
+import { AssetRepository, type LockedAssets } from './asset-repository.port';
+import type { TagKey } from './tag-key';
 
 /** The model: assets in a list, filters as the specification words them, one condition after the other. */
 export class AssetRepositoryFake extends AssetRepository {
-  private readonly assets: { readonly workspaceId: WorkspaceId; readonly asset: Asset }[] = [];
+  private readonly assets: { readonly workspaceId: WorkspaceId; asset: Asset }[] = [];
+  private readonly tagKeys: { readonly workspaceId: WorkspaceId; readonly tagKey: Omit<TagKey, 'createdAt'> }[] = [];
 
   /** The order of adding is the order of listing. */
   add(workspaceId: WorkspaceId, asset: Asset): void {
     this.assets.push({ workspaceId, asset });
+  }
+
+  addTagKey(workspaceId: WorkspaceId, tagKey: Omit<TagKey, 'createdAt'>): void {
+    this.tagKeys.push({ workspaceId, tagKey });
   }
 
   override list(workspaceId: WorkspaceId, filter: AssetFilter, page: PageRequest): Promise<Page<Asset>> {
@@ -21,6 +28,26 @@ export class AssetRepositoryFake extends AssetRepository {
     const rest = matching.filter((entry) => Number(entry.position) > after);
     const { items, endPosition, totalCount } = toPage(rest, page.size, matching.length);
     return Promise.resolve({ items: items.map(({ asset }) => asset), endPosition, totalCount });
+  }
+
+  override lock(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): Promise<LockedAssets> {
+    const own = this.assets.filter((entry) => entry.workspaceId === workspaceId).map(({ asset }) => asset);
+    const owner = patch.ownerId ? own.find(({ id }) => id === patch.ownerId) : null;
+    return Promise.resolve({
+      assets: own.filter(({ id }) => ids.includes(id)),
+      ownerIsEmployee: !patch.ownerId || owner?.type === 'EMPLOYEE',
+      tagKeys: this.tagKeys
+        .filter((entry) => entry.workspaceId === workspaceId && patch.tags?.includes(entry.tagKey.key))
+        .map(({ tagKey }) => tagKey),
+    });
+  }
+
+  override update(workspaceId: WorkspaceId, _patch: AssetPatch, patched: readonly PatchedAsset[]): Promise<void> {
+    for (const { asset } of patched) {
+      const entry = this.assets.find((one) => one.workspaceId === workspaceId && one.asset.id === asset.id);
+      if (entry) entry.asset = asset;
+    }
+    return Promise.resolve();
   }
 
   override find(workspaceId: WorkspaceId, id: AssetId): Promise<Asset | null> {

@@ -48,6 +48,8 @@ export interface Asset {
   readonly operatingSystem: string | null;
   readonly osVersion: string | null;
   readonly email: string | null;
+  /** Rises with every change of the asset. */
+  readonly version: number;
 }
 
 /** Derived, never set: COMPLETE exactly when the asset has an owner (specification, States and transitions). */

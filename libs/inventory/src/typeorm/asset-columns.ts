@@ -27,6 +27,7 @@ export function toAsset(row: TextRow): Asset {
     operatingSystem: row[18] ?? null,
     osVersion: row[19] ?? null,
     email: row[20] ?? null,
+    version: Number(row[21]),
   };
 }
 

@@ -1,12 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { type AssetId, type Page, type PageRequest, type WorkspaceId, toPage } from '#libs/kernel';
-import { Database, type Statement, type TextRow } from '#libs/platform';
+import { type BoundStatement, Database, type Statement, type TextRow } from '#libs/platform';
 import type { Asset } from '../domain/asset';
 import { ASSET_TYPES } from '../domain/asset-category';
 import { type AssetFilter, FACETS, facetsOf, typesOf } from '../domain/asset-filter';
-import { AssetRepository } from '../domain/asset-repository.port';
+import type { ChangeAuthor } from '../domain/asset-change';
+import type { AssetPatch, PatchedAsset } from '../domain/asset-patch';
+import { AssetRepository, type LockedAssets } from '../domain/asset-repository.port';
 import { toAsset } from './asset-columns';
 import { FIND_ASSET, type ListRange, listStatement } from './asset-statements';
+import { apiSetBits, lockStatements, markStatement, tagStatements, updateStatement } from './asset-update-statements';
+import { AuditRecorder } from './audit-recorder';
 
 /** Before the first row: ids begin at 1. */
 const START = '0';
@@ -15,7 +19,10 @@ const START = '0';
 export class AssetRepositoryTypeorm extends AssetRepository {
   private readonly listStatements = new Map<string, Statement>();
 
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    private readonly audit: AuditRecorder,
+  ) {
     super();
   }
 
@@ -38,6 +45,40 @@ export class AssetRepositoryTypeorm extends AssetRepository {
   async find(workspaceId: WorkspaceId, id: AssetId): Promise<Asset | null> {
     const [rows] = await this.database.run({ workspaceId }, [{ ...FIND_ASSET, values: [workspaceId, id] }]);
     return rows?.[0] ? toAsset(rows[0]) : null;
+  }
+
+  async lock(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): Promise<LockedAssets> {
+    const statements = lockStatements(workspaceId, ids, patch);
+    const [assets = [], owners = [], tagKeys = []] = await this.database.run({ workspaceId }, statements);
+    return {
+      assets: assets.map(toAsset),
+      ownerIsEmployee: !patch.ownerId || owners.length > 0,
+      tagKeys: tagKeys.map(([key, value, platform]) => ({
+        key: key as string,
+        value: value ?? null,
+        platform: platform === 't',
+      })),
+    };
+  }
+
+  async update(
+    workspaceId: WorkspaceId,
+    patch: AssetPatch,
+    patched: readonly PatchedAsset[],
+    author: ChangeAuthor,
+  ): Promise<void> {
+    if (apiSetBits(patch) === 0) return;
+    const kept = patched.filter(({ change }) => change === null).map(({ asset }) => asset.id);
+    const [first, ...others] = patched.filter(({ change }) => change !== null).map(({ asset }) => asset);
+    const changes = patched.flatMap(({ change }) => change ?? []);
+    const statements: BoundStatement[] = [];
+    if (kept.length > 0) statements.push(markStatement(workspaceId, patch, kept));
+    if (first) {
+      statements.push(updateStatement(workspaceId, patch, [first, ...others]));
+      if (patch.tags) statements.push(...tagStatements(workspaceId, first));
+      statements.push(this.audit.statement(workspaceId, author, changes));
+    }
+    await this.database.write({ workspaceId }, statements);
   }
 
   private listStatement(range: ListRange, facetCount: number, unfiltered: boolean): Statement {

@@ -23,13 +23,14 @@ export const ASSET_COLUMNS = [
   'operating_system',
   'os_version',
   'email',
+  'version',
 ] as const;
 
 /** The columns of the table that those are made of. */
 const READ_COLUMNS = ASSET_COLUMNS.map((column) => /epoch FROM (\w+)/.exec(column)?.[1] ?? column).join(', ');
 
 export const FIND_ASSET: Statement = {
-  name: 'asset_find_1',
+  name: 'asset_find_2',
   text: `SELECT ${ASSET_COLUMNS.join(', ')} FROM asset WHERE workspace_id = $1 AND public_id = $2 AND facet IS NOT NULL`,
 };
 
@@ -61,7 +62,7 @@ export function listStatement(range: ListRange, facetCount: number, unfiltered: 
     ? page('')
     : facets.map((facet) => `(${page(`${RANGE_CONDITION[range]} AND facet = ${facet}`)})`).join(' UNION ALL ');
   return {
-    name: `asset_list_1_${unfiltered ? 'unfiltered' : `${range}_${facetCount}`}`,
+    name: `asset_list_2_${unfiltered ? 'unfiltered' : `${range}_${facetCount}`}`,
     text: `
       SELECT total.n, ${ASSET_COLUMNS.join(', ')}
         FROM (SELECT coalesce(sum(n), 0) AS n FROM facet_count

@@ -1,3 +1,4 @@
+import { API_SET } from './api-set';
 import { STAGING_COLUMNS } from './import-rows';
 
 const names = STAGING_COLUMNS.map(([name]) => name);
@@ -18,9 +19,6 @@ const PLAIN_COLUMNS = [
   'contains_user_data',
   'user_data_info',
 ] as const;
-
-/** Bits of asset.api_set: what was set through the API is kept, field by field (interfaces, Import format). */
-const API_SET = { owner: 1, description: 2, classification: 4, tags: 8 } as const;
 
 const keptOr = (bit: number, kept: string, imported: string): string =>
   `CASE WHEN asset.api_set & ${bit} <> 0 THEN ${kept} ELSE ${imported} END`;

@@ -1,0 +1,146 @@
+import { Command, InvalidArgumentError } from 'commander';
+import type { RecordedEvent } from '#libs/inventory';
+import { CommandFailed, WrongUsage } from '../command-faults';
+import type { Operator } from '../operator';
+import { type CommonOptions, parseClientId, parseSlug, withCommonOptions } from '../options';
+import { DocumentLines, print, table } from '../output';
+import { parseSince } from '../since-option';
+
+interface ListOptions extends CommonOptions {
+  readonly workspace?: string;
+  readonly limit?: number;
+  readonly asset?: string;
+  readonly application?: string;
+  readonly since?: number;
+  readonly ndjson?: boolean;
+}
+
+type Changes = RecordedEvent['changes'];
+
+const DEFAULT_LIMIT = 100;
+/** What a value may take up of a line for people; `--json` has it whole. */
+const SHOWN_LENGTH = 60;
+
+export function auditCommand(): Command {
+  const group = new Command('audit').description('what applications changed, and whether the record of it is whole');
+  withCommonOptions(group.command('list'))
+    .description('the recorded changes, newest first')
+    .option('--workspace <slug>', 'of this workspace only', parseSlug)
+    .option('--limit <n>', `at most so many (default: ${DEFAULT_LIMIT}, with --ndjson all)`, parseLimit)
+    .option('--asset <id>', 'of this asset only', parseAsset)
+    .option('--application <client_id>', 'by this application only', parseClientId)
+    .option('--since <time>', 'not before a time, as 2026-01-31T08:00:00Z, or the last 30s, 15m, 24h, 7d', parseSince)
+    .option('--ndjson', 'print one JSON document a line, as they are read')
+    .action(list);
+  withCommonOptions(group.command('verify'))
+    .description('recompute every code and chain; exit code 1 when anything was altered, removed, added or moved')
+    .option('--workspace <slug>', 'of this workspace only', parseSlug)
+    .action(verify);
+  return group;
+}
+
+async function list(options: ListOptions): Promise<void> {
+  if (options.json === true && options.ndjson === true) {
+    throw new WrongUsage('--json is one document and --ndjson one a line; give one of them.');
+  }
+  const { operate, workspaceOf } = await import('../operator.js');
+  const limit = options.limit ?? (options.ndjson === true ? Infinity : DEFAULT_LIMIT);
+  const events = await operate(async (operator) => {
+    const { workspace, asset, application, since } = options;
+    const { assetId } = await import('#libs/kernel');
+    const filter = {
+      workspaceIds: workspace ? [(await workspaceOf(operator, workspace)).id] : await operator.audit.workspaces(),
+      ...(asset === undefined ? {} : { assetId: assetId(asset) }),
+      ...(application === undefined ? {} : { clientId: application }),
+      ...(since === undefined ? {} : { since }),
+    };
+    const lines = options.ndjson === true ? new DocumentLines() : null;
+    const found: RecordedEvent[] = [];
+    let none = true;
+    for await (const event of operator.audit.list(filter, limit)) {
+      operator.checkInterrupted();
+      none = false;
+      if (lines === null) found.push(event);
+      else if (!(await lines.write(eventJson(event)))) break;
+    }
+    await lines?.end();
+    if (none) await assertApplication(operator, application);
+    return found;
+  });
+  if (options.ndjson !== true)
+    await print({ json: { items: events.map(eventJson) }, text: () => draw(events) }, options);
+}
+
+/** Events of an application that is gone are found all the same; that none are is no answer to a mistyped id. */
+async function assertApplication(operator: Operator, clientId: string | undefined): Promise<void> {
+  if (clientId === undefined || (await operator.applications.find(clientId)) !== null) return;
+  throw new CommandFailed(`There is no application with the client id "${clientId}".`);
+}
+
+async function verify(options: CommonOptions & { readonly workspace?: string }): Promise<void> {
+  const { operate, workspaceOf } = await import('../operator.js');
+  const { createProgress } = await import('../progress.js');
+  const verdict = await operate(async (operator) => {
+    const slugs = new Map((await operator.workspaces.list()).map(({ id, slug }) => [id, slug]));
+    const slugOf = (id: Parameters<typeof slugs.get>[0]): string => slugs.get(id) ?? id;
+    const workspaceIds = options.workspace
+      ? [(await workspaceOf(operator, options.workspace)).id]
+      : (await operator.audit.workspaces()).sort((one, other) => (slugOf(one) < slugOf(other) ? -1 : 1));
+    const progress = createProgress('events');
+    try {
+      const { firstBad, ...rest } = await operator.audit.verify(workspaceIds, ({ verified, known }) => {
+        progress.show(verified, verified / known);
+        operator.checkInterrupted();
+      });
+      if (firstBad === null) return { ...rest, firstBad };
+      const { workspaceId, sequence, reason } = firstBad;
+      return { ...rest, firstBad: { workspace: slugOf(workspaceId), sequence, reason } };
+    } finally {
+      progress.end();
+    }
+  });
+  const { ok, sealed, unsealed, firstBad } = verdict;
+  const text = (): string => (ok ? `${sealed} sealed and ${unsealed} unsealed events: all as they were recorded.` : '');
+  await print({ json: { ok, sealed, unsealed, firstBad }, text }, options);
+  if (firstBad === null) return;
+  const place = firstBad.sequence === null ? 'not sealed' : `sequence ${firstBad.sequence}`;
+  throw new CommandFailed(`The audit of "${firstBad.workspace}" does not verify (${place}): ${firstBad.reason}.`);
+}
+
+function eventJson({ clientId, ...event }: RecordedEvent) {
+  const { workspaceId, id, occurredAt, assetId, applicationId, requestId, keyHash, ...rest } = event;
+  const { changes, mac, sequence, link } = rest;
+  return {
+    ...{ workspaceId, id, occurredAt, assetId, applicationId },
+    client_id: clientId,
+    ...{ requestId, keyHash, changes, mac, sequence, link },
+  };
+}
+
+function draw(events: readonly RecordedEvent[]): Promise<string> {
+  return table(
+    ['occurred', 'client_id', 'asset', 'changes', 'request', 'sequence'],
+    events.map(({ occurredAt, clientId, assetId, changes, requestId, sequence }) => {
+      // What was forged is shown too, whatever it looks like.
+      const lines = Object.entries(changes).map(([field, change]: [string, Partial<Changes[string]> | null]) => {
+        return `${field}: ${shown(change?.old)} → ${shown(change?.new)}`;
+      });
+      return [occurredAt, clientId, assetId, lines.join('\n'), requestId, sequence];
+    }),
+  );
+}
+
+function shown(value: unknown): string {
+  const text = [...JSON.stringify(value ?? null)];
+  return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH).join('')}…` : text.join('');
+}
+
+function parseLimit(value: string): number {
+  if (/^[1-9][0-9]{0,8}$/.test(value)) return Number(value);
+  throw new InvalidArgumentError('A limit is a whole number from 1 on.');
+}
+
+function parseAsset(value: string): string {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)) return value;
+  throw new InvalidArgumentError('An asset is given by its id, a UUID.');
+}

@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import type { WorkspaceId } from '#libs/kernel';
+import { AuditCheck } from '../domain/audit-check';
+import type { RecordedEvent } from '../domain/audit-event';
+import { AuditEvidence } from '../domain/audit-evidence.port';
+import { type AuditFilter, AuditTrail } from '../domain/audit-trail.port';
+
+export interface AuditVerdict {
+  readonly ok: boolean;
+  /** Numbers of events. */
+  readonly sealed: number;
+  readonly unsealed: number;
+  readonly firstBad: {
+    readonly workspaceId: WorkspaceId;
+    /** The place in the workspace's chain; null for an event that is not sealed. */
+    readonly sequence: number | null;
+    readonly reason: string;
+  } | null;
+}
+
+export interface AuditProgress {
+  readonly verified: number;
+  /** Events of the workspaces looked at so far, and of this one. */
+  readonly known: number;
+}
+
+const PAGE = 500;
+
+/** The audit as operators see it. */
+@Injectable()
+export class AuditService {
+  constructor(
+    private readonly trail: AuditTrail,
+    private readonly evidence: AuditEvidence,
+  ) {}
+
+  /** Every workspace of which anything is kept. */
+  async workspaces(): Promise<WorkspaceId[]> {
+    return this.trail.workspaces();
+  }
+
+  /** Newest first, `limit` at most, in bounded memory. */
+  async *list(filter: AuditFilter, limit = Infinity): AsyncGenerator<RecordedEvent, void> {
+    let left = limit;
+    for (let after: RecordedEvent | null = null; left > 0;) {
+      const size = Math.min(left, PAGE);
+      const page: RecordedEvent[] = await this.trail.list(filter, { size, after });
+      yield* page;
+      after = page[page.length - 1] ?? null;
+      if (page.length < size) return;
+      left -= size;
+    }
+  }
+
+  /**
+   * Recomputes every MAC and chain. Workspaces are looked at in the order given, each as it was at one moment; after the
+   * first fault events are only counted. `onProgress` may throw to stop.
+   */
+  async verify(
+    workspaceIds: readonly WorkspaceId[],
+    onProgress: (progress: AuditProgress) => void = () => undefined,
+  ): Promise<AuditVerdict> {
+    const counts = { sealed: 0, unsealed: 0 };
+    let verified = 0;
+    let firstBad: AuditVerdict['firstBad'] = null;
+    for (const workspaceId of workspaceIds) {
+      const snapshot = await this.trail.open(workspaceId);
+      try {
+        counts.sealed += snapshot.sealedCount;
+        counts.unsealed += snapshot.unsealedCount;
+        if (firstBad !== null) continue;
+        const known = counts.sealed + counts.unsealed;
+        const check = new AuditCheck(this.evidence, workspaceId, snapshot, () => {
+          verified += 1;
+          if (verified % PAGE === 0) onProgress({ verified, known });
+        });
+        const fault = await check.firstFault();
+        if (fault !== null) firstBad = { workspaceId, ...fault };
+      } finally {
+        await snapshot.close();
+      }
+    }
+    return { ok: firstBad === null, ...counts, firstBad };
+  }
+}

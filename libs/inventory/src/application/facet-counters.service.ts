@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import type { WorkspaceId } from '#libs/kernel';
+import { type CounterDifference, FacetCounters } from '../domain/facet-counters.port';
+
+export interface CountersReport {
+  readonly workspaces: number;
+  /** Visible assets of all the workspaces, by a full count. */
+  readonly assets: number;
+  readonly wrong: readonly (CounterDifference & { readonly workspaceId: WorkspaceId })[];
+  /** Counters that were put right. */
+  readonly repaired: number;
+}
+
+/** Workspaces that are done, and the assets counted in them. */
+export interface CountersProgress {
+  readonly workspaces: number;
+  readonly assets: number;
+}
+
+/** Keeps watch over the counters that the database keeps exact by itself. */
+@Injectable()
+export class FacetCountersService {
+  constructor(private readonly counters: FacetCounters) {}
+
+  /**
+   * Compares and repairs one workspace after the other. What `onProgress` throws ends it; workspaces that are done stay
+   * repaired.
+   */
+  async reconcile(
+    workspaceIds: readonly WorkspaceId[],
+    onProgress: (progress: CountersProgress) => void = () => undefined,
+  ): Promise<CountersReport> {
+    let assets = 0;
+    const wrong: CountersReport['wrong'][number][] = [];
+    for (const [done, workspaceId] of workspaceIds.entries()) {
+      onProgress({ workspaces: done, assets });
+      const found = await this.counters.reconcile(workspaceId);
+      assets += found.assets;
+      wrong.push(...found.wrong.map((difference) => ({ workspaceId, ...difference })));
+    }
+    onProgress({ workspaces: workspaceIds.length, assets });
+    return { workspaces: workspaceIds.length, assets, wrong, repaired: wrong.length };
+  }
+}

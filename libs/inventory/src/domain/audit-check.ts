@@ -1,0 +1,117 @@
+import type { WorkspaceId } from '#libs/kernel';
+import type { AuditSeal, RecordedEvent } from './audit-event';
+import type { AuditEvidence } from './audit-evidence.port';
+import type { AuditSnapshot } from './audit-trail.port';
+
+/** The first thing that is wrong with the audit of a workspace. */
+export interface AuditFault {
+  /** The place in the chain; null for an event that is not sealed. */
+  readonly sequence: number | null;
+  /** For people. */
+  readonly reason: string;
+}
+
+/** Recomputes the chain of one workspace from its start and compares everything that is kept with it. */
+export class AuditCheck {
+  private link: string;
+  /** The chain is as it was sealed up to this place. */
+  private last = 0;
+
+  /** `onEvent` is told of every event and may throw to stop. */
+  constructor(
+    private readonly evidence: AuditEvidence,
+    workspaceId: WorkspaceId,
+    private readonly snapshot: AuditSnapshot,
+    private readonly onEvent: () => void,
+  ) {
+    this.link = evidence.chainStart(workspaceId);
+  }
+
+  /** Null when nothing is wrong. What is sealed is looked at first, in the order of the chain. */
+  async firstFault(): Promise<AuditFault | null> {
+    const seals = this.snapshot.seals();
+    try {
+      return (await this.sealedFault(seals)) ?? (await this.unsealedFault());
+    } finally {
+      await seals.return();
+    }
+  }
+
+  private async sealedFault(seals: AsyncGenerator<AuditSeal, void>): Promise<AuditFault | null> {
+    let seal: AuditSeal | null = null;
+    for await (const event of this.snapshot.sealedEvents()) {
+      this.onEvent();
+      const sequence = this.last + 1;
+      if (event.sequence !== sequence) return missing(sequence);
+      if (seal === null || seal.lastSequence < sequence) {
+        seal = (await seals.next()).value ?? null;
+        const fault = this.sealFault(seal, sequence);
+        if (fault) return fault;
+      }
+      const fault = this.eventFault(event, sequence);
+      if (fault) return fault;
+      if (seal?.lastSequence === sequence && seal.head !== this.link) {
+        return { sequence, reason: 'the seal was made over another chain' };
+      }
+      this.last = sequence;
+    }
+    const rest = seal !== null && seal.lastSequence > this.last ? seal : (await seals.next()).value;
+    return rest ? missing(this.last + 1) : this.endFault();
+  }
+
+  private sealFault(seal: AuditSeal | null, sequence: number): AuditFault | null {
+    if (seal === null) return { sequence, reason: 'no seal covers the event' };
+    if (this.evidence.sealMac(seal) !== seal.mac) return { sequence, reason: 'the seal that follows was altered' };
+    if (seal.firstSequence !== sequence) return { sequence, reason: 'the seal of the event is missing' };
+    return null;
+  }
+
+  private eventFault(event: RecordedEvent, sequence: number): AuditFault | null {
+    if (!this.isAuthentic(event))
+      return { sequence, reason: 'the event was altered or forged: its MAC does not match' };
+    this.link = this.evidence.nextLink(this.link, sequence, event.mac);
+    if (event.link !== this.link) return { sequence, reason: 'the event is not the one that was sealed in this place' };
+    return null;
+  }
+
+  /** A chain that was cut short is whole in itself: only the head, which is kept apart, knows of the rest. */
+  private endFault(): AuditFault | null {
+    const { head, sealedCount } = this.snapshot;
+    const next = this.last + 1;
+    if (sealedCount !== this.last) return { sequence: next, reason: 'events stand outside the chain' };
+    if (head === null) {
+      return this.last === 0
+        ? null
+        : { sequence: next, reason: 'the head is missing: the chain may have been cut here' };
+    }
+    if (this.evidence.headMac(head) !== head.mac) {
+      return { sequence: next, reason: 'the head was altered: the chain may have been cut here' };
+    }
+    if (head.sequence > this.last) return missing(next);
+    if (head.sequence < this.last) {
+      return { sequence: head.sequence + 1, reason: 'the event is beyond the head of the chain' };
+    }
+    return head.head === this.link ? null : { sequence: this.last, reason: 'the head is that of another chain' };
+  }
+
+  private async unsealedFault(): Promise<AuditFault | null> {
+    for await (const event of this.snapshot.unsealedEvents()) {
+      this.onEvent();
+      if (!this.isAuthentic(event)) {
+        return { sequence: null, reason: `the event ${event.id} was altered or forged: its MAC does not match` };
+      }
+    }
+    return null;
+  }
+
+  private isAuthentic(event: RecordedEvent): boolean {
+    try {
+      return this.evidence.eventMac(event) === event.mac;
+    } catch {
+      // What was put there may be beyond what can be put in canonical form at all.
+      return false;
+    }
+  }
+}
+
+const missing = (sequence: number): AuditFault => ({ sequence, reason: 'the event is missing' });

@@ -1,0 +1,19 @@
+import type { WorkspaceId } from '#libs/kernel';
+import type { SealedBatch } from './audit-chain';
+import type { AuditHead, RecordedEvent } from './audit-event';
+
+/** The events that wait for their seal. */
+export abstract class AuditSealStore {
+  /** Workspaces with events that are not sealed. */
+  abstract workspacesToSeal(): Promise<WorkspaceId[]>;
+
+  /**
+   * Seals the oldest events of a workspace, `limit` at most, in one transaction: all that `seal` makes of them or nothing.
+   * Gives their number, which is 0 when none waits; null, at once, while another process seals this workspace.
+   */
+  abstract sealNext(
+    workspaceId: WorkspaceId,
+    limit: number,
+    seal: (before: AuditHead | null, events: readonly Pick<RecordedEvent, 'id' | 'mac'>[]) => SealedBatch,
+  ): Promise<number | null>;
+}

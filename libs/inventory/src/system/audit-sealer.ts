@@ -1,0 +1,85 @@
+import { type BeforeApplicationShutdown, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { type Clock, type WorkspaceId } from '#libs/kernel';
+import { AuditChainBroken, sealBatch } from '../domain/audit-chain';
+import type { AuditEvidence } from '../domain/audit-evidence.port';
+import type { AuditSealStore } from '../domain/audit-seal-store.port';
+
+const INTERVAL_MS = 5_000;
+/** Events of one transaction. */
+const BATCH = 1_000;
+const ROUND = 'round';
+
+/**
+ * Chains new audit events for as long as the API serves. Every replica has one; they take turns by workspace. Nothing
+ * that fails here reaches anybody but the log, and the next round tries again.
+ */
+export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger('AuditSealer');
+  /** What failed last, of each workspace and of the round itself: each trouble is said once. */
+  private readonly failing = new Map<string, string>();
+  private timer: NodeJS.Timeout | null = null;
+  private round: Promise<void> = Promise.resolve();
+  private stopping = false;
+
+  constructor(
+    private readonly store: AuditSealStore,
+    private readonly evidence: AuditEvidence,
+    private readonly clock: Clock,
+    private readonly intervalMs = INTERVAL_MS,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = setTimeout(() => {
+      this.round = this.sealAll().then(() => {
+        if (!this.stopping) this.onApplicationBootstrap();
+      });
+    }, this.intervalMs).unref();
+  }
+
+  /** Waits for the batch under way, if there is one. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    if (this.timer) clearTimeout(this.timer);
+    await this.round;
+  }
+
+  /** Seals whatever waits, a batch of each workspace in turn. Never throws. Gives the number of events sealed. */
+  async sealAll(): Promise<number> {
+    let total = 0;
+    for (let workspaces = await this.attempt(ROUND, [], () => this.store.workspacesToSeal()); workspaces.length > 0;) {
+      const unfinished: WorkspaceId[] = [];
+      for (const workspaceId of workspaces) {
+        if (this.stopping) return total;
+        const sealed = await this.attempt(workspaceId, 0, () => this.sealBatchOf(workspaceId));
+        total += sealed;
+        if (sealed === BATCH) unfinished.push(workspaceId);
+      }
+      workspaces = unfinished;
+    }
+    return total;
+  }
+
+  private async sealBatchOf(workspaceId: WorkspaceId): Promise<number> {
+    const sealed = await this.store.sealNext(workspaceId, BATCH, (before, events) =>
+      sealBatch(this.evidence, workspaceId, before, events, this.clock.now()),
+    );
+    return sealed ?? 0;
+  }
+
+  private async attempt<Result>(what: string, otherwise: Result, work: () => Promise<Result>): Promise<Result> {
+    const place = what === ROUND ? {} : { workspaceId: what };
+    try {
+      const result = await work();
+      if (this.failing.delete(what)) this.logger.log({ message: 'audit events are sealed again', ...place });
+      return result;
+    } catch (error) {
+      const reason = String(error);
+      if (!this.stopping && this.failing.get(what) !== reason) {
+        this.failing.set(what, reason);
+        const level = error instanceof AuditChainBroken ? 'error' : 'warn';
+        this.logger[level]({ message: 'audit events could not be sealed', ...place, error });
+      }
+      return otherwise;
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import { workspaceId } from '#libs/kernel';
+import type { AuditHead, AuditSeal, RecordedEvent } from '../domain/audit-event';
+
+/** Milliseconds, with every digit that is there: a time that was altered by a microsecond reads differently. */
+const milliseconds = (column: string): string => `trim_scale(extract(epoch FROM ${column}) * 1000)::text`;
+
+export const EVENT_COLUMNS = `
+  workspace_id, id, ${milliseconds('occurred_at')} AS occurred_at, asset_id, application_id, client_id, request_id,
+  key_hash, changes, encode(mac, 'hex') AS mac, sequence, encode(link, 'hex') AS link`;
+
+export const SEAL_COLUMNS = `
+  workspace_id, first_sequence, last_sequence, encode(head, 'hex') AS head, ${milliseconds('sealed_at')} AS sealed_at,
+  encode(mac, 'hex') AS mac`;
+
+export const AUDIT_HEAD = `
+  SELECT workspace_id, sequence, encode(head, 'hex') AS head, encode(mac, 'hex') AS mac
+    FROM audit_head WHERE workspace_id = $1`;
+
+export interface AuditEventRow {
+  readonly workspace_id: string;
+  readonly id: string;
+  readonly occurred_at: string;
+  readonly asset_id: string;
+  readonly application_id: string;
+  readonly client_id: string;
+  readonly request_id: string;
+  readonly key_hash: string;
+  readonly changes: RecordedEvent['changes'];
+  readonly mac: string;
+  readonly sequence: string | null;
+  readonly link: string | null;
+}
+
+export interface AuditSealRow {
+  readonly workspace_id: string;
+  readonly first_sequence: string;
+  readonly last_sequence: string;
+  readonly head: string;
+  readonly sealed_at: string;
+  readonly mac: string;
+}
+
+export interface AuditHeadRow {
+  readonly workspace_id: string;
+  readonly sequence: string;
+  readonly head: string;
+  readonly mac: string;
+}
+
+export function toRecordedEvent(row: AuditEventRow): RecordedEvent {
+  return {
+    workspaceId: workspaceId(row.workspace_id),
+    id: row.id,
+    occurredAt: toIsoTime(row.occurred_at),
+    assetId: row.asset_id,
+    applicationId: row.application_id,
+    clientId: row.client_id,
+    requestId: row.request_id,
+    keyHash: row.key_hash,
+    changes: row.changes,
+    mac: row.mac,
+    sequence: row.sequence === null ? null : Number(row.sequence),
+    link: row.link,
+  };
+}
+
+export function toAuditSeal(row: AuditSealRow): AuditSeal {
+  return {
+    workspaceId: workspaceId(row.workspace_id),
+    firstSequence: Number(row.first_sequence),
+    lastSequence: Number(row.last_sequence),
+    head: row.head,
+    sealedAt: toIsoTime(row.sealed_at),
+    mac: row.mac,
+  };
+}
+
+export function toAuditHead(row: AuditHeadRow): AuditHead {
+  return {
+    workspaceId: workspaceId(row.workspace_id),
+    sequence: Number(row.sequence),
+    head: row.head,
+    mac: row.mac,
+  };
+}
+
+/** What no clock of ours wrote is shown as Postgres has it. */
+function toIsoTime(text: string): string {
+  const time = new Date(/^-?\d+$/.test(text) ? Number(text) : NaN);
+  return Number.isNaN(time.getTime()) ? text : time.toISOString();
+}

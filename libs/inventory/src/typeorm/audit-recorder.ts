@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, type WorkspaceId } from '#libs/kernel';
+import type { BoundStatement, Statement } from '#libs/platform';
+import type { AssetChange, ChangeAuthor, FieldChange } from '../domain/asset-change';
+import { AuditEvidence } from '../domain/audit-evidence.port';
+
+const INSERT_EVENTS: Statement = {
+  name: 'audit_insert_events_1',
+  text: `
+    INSERT INTO audit_event
+           (workspace_id, id, occurred_at, asset_id, application_id, client_id, request_id, key_hash, changes, mac)
+    SELECT $1::uuid, event.id, $2::timestamptz, event.asset_id, $3::uuid, $4, $5, $6, event.changes,
+           decode(event.mac, 'hex')
+      FROM jsonb_to_recordset($7::jsonb) AS event (id uuid, asset_id uuid, changes jsonb, mac text)`,
+};
+
+/** Writes what updates did, for the transaction of the update itself: applied and recorded, or neither. */
+@Injectable()
+export class AuditRecorder {
+  constructor(
+    private readonly evidence: AuditEvidence,
+    private readonly clock: Clock,
+  ) {}
+
+  /** One INSERT for all the changes of one update; gives no rows. */
+  statement(workspaceId: WorkspaceId, author: ChangeAuthor, changes: readonly AssetChange[]): BoundStatement {
+    const now = this.clock.now();
+    const occurredAt = new Date(now).toISOString();
+    const { applicationId, clientId, requestId, keyHash } = author;
+    const events = changes.map((change) => {
+      const id = this.evidence.newEventId(now);
+      const fields = asStored(change.fields);
+      const mac = this.evidence.eventMac({
+        ...{ workspaceId, id, occurredAt, assetId: change.assetId },
+        ...{ applicationId, clientId, requestId, keyHash, changes: fields },
+      });
+      return { id, asset_id: change.assetId, changes: fields, mac };
+    });
+    const values = [workspaceId, occurredAt, applicationId, clientId, requestId, keyHash, JSON.stringify(events)];
+    return { ...INSERT_EVENTS, values };
+  }
+}
+
+/** The changes as they will be read again: the MAC covers what JSON keeps of a value. */
+function asStored(fields: AssetChange['fields']): Record<string, FieldChange> {
+  const complete = Object.entries(fields).map(([field, change]) => [
+    field,
+    { old: change.old ?? null, new: change.new ?? null },
+  ]);
+  return JSON.parse(JSON.stringify(Object.fromEntries(complete))) as Record<string, FieldChange>;
+}

@@ -1,0 +1,97 @@
+import type { WorkspaceId } from '#libs/kernel';
+import type { QueryRunner } from 'typeorm';
+import type { AuditHead, AuditSeal, RecordedEvent } from '../domain/audit-event';
+import { AuditSnapshot } from '../domain/audit-trail.port';
+import {
+  AUDIT_HEAD,
+  type AuditEventRow,
+  type AuditHeadRow,
+  type AuditSealRow,
+  EVENT_COLUMNS,
+  SEAL_COLUMNS,
+  toAuditHead,
+  toAuditSeal,
+  toRecordedEvent,
+} from './audit-columns';
+
+const PAGE = 1_000;
+const BEFORE_ALL = '-1';
+const BEFORE_ALL_IDS = '00000000-0000-0000-0000-000000000000';
+
+const COUNT = `
+  SELECT (SELECT count(*) FROM audit_event WHERE workspace_id = $1 AND sequence IS NOT NULL) AS sealed,
+         (SELECT count(*) FROM audit_event WHERE workspace_id = $1 AND sequence IS NULL) AS unsealed`;
+const SEALS = `
+  SELECT ${SEAL_COLUMNS} FROM audit_seal
+   WHERE workspace_id = $1 AND last_sequence > $2 ORDER BY last_sequence LIMIT ${PAGE}`;
+const SEALED_EVENTS = `
+  SELECT ${EVENT_COLUMNS} FROM audit_event
+   WHERE workspace_id = $1 AND sequence > $2 ORDER BY sequence LIMIT ${PAGE}`;
+const UNSEALED_EVENTS = `
+  SELECT ${EVENT_COLUMNS} FROM audit_event
+   WHERE workspace_id = $1 AND sequence IS NULL AND id > $2 ORDER BY id LIMIT ${PAGE}`;
+
+/** A REPEATABLE READ transaction: every statement sees the moment of the first. */
+export class AuditSnapshotTypeorm extends AuditSnapshot {
+  private constructor(
+    private readonly runner: QueryRunner,
+    private readonly workspaceId: WorkspaceId,
+    readonly sealedCount: number,
+    readonly unsealedCount: number,
+    readonly head: AuditHead | null,
+  ) {
+    super();
+  }
+
+  static async open(runner: QueryRunner, workspaceId: WorkspaceId): Promise<AuditSnapshotTypeorm> {
+    try {
+      await runner.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      const [counts] = (await runner.query(COUNT, [workspaceId])) as [{ sealed: string; unsealed: string }];
+      const [head] = (await runner.query(AUDIT_HEAD, [workspaceId])) as AuditHeadRow[];
+      const { sealed, unsealed } = counts;
+      const kept = head ? toAuditHead(head) : null;
+      return new AuditSnapshotTypeorm(runner, workspaceId, Number(sealed), Number(unsealed), kept);
+    } catch (error) {
+      await end(runner);
+      throw error;
+    }
+  }
+
+  async *seals(): AsyncGenerator<AuditSeal, void> {
+    for await (const row of this.rows<AuditSealRow>(SEALS, BEFORE_ALL, (last) => last.last_sequence)) {
+      yield toAuditSeal(row);
+    }
+  }
+
+  async *sealedEvents(): AsyncGenerator<RecordedEvent, void> {
+    for await (const row of this.rows<AuditEventRow>(SEALED_EVENTS, BEFORE_ALL, (last) => last.sequence ?? '')) {
+      yield toRecordedEvent(row);
+    }
+  }
+
+  async *unsealedEvents(): AsyncGenerator<RecordedEvent, void> {
+    for await (const row of this.rows<AuditEventRow>(UNSEALED_EVENTS, BEFORE_ALL_IDS, (last) => last.id)) {
+      yield toRecordedEvent(row);
+    }
+  }
+
+  async close(): Promise<void> {
+    await end(this.runner);
+  }
+
+  private async *rows<Row>(statement: string, start: string, positionOf: (last: Row) => string): AsyncGenerator<Row> {
+    for (let after = start; ;) {
+      const page = (await this.runner.query(statement, [this.workspaceId, after])) as Row[];
+      yield* page;
+      const last = page[PAGE - 1];
+      if (last === undefined) return;
+      after = positionOf(last);
+    }
+  }
+}
+
+/** It only read: a connection that cannot say goodbye properly is given up without harm. */
+async function end(runner: QueryRunner): Promise<void> {
+  await runner.query('ROLLBACK').catch(() => undefined);
+  await runner.release();
+}

@@ -1,0 +1,198 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { AssetId, WorkspaceId } from '#libs/kernel';
+import { AuditSetting } from '../support/audit-setting';
+import { type FinishedCommand, RunningCommand } from '../support/running-command';
+
+const PROGRAM = 'apps/admin/run.mjs';
+
+interface Row {
+  readonly [member: string]: unknown;
+}
+
+function document(finished: FinishedCommand, exitCode = 0): Row {
+  expect([finished.exitCode, exitCode === 0 ? finished.stderr : '']).toEqual([exitCode, '']);
+  return JSON.parse(finished.stdout) as Row;
+}
+
+const itemsOf = (finished: FinishedCommand): Row[] => document(finished)['items'] as Row[];
+
+function linesOf(finished: FinishedCommand): Row[] {
+  expect([finished.stderr, finished.exitCode]).toEqual(['', 0]);
+  return finished.stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Row);
+}
+
+function expectFault(finished: FinishedCommand, exitCode: number, line: RegExp): void {
+  expect([finished.stdout, finished.exitCode]).toEqual(['', exitCode]);
+  expect(finished.stderr).toMatch(line);
+  expect(finished.stderr.split('\n')).toHaveLength(2);
+}
+
+describe('admin audit', () => {
+  let setting: AuditSetting;
+  let directory: string;
+  let environment: Record<string, string>;
+  let acme: WorkspaceId;
+  let first: AssetId;
+  const run = (...words: string[]) => new RunningCommand(PROGRAM, ['audit', ...words], environment).finished;
+
+  beforeAll(async () => {
+    setting = await AuditSetting.open();
+    directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+    mkdirSync(join(directory, 'keys'));
+    writeFileSync(join(directory, 'keys', 'audit'), setting.key, { mode: 0o600 });
+    environment = {
+      DATABASE_URL: setting.database.databaseUrl,
+      MIGRATION_DATABASE_URL: setting.database.migrationDatabaseUrl,
+      LOCAL_DIR: directory,
+    };
+    acme = await setting.aWorkspace('acme');
+    const beta = await setting.aWorkspace('beta');
+    const fields = { classification: { old: 'UNKNOWN', new: 'PUBLIC' }, tags: { old: [], new: ['env'] } };
+    first = (await setting.record(acme, 1, { clientId: 'ci_acme', fields }))[0] as AssetId;
+    await setting.seal(acme);
+    for (let update = 0; update < 7; update += 1) await setting.record(acme, 100);
+    await setting.record(beta, 2, { clientId: 'ci_beta' });
+  }, 30_000);
+  afterAll(async () => {
+    await RunningCommand.killAll();
+    await setting.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it('lists the newest events first by the names of the columns, as one document or one a line', async () => {
+    const [listed, streamed, drawn] = await Promise.all([
+      run('list', '--json'),
+      run('list', '--ndjson'),
+      run('list', '--application', 'ci_acme'),
+    ]);
+    const events = linesOf(streamed);
+    expect(events).toHaveLength(703);
+    expect(itemsOf(listed)).toEqual(events.slice(0, 100));
+    expect(events.map(({ id }) => id)).toEqual(
+      events
+        .map(({ id }) => id)
+        .sort()
+        .reverse(),
+    );
+    expect(events.slice(0, 3).map((event) => event['client_id'])).toEqual(['ci_beta', 'ci_beta', 'ci_test']);
+    expect(events[702]).toEqual({
+      workspaceId: acme,
+      id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/) as string,
+      occurredAt: expect.stringMatching(/^20\d\d-.*\.\d{3}Z$/) as string,
+      assetId: first,
+      applicationId: expect.any(String) as string,
+      client_id: 'ci_acme',
+      requestId: 'req-1',
+      keyHash: 'ab'.repeat(32),
+      changes: { classification: { old: 'UNKNOWN', new: 'PUBLIC' }, tags: { old: [], new: ['env'] } },
+      mac: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      sequence: 1,
+      link: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    });
+    expect(events[0]).toMatchObject({ sequence: null, link: null });
+    expect(drawn.stdout).toContain('classification: "UNKNOWN" → "PUBLIC"');
+  }, 30_000);
+
+  it('lists those of a workspace, asset, application or time only, and as many as asked for', async () => {
+    const [workspace, asset, limited, later, recent, other] = await Promise.all([
+      run('list', '--workspace', 'beta', '--json'),
+      run('list', '--asset', first.toUpperCase(), '--ndjson'),
+      run('list', '--workspace', 'acme', '--application', 'ci_test', '--limit', '3', '--ndjson'),
+      run('list', '--since', '2999-01-01T00:00:00Z', '--json'),
+      run('list', '--since', '1h', '--application', 'ci_beta', '--json'),
+      run('list', '--asset', acme, '--json'),
+    ]);
+    expect(itemsOf(workspace).map((event) => event['client_id'])).toEqual(['ci_beta', 'ci_beta']);
+    expect(linesOf(asset).map(({ assetId }) => assetId)).toEqual([first]);
+    expect(linesOf(limited).map((event) => event['client_id'])).toEqual(['ci_test', 'ci_test', 'ci_test']);
+    expect(itemsOf(later)).toEqual([]);
+    expect(itemsOf(recent)).toHaveLength(2);
+    expect(itemsOf(other)).toEqual([]);
+  }, 30_000);
+
+  it('ends quietly when its reader has seen enough', async () => {
+    const { stdout, stderr } = await promisify(execFile)(
+      'sh',
+      ['-c', `node ${PROGRAM} audit list --ndjson | head -n 1`],
+      {
+        env: { PATH: process.env['PATH'], ...environment },
+      },
+    );
+    expect([stdout.trim().split('\n').length, stderr]).toEqual([1, '']);
+  }, 20_000);
+
+  it('verifies what nobody touched, and names the first event that somebody did', async () => {
+    const [whole, drawn] = await Promise.all([run('verify', '--json'), run('verify', '--workspace', 'beta')]);
+    expect(document(whole)).toEqual({ ok: true, sealed: 1, unsealed: 702, firstBad: null });
+    expect([drawn.exitCode, drawn.stderr]).toEqual([0, '']);
+    expect(drawn.stdout).toBe('0 sealed and 2 unsealed events: all as they were recorded.\n');
+
+    await setting.seal(acme);
+    await setting.tamper(
+      acme,
+      `UPDATE audit_event SET client_id = 'ci_other' WHERE workspace_id = $1 AND sequence IN (5, 600)`,
+    );
+    const [found, told, spared] = await Promise.all([
+      run('verify', '--json'),
+      run('verify'),
+      run('verify', '--workspace', 'beta', '--json'),
+    ]);
+    expect(document(found, 1)).toEqual({
+      ...{ ok: false, sealed: 701, unsealed: 2 },
+      firstBad: { workspace: 'acme', sequence: 5, reason: expect.stringMatching(/MAC does not match/) as string },
+    });
+    for (const finished of [found, told]) {
+      expect(finished.stderr).toMatch(/^error: The audit of "acme" does not verify \(sequence 5\): [^\n]+\n$/);
+    }
+    expect([told.exitCode, told.stdout]).toEqual([1, '']);
+    expect(document(spared)).toMatchObject({ ok: true });
+
+    await setting.tamper(acme, `UPDATE audit_event SET client_id = 'ci_test' WHERE client_id = 'ci_other'`);
+    await setting.tamper(acme, `UPDATE audit_event SET key_hash = '' WHERE client_id = 'ci_beta'`);
+    expect(document(await run('verify', '--json'), 1)['firstBad']).toMatchObject({ workspace: 'beta', sequence: null });
+  }, 40_000);
+
+  it('fails for a workspace or client id that is not there, and for a key that cannot be', async () => {
+    const [noWorkspace, noneToVerify, noClient] = await Promise.all([
+      run('list', '--workspace', 'none', '--json'),
+      run('verify', '--workspace', 'none', '--json'),
+      run('list', '--application', 'ci_none', '--ndjson'),
+    ]);
+    for (const finished of [noWorkspace, noneToVerify]) expectFault(finished, 1, /no workspace "none"/);
+    expectFault(noClient, 1, /no application with the client id "ci_none"/);
+
+    writeFileSync(join(directory, 'short'), 'secret');
+    const keyed = (name: string, words: Record<string, string> = {}) =>
+      new RunningCommand(PROGRAM, ['audit', 'verify'], {
+        ...environment,
+        AUDIT_KEY_FILE: join(directory, name),
+        ...words,
+      }).finished;
+    const production = {
+      NODE_ENV: 'production',
+      SIGNING_KEYS_DIR: join(directory, 'keys', 'signing'),
+      CURSOR_KEYS_FILE: join(directory, 'keys', 'cursor.json'),
+      SECRET_PEPPER_FILE: join(directory, 'keys', 'pepper'),
+    };
+    const [missing, short] = await Promise.all([keyed('none', production), keyed('short')]);
+    expectFault(missing, 1, /AUDIT_KEY_FILE names .* which does not exist; run: admin keys init/);
+    expectFault(short, 1, /AUDIT_KEY_FILE is shorter than 32 bytes/);
+  }, 40_000);
+
+  it.each([
+    ['a time that is none', 'list --since yesterday', /A time is written/],
+    ['a limit that is none', 'list --limit 0', /A limit is a whole number/],
+    ['an asset that is no id', 'list --asset printer', /An asset is given by its id/],
+    ['two forms at once', 'list --json --ndjson', /give one of them/],
+    ['an argument too many', 'verify acme', /too many arguments/],
+  ])('refuses %s', async (_what, words, line) => {
+    expectFault(await run(...words.split(' ')), 2, line);
+  });
+});

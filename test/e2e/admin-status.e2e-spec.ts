@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type FinishedCommand, RunningCommand } from '../support/running-command';
+import { type TestDatabase, createTestDatabase } from '../support/test-database';
+
+describe('admin status --deep', () => {
+  let database: TestDatabase;
+  let directory: string;
+  let environment: Record<string, string>;
+  const admin = (...words: string[]): Promise<FinishedCommand> =>
+    new RunningCommand('apps/admin/run.mjs', words, environment).finished;
+
+  /** Exactly one JSON document, and nothing on stderr. */
+  const document = async (...words: string[]): Promise<Record<string, unknown>> => {
+    const finished = await admin(...words, '--json');
+    expect([finished.stderr, finished.exitCode]).toEqual(['', 0]);
+    return JSON.parse(finished.stdout) as Record<string, unknown>;
+  };
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+    environment = {
+      DATABASE_URL: database.databaseUrl,
+      MIGRATION_DATABASE_URL: database.migrationDatabaseUrl,
+      LOCAL_DIR: join(directory, 'local'),
+    };
+  }, 30_000);
+  afterAll(async () => {
+    await RunningCommand.killAll();
+    await database.drop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it('says which counters were wrong and puts them right; the next one finds nothing', async () => {
+    const printers = join(directory, 'printers.ndjson');
+    const line = (name: string): string => JSON.stringify({ categoryKey: 'CUSTOM', externalId: name, name });
+    writeFileSync(printers, ['a', 'b', 'c'].map(line).join('\n'));
+    for (const slug of ['acme', 'globex']) {
+      await document('workspaces', 'create', slug, '--name', slug);
+      await document('import', '--workspace', slug, '--source', 'site', printers);
+    }
+    await database.admin.query(
+      `UPDATE facet_count SET n = 40 FROM workspace WHERE workspace.id = workspace_id AND slug = 'globex'`,
+    );
+
+    expect(await document('status')).not.toHaveProperty('counters');
+    const wrong = [{ workspace: 'globex', subKey: 'CUSTOM', facet: 0, counted: 40, actual: 3 }];
+    expect(await document('status', '--deep')).toMatchObject({
+      ok: true,
+      workspaces: 2,
+      assets: 6,
+      counters: { workspaces: 2, assets: 6, wrong, repaired: 1 },
+    });
+    expect(await document('status', '--deep')).toMatchObject({
+      assets: 6,
+      counters: { workspaces: 2, assets: 6, wrong: [], repaired: 0 },
+    });
+    expect((await admin('status', '--deep')).stdout).toContain(
+      'Full count: 6 assets, 2 workspaces. Every counter is right.',
+    );
+    await database.admin.query('UPDATE facet_count SET n = 2');
+    const { stdout, exitCode } = await admin('status', '--deep');
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('Counters that were wrong, and have been put right: 2');
+    expect(stdout).toMatch(/│ acme +│ CUSTOM +│ 0 +│ 2 +│ 3 +│/);
+  }, 60_000);
+
+  it('counts nothing in a database that is not up to date', async () => {
+    await database.admin.query('DELETE FROM migration WHERE timestamp = (SELECT max(timestamp) FROM migration)');
+    const finished = await admin('status', '--deep', '--json');
+    expect([finished.exitCode, finished.stderr]).toEqual([1, 'error: 1 migrations are pending; run: admin migrate\n']);
+    expect(JSON.parse(finished.stdout)).toMatchObject({ ok: false, assets: null, counters: null });
+  }, 20_000);
+});

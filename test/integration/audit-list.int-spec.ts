@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RecordedEvent } from '#libs/inventory';
+import { type WorkspaceId, assetId } from '#libs/kernel';
+import { AuditSetting } from '../support/audit-setting';
+
+describe('The list of audit events', () => {
+  let setting: AuditSetting;
+  let workspaces: WorkspaceId[];
+  beforeAll(async () => {
+    setting = await AuditSetting.open();
+    workspaces = [await setting.aWorkspace(), await setting.aWorkspace(), await setting.aWorkspace()];
+    // More than a page in one workspace, in turns with another one, and a third without any.
+    for (let update = 0; update < 14; update += 1) {
+      await setting.record(workspaces[update % 7 === 0 ? 1 : 0] as WorkspaceId, 60, { clientId: `ci_${update % 2}` });
+      await delay(2);
+    }
+  }, 30_000);
+  afterAll(() => setting.close());
+
+  const read = async (filter: object, limit?: number): Promise<RecordedEvent[]> => {
+    const events: RecordedEvent[] = [];
+    for await (const event of setting.audit.list({ workspaceIds: workspaces, ...filter }, limit)) events.push(event);
+    return events;
+  };
+
+  it('has every event of every workspace once, newest first, however many pages that takes', async () => {
+    const events = await read({});
+    expect(events).toHaveLength(14 * 60);
+    const ids = events.map(({ id }) => id);
+    expect(ids).toEqual([...new Set(ids)].sort().reverse());
+    const times = events.map(({ occurredAt }) => occurredAt);
+    expect(times).toEqual([...times].sort().reverse());
+    expect((await setting.audit.workspaces()).sort()).toEqual(workspaces.slice(0, 2).sort());
+  });
+
+  it('has those of one workspace, asset, application or time only, and as many as asked for', async () => {
+    const all = await read({});
+    const only = workspaces[1] as WorkspaceId;
+    expect(await read({ workspaceIds: [only] })).toEqual(all.filter(({ workspaceId }) => workspaceId === only));
+    expect(await read({ workspaceIds: [workspaces[2]] })).toEqual([]);
+    expect(await read({ workspaceIds: [] })).toEqual([]);
+    expect(await read({ clientId: 'ci_1' })).toEqual(all.filter(({ clientId }) => clientId === 'ci_1'));
+    expect(await read({ clientId: 'ci_2' })).toEqual([]);
+    const one = all[700] as RecordedEvent;
+    expect(await read({ assetId: assetId(one.assetId) })).toEqual([one]);
+    expect(await read({ assetId: assetId(one.assetId), clientId: one.clientId })).toEqual([one]);
+    expect(await read({ assetId: assetId(randomUUID()) })).toEqual([]);
+    const since = Date.parse(one.occurredAt);
+    expect(await read({ since })).toEqual(all.filter(({ occurredAt }) => Date.parse(occurredAt) >= since));
+    expect(await read({ since: since + 1 })).toEqual(all.filter(({ occurredAt }) => Date.parse(occurredAt) > since));
+    for (const limit of [1, 500, 501, 10_000]) expect(await read({}, limit)).toEqual(all.slice(0, limit));
+  });
+
+  it('reads its way through an index, whatever there is of others', async () => {
+    await setting.database.admin.query('ANALYZE audit_event');
+    const { rows } = await setting.database.admin.query<{ 'QUERY PLAN': string }>(
+      `EXPLAIN SELECT id FROM audit_event WHERE workspace_id = $1 AND asset_id = $2 ORDER BY id DESC LIMIT 10`,
+      [workspaces[0], randomUUID()],
+    );
+    expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('audit_event_asset');
+  });
+});

@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
+import { Database } from '#libs/platform';
+import type { CounterReconciliation } from '../../libs/inventory/src/domain/facet-counters.port';
+import { FacetCountersTypeorm } from '../../libs/inventory/src/typeorm/facet-counters.typeorm';
+import { EMPLOYEE, ImportSetting, RECORDS } from '../support/import-setting';
+
+const CUSTOM = 13;
+const INFORMATION = 14;
+const DATA_SETS = 60;
+
+describe('Facet counters', () => {
+  let setting: ImportSetting;
+  let counters: FacetCountersTypeorm;
+  const clients: Client[] = [];
+  const reconcile = (): Promise<CounterReconciliation> => counters.reconcile(setting.here);
+
+  /** A connection of one more writer, in the current workspace. */
+  const connect = async (): Promise<Client> => {
+    const client = new Client({ connectionString: setting.database.migrationDatabaseUrl });
+    clients.push(client);
+    await client.connect();
+    await client.query(`SELECT set_config('app.workspace_id', $1, false)`, [setting.here]);
+    return client;
+  };
+  /** Resolves once this many connections of the database wait for a lock. */
+  const waiting = async (connections: number): Promise<void> => {
+    for (let now = -1; now !== connections; await delay(10)) {
+      const { rows } = await setting.database.admin.query<{ n: number }>(
+        `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      now = rows[0]?.n ?? 0;
+    }
+  };
+  const classify = (externalId: string, classification: number): string =>
+    `UPDATE asset SET classification = ${classification} WHERE workspace_id = '${setting.here}' AND external_id = '${externalId}'`;
+
+  beforeAll(async () => {
+    setting = await ImportSetting.open();
+    counters = new FacetCountersTypeorm(new Database(setting.dataSource));
+  });
+  beforeEach(async () => {
+    await setting.enterWorkspace();
+    const dataSets = Array.from({ length: DATA_SETS }, (_, index) => ({ ...RECORDS, externalId: `ds-${index}` }));
+    await setting.importAll(EMPLOYEE, { ...EMPLOYEE, externalId: 'hr-18' }, ...dataSets);
+  });
+  afterEach(async () => {
+    await Promise.all(clients.splice(0).map((client) => client.end()));
+    expect(await setting.wrongCounters()).toEqual([]);
+  });
+  afterAll(() => setting.close());
+
+  it('are found right, and nothing is written, where nobody tampered with them', async () => {
+    await setting.change(
+      `UPDATE asset SET visibility = 1 WHERE workspace_id = '${setting.here}' AND external_id = 'ds-0'`,
+    );
+    const before = await setting.everything();
+    expect(await reconcile()).toEqual({ assets: DATA_SETS + 1, wrong: [] });
+    expect(await setting.everything()).toBe(before);
+  });
+
+  it('are put right wherever they differ from a count: too high, too low, missing, or of assets that are not there', async () => {
+    await setting.change(classify('ds-1', 2));
+    await setting.change(`UPDATE facet_count SET n = n + 7 WHERE workspace_id = '${setting.here}' AND sub_key = ${INFORMATION} AND facet = 0;
+      UPDATE facet_count SET n = -1 WHERE workspace_id = '${setting.here}' AND sub_key = ${INFORMATION} AND facet = 8;
+      DELETE FROM facet_count WHERE workspace_id = '${setting.here}' AND sub_key = 15;
+      INSERT INTO facet_count VALUES ('${setting.here}', ${CUSTOM}, 5, 3)`);
+    expect(await reconcile()).toEqual({
+      assets: DATA_SETS + 2,
+      wrong: [
+        { subKey: 'CUSTOM', facet: 5, counted: 3, actual: 0 },
+        { subKey: 'INFORMATION', facet: 0, counted: DATA_SETS + 6, actual: DATA_SETS - 1 },
+        { subKey: 'INFORMATION', facet: 8, counted: -1, actual: 1 },
+        { subKey: 'EMPLOYEE', facet: 0, counted: 0, actual: 2 },
+      ],
+    });
+    expect(await reconcile()).toEqual({ assets: DATA_SETS + 2, wrong: [] });
+  });
+
+  it('are put right in one workspace without a look at another', async () => {
+    const first = setting.here;
+    await setting.change(`UPDATE facet_count SET n = n + 7 WHERE workspace_id = '${first}'`);
+    await setting.enterWorkspace();
+    expect(await reconcile()).toEqual({ assets: 0, wrong: [] });
+    setting.here = first;
+    expect((await reconcile()).wrong).toHaveLength(2);
+  });
+
+  describe('that are put right while assets change', () => {
+    const tamper = (): Promise<void> =>
+      setting.change(
+        `UPDATE facet_count SET n = n + 7 WHERE workspace_id = '${setting.here}' AND sub_key = ${INFORMATION}`,
+      );
+
+    it('take in a change that was open during the count, and one that waited for the counter', async () => {
+      await tamper();
+      const [open, late] = await Promise.all([connect(), connect()]);
+      await open.query(`BEGIN; ${classify('ds-1', 1)}`);
+      const repair = reconcile();
+      await waiting(1);
+      const change = late.query(classify('ds-2', 2));
+      await waiting(2);
+      await open.query('COMMIT');
+      expect((await repair).wrong).toEqual([
+        { subKey: 'INFORMATION', facet: 0, counted: DATA_SETS + 7, actual: DATA_SETS },
+      ]);
+      await change;
+    });
+
+    it('lose nothing to a change that is taken back', async () => {
+      await tamper();
+      const open = await connect();
+      await open.query(`BEGIN; ${classify('ds-1', 1)}`);
+      const repair = reconcile();
+      await waiting(1);
+      await open.query('ROLLBACK');
+      expect((await repair).wrong).toHaveLength(1);
+    });
+
+    it('are put right once when two commands find them at the same time', async () => {
+      await tamper();
+      const open = await connect();
+      await open.query(`BEGIN; ${classify('ds-1', 1)}`);
+      const repairs = [reconcile(), reconcile()];
+      await waiting(2);
+      await open.query('COMMIT');
+      expect((await Promise.all(repairs)).map(({ wrong }) => wrong.length).sort()).toEqual([0, 1]);
+    });
+
+    it('keep no update waiting while assets are counted', async () => {
+      await tamper();
+      const [counting, writer] = await Promise.all([connect(), connect()]);
+      // Held as a count of millions would hold it: the repair cannot finish counting.
+      await counting.query(`BEGIN; LOCK TABLE asset IN ACCESS EXCLUSIVE MODE`);
+      const repair = reconcile();
+      await waiting(1);
+      await writer.query(`SET lock_timeout = 1000; UPDATE facet_count SET n = n WHERE sub_key = ${INFORMATION}`);
+      await counting.query('COMMIT');
+      expect((await repair).wrong).toHaveLength(1);
+    });
+  });
+
+  it('stay exact under random updates and imports of several connections, and every count meanwhile agrees with them', async () => {
+    const { rows } = await setting.database.admin.query<{ public_id: string }>(
+      'SELECT public_id FROM asset WHERE workspace_id = $1 AND sub_key = 15 ORDER BY id',
+      [setting.here],
+    );
+    const owners = rows.map(({ public_id: id }) => `'${id}', owner_source = 2`);
+    const either = (...values: readonly (string | number)[]): string =>
+      String(values[Math.floor(Math.random() * values.length)]);
+    const change = (): string =>
+      either(
+        `classification = ${either(0, 1, 2, 3)}`,
+        `description = ${either('NULL', "''", "'x'")}`,
+        `owner_id = ${either('NULL, owner_source = NULL', ...owners)}`,
+        `visibility = ${either(0, 0, 1, 2)}`,
+      );
+    let done = false;
+    const write = async (): Promise<void> => {
+      const client = await connect();
+      for (let update = 0; update < 60; update += 1) {
+        const names = Array.from(
+          { length: update % 3 === 0 ? 20 : 1 },
+          () => `ds-${either(...Array(DATA_SETS).keys())}`,
+        );
+        await client.query('BEGIN');
+        await client.query(
+          'SELECT FROM asset WHERE workspace_id = $1 AND external_id = ANY ($2) ORDER BY id FOR NO KEY UPDATE',
+          [setting.here, names],
+        );
+        await client.query(`UPDATE asset SET ${change()} WHERE workspace_id = $1 AND external_id = ANY ($2)`, [
+          setting.here,
+          names,
+        ]);
+        await client.query(update % 7 === 0 ? 'ROLLBACK' : 'COMMIT');
+      }
+    };
+    const bringIn = async (source: string): Promise<void> => {
+      for (let round = 0; round < 4; round += 1) {
+        const records = Array.from({ length: 80 }, (_, index) => ({
+          ...RECORDS,
+          externalId: source === 'test' ? `ds-${index}` : randomUUID(),
+          classification: either('PUBLIC', 'INTERNAL', 'CONFIDENTIAL'),
+          visibility: either('ACTIVE', 'HIDDEN'),
+        }));
+        const report = await setting.run(setting.ndjson(...records), { source });
+        expect(report.failed).toBe(0);
+      }
+    };
+    const watch = async (): Promise<number> => {
+      let counts = 0;
+      for (; !done; counts += 1) expect((await reconcile()).wrong).toEqual([]);
+      return counts;
+    };
+    const watched = watch();
+    await Promise.all([write(), write(), write(), bringIn('test'), bringIn('other')]).finally(() => (done = true));
+    expect(await watched).toBeGreaterThan(3);
+  });
+});
