@@ -41,6 +41,8 @@ describe('The documentation of the API', () => {
       'GET /v1/inventory/assets',
       'GET /v1/inventory/assets/{id}',
       'GET /v1/inventory/categories',
+      'PATCH /v1/inventory/assets',
+      'PATCH /v1/inventory/assets/{id}',
       'POST /oauth/token',
     ]);
     expect(contract.info.version).toBe('1.0.0');

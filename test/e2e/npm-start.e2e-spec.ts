@@ -80,13 +80,13 @@ describe('npm start', () => {
 
     const lines = pastedLines(running.stdout);
     expect(lines).toHaveLength(3);
-    const [assets, computers] = (await paste(lines))
+    const [assets, updated] = (await paste(lines))
       .trim()
       .split('\n')
       .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as { results: unknown[] });
+      .map((line) => JSON.parse(line) as { results: unknown[]; description: string });
     expect(assets?.results).toHaveLength(3);
-    expect(computers?.results).toHaveLength(3);
+    expect(updated?.description).toBe('Reviewed');
 
     const since = Date.now();
     const finished = await stopped(running);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type TestApp, startApp } from '../support/start-app';
 
 /** Every operation of the contract, seen from a workspace that owns nothing of what it asks for. */
@@ -21,19 +22,27 @@ describe('Tenancy', () => {
     const operations = Object.entries(contract.body.paths)
       .filter(([path]) => path.startsWith('/v1/') && path !== '/v1/health')
       .flatMap(([path, methods]) => Object.keys(methods).map((method) => ({ path, method })));
-    expect(operations.length).toBeGreaterThanOrEqual(5);
+    expect(operations.length).toBeGreaterThanOrEqual(7);
+    const write = (path: string) => {
+      const patch = { description: 'taken over' };
+      const body = JSON.stringify(path.includes('{id}') ? patch : { ids: [theirComputer.id], patch });
+      return { body, headers: { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() } };
+    };
     for (const { path, method } of operations) {
-      const answer = await client.send(method.toUpperCase(), path.replace('{id}', theirComputer.id));
+      const target = path.replace('{id}', theirComputer.id);
+      const init = method === 'patch' ? write(path) : {};
+      const answer = await client.send(method.toUpperCase(), target, init);
       expect([path, answer.text.includes('their-secret-name')]).toEqual([path, false]);
       if (path.includes('{id}')) expect([path, answer.status]).toEqual([path, 404]);
+      else if (method === 'patch') expect(answer.body).toMatchObject({ successfulUpdates: 0, failedUpdates: 1 });
       else if (answer.status === 200 && !path.endsWith('categories')) {
         expect(answer.body).toMatchObject({ results: [], pageInfo: { totalCount: 0 } });
       }
-      const replayed = await client.send(
-        method.toUpperCase(),
-        `${path.replace('{id}', theirComputer.id)}?pageCursor=${theirCursor}`,
-      );
+      const withCursor = method === 'patch' ? write(path) : {};
+      const replayed = await client.send(method.toUpperCase(), `${target}?pageCursor=${theirCursor}`, withCursor);
       expect(replayed.status).toBe(400);
     }
+    const { body } = await theirClient.get(`/v1/inventory/assets/${theirComputer.id}`);
+    expect(body['description']).toBeNull();
   });
 });

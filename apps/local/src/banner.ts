@@ -38,9 +38,12 @@ ${curlLines(origin, client).join('\n\n')}
 export function curlLines(origin: string, client: Credentials): readonly string[] {
   const form = `-d grant_type=client_credentials -d client_id=${client.client_id} -d client_secret=${client.client_secret}`;
   const authorized = `-H "Authorization: Bearer $TOKEN"`;
+  const assets = `${origin}/v1/inventory/assets`;
+  const key = `-H "Idempotency-Key: $(date +%s)-$$" -H 'Content-Type: application/json'`;
+  const first = `$(curl -s ${authorized} '${assets}?categoryKey=CUSTOM&pageSize=1' | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')`;
   return [
     `TOKEN=$(curl -s ${form} ${origin}/oauth/token | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
-    `curl -s ${authorized} '${origin}/v1/inventory/assets?pageSize=3'`,
-    `curl -s ${authorized} '${origin}/v1/computers?pageSize=3'`,
+    `curl -s ${authorized} '${assets}?pageSize=3'`,
+    `curl -s -X PATCH ${authorized} ${key} -d '{"description":"Reviewed"}' ${assets}/${first}`,
   ];
 }

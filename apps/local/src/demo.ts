@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DynamicModule, Global, type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { ApplicationsService, AuthOperatorModule, type Workspace, WorkspacesService, authSchema } from '#libs/auth';
-import { computersSchema } from '#libs/computers';
-import { DemoService, ImportAlreadyRunning, InventoryOperatorModule, inventorySchema } from '#libs/inventory';
+import { ApplicationsService, AuthOperatorModule, type Workspace, WorkspacesService } from '#libs/auth';
+import { DemoService, ImportAlreadyRunning, InventoryOperatorModule } from '#libs/inventory';
 import { DatabaseModule, Settings, migrate } from '#libs/platform';
 import type { KeptCredentials } from './credentials-file';
 import { demoCredentials } from './demo-access';
+import { schema } from './schema';
 
 export interface DemoPlace {
   readonly settings: Settings;
@@ -21,7 +21,7 @@ export interface DemoPlace {
 
 /** Brings the database up to date, fills the demo workspace unless it is there, and gives the keys to its door. */
 export async function prepareDemo(place: DemoPlace): Promise<KeptCredentials> {
-  await migrate({ ...place, schema: [authSchema, inventorySchema, computersSchema] });
+  await migrate({ ...place, schema });
   const context = await NestFactory.createApplicationContext(DemoModule.forRoot(place), {
     logger: false,
     abortOnError: false,

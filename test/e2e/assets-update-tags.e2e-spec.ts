@@ -1,0 +1,163 @@
+import type { Answer, ApiClient } from '../support/api-client';
+import { type TestApp, startApp } from '../support/start-app';
+
+const path = (id: string): string => `/v1/inventory/assets/${id}`;
+const KEYS = ['env', 'team', 'zone'];
+
+describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
+  let app: TestApp;
+  let workspace: string;
+  let client: ApiClient;
+  beforeAll(async () => {
+    app = await startApp();
+    workspace = await app.arrange.aWorkspace();
+    client = await app.arrange.aClient(workspace);
+    for (const key of KEYS)
+      await app.arrange.aTagKey(workspace, key, { value: key === 'env' ? 'production' : undefined });
+    await app.arrange.aTagKey(workspace, 'aws:stack', { platform: true });
+    const elsewhere = await app.arrange.aWorkspace();
+    await app.arrange.aTagKey(elsewhere, 'theirs');
+  });
+  afterAll(() => app.stop());
+
+  /** An asset with a tag of the platform, which no update may touch. */
+  const anAsset = async (): Promise<string> => {
+    const platformTag = JSON.stringify([{ key: 'aws:stack', value: 'prod', readOnly: true }]);
+    const asset = await app.arrange.anAsset(workspace, { columns: { tags: platformTag } });
+    await app.arrange.change(
+      workspace,
+      `INSERT INTO asset_tag SELECT $1, $2, id, 'prod' FROM tag_key WHERE workspace_id = $1 AND key = 'aws:stack'`,
+      [workspace, asset.internalId],
+    );
+    return asset.id;
+  };
+  const setTags = (id: string, keys: readonly string[], headers = {}): Promise<Answer> =>
+    client.patch(path(id), { tags: keys.map((key) => ({ key })) }, headers);
+  const keysOf = ({ body }: Answer): string[] => (body['tags'] as { key: string }[]).map(({ key }) => key);
+  /** What the rows say, which must be what the rendering says. */
+  const rowsOf = async (id: string): Promise<string[]> => {
+    const { rows } = await app.database.admin.query<{ key: string }>(
+      `SELECT key FROM asset_tag JOIN tag_key ON tag_key.id = tag_key_id JOIN asset ON asset.id = asset_id
+        WHERE asset.public_id = $1 ORDER BY key COLLATE "C"`,
+      [id],
+    );
+    return rows.map(({ key }) => key);
+  };
+  const PLATFORM_TAG = { key: 'aws:stack', value: 'prod', readOnly: true };
+
+  it('add missing keys with their own value and leave tags of the platform alone', async () => {
+    const id = await anAsset();
+    const answer = await setTags(id, ['zone', 'env']);
+    expect([answer.status, answer.body['tags']]).toEqual([
+      200,
+      [PLATFORM_TAG, { key: 'env', value: 'production', readOnly: false }, { key: 'zone', value: '', readOnly: false }],
+    ]);
+    expect((await client.get(path(id))).body).toEqual(answer.body);
+    expect(await rowsOf(id)).toEqual(['aws:stack', 'env', 'zone']);
+  });
+
+  it('are the wanted set: absent keys come off, also all of them', async () => {
+    const id = await anAsset();
+    await setTags(id, ['env', 'team']);
+    expect(keysOf(await setTags(id, ['team', 'zone']))).toEqual(['aws:stack', 'team', 'zone']);
+    expect(await rowsOf(id)).toEqual(['aws:stack', 'team', 'zone']);
+    expect(keysOf(await setTags(id, []))).toEqual(['aws:stack']);
+    expect(await rowsOf(id)).toEqual(['aws:stack']);
+  });
+
+  it('stay when application/json says null, and all customer tags go when a merge patch does', async () => {
+    const id = await anAsset();
+    await setTags(id, ['env']);
+    expect(keysOf(await client.patch(path(id), { tags: null }))).toEqual(['aws:stack', 'env']);
+    const merged = await client.patch(path(id), { tags: null }, { 'Content-Type': 'application/merge-patch+json' });
+    expect(keysOf(merged)).toEqual(['aws:stack']);
+  });
+
+  it('can be sent back as they were read, except for those of the platform', async () => {
+    const id = await anAsset();
+    const { body } = await setTags(id, ['env', 'team']);
+    const customer = (body['tags'] as { readOnly: boolean }[]).filter(({ readOnly }) => !readOnly);
+    const again = await client.patch(path(id), { tags: [...customer, { key: 'env', value: null, readOnly: null }] });
+    expect([again.status, again.body]).toEqual([200, body]);
+    expect((await client.patch(path(id), { tags: body['tags'] })).status).toBe(400);
+  });
+
+  it('keep their values, whatever a request says of them', async () => {
+    const id = await anAsset();
+    const answer = await client.patch(path(id), { tags: [{ key: 'env', value: 'mine', readOnly: true }] });
+    expect(answer.body['tags']).toContainEqual({ key: 'env', value: 'production', readOnly: false });
+  });
+
+  it('are in the audit as they were and as they are, once for each change', async () => {
+    const id = await anAsset();
+    await setTags(id, ['env']);
+    await setTags(id, ['env', 'env']);
+    const { rows } = await app.database.admin.query<{ changes: object }>(
+      'SELECT changes FROM audit_event WHERE asset_id = $1',
+      [id],
+    );
+    const env = { key: 'env', value: 'production', readOnly: false };
+    expect(rows).toEqual([{ changes: { tags: { old: [PLATFORM_TAG], new: [PLATFORM_TAG, env] } } }]);
+  });
+
+  it.each([
+    ['an unknown key', [{ key: 'env' }, { key: 'nobody' }], '/tags/1/key unknown'],
+    ["another workspace's key", [{ key: 'theirs' }], '/tags/0/key unknown'],
+    ['a key of the platform', [{ key: 'aws:stack' }], '/tags/0/key readonly'],
+    ['a key in other letters', [{ key: 'ENV' }], '/tags/0/key unknown'],
+    ['an empty key', [{ key: '' }], '/tags/0/key unknown'],
+    ['no key', [{ value: 'x' }], '/tags/0/key required'],
+    ['a null key', [{ key: null }], '/tags/0/key required'],
+    ['a key of another type', [{ key: 7 }], '/tags/0/key format'],
+    ['too long a key', [{ key: 'k'.repeat(1001) }], '/tags/0/key length'],
+    ['too long a value', [{ key: 'env', value: '😀'.repeat(256) }], '/tags/0/value length'],
+    ['a value of another type', [{ key: 'env', value: 7 }], '/tags/0/value format'],
+    ['a readOnly of another type', [{ key: 'env', readOnly: 'no' }], '/tags/0/readOnly format'],
+    ['a further member', [{ key: 'env', colour: 'red' }], '/tags/0/colour unknown'],
+    ['an entry that is no object', ['env'], '/tags/0 format'],
+    ['an entry that is a list', [[{ key: 'env' }]], '/tags/0 format'],
+    ['tags that are no list', { key: 'env' }, '/tags format'],
+    ['21 entries, be they the same', Array.from({ length: 21 }, () => ({ key: 'env' })), '/tags length'],
+  ])('400: refuse %s', async (_, tags, fault) => {
+    const id = await anAsset();
+    const answer = await client.patch(path(id), { tags, description: 'must not be written' });
+    const faults = answer.body['errors'] as { pointer: string; code: string }[];
+    expect([answer.status, faults.map(({ pointer, code }) => `${pointer} ${code}`)]).toEqual([400, [fault]]);
+    expect((await client.get(path(id))).body).toMatchObject({ description: null, tags: [PLATFORM_TAG] });
+  });
+
+  it('take 20 entries, a value of 255 characters, and a key of 1000', async () => {
+    const id = await anAsset();
+    const long = 'ключ'.repeat(250);
+    await app.arrange.aTagKey(workspace, long);
+    const entries = Array.from({ length: 19 }, () => ({ key: 'env', value: '😀'.repeat(255) }));
+    const answer = await client.patch(path(id), { tags: [...entries, { key: long }] });
+    expect([answer.status, keysOf(answer)]).toEqual([200, ['aws:stack', 'env', long]]);
+  });
+
+  it('of two requests at once are those of one of them, never a mixture', async () => {
+    const sets = [['env'], ['team', 'zone']];
+    for (let round = 0; round < 15; round += 1) {
+      const id = await anAsset();
+      await setTags(id, ['env', 'team', 'zone']);
+      const answers = await Promise.all(sets.map((keys) => setTags(id, keys)));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      const now = keysOf(await client.get(path(id)));
+      expect(sets.map((keys) => ['aws:stack', ...keys])).toContainEqual(now);
+      expect(await rowsOf(id)).toEqual(now);
+    }
+  });
+
+  it('400: refuse a key that is deleted while the update waits for it', async () => {
+    const id = await anAsset();
+    await app.arrange.aTagKey(workspace, 'going');
+    const { admin } = app.database;
+    await admin.query('BEGIN');
+    await admin.query(`DELETE FROM tag_key WHERE workspace_id = $1 AND key = 'going'`, [workspace]);
+    const pending = setTags(id, ['going']);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await admin.query('COMMIT');
+    expect((await pending).status).toBe(400);
+    expect(await rowsOf(id)).toEqual(['aws:stack']);
+  });
+});

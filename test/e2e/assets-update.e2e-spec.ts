@@ -1,0 +1,367 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Answer, ApiClient } from '../support/api-client';
+import { type TestApp, startApp } from '../support/start-app';
+
+const path = (id: string): string => `/v1/inventory/assets/${id}`;
+const MERGE_PATCH = { 'Content-Type': 'application/merge-patch+json' };
+/** One Unicode character of two UTF-16 units, and one of two code points that looks like one. */
+const [EMOJI, EMOJI_WITH_SELECTOR] = ['😀', '❤️'];
+
+describe('PATCH /v1/inventory/assets/{id}', () => {
+  let app: TestApp;
+  let workspace: string;
+  let client: ApiClient;
+  let owner: string;
+  let otherOwner: string;
+  beforeAll(async () => {
+    // Whatever takes a second connection while a transaction holds the only one fails here.
+    app = await startApp({ DATABASE_POOL_SIZE: '1' });
+    workspace = await app.arrange.aWorkspace();
+    client = await app.arrange.aClient(workspace);
+    owner = (await app.arrange.anEmployee(workspace)).id;
+    otherOwner = (await app.arrange.anEmployee(workspace, 'Grace Ito')).id;
+  });
+  afterAll(() => app.stop());
+
+  const anAsset = async (wishes: Parameters<TestApp['arrange']['anAsset']>[1] = {}): Promise<string> =>
+    (await app.arrange.anAsset(workspace, { type: 'CUSTOM', ...wishes })).id;
+  const read = async (id: string): Promise<Record<string, unknown>> => (await client.get(path(id))).body;
+  const faultsOf = ({ body }: Answer): unknown[] =>
+    ((body['errors'] ?? []) as { pointer?: string; header?: string; parameter?: string; code: string }[]).map(
+      ({ pointer, header, parameter, code }) => `${pointer ?? header ?? parameter ?? ''} ${code}`,
+    );
+  const auditRows = async (id: string): Promise<{ changes: Record<string, unknown>; key_hash: string }[]> => {
+    const { rows } = await app.database.admin.query<{ changes: Record<string, unknown>; key_hash: string }>(
+      'SELECT * FROM audit_event WHERE workspace_id = $1 AND asset_id = $2 ORDER BY id',
+      [workspace, id],
+    );
+    return rows;
+  };
+  const full = { ownerId: '', description: 'Prints badges', classification: 'INTERNAL' };
+  const anOwnedAsset = async (): Promise<string> => {
+    const id = await anAsset();
+    await client.patch(path(id), { ...full, ownerId: owner });
+    return id;
+  };
+
+  describe('200', () => {
+    it('sets owner, description and classification, and gives the updated asset', async () => {
+      const id = await anAsset();
+      const patch = { ownerId: owner.toUpperCase(), description: 'Prints badges', classification: 'INTERNAL' };
+      const answer = await client.patch(path(id.toUpperCase()), patch);
+      expect([answer.status, answer.body]).toEqual([
+        200,
+        expect.objectContaining({ ...patch, ownerId: owner, id, completeStatus: 'COMPLETE', ownerSource: 'API' }),
+      ]);
+      expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(answer.headers.get('idempotent-replayed')).toBeNull();
+      expect(await read(id)).toEqual(answer.body);
+    });
+
+    it('writes only the fields that are sent', async () => {
+      const id = await anOwnedAsset();
+      for (const patch of [
+        { description: 'New words' },
+        { classification: 'PUBLIC' },
+        { ownerId: otherOwner },
+        { classification: 'UNKNOWN' },
+      ]) {
+        const before = await read(id);
+        expect((await client.patch(path(id), patch)).body).toEqual({ ...before, ...patch });
+      }
+    });
+
+    it('keeps what absent and null members of application/json stand for', async () => {
+      const id = await anOwnedAsset();
+      const before = await read(id);
+      const nulls = { ownerId: null, description: null, classification: null, tags: null };
+      for (const patch of [{}, nulls]) expect((await client.patch(path(id), patch)).body).toEqual(before);
+    });
+
+    it('clears the description by an empty one', async () => {
+      const id = await anOwnedAsset();
+      const answer = await client.patch(path(id), { description: '' });
+      expect(answer.body).toMatchObject({ description: null, ownerId: owner });
+    });
+
+    it('clears by null what application/merge-patch+json names', async () => {
+      const id = await anOwnedAsset();
+      expect((await client.patch(path(id), { ownerId: null }, MERGE_PATCH)).body).toMatchObject({
+        ...{ ownerId: null, ownerSource: null, completeStatus: 'INCOMPLETE' },
+        ...{ description: 'Prints badges', classification: 'INTERNAL' },
+      });
+      const others = { description: null, classification: null };
+      expect((await client.patch(path(id), others, MERGE_PATCH)).body).toMatchObject({
+        ...{ description: null, classification: 'UNKNOWN' },
+      });
+      expect((await client.patch(path(id), { description: 'Again' }, MERGE_PATCH)).body).toMatchObject({
+        description: 'Again',
+      });
+    });
+
+    it('takes the owner over as set by the API, whoever set the same before', async () => {
+      const id = await anAsset({ ownerId: owner });
+      expect(await read(id)).toMatchObject({ ownerSource: 'INTEGRATION' });
+      expect((await client.patch(path(id), { ownerId: owner })).body).toMatchObject({ ownerSource: 'API' });
+    });
+
+    it('moves the asset to the totals and filters of what it is now', async () => {
+      const own = await app.arrange.aWorkspace();
+      const ownClient = await app.arrange.aClient(own);
+      const employee = await app.arrange.anEmployee(own);
+      const { id } = await app.arrange.anAsset(own, { type: 'CUSTOM' });
+      const total = async (query: Record<string, string>): Promise<number> =>
+        (await ownClient.page('/v1/inventory/assets', { categoryKey: 'CUSTOM', ...query })).pageInfo.totalCount;
+      expect([await total({ hasOwner: 'true' }), await total({ hasOwner: 'false' })]).toEqual([0, 1]);
+      await ownClient.patch(path(id), { ownerId: employee.id, classification: 'PUBLIC' });
+      expect([await total({ hasOwner: 'true' }), await total({ hasOwner: 'false' })]).toEqual([1, 0]);
+      expect([await total({ classification: 'PUBLIC' }), await total({ classification: 'UNKNOWN' })]).toEqual([1, 0]);
+    });
+
+    it('counts the characters of a description as Unicode code points', async () => {
+      const id = await anAsset();
+      for (const description of [EMOJI.repeat(500), EMOJI_WITH_SELECTOR.repeat(250), 'é'.repeat(500)]) {
+        const answer = await client.patch(path(id), { description });
+        expect([answer.status, answer.body['description']]).toEqual([200, description]);
+      }
+      expect((await client.patch(path(id), { description: `${EMOJI.repeat(500)}x` })).status).toBe(400);
+      expect((await client.patch(path(id), { description: `${EMOJI_WITH_SELECTOR.repeat(250)}x` })).status).toBe(400);
+    });
+
+    it('writes assets of every category but employees, computers too', async () => {
+      for (const type of ['CLOUD_QUEUE', 'COMPUTER', 'CUSTOM', 'INFORMATION'] as const) {
+        const id = await anAsset({ type });
+        expect((await client.patch(path(id), { classification: 'PUBLIC' })).status).toBe(200);
+      }
+    });
+
+    it('takes the last of duplicate members', async () => {
+      const id = await anAsset();
+      const answer = await client.patch(path(id), '{"description":"first","description":"last"}');
+      expect(answer.body['description']).toBe('last');
+    });
+
+    it('takes a charset that names UTF-8', async () => {
+      const headers = { 'Content-Type': 'Application/JSON; charset="UTF-8"' };
+      expect((await client.patch(path(await anAsset()), {}, headers)).status).toBe(200);
+    });
+  });
+
+  describe('the audit', () => {
+    it('has one row for each applied change, field by field, with who and under which key', async () => {
+      const id = await anAsset({ description: 'old' });
+      const headers = { 'X-Request-Id': 'request-17', 'Idempotency-Key': 'key-17' };
+      await client.patch(path(id), { ownerId: owner, description: 'new', classification: 'UNKNOWN' }, headers);
+      expect(await auditRows(id)).toEqual([
+        expect.objectContaining({
+          request_id: 'request-17',
+          key_hash: createHash('sha256').update('key-17').digest('hex'),
+          changes: {
+            ownerId: { old: null, new: owner },
+            ownerSource: { old: null, new: 'API' },
+            description: { old: 'old', new: 'new' },
+          },
+        }),
+      ]);
+    });
+
+    it('has no row for an update that changes nothing, and the version stays', async () => {
+      const id = await anOwnedAsset();
+      const before = await client.get(path(id));
+      for (const patch of [{}, { description: 'Prints badges' }, { ownerId: owner, classification: 'INTERNAL' }]) {
+        const answer = await client.patch(path(id), patch);
+        expect([answer.status, answer.headers.get('etag')]).toEqual([200, before.headers.get('etag')]);
+      }
+      expect(await auditRows(id)).toHaveLength(1);
+    });
+  });
+
+  describe('ETag and If-Match', () => {
+    it('gives the same strong entity tag on reading and writing, another after every change', async () => {
+      const id = await anAsset();
+      const first = (await client.get(path(id))).headers.get('etag') as string;
+      expect(first).toMatch(/^"[^"]+"$/);
+      const updated = await client.patch(path(id), { description: 'changed' });
+      expect(updated.headers.get('etag')).not.toBe(first);
+      expect((await client.get(path(id))).headers.get('etag')).toBe(updated.headers.get('etag'));
+    });
+
+    it('applies an update whose If-Match names the current version, alone, in a list or as *', async () => {
+      const id = await anAsset();
+      const tag = async () => (await client.get(path(id))).headers.get('etag') as string;
+      for (const [index, ifMatch] of [await tag(), `"other" , ${await tag()},"a,b"`, '*'].entries()) {
+        const current = ifMatch.replace(/"\d+"/, await tag());
+        const answer = await client.patch(path(id), { description: `take ${index}` }, { 'If-Match': current });
+        expect([ifMatch, answer.status]).toEqual([ifMatch, 200]);
+      }
+    });
+
+    it('412: refuses an update whose If-Match names another version or only a weak tag', async () => {
+      const id = await anAsset();
+      const stale = (await client.get(path(id))).headers.get('etag') as string;
+      await client.patch(path(id), { description: 'changed meanwhile' });
+      const current = (await client.get(path(id))).headers.get('etag') as string;
+      for (const ifMatch of [stale, `W/${current}`, '"nothing"']) {
+        const answer = await client.patch(path(id), { description: 'lost update' }, { 'If-Match': ifMatch });
+        expect([ifMatch, answer.status, answer.body['code']]).toEqual([ifMatch, 412, 'precondition_failed']);
+        expect(answer.headers.get('etag')).toBeNull();
+      }
+      expect(await read(id)).toMatchObject({ description: 'changed meanwhile' });
+    });
+
+    it('400: refuses an If-Match that is not one', async () => {
+      const id = await anAsset();
+      for (const ifMatch of ['7', '"7', '"7" "8"', ',']) {
+        const answer = await client.patch(path(id), {}, { 'If-Match': ifMatch });
+        expect([ifMatch, answer.status, faultsOf(answer)]).toEqual([ifMatch, 400, ['If-Match format']]);
+      }
+    });
+
+    it('judges validation before existence, existence before writability, and If-Match last', async () => {
+      const stale = { 'If-Match': '"nothing"' };
+      const answers = [
+        await client.patch(path(randomUUID()), { description: 7 }, stale),
+        await client.patch(path(randomUUID()), { ownerId: randomUUID() }, stale),
+        await client.patch(path(randomUUID()), {}, stale),
+        await client.patch(path(owner), {}, stale),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([400, 400, 404, 403]);
+    });
+  });
+
+  describe('400', () => {
+    it.each([
+      ['{"description":7}', '/description format'],
+      [`{"description":"${'x'.repeat(501)}"}`, '/description length'],
+      ['{"description":"a\\u0000b"}', '/description format'],
+      ['{"description":"a\\ud800b"}', '/description format'],
+      ['{"classification":"SECRET"}', '/classification choice'],
+      ['{"classification":"public"}', '/classification choice'],
+      ['{"classification":["PUBLIC"]}', '/classification choice'],
+      ['{"ownerId":"ada"}', '/ownerId format'],
+      ['{"ownerId":{}}', '/ownerId format'],
+      ['{"name":"mine"}', '/name readonly'],
+      ['{"completeStatus":"COMPLETE"}', '/completeStatus readonly'],
+      ['{"ownerSource":"MANUAL"}', '/ownerSource readonly'],
+      ['{"name":null}', '/name readonly'],
+      ['{"owner":"ada"}', '/owner unknown'],
+      ['{"a/b~c":1}', '/a~1b~0c unknown'],
+      ['{"__proto__":{"description":"x"}}', '/__proto__ unknown'],
+      ['{"constructor":1}', '/constructor unknown'],
+      ['[]', ' format'],
+      ['"text"', ' format'],
+      ['null', ' format'],
+      ['{"description":1e400}', '/description range'],
+      ['{"description":', ' format'],
+      ["{'description':'x'}", ' format'],
+      [`{"description":${'['.repeat(16)}${']'.repeat(16)}}`, ' range'],
+      [`${'['.repeat(30_000)}${']'.repeat(30_000)}`, ' range'],
+    ])('refuses %.60s and names what is at fault', async (body, fault) => {
+      const answer = await client.patch(path(owner), body);
+      expect([answer.status, answer.body['code'], faultsOf(answer)]).toEqual([400, 'validation_failed', [fault]]);
+    });
+
+    it('names every member that is at fault', async () => {
+      const answer = await client.patch(path(owner), { description: 7, classification: 'X', name: 'n', hue: 1 });
+      expect(faultsOf(answer)).toEqual([
+        '/name readonly',
+        '/hue unknown',
+        '/classification choice',
+        '/description format',
+      ]);
+    });
+
+    it('accepts sixteen levels, seventeen are too many', async () => {
+      const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
+      expect(faultsOf(await client.patch(path(owner), nested(16)))).toEqual(['/a unknown']);
+      expect(faultsOf(await client.patch(path(owner), nested(17)))).toEqual([' range']);
+    });
+
+    it('refuses an empty body', async () => {
+      const answer = await client.patch(path(owner), '');
+      expect([answer.status, faultsOf(answer)]).toEqual([400, [' required']]);
+    });
+
+    it('refuses a body that is not UTF-8', async () => {
+      const answer = await client.send('PATCH', path(owner), {
+        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() },
+        body: Buffer.from('{"description":"\xff"}', 'latin1'),
+      });
+      expect([answer.status, faultsOf(answer)]).toEqual([400, [' format']]);
+    });
+
+    it('refuses an owner that is no visible employee of the workspace', async () => {
+      const elsewhere = await app.arrange.anEmployee(await app.arrange.aWorkspace());
+      const hidden = await app.arrange.anAsset(workspace, { type: 'EMPLOYEE', visibility: 'HIDDEN' });
+      const id = await anAsset();
+      for (const ownerId of [randomUUID(), elsewhere.id, hidden.id, await anAsset(), id]) {
+        const answer = await client.patch(path(id), { ownerId, description: 'x' });
+        expect([answer.status, faultsOf(answer)]).toEqual([400, ['/ownerId unknown']]);
+      }
+      expect(await read(id)).toMatchObject({ ownerId: null, description: null });
+    });
+
+    it('refuses an id that is not a UUID, and any query parameter', async () => {
+      expect(faultsOf(await client.patch(path('17'), {}))).toEqual(['id format']);
+      expect(faultsOf(await client.patch(`${path(owner)}?force=1`, {}))).toEqual(['force unknown']);
+    });
+  });
+
+  it('403 resource_not_writable: refuses to update an employee', async () => {
+    const answer = await client.patch(path(owner), { description: 'x' });
+    expect([answer.status, answer.body['code']]).toEqual([403, 'resource_not_writable']);
+    expect(await read(owner)).toMatchObject({ description: null });
+  });
+
+  it('404: knows no hidden, deleted, foreign or unknown asset', async () => {
+    const elsewhere = await app.arrange.anAsset(await app.arrange.aWorkspace());
+    const hidden = await app.arrange.anAsset(workspace, { visibility: 'HIDDEN' });
+    const deleted = await app.arrange.anAsset(workspace, { visibility: 'DELETED' });
+    const details = new Set<unknown>();
+    for (const id of [elsewhere.id, hidden.id, deleted.id, randomUUID()]) {
+      const answer = await client.patch(path(id), { description: 'x' });
+      expect([answer.status, answer.body['code']]).toEqual([404, 'not_found']);
+      details.add(answer.body['detail']);
+    }
+    expect(details.size).toBe(1);
+  });
+
+  it('413: refuses a body over 256 KiB', async () => {
+    const answer = await client.patch(path(owner), `{"description":"${'x'.repeat(262_144)}"}`);
+    expect([answer.status, answer.body['code']]).toEqual([413, 'payload_too_large']);
+  });
+
+  it('415: refuses other media types, other charsets, none, and compressed bodies', async () => {
+    const refused: Record<string, string>[] = [
+      { 'Content-Type': 'text/plain' },
+      { 'Content-Type': 'application/json-patch+json' },
+      { 'Content-Type': 'application/json; charset=iso-8859-1' },
+      { 'Content-Encoding': 'gzip' },
+    ];
+    for (const headers of refused) {
+      const answer = await client.patch(path(owner), {}, headers);
+      expect([headers, answer.status, answer.body['code']]).toEqual([headers, 415, 'unsupported_media_type']);
+    }
+  });
+
+  it('judges token, scope, key, body and stored answer in this order', async () => {
+    const reader = await app.arrange.aClient(workspace, ['all:read']);
+    const nothing = { 'Idempotency-Key': null, 'Content-Type': 'text/plain' };
+    expect((await app.client().patch(path(owner), 'x', nothing)).body['code']).toBe('token_missing');
+    expect((await reader.patch(path(owner), 'x', nothing)).body['code']).toBe('insufficient_scope');
+    expect(faultsOf(await client.patch(path(owner), 'x', nothing))).toEqual(['Idempotency-Key required']);
+    expect((await client.patch(path(owner), 'x', { 'Content-Type': 'text/plain' })).status).toBe(415);
+    const key = { 'Idempotency-Key': randomUUID() };
+    const id = await anAsset();
+    expect((await client.patch(path(id), { description: 'x' }, key)).status).toBe(200);
+    // Invalid, but of a used key: the conflict comes first.
+    expect((await client.patch(path(id), { description: 7 }, key)).status).toBe(409);
+  });
+
+  it('lets inventory:write write without reading, and needs no more', async () => {
+    const writer = await app.arrange.aClient(workspace, ['inventory:write']);
+    const id = await anAsset();
+    expect((await writer.patch(path(id), { classification: 'PUBLIC' })).status).toBe(200);
+    expect((await writer.get(path(id))).status).toBe(403);
+  });
+});

@@ -1,0 +1,136 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Answer, ApiClient } from '../support/api-client';
+import { decodeJwt } from '../support/jwt';
+import { type TestApp, startApp, startReplica } from '../support/start-app';
+
+const path = (id: string): string => `/v1/inventory/assets/${id}`;
+const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** The promises about duplicates that come at once hold with Redis and without, on one replica and on several. */
+describe.each([
+  ['with Redis', () => ({ REDIS_URL: process.env['TEST_REDIS_URL'] as string })],
+  ['without Redis', () => ({})],
+])('Duplicates of one write at once, %s', (_, settings: () => Record<string, string>) => {
+  let replicas: TestApp[];
+  let workspace: string;
+  let token: string;
+  let client: ApiClient;
+  beforeAll(async () => {
+    const first = await startApp(settings());
+    replicas = [first, await startReplica(first, settings()), await startReplica(first, settings())];
+    workspace = await first.arrange.aWorkspace();
+    token = await first.arrange.aToken(workspace);
+    client = first.client(token);
+  });
+  afterAll(async () => {
+    for (const replica of [...replicas].reverse()) await replica.stop();
+  });
+
+  const first = (): TestApp => replicas[0] as TestApp;
+  const anAsset = async (): Promise<string> => (await first().arrange.anAsset(workspace)).id;
+  const auditRows = async (id: string): Promise<number> =>
+    (await first().database.admin.query('SELECT 1 FROM audit_event WHERE asset_id = $1', [id])).rows.length;
+  const isReplay = ({ headers }: Answer): boolean => headers.get('idempotent-replayed') === 'true';
+  /** Holds the asset's row, as a slow transaction would, while `work` runs. */
+  const whileLocked = async <Result>(
+    id: string,
+    milliseconds: number,
+    work: () => Promise<Result>,
+  ): Promise<Result> => {
+    const { admin } = first().database;
+    await admin.query('BEGIN');
+    await admin.query('SELECT 1 FROM asset WHERE public_id = $1 FOR UPDATE', [id]);
+    const result = work();
+    await delay(milliseconds);
+    await admin.query('COMMIT');
+    return result;
+  };
+  const sendTo = (targets: readonly TestApp[], count: number, id: string, body: unknown, key: string) =>
+    Promise.all(
+      Array.from({ length: count }, (__, index) =>
+        (targets[index % targets.length] as TestApp).client(token).patch(path(id), body, { 'Idempotency-Key': key }),
+      ),
+    );
+
+  it.each([
+    ['one replica', 1],
+    ['three replicas', 3],
+  ])('applies one of them on %s and replays it to the others', async (__, count) => {
+    for (const slow of [0, 400]) {
+      const id = await anAsset();
+      const body = { description: `slow ${slow}` };
+      const answers = await whileLocked(id, slow, () => sendTo(replicas.slice(0, count), 30, id, body, randomUUID()));
+      expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+      expect(answers[0]?.status).toBe(200);
+      expect(answers.filter((answer) => !isReplay(answer))).toHaveLength(1);
+      expect(await auditRows(id)).toBe(1);
+      expect((await client.get(path(id))).headers.get('etag')).toBe(answers[0]?.headers.get('etag'));
+    }
+  });
+
+  it('lets the next of them try when the one before failed', async () => {
+    const key = randomUUID();
+    const id = await anAsset();
+    const answers = await sendTo(replicas, 12, id, { description: 7 }, key);
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 400));
+    expect((await client.patch(path(id), { description: 'x' }, { 'Idempotency-Key': key })).status).toBe(200);
+  });
+
+  it('lets one of two different requests with the key through, and refuses the other', async () => {
+    const key = { 'Idempotency-Key': randomUUID() };
+    const id = await anAsset();
+    const answers = await Promise.all(
+      ['a', 'b'].map((description, index) =>
+        (replicas[index] as TestApp).client(token).patch(path(id), { description }, key),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(await auditRows(id)).toBe(1);
+  });
+
+  it('40 duplicates of a slow update leave the connections to others', async () => {
+    const id = await anAsset();
+    const reads = await whileLocked(id, 1_500, async () => {
+      const duplicates = sendTo([first()], 40, id, { description: 'slow' }, randomUUID());
+      await delay(200);
+      const { rows } = await first().database.admin.query<{ waiting: number }>(
+        `SELECT count(*)::int AS waiting FROM pg_stat_activity
+          WHERE datname = current_database() AND application_name = 'compliance-api' AND state <> 'idle'`,
+      );
+      expect(rows[0]?.waiting).toBe(1);
+      const since = performance.now();
+      for (let index = 0; index < 20; index += 1) expect((await client.get(path(id))).status).toBe(200);
+      const elapsed = performance.now() - since;
+      expect((await duplicates).map(({ status }) => status)).toEqual(Array.from({ length: 40 }, () => 200));
+      return elapsed;
+    });
+    // Twenty reads, one after the other, were done before the lock that everybody else waited for was given back.
+    expect(reads).toBeLessThan(1_300);
+  });
+
+  it('409 idempotency_in_progress: says so when the first is still at it after five seconds', async () => {
+    const id = await anAsset();
+    const key = randomUUID();
+    const { rows } = await first().database.admin.query<{ id: string }>(
+      'SELECT id FROM application WHERE client_id = $1',
+      [decodeJwt(token)['client_id']],
+    );
+    const keyHash = createHash('sha256').update(key).digest('hex');
+    const digest = createHash('sha256').update(`idempotency\n${workspace}\n${rows[0]?.id}\n${keyHash}`).digest();
+    const { admin } = first().database;
+    await admin.query('BEGIN');
+    await admin.query('SELECT pg_advisory_xact_lock($1)', [digest.readBigInt64BE(0).toString()]);
+    const since = performance.now();
+    const [one, two] = await sendTo(replicas, 2, id, { description: 'x' }, key);
+    expect(performance.now() - since).toBeLessThan(8_000);
+    await admin.query('COMMIT');
+    for (const answer of [one, two]) {
+      expect([answer?.status, answer?.body['code'], answer?.headers.get('retry-after')]).toEqual([
+        409,
+        'idempotency_in_progress',
+        '1',
+      ]);
+    }
+    expect((await client.patch(path(id), { description: 'x' }, { 'Idempotency-Key': key })).status).toBe(200);
+  });
+});
