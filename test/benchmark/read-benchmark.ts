@@ -1,12 +1,11 @@
-import { ImportsService } from '#libs/inventory';
 import type { WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform';
-import { DEMO_SIZES, demoInventory } from '../../libs/inventory/src/domain/demo-inventory';
+import { DEMO_SIZES } from '../../libs/inventory/src/domain/demo-inventory';
 import type { AssetFilter } from '../../libs/inventory/src/domain/asset-filter';
-import { ImportFilesSystem } from '../../libs/inventory/src/system/import-files.system';
-import { AssetRepositoryTypeorm } from '../../libs/inventory/src/typeorm/asset-repository.typeorm';
-import { ImportStoreTypeorm } from '../../libs/inventory/src/typeorm/import-store.typeorm';
+import type { AssetRepositoryTypeorm } from '../../libs/inventory/src/typeorm/asset-repository.typeorm';
+import { assetRepositoryOn } from '../support/asset-repository';
 import type { BenchmarkDatabase } from './benchmark-database';
+import { loadDemoAssets } from './demo-assets';
 import { judge, median, milliseconds } from './statistics';
 
 const PAGE = 25;
@@ -40,11 +39,11 @@ export async function benchmarkReads(
   console.log(`\nReads: workspaces of ${DEMO_SIZES.M} and ${options.assets} assets, pages of ${PAGE}`);
   const small = await database.aWorkspace();
   const large = await database.aWorkspace();
-  await load(database, small, DEMO_SIZES.M);
-  await load(database, large, options.assets);
+  await loadDemoAssets(database.operator, small, DEMO_SIZES.M);
+  await loadDemoAssets(database.operator, large, options.assets);
   await database.admin.query('VACUUM ANALYZE');
 
-  const repository = new AssetRepositoryTypeorm(new Database(database.api));
+  const repository = assetRepositoryOn(new Database(database.api));
   let missed = 0;
   const worst = { size: 0, depth: 0 };
   for (const filter of FILTERS) {
@@ -117,24 +116,4 @@ async function lastPage(
     const page = await repository.list(workspace, filter, { size: PAGE, after });
     if (page.items.length > 0 || after === '0') return after;
   }
-}
-
-async function load(database: BenchmarkDatabase, workspace: WorkspaceId, assets: number): Promise<void> {
-  const imports = new ImportsService(new ImportStoreTypeorm(database.operator), new ImportFilesSystem());
-  const options = { source: 'demo', files: [], dryRun: false, missing: 'keep', createTagKeys: 'platform' } as const;
-  const size = assets > DEMO_SIZES.M ? 'L' : 'M';
-  const lines = function* () {
-    let line = 0;
-    for (const value of demoInventory(size)) {
-      if (line === assets) return;
-      yield { fileIndex: 0, line: (line += 1), value };
-    }
-  };
-  const since = Date.now();
-  const report = await imports.runLines(workspace, options, lines(), (read) => {
-    if (process.stderr.isTTY) process.stderr.write(`\r  ${read} of ${assets} assets loaded`);
-  });
-  if (process.stderr.isTTY) process.stderr.write('\n');
-  if (report.failed > 0) throw new Error(JSON.stringify(report.errors[0]));
-  console.log(`  ${assets} assets loaded in ${Math.round((Date.now() - since) / 1000)} s`);
 }

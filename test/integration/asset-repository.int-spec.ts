@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
+import { Database } from '#libs/platform';
 import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
 import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../../libs/inventory/src/domain/asset';
 import { ASSET_TYPES } from '../../libs/inventory/src/domain/asset-category';
@@ -12,6 +13,7 @@ import { type TestDatabase, createTestDatabase } from '../support/test-database'
 describe('The asset repository on Postgres', () => {
   let database: TestDatabase;
   let dataSource: DataSource;
+  let api: Database;
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -20,6 +22,7 @@ describe('The asset repository on Postgres', () => {
       dataSourceOptions({ url: database.databaseUrl, poolSize: 1, patience: 'request' }, () => undefined),
     );
     await dataSource.initialize();
+    api = new Database(dataSource);
   });
   afterAll(async () => {
     await dataSource.destroy();
@@ -27,10 +30,18 @@ describe('The asset repository on Postgres', () => {
   });
 
   assetRepositoryContract(async () => ({
-    repository: assetRepositoryOn(dataSource),
+    repository: assetRepositoryOn(api),
     workspaceId: await aWorkspace(),
     otherWorkspaceId: await aWorkspace(),
     add: (workspace, assets) => insert(database.admin, workspace, assets),
+    addTagKey: async (workspace, { key, value, platform }) => {
+      const values = [workspace, key, value, platform];
+      await database.admin.query(
+        'INSERT INTO tag_key (workspace_id, key, value, platform) VALUES ($1, $2, $3, $4)',
+        values,
+      );
+    },
+    unitOfWork: (workspace, work) => api.unitOfWork({ workspaceId: workspace }, work),
   }));
 
   async function aWorkspace(): Promise<WorkspaceId> {

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { assetId, workspaceId } from '#libs/kernel';
-import { RuntimeRoleTooPowerful, assertRuntimeRole } from '#libs/platform';
+import { Database, RuntimeRoleTooPowerful, assertRuntimeRole } from '#libs/platform';
 import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
 import { assetRepositoryOn } from '../support/asset-repository';
 import { type TestApp, startApp } from '../support/start-app';
@@ -108,7 +108,7 @@ describe('Row-level security', () => {
     );
     await dataSource.initialize();
     try {
-      const repository = assetRepositoryOn(dataSource);
+      const repository = assetRepositoryOn(new Database(dataSource));
       const page = await repository.list(workspaceId(ours), {}, { size: 1, after: null });
       expect(page.totalCount).toBe(2);
       const [after] = await dataSource.query<{ n: string; scope: string | null }[]>(

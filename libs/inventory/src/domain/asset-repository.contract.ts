@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type AssetId, type WorkspaceId, assetId } from '#libs/kernel';
+import { type AssetId, type WorkspaceId, applicationId, assetId } from '#libs/kernel';
 import type { Asset } from './asset';
 import { CLASSIFICATIONS, COMPLETE_STATUSES } from './asset';
 import { ASSET_TYPES, CATEGORY_KEYS, SUB_KEYS } from './asset-category';
 import { type AssetFilter, FACETS, isConsistent } from './asset-filter';
-import type { AssetRepository } from './asset-repository.port';
+import { type AssetPatch, applyPatch } from './asset-patch';
+import type { AssetRepository, LockedAssets } from './asset-repository.port';
 import { AssetRepositoryFake } from './asset-repository.fake';
 
 /** How a test brings assets into the store under test. */
@@ -14,6 +15,8 @@ export interface AssetRepositorySetting {
   readonly otherWorkspaceId: WorkspaceId;
   /** Adds visible assets in this order. */
   add(workspaceId: WorkspaceId, assets: readonly Asset[]): Promise<void>;
+  addTagKey(workspaceId: WorkspaceId, tagKey: LockedAssets['tagKeys'][number]): Promise<void>;
+  unitOfWork<Result>(workspaceId: WorkspaceId, work: () => Promise<Result>): Promise<Result>;
 }
 
 export function anAssetValue(change: Partial<Asset> = {}): Asset {
@@ -129,5 +132,58 @@ export function assetRepositoryContract(arrange: () => Promise<AssetRepositorySe
     expect(await setting.repository.find(setting.workspaceId, asset.id)).toEqual(asset);
     expect(await setting.repository.find(setting.otherWorkspaceId, asset.id)).toBeNull();
     expect(await setting.repository.find(setting.workspaceId, assetId(randomUUID()))).toBeNull();
+  });
+
+  describe('for an update', () => {
+    const author = {
+      applicationId: applicationId(randomUUID()),
+      ...{ clientId: 'ci', requestId: 'request', keyHash: 'hash' },
+    };
+    const [employee, custom] = [assets[0] as Asset, anAssetValue({ name: 'To be updated' })];
+    const foreign = anAssetValue();
+    const env = { key: 'env', value: 'production', platform: false };
+    const stack = { key: 'aws:stack', value: null, platform: true };
+    const lock = (ids: readonly AssetId[], patch: AssetPatch): Promise<LockedAssets> =>
+      setting.unitOfWork(setting.workspaceId, () => setting.repository.lock(setting.workspaceId, ids, patch));
+
+    beforeAll(async () => {
+      await setting.add(setting.workspaceId, [custom]);
+      await setting.add(setting.otherWorkspaceId, [foreign]);
+      await setting.addTagKey(setting.workspaceId, env);
+      await setting.addTagKey(setting.workspaceId, stack);
+      await setting.addTagKey(setting.otherWorkspaceId, { ...env, key: 'theirs' });
+    });
+
+    it('gives the assets that are there, each once, and none of another workspace', async () => {
+      const ids = [custom.id, employee.id, foreign.id, assetId(randomUUID())];
+      const { assets: found, ownerIsEmployee, tagKeys } = await lock(ids, {});
+      expect(new Set(idsOf(found))).toEqual(new Set([custom.id, employee.id]));
+      expect([found.length, ownerIsEmployee, tagKeys]).toEqual([2, true, []]);
+    });
+
+    it('tells whether the owner is an employee of the workspace, and which tag keys it has', async () => {
+      const owner = async (ownerId: AssetId | null) => (await lock([custom.id], { ownerId })).ownerIsEmployee;
+      expect([await owner(employee.id), await owner(null)]).toEqual([true, true]);
+      expect([await owner(custom.id), await owner(foreign.id), await owner(assetId(randomUUID()))]).toEqual([
+        ...[false, false, false],
+      ]);
+      const { tagKeys } = await lock([custom.id], { tags: ['env', 'aws:stack', 'theirs', 'nobody', 'env'] });
+      expect(tagKeys).toHaveLength(2);
+      expect(tagKeys).toEqual(expect.arrayContaining([env, stack]));
+    });
+
+    it('writes what the patch made of an asset', async () => {
+      const patch = { ownerId: employee.id, description: 'd', classification: 'PUBLIC', tags: ['env'] } as const;
+      const patched = applyPatch(custom, patch, [{ key: 'env', value: 'production', readOnly: false }]);
+      await setting.unitOfWork(setting.workspaceId, async () => {
+        await setting.repository.lock(setting.workspaceId, [custom.id], patch);
+        await setting.repository.update(setting.workspaceId, patch, [patched], author);
+      });
+      expect(await setting.repository.find(setting.workspaceId, custom.id)).toEqual({
+        ...custom,
+        ...{ ownerId: employee.id, ownerSource: 'API', description: 'd', classification: 'PUBLIC', version: 2 },
+        tags: [{ key: 'env', value: 'production', readOnly: false }],
+      });
+    });
   });
 }

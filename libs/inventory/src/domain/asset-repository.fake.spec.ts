@@ -14,6 +14,11 @@ describe('The model of the asset repository', () => {
         for (const asset of assets) repository.add(workspace, asset);
         return Promise.resolve();
       },
+      addTagKey: (workspace, tagKey) => {
+        repository.addTagKey(workspace, tagKey);
+        return Promise.resolve();
+      },
+      unitOfWork: (_, work) => work(),
     });
   });
 });

@@ -1,0 +1,111 @@
+import type { Answer, ApiClient } from '../support/api-client';
+import { type TestApp, startApp } from '../support/start-app';
+
+const ASSETS = '/v1/inventory/assets';
+const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+describe('Updates of one asset at once', () => {
+  let app: TestApp;
+  let workspace: string;
+  let client: ApiClient;
+  beforeAll(async () => {
+    app = await startApp();
+    workspace = await app.arrange.aWorkspace();
+    client = await app.arrange.aClient(workspace);
+  });
+  afterAll(() => app.stop());
+
+  /** Sends all of them while another transaction has the row, so that none is done before the others have begun. */
+  const atOnce = async (id: string, send: readonly (() => Promise<Answer>)[]): Promise<Answer[]> => {
+    const { admin } = app.database;
+    await admin.query('BEGIN');
+    await admin.query('SELECT 1 FROM asset WHERE public_id = $1 FOR UPDATE', [id]);
+    const answers = send.map((one) => one());
+    await delay(300);
+    await admin.query('COMMIT');
+    return Promise.all(answers);
+  };
+  const etagOf = async (id: string): Promise<string> =>
+    (await client.get(`${ASSETS}/${id}`)).headers.get('etag') as string;
+
+  it('that expect the same version succeed once, the others hear of it', async () => {
+    const { id } = await app.arrange.anAsset(workspace);
+    const headers = { 'If-Match': await etagOf(id) };
+    const answers = await atOnce(
+      id,
+      ['a', 'b', 'c', 'd'].map((description) => () => client.patch(`${ASSETS}/${id}`, { description }, headers)),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412]);
+  });
+
+  it('come one after the other: each entity tag its own, each audit row beginning where the one before ended', async () => {
+    const { id } = await app.arrange.anAsset(workspace);
+    const descriptions = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const answers = await atOnce(
+      id,
+      descriptions.map(
+        (description, index) => () =>
+          index % 2 === 0
+            ? client.patch(`${ASSETS}/${id}`, { description })
+            : client.patch(ASSETS, { ids: [id], patch: { description } }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(descriptions.map(() => 200));
+    const { rows } = await app.database.admin.query<{ old: string | null; new: string }>(
+      `SELECT changes->'description'->>'old' AS old, changes->'description'->>'new' AS new
+         FROM audit_event WHERE asset_id = $1`,
+      [id],
+    );
+    const next = new Map(rows.map((row) => [row.old, row.new]));
+    const chain: string[] = [];
+    for (let value = next.get(null); value !== undefined; value = next.get(value)) chain.push(value);
+    expect([...chain].sort()).toEqual(descriptions);
+    expect((await client.get(`${ASSETS}/${id}`)).body['description']).toBe(chain.at(-1));
+    const tags = answers.filter((_, index) => index % 2 === 0).map(({ headers }) => headers.get('etag'));
+    expect(new Set(tags).size).toBe(3);
+  });
+
+  it('of overlapping bulks, in whatever order their ids are sent, never deadlock', async () => {
+    const ids: string[] = [];
+    while (ids.length < 40) ids.push((await app.arrange.anAsset(workspace)).id);
+    const before = await deadlocks();
+    for (let round = 0; round < 10; round += 1) {
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, (_, index) => {
+          const sent = index % 2 === 0 ? ids : [...ids].reverse();
+          return client.patch(ASSETS, { ids: sent, patch: { description: `${round}.${index}` } });
+        }),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    }
+    expect(await deadlocks()).toBe(before);
+  });
+
+  it('take locks in the order of the inventory, as imports do: neither meets the other halfway', async () => {
+    const aFirst = await app.arrange.anAsset(workspace, {
+      columns: { public_id: 'ffffffff-0000-4000-8000-000000000001' },
+    });
+    const second = await app.arrange.anAsset(workspace, {
+      columns: { public_id: '00000000-0000-4000-8000-000000000002' },
+    });
+    const { admin } = app.database;
+    await admin.query('BEGIN');
+    await admin.query('SELECT 1 FROM asset WHERE id = $1 FOR UPDATE', [aFirst.internalId]);
+    const ids = [second.id, aFirst.id];
+    const answer = client.patch(ASSETS, { ids, patch: { description: 'x' } });
+    await delay(300);
+    // Free, because the bulk waits for the first before it takes the second.
+    await admin.query('SELECT 1 FROM asset WHERE id = $1 FOR UPDATE NOWAIT', [second.internalId]);
+    await admin.query('COMMIT');
+    expect((await answer).body).toMatchObject({ successfulUpdates: 2 });
+  });
+
+  async function deadlocks(): Promise<string | undefined> {
+    // A backend tells what it counted within a second.
+    await delay(1_100);
+    const { rows } = await app.database.admin.query<{ deadlocks: string }>(
+      'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()',
+    );
+    return rows[0]?.deadlocks;
+  }
+});
