@@ -11,9 +11,9 @@ Runs, in this order and whatever the result of the one before:
   build         npm run build
   lint          eslint, then prettier --check
   import rules  dependency-cruiser: who may import whom
-  tests         jest, the projects "unit" and "services"
+  tests         jest, the projects "unit", "services" and "faults", the last in its short form
 
-Without a build the "services" are not started, and count as one failure.
+Without a build "services" and "faults" are not started, and count as one failure.
 The last line is "N passed, N failed": one for each check, and jest's tests.
 The exit status is 1 when anything failed or no test ran.`;
 
@@ -113,11 +113,11 @@ async function runTests(built) {
   mkdirSync(dirname(report), { recursive: true });
   // The report of an earlier run must not count for one that crashed.
   rmSync(report, { force: true });
-  const succeeded = await run(built ? jest('unit', 'services') : jest('unit'), TESTS_LIMIT);
+  const succeeded = await run(built ? jest('unit', 'services', 'faults') : jest('unit'), TESTS_LIMIT);
   const { passed, failed } = countsOf(report);
   // A crash, a test file that does not load and a run without tests fail without a failed test.
   const unexplained = failed === 0 && (!succeeded || passed === 0);
-  if (!built) console.log('  services: not started, because the build failed');
+  if (!built) console.log('  services and faults: not started, because the build failed');
   return { passed, failed: failed + (unexplained ? 1 : 0) + (built ? 0 : 1) };
 }
 

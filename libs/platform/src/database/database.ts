@@ -30,6 +30,8 @@ const MAX_REPEATS = 3;
 /** No repeat begins later than this: with a last lock that is waited for, everything stays within five seconds. */
 const LAST_REPEAT_MS = 2_500;
 
+const unheard = (): void => undefined;
+
 /** The one way to Postgres: nothing is read or written outside a tenant's scope. */
 @Injectable()
 export class Database {
@@ -39,7 +41,10 @@ export class Database {
   constructor(private readonly dataSource: DataSource) {
     this.pool = poolOf(dataSource);
     // Whoever uses a connection that is lost hears of it by the next query; an event that nobody hears ends the process.
-    this.pool.on('connect', (client) => client.on('error', () => undefined));
+    // At every use, because the pool opened its first connection before we knew it.
+    this.pool.on('acquire', (client) => {
+      if (!client.listeners('error').includes(unheard)) client.on('error', unheard);
+    });
   }
 
   /**

@@ -1,0 +1,44 @@
+import { type Attempt, type History } from './operation-log';
+
+type Answered = Extract<Attempt, { kind: 'answer' }>;
+
+const isDone = ({ status }: Answered): boolean => status === 200;
+const isRefusedForNow = ({ status, code }: Answered): boolean => status === 503 || code === 'idempotency_in_progress';
+
+/** What clients heard that they never should: an empty list when everything is as promised. */
+export function answerFaults(histories: Iterable<History>): string[] {
+  return [...histories].flatMap(({ operation, attempts }) =>
+    faultsOf(attempts).map((fault) => `${operation.key}: ${fault}`),
+  );
+}
+
+function faultsOf(attempts: readonly Attempt[]): string[] {
+  const answers = attempts.filter((attempt) => attempt.kind === 'answer');
+  const done = answers.filter(isDone);
+  const unexpected = answers.filter((answer) => !isDone(answer) && !isRefusedForNow(answer));
+  const firsts = done.filter(({ replayed }) => !replayed);
+  // An attempt without an answer, or one that ended in 503, may have been the first.
+  const firstMayBeUnheard = attempts.some((attempt) => attempt.kind === 'lost' || attempt.status === 503);
+  const different = new Set(done.map(({ text, entityTag }) => `${entityTag} ${text}`)).size > 1;
+  return [
+    ...unexpected.map(({ status, text }) => `answered ${status} ${text}`),
+    ...(done.length === 0 ? ['never acknowledged'] : []),
+    ...(different ? [`answered in different ways: ${done.map(({ text }) => text).join(' | ')}`] : []),
+    ...(firsts.length > 1 ? [`${firsts.length} answers say that they are no replay`] : []),
+    ...(firsts.length === 0 && done.length > 0 && !firstMayBeUnheard ? ['only replays, but of what'] : []),
+  ];
+}
+
+/** Answers and silences counted, for whoever reads what a run did. */
+export function tally(histories: Iterable<History>): Record<string, number> {
+  const counts: Record<string, number> = { acknowledged: 0, replays: 0, refused: 0, lost: 0 };
+  const count = (name: string) => (counts[name] = (counts[name] ?? 0) + 1);
+  for (const { attempts } of histories) {
+    for (const attempt of attempts) {
+      if (attempt.kind === 'lost') count('lost');
+      else if (!isDone(attempt)) count('refused');
+      else count(attempt.replayed ? 'replays' : 'acknowledged');
+    }
+  }
+  return counts;
+}

@@ -1,0 +1,212 @@
+import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { DataSource } from 'typeorm';
+import { AuditService, ImportsService } from '#libs/inventory';
+import { workspaceId } from '#libs/kernel';
+import { loadSettings, migrate } from '#libs/platform';
+import { AuditEvidenceSystem } from '../../libs/inventory/src/system/audit-evidence.system';
+import { ImportFilesSystem } from '../../libs/inventory/src/system/import-files.system';
+import { AuditTrailTypeorm } from '../../libs/inventory/src/typeorm/audit-trail.typeorm';
+import { ImportStoreTypeorm } from '../../libs/inventory/src/typeorm/import-store.typeorm';
+import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
+import { ApiProcess } from '../support/api-process';
+import { Arrangement } from '../support/arrangement';
+import { type TemporaryPostgres } from '../support/temporary-postgres';
+import { startTemporaryRedis } from '../support/temporary-redis';
+import { type TemporaryRedis } from '../support/temporary-redis.port';
+import { createTestDatabase, testSchema } from '../support/test-database';
+import { counterFaults, tagFaults, updateFaults } from './database-faults';
+import { answerFaults } from './answer-faults';
+import { OperationLog } from './operation-log';
+import { PersistentClient } from './persistent-client';
+import { Replica } from './replica';
+
+interface Databases {
+  readonly databaseUrl: string;
+  readonly migrationDatabaseUrl: string;
+  readonly superuserUrl: string;
+  drop(): Promise<void>;
+}
+
+/** Replicas of the API as processes of their own, one Postgres and one Redis between them, and one application's client. */
+export class FaultSetting {
+  /** A superuser, for looking behind the scenes. */
+  admin!: Client;
+  /** Those of the current test. */
+  workspace!: string;
+  token!: string;
+  log!: OperationLog;
+  readonly replicas: Replica[] = [];
+  private readonly directory = mkdtempSync(join(tmpdir(), 'compliance-faults-'));
+  private logs = 0;
+
+  private constructor(
+    readonly databases: Databases,
+    readonly redis: TemporaryRedis,
+  ) {}
+
+  /** A database on the Postgres of the run, or all of `postgres`, which is then stopped at the end. */
+  static async open(postgres?: TemporaryPostgres): Promise<FaultSetting> {
+    const databases = postgres ? await ownDatabases(postgres) : await sharedDatabases();
+    const setting = new FaultSetting(databases, await startTemporaryRedis());
+    await setting.connect();
+    return setting;
+  }
+
+  /** Each with what is particular to it; all start at the same time. */
+  async startReplicas(...particulars: readonly Readonly<Record<string, string>>[]): Promise<Replica[]> {
+    const started = await Promise.all(
+      particulars.map((own) => Replica.start({ ...this.environment, REDIS_URL: this.redis.url, ...own })),
+    );
+    this.replicas.push(...started);
+    return started;
+  }
+
+  /** A workspace, a token and an empty log for the next test. */
+  async enterWorkspace(): Promise<Arrangement> {
+    const arrange = new Arrangement(
+      this.admin,
+      loadSettings({ DATABASE_URL: this.databases.databaseUrl, LOCAL_DIR: this.environment.LOCAL_DIR }),
+      this.origins[0] as string,
+    );
+    this.workspace = await arrange.aWorkspace();
+    this.token = await arrange.aToken(this.workspace);
+    this.log = new OperationLog(join(this.directory, `operations-${(this.logs += 1)}.ndjson`));
+    return arrange;
+  }
+
+  /** Public ids of so many fresh assets. */
+  async assets(arrange: Arrangement, count: number): Promise<string[]> {
+    const ids: string[] = [];
+    while (ids.length < count) ids.push((await arrange.anAsset(this.workspace)).id);
+    return ids;
+  }
+
+  client(origins: readonly string[] = this.origins): PersistentClient {
+    return new PersistentClient(this.token, this.log, origins, () => {
+      const [fault] = this.replicaFaults();
+      if (fault !== undefined) throw new Error(fault);
+    });
+  }
+
+  get origins(): string[] {
+    return this.replicas.map(({ origin }) => origin);
+  }
+
+  /** Everything that is not as promised, of what clients heard and of what the database keeps. */
+  async faults(options: { readonly versionsCount?: boolean } = {}): Promise<string[]> {
+    const histories = this.log.read();
+    return [
+      ...answerFaults(histories.values()),
+      ...(await updateFaults(this.admin, this.workspace, histories, options)),
+      ...(await this.tagFaults()),
+      ...(await counterFaults(this.admin, this.workspace)),
+      ...(await this.auditFaults()),
+      ...this.replicaFaults(),
+    ];
+  }
+
+  async tagFaults(): Promise<string[]> {
+    return tagFaults(this.admin, this.workspace);
+  }
+
+  async withOperator<Result>(work: (dataSource: DataSource) => Promise<Result>): Promise<Result> {
+    const url = this.databases.migrationDatabaseUrl;
+    const dataSource = new DataSource(dataSourceOptions({ url, poolSize: 2, patience: 'operator' }, () => undefined));
+    await dataSource.initialize();
+    try {
+      return await work(dataSource);
+    } finally {
+      await dataSource.destroy();
+    }
+  }
+
+  /** As `admin import` does it. */
+  async import(file: string): ReturnType<ImportsService['run']> {
+    return this.withOperator((dataSource) =>
+      new ImportsService(new ImportStoreTypeorm(dataSource), new ImportFilesSystem()).run(workspaceId(this.workspace), {
+        source: 'test',
+        files: [file],
+        dryRun: false,
+        missing: 'keep',
+        createTagKeys: null,
+      }),
+    );
+  }
+
+  file(name: string): string {
+    return join(this.directory, name);
+  }
+
+  /** A connection of its own to the database, as a superuser. */
+  async newConnection(): Promise<Client> {
+    const client = new Client({ connectionString: this.databases.superuserUrl });
+    // A server that is restarted ends its connections; what is done next on one fails by itself.
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  }
+
+  async connect(): Promise<void> {
+    this.admin = await this.newConnection();
+  }
+
+  async close(): Promise<void> {
+    await ApiProcess.killAll();
+    await this.admin.end().catch(() => undefined);
+    await this.redis.stop();
+    await this.databases.drop();
+    rmSync(this.directory, { recursive: true });
+  }
+
+  /** As `admin audit verify` does it. */
+  async auditFaults(): Promise<string[]> {
+    const settings = loadSettings({
+      DATABASE_URL: this.databases.databaseUrl,
+      LOCAL_DIR: this.environment.LOCAL_DIR,
+    });
+    const evidence = new AuditEvidenceSystem(readFileSync(settings.auditKeyFile));
+    return this.withOperator(async (dataSource) => {
+      const audit = new AuditService(new AuditTrailTypeorm(dataSource), evidence);
+      const verdict = await audit.verify([workspaceId(this.workspace)]);
+      return verdict.ok ? [] : [`the audit does not verify: ${JSON.stringify(verdict)}`];
+    });
+  }
+
+  private replicaFaults(): string[] {
+    return this.replicas.flatMap(({ origin, collapsed }) => collapsed.map((words) => `${origin} ${words}`));
+  }
+
+  private get environment(): { readonly LOCAL_DIR: string } & Readonly<Record<string, string>> {
+    return {
+      DATABASE_URL: this.databases.databaseUrl,
+      LOCAL_DIR: process.env['TEST_LOCAL_DIR'] as string,
+      // Tokens are for all replicas, whatever their ports.
+      BASE_URL: 'http://api.example.test',
+      MANAGEMENT_PORT: '0',
+      LOG_LEVEL: 'info',
+      RATE_LIMIT_READ: '100000/100000',
+      RATE_LIMIT_WRITE: '100000/100000',
+      RATE_LIMIT_TOKEN: '100000/100000',
+    };
+  }
+}
+
+async function sharedDatabases(): Promise<Databases> {
+  const database = await createTestDatabase();
+  await database.admin.end();
+  const superuserUrl = new URL(process.env['TEST_SUPERUSER_URL'] as string);
+  superuserUrl.pathname = new URL(database.databaseUrl).pathname;
+  const { databaseUrl, migrationDatabaseUrl } = database;
+  return { databaseUrl, migrationDatabaseUrl, superuserUrl: superuserUrl.toString(), drop: () => database.drop() };
+}
+
+async function ownDatabases(postgres: TemporaryPostgres): Promise<Databases> {
+  const { databaseUrl, migrationDatabaseUrl } = postgres;
+  await migrate({ databaseUrl, migrationDatabaseUrl, schema: testSchema });
+  const superuserUrl = new URL(postgres.superuserUrl);
+  superuserUrl.pathname = new URL(databaseUrl).pathname;
+  return { databaseUrl, migrationDatabaseUrl, superuserUrl: superuserUrl.toString(), drop: () => postgres.stop() };
+}

@@ -1,0 +1,82 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from 'pg';
+import { type FaultSetting } from './fault-setting';
+
+const COMMIT_LOCK = 4_711;
+
+/** A lock held from outside, so that a transaction of the API stands still at a known place until it is released. */
+export class HeldLock {
+  private static readonly held = new Set<HeldLock>();
+
+  /** For the end of a test: one that failed must not leave others waiting. */
+  static async releaseAll(): Promise<void> {
+    await Promise.all([...HeldLock.held].map((lock) => lock.release()));
+  }
+
+  private constructor(
+    private readonly holder: Client,
+    private readonly admin: Client,
+  ) {
+    HeldLock.held.add(this);
+  }
+
+  /** At the row of the asset: before anything was changed. */
+  static async onAsset(setting: FaultSetting, asset: string): Promise<HeldLock> {
+    const holder = await setting.newConnection();
+    await holder.query('BEGIN');
+    await holder.query('SELECT 1 FROM asset WHERE public_id = $1 FOR UPDATE', [asset]);
+    return new HeldLock(holder, setting.admin);
+  }
+
+  /** Within COMMIT, when everything was written and nothing has happened yet. Needs `armCommits`. */
+  static async onCommits(setting: FaultSetting): Promise<HeldLock> {
+    const holder = await setting.newConnection();
+    await holder.query('BEGIN');
+    await holder.query('SELECT pg_advisory_xact_lock($1)', [COMMIT_LOCK]);
+    return new HeldLock(holder, setting.admin);
+  }
+
+  /** From now on a transaction that has written a record asks, within its COMMIT, for the lock of `onCommits`. */
+  static async armCommits(setting: FaultSetting): Promise<void> {
+    await setting.admin.query(`
+      CREATE FUNCTION wait_in_commit() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        PERFORM pg_advisory_xact_lock_shared(${COMMIT_LOCK});
+        RETURN NULL;
+      END $$;
+      CREATE CONSTRAINT TRIGGER wait_in_commit AFTER INSERT ON idempotency_record
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait_in_commit();
+    `);
+  }
+
+  /** Resolves when a transaction of the API waits for a lock. */
+  async isWaitedFor(): Promise<void> {
+    for (const deadline = Date.now() + 10_000; (await lockWaits(this.admin)) === 0; await delay(5)) {
+      if (Date.now() > deadline) throw new Error('no transaction of the API came to the lock');
+    }
+  }
+
+  async release(): Promise<void> {
+    HeldLock.held.delete(this);
+    await this.holder.query('ROLLBACK');
+    await this.holder.end();
+  }
+}
+
+/** Connections of the API that wait for a lock at this moment. */
+export async function lockWaits(admin: Client): Promise<number> {
+  return countConnections(admin, `wait_event_type = 'Lock'`);
+}
+
+/** Connections of the API that do something, or stand in a transaction. */
+export async function busyConnections(admin: Client): Promise<number> {
+  return countConnections(admin, `state <> 'idle'`);
+}
+
+async function countConnections(admin: Client, condition: string): Promise<number> {
+  const { rows } = await admin.query<{ n: number }>(
+    `SELECT count(*)::int AS n FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'compliance-api' AND ${condition}`,
+  );
+  return rows[0]?.n ?? 0;
+}

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { tally } from './answer-faults';
+import { FaultSetting } from './fault-setting';
+import { type Operation } from './operation-log';
+import { MINUTE, sized, tell } from './sizes';
+
+const KEYS = sized({ short: 200, long: 10_000 });
+/** A run goes on until it has seen at least so many kills. */
+const KILLS = sized({ short: 4, long: 30 });
+const SENDERS = sized({ short: 6, long: 12 });
+const ASSETS = 25;
+const CLASSIFICATIONS = ['PUBLIC', 'INTERNAL', 'CONFIDENTIAL'];
+
+describe('While replicas are killed and Redis is flushed', () => {
+  let setting: FaultSetting;
+  beforeAll(async () => {
+    setting = await FaultSetting.open();
+    await setting.startReplicas({}, {}, {});
+  }, MINUTE);
+  afterAll(() => setting.close(), MINUTE);
+
+  it(
+    'updates sent twice at once happen once, none that was acknowledged is lost, and every answer of a key is the same',
+    async () => {
+      const arrange = await setting.enterWorkspace();
+      const assets = await setting.assets(arrange, ASSETS);
+      const owner = (await arrange.anEmployee(setting.workspace)).id;
+      for (const key of ['env', 'team']) await arrange.aTagKey(setting.workspace, key);
+      const client = setting.client();
+      const chaos = new Chaos(setting);
+
+      const operation = (n: number): Operation => {
+        const asset = assets[n % ASSETS] as string;
+        const body = {
+          description: `change ${n}`,
+          ...(n % 3 === 0 ? { classification: CLASSIFICATIONS[n % CLASSIFICATIONS.length] } : {}),
+          ...(n % 5 === 0 ? { ownerId: owner } : {}),
+          ...(n % 7 === 0 ? { tags: [{ key: n % 2 === 0 ? 'env' : 'team' }] } : {}),
+        };
+        return { key: randomUUID(), assets: [asset], path: `/v1/inventory/assets/${asset}`, body };
+      };
+      let sent = 0;
+      const sender = async (): Promise<void> => {
+        while (sent < KEYS || chaos.kills < KILLS) {
+          const [n, next] = [sent, operation(sent)];
+          sent += 1;
+          await Promise.all([client.settle(next, n), client.settle(next, n + 1)]);
+        }
+      };
+      await chaos.during(Promise.all(Array.from({ length: SENDERS }, sender)));
+
+      const histories = setting.log.read();
+      tell('killed replicas', { keys: sent, kills: chaos.kills, flushes: chaos.flushes, ...tally(histories.values()) });
+      expect(histories.size).toBe(sent);
+      expect(await setting.faults()).toEqual([]);
+    },
+    sized({ short: 2, long: 30 }) * MINUTE,
+  );
+});
+
+/** Kills one replica every second and has it start again; flushes Redis every 300 ms. */
+class Chaos {
+  kills = 0;
+  flushes = 0;
+  private over = false;
+
+  constructor(private readonly setting: FaultSetting) {}
+
+  async during(work: Promise<unknown>): Promise<void> {
+    const ended = work.finally(() => (this.over = true));
+    await Promise.all([ended, this.kill(), this.flush()]);
+  }
+
+  private async kill(): Promise<void> {
+    const starting: Promise<void>[] = [];
+    for (let turn = 0; !this.over; turn += 1) {
+      await delay(1_000);
+      const { replicas } = this.setting;
+      const replica = replicas[turn % replicas.length];
+      // On a machine too busy to start them in time, somebody must be left to answer.
+      if (!replica?.serving || replicas.filter(({ serving }) => serving).length < 2) continue;
+      await replica.kill();
+      this.kills += 1;
+      starting.push(replica.startAgain());
+    }
+    await Promise.all(starting);
+  }
+
+  private async flush(): Promise<void> {
+    while (!this.over) {
+      await delay(300);
+      await this.setting.redis.flush();
+      this.flushes += 1;
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync, readFileSync } from 'node:fs';
+
+/** An update as its sender means it: one key, and what it asks for. */
+export interface Operation {
+  readonly key: string;
+  /** Public ids of the assets that it changes. */
+  readonly assets: readonly string[];
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** What came back of one attempt: an answer, or nothing. */
+export type Attempt =
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly code: string | null;
+      readonly replayed: boolean;
+      readonly entityTag: string | null;
+      readonly text: string;
+      readonly milliseconds: number;
+    }
+  | { readonly kind: 'lost'; readonly reason: string; readonly milliseconds: number };
+
+export interface History {
+  readonly operation: Operation;
+  readonly attempts: readonly Attempt[];
+}
+
+/**
+ * What a client meant and what it heard, line by line in a file as it happens: afterwards the one witness against the
+ * database.
+ */
+export class OperationLog {
+  constructor(private readonly file: string) {}
+
+  sent(operation: Operation): void {
+    this.append({ operation });
+  }
+
+  heard(key: string, attempt: Attempt): void {
+    this.append({ key, attempt });
+  }
+
+  /** Everything in the file, by key. */
+  read(): Map<string, History> {
+    const histories = new Map<string, { operation: Operation; attempts: Attempt[] }>();
+    for (const line of readFileSync(this.file, 'utf8').split('\n')) {
+      if (line === '') continue;
+      const entry = JSON.parse(line) as { operation: Operation } | { key: string; attempt: Attempt };
+      if ('attempt' in entry) histories.get(entry.key)?.attempts.push(entry.attempt);
+      else if (!histories.has(entry.operation.key)) {
+        histories.set(entry.operation.key, { operation: entry.operation, attempts: [] });
+      }
+    }
+    return histories;
+  }
+
+  private append(entry: unknown): void {
+    appendFileSync(this.file, `${JSON.stringify(entry)}\n`);
+  }
+}
+
+export const keyHashOf = (key: string): string => createHash('sha256').update(key).digest('hex');

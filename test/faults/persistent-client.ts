@@ -1,0 +1,81 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Attempt, type Operation, type OperationLog } from './operation-log';
+
+type Answered = Extract<Attempt, { kind: 'answer' }>;
+
+/** A client gives up on an answer later than the API on whatever it waits for. */
+const ANSWER_MS = 10_000;
+const PATIENCE_MS = 60_000;
+
+/** A client as the documentation asks for: it repeats the same request under the same key until it has an answer. */
+export class PersistentClient {
+  constructor(
+    private readonly token: string,
+    private readonly log: OperationLog,
+    private readonly origins: readonly string[],
+    /** Throws when waiting for an answer is of no use. */
+    private readonly assertServed: () => void,
+  ) {}
+
+  /**
+   * The first answer that is neither 503 nor 409 `idempotency_in_progress`. Begins with the replica at this place and
+   * goes to the next one after each attempt that came to nothing. Throws when that goes on for a minute.
+   */
+  async settle(operation: Operation, place: number): Promise<Answered> {
+    this.log.sent(operation);
+    for (const [deadline, repeats] = [Date.now() + PATIENCE_MS, { n: 0 }]; ; repeats.n += 1) {
+      const origin = this.origins[(place + repeats.n) % this.origins.length] as string;
+      const attempt = await this.attempt(operation, origin);
+      if (attempt.kind === 'answer' && !mayBeRepeated(attempt)) return attempt;
+      this.assertServed();
+      if (Date.now() > deadline) throw new Error(`no end of ${operation.key}: ${JSON.stringify(attempt)}`);
+      await delay(30 + Math.random() * 100);
+    }
+  }
+
+  /** One try at one replica, written down whatever comes of it. */
+  async attempt(operation: Operation, origin: string): Promise<Attempt> {
+    const attempt = await this.send(operation, origin);
+    this.log.heard(operation.key, attempt);
+    return attempt;
+  }
+
+  private async send({ key, path, body }: Operation, origin: string): Promise<Attempt> {
+    const since = performance.now();
+    const milliseconds = () => Math.round(performance.now() - since);
+    try {
+      const response = await fetch(`${origin}${path}`, {
+        method: 'PATCH',
+        headers: {
+          Authorization: `Bearer ${this.token}`,
+          'Content-Type': 'application/json',
+          'Idempotency-Key': key,
+        },
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(ANSWER_MS),
+      });
+      const text = await response.text();
+      return {
+        kind: 'answer',
+        status: response.status,
+        code: response.ok ? null : codeOf(text),
+        replayed: response.headers.get('Idempotent-Replayed') === 'true',
+        entityTag: response.headers.get('ETag'),
+        text,
+        milliseconds: milliseconds(),
+      };
+    } catch (error) {
+      const { message, cause } = error as Error;
+      const reason = (cause as { code?: string } | undefined)?.code ?? message;
+      return { kind: 'lost', reason, milliseconds: milliseconds() };
+    }
+  }
+}
+
+function mayBeRepeated({ status, code }: Answered): boolean {
+  return status === 503 || code === 'idempotency_in_progress';
+}
+
+function codeOf(text: string): string {
+  return String((JSON.parse(text) as { code?: unknown }).code);
+}

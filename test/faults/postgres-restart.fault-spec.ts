@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type TemporaryPostgres, startTemporaryPostgres } from '../support/temporary-postgres';
+import { tally } from './answer-faults';
+import { FaultSetting } from './fault-setting';
+import { type Operation } from './operation-log';
+import { MINUTE, sized, tell } from './sizes';
+
+const CRASHES = sized({ short: 1, long: 20 });
+const UP_MS = 1_200;
+const DOWN_MS = 600;
+const SENDERS = 8;
+const ASSETS = 20;
+/** What the API promises about a dependency that is away, and what a busy machine may add. */
+const ANSWER_MS = 5_000 + 1_000;
+
+/** As in production: what is acknowledged is on disk. */
+const DURABLE = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
+
+describe('While Postgres crashes and starts again', () => {
+  let postgres: TemporaryPostgres;
+  let setting: FaultSetting;
+  beforeAll(async () => {
+    postgres = await startTemporaryPostgres({ postgresSettings: DURABLE });
+    setting = await FaultSetting.open(postgres);
+    await setting.startReplicas({}, {});
+  }, MINUTE);
+  afterAll(() => setting.close(), MINUTE);
+
+  it(
+    'no acknowledged update is lost, none is half applied, and clients hear 503 in time until their retries succeed',
+    async () => {
+      const arrange = await setting.enterWorkspace();
+      const assets = await setting.assets(arrange, ASSETS);
+      const owner = (await arrange.anEmployee(setting.workspace)).id;
+      for (const key of ['env', 'team']) await arrange.aTagKey(setting.workspace, key);
+      const client = setting.client();
+      const operation = (n: number): Operation => {
+        const key = randomUUID();
+        if (n % 10 === 0) {
+          const ids = assets.filter((_, place) => place % 2 === n % 2);
+          return { key, assets: ids, path: '/v1/inventory/assets', body: { ids, patch: { description: `bulk ${n}` } } };
+        }
+        const asset = assets[n % ASSETS] as string;
+        const tags = [{ key: n % 2 === 0 ? 'env' : 'team' }];
+        const body = { description: `change ${n}`, tags, ownerId: owner };
+        return { key, assets: [asset], path: `/v1/inventory/assets/${asset}`, body };
+      };
+
+      let [sent, over] = [0, false];
+      const sender = async (): Promise<void> => {
+        while (!over) {
+          sent += 1;
+          await client.settle(operation(sent), sent);
+        }
+      };
+      const senders = Promise.all(Array.from({ length: SENDERS }, sender));
+      const crashes = async (): Promise<void> => {
+        for (let crash = 0; crash < CRASHES; crash += 1) {
+          await delay(UP_MS);
+          await postgres.restart('immediate', DOWN_MS);
+        }
+        await delay(UP_MS);
+        over = true;
+      };
+      await Promise.all([senders, crashes()]);
+
+      await setting.connect();
+      const histories = setting.log.read();
+      const counts = tally(histories.values());
+      tell('Postgres crashes', { keys: sent, crashes: CRASHES, ...counts });
+      const attempts = [...histories.values()].flatMap((history) => history.attempts);
+      expect(await setting.faults()).toEqual([]);
+      expect(counts['refused']).toBeGreaterThan(0);
+      expect(counts['lost']).toBe(0);
+      expect(attempts.filter(({ milliseconds }) => milliseconds > ANSWER_MS)).toEqual([]);
+    },
+    sized({ short: 2, long: 10 }) * MINUTE,
+  );
+});

@@ -1,0 +1,54 @@
+import { ApiProcess, freePort } from '../support/api-process';
+
+/** One replica of the API: always at the same address, killed and started again as often as a test likes. */
+export class Replica {
+  private process: ApiProcess;
+  private isServing = false;
+  private readonly collapses: string[] = [];
+
+  private constructor(
+    private readonly environment: Readonly<Record<string, string>>,
+    readonly origin: string,
+  ) {
+    this.process = new ApiProcess(environment);
+  }
+
+  /** Throws what the process said when it ends before it serves. */
+  static async start(environment: Readonly<Record<string, string>>): Promise<Replica> {
+    const port = await freePort();
+    const replica = new Replica({ ...environment, PORT: String(port) }, `http://127.0.0.1:${port}`);
+    await replica.served();
+    return replica;
+  }
+
+  get serving(): boolean {
+    return this.isServing;
+  }
+
+  /** What it said last each time that it ended without being asked to. */
+  get collapsed(): readonly string[] {
+    return this.collapses;
+  }
+
+  /** SIGKILL: it finishes nothing and tells nobody. */
+  async kill(): Promise<void> {
+    this.isServing = false;
+    await this.process.kill();
+  }
+
+  async startAgain(): Promise<void> {
+    this.process = new ApiProcess(this.environment);
+    await this.served();
+  }
+
+  private async served(): Promise<void> {
+    const { process } = this;
+    await process.serving();
+    this.isServing = true;
+    void process.exitCode().then((code) => {
+      if (!this.isServing || process !== this.process) return;
+      this.isServing = false;
+      this.collapses.push(`ended with ${code}: ${process.errors || process.output.slice(-2_000)}`);
+    });
+  }
+}

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { FaultSetting } from './fault-setting';
+import { HeldLock, busyConnections, lockWaits } from './held-lock';
+import { type Operation } from './operation-log';
+import { type Replica } from './replica';
+import { MINUTE, sized, tell } from './sizes';
+
+const SENDS = sized({ short: 200, long: 1_000 });
+const DUPLICATES = 40;
+const LOCK_MS = 1_500;
+const POOL_SIZE = 10;
+
+const WITH_REDIS = { DATABASE_POOL_SIZE: String(POOL_SIZE) };
+const WITHOUT_REDIS = { ...WITH_REDIS, REDIS_URL: '' };
+
+describe('One key sent many times at once', () => {
+  let setting: FaultSetting;
+  let all: Replica[];
+  beforeAll(async () => {
+    setting = await FaultSetting.open();
+    all = await setting.startReplicas(WITH_REDIS, WITH_REDIS, WITHOUT_REDIS, WITHOUT_REDIS);
+  }, MINUTE);
+  afterAll(() => setting.close(), MINUTE);
+  afterEach(() => HeldLock.releaseAll());
+
+  const groups: [string, (replicas: readonly Replica[]) => readonly Replica[]][] = [
+    ['one replica', (replicas) => replicas.slice(0, 1)],
+    ['two replicas with one Redis', (replicas) => replicas.slice(0, 2)],
+    ['two replicas without Redis', (replicas) => replicas.slice(2, 4)],
+    ['replicas of which only some have Redis', (replicas) => replicas],
+  ];
+
+  const anUpdate = (asset: string): Operation => ({
+    key: randomUUID(),
+    assets: [asset],
+    path: `/v1/inventory/assets/${asset}`,
+    body: { description: 'once' },
+  });
+  const sendAll = async (operation: Operation, replicas: readonly Replica[], count: number) => {
+    const client = setting.client();
+    setting.log.sent(operation);
+    const sends = Array.from({ length: count }, (_, n) =>
+      client.attempt(operation, (replicas[n % replicas.length] as Replica).origin),
+    );
+    return Promise.all(sends);
+  };
+
+  it.each(groups)(
+    'to %s is applied once, and all the other answers are the same, replayed',
+    async (_name, choose) => {
+      const [asset = ''] = await setting.assets(await setting.enterWorkspace(), 1);
+      const since = performance.now();
+      const attempts = await sendAll(anUpdate(asset), choose(all), SENDS);
+      tell(`one key to ${_name}`, { sends: SENDS, milliseconds: Math.round(performance.now() - since) });
+      const refused = attempts.filter((attempt) => attempt.kind === 'lost' || attempt.status !== 200);
+      expect(refused).toEqual([]);
+      expect(attempts.filter((attempt) => attempt.kind === 'answer' && !attempt.replayed)).toHaveLength(1);
+      expect(await setting.faults()).toEqual([]);
+    },
+    MINUTE,
+  );
+
+  it.each(groups.slice(1, 3))(
+    'to %s while the first one waits holds no database connection, and reads go on as before',
+    async (_name, choose) => {
+      const replicas = choose(all);
+      const arrange = await setting.enterWorkspace();
+      const [asset = '', other = ''] = await setting.assets(arrange, 2);
+      const reader = new Reader(setting.token, replicas[0] as Replica, other);
+      const before = await reader.read(25);
+
+      const lock = await HeldLock.onAsset(setting, asset);
+      const sends = sendAll(anUpdate(asset), replicas, DUPLICATES);
+      await lock.isWaitedFor();
+      const until = Date.now() + LOCK_MS;
+      const watched = watchConnections(setting, until);
+      const during = await reader.read(25);
+      const { waits, busy } = await watched;
+      await lock.release();
+
+      const attempts = await sends;
+      tell(`duplicates of a slow update to ${_name}`, { before: median(before), during: median(during), waits, busy });
+      // One of them waits for the row; a second one may just have asked who has the key.
+      expect(waits).toBe(1);
+      expect(busy).toBeLessThanOrEqual(1 + 2 * replicas.length);
+      expect(Math.max(...during)).toBeLessThan(LOCK_MS / 2);
+      expect(median(during)).toBeLessThan(20 + 5 * median(before));
+      expect(attempts.filter((attempt) => attempt.kind === 'answer' && attempt.status === 200)).toHaveLength(
+        DUPLICATES,
+      );
+      expect(await setting.faults()).toEqual([]);
+    },
+    MINUTE,
+  );
+});
+
+/** The most connections that waited for a lock, and that did anything, until this time. */
+async function watchConnections(setting: FaultSetting, until: number): Promise<{ waits: number; busy: number }> {
+  const most = { waits: 0, busy: 0 };
+  for (; Date.now() < until; await delay(10)) {
+    most.waits = Math.max(most.waits, await lockWaits(setting.admin));
+    most.busy = Math.max(most.busy, await busyConnections(setting.admin));
+  }
+  return most;
+}
+
+/** Somebody who has nothing to do with the update. */
+class Reader {
+  constructor(
+    private readonly token: string,
+    private readonly replica: Replica,
+    private readonly asset: string,
+  ) {}
+
+  /** Milliseconds of each of so many reads, one after the other. */
+  async read(count: number): Promise<number[]> {
+    const times: number[] = [];
+    while (times.length < count) {
+      const since = performance.now();
+      const response = await fetch(`${this.replica.origin}/v1/inventory/assets/${this.asset}`, {
+        headers: { Authorization: `Bearer ${this.token}` },
+      });
+      await response.text();
+      if (response.status !== 200) throw new Error(`read: ${response.status}`);
+      times.push(performance.now() - since);
+    }
+    return times;
+  }
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return Math.round((sorted[Math.floor(sorted.length / 2)] ?? 0) * 10) / 10;
+}

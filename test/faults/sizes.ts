@@ -1,0 +1,15 @@
+/** `npm run test:faults` asks for the figures that are promised; `npm test` for as much as fits into a minute. */
+const IS_LONG = process.env['FAULT_SIZES'] === 'long';
+
+export function sized(sizes: { readonly short: number; readonly long: number }): number {
+  return IS_LONG ? sizes.long : sizes.short;
+}
+
+export const MINUTE = 60_000;
+
+/** In the long form, a line on what a test has done. */
+export function tell(what: string, figures: Readonly<Record<string, number | string>>): void {
+  if (!IS_LONG) return;
+  const told = Object.entries(figures).map(([name, figure]) => `${name} ${figure}`);
+  process.stderr.write(`  ${what}: ${told.join(', ')}\n`);
+}
