@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { authSchema } from '#libs/auth';
-import { computersSchema } from '#libs/computers';
-import { inventorySchema } from '#libs/inventory';
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import { migrate } from '#libs/platform';
 import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
 import { startTemporaryPostgres } from '../support/temporary-postgres';
+import { testSchema } from '../support/test-database';
 
 export interface BenchmarkDatabase {
   /** As the API connects. */
@@ -24,7 +22,7 @@ export async function withBenchmarkDatabase(work: (database: BenchmarkDatabase) 
   const postgres = await startTemporaryPostgres({ postgresSettings: { shared_buffers: '1GB', max_wal_size: '8GB' } });
   try {
     const { databaseUrl, migrationDatabaseUrl } = postgres;
-    await migrate({ databaseUrl, migrationDatabaseUrl, schema: [authSchema, inventorySchema, computersSchema] });
+    await migrate({ databaseUrl, migrationDatabaseUrl, schema: testSchema });
     const api = new DataSource(
       dataSourceOptions({ url: databaseUrl, poolSize: 2, patience: 'request' }, () => undefined),
     );

@@ -2,18 +2,22 @@ import 'reflect-metadata';
 import { parseArgs } from 'node:util';
 import { benchmarkImport } from './import-benchmark';
 import { benchmarkReads } from './read-benchmark';
+import { benchmarkUpdates } from './update-benchmark';
 import { withBenchmarkDatabase } from './benchmark-database';
 
 const HELP = `npm run bench -- <what> [--assets N] [--records N] [--rounds N]
 
   read     latency and cost of pages by size and depth, totals, and the speed of an import
   import   the speed of an import alone
+  update   cost of a single update, a bulk of 100 and a replay over HTTP, against the bare transaction
 
   --assets N    size of the large workspace (1000000)
   --records N   records of an import (200000)
   --rounds N    rounds of each measurement; the variants take turns within each (5)
 
 Every figure is a ratio of two measurements of the same run. Exits with 1 when a target is missed.`;
+
+const WHATS = ['read', 'import', 'update'];
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -26,16 +30,20 @@ async function main(): Promise<number> {
     },
   });
   const [what] = positionals;
-  if (values.help || (what !== 'read' && what !== 'import')) {
+  if (values.help || !WHATS.includes(what ?? '')) {
     console.log(HELP);
     return values.help ? 0 : 2;
   }
   const rounds = Number(values.rounds);
-  let missed = 0;
-  await withBenchmarkDatabase(async (database) => {
-    missed += await benchmarkImport(database, { records: Number(values.records), rounds: Math.min(rounds, 3) });
-    if (what === 'read') missed += await benchmarkReads(database, { assets: Number(values.assets), rounds });
-  });
+  const benchmarkInventory = async (): Promise<number> => {
+    let missed = 0;
+    await withBenchmarkDatabase(async (database) => {
+      missed += await benchmarkImport(database, { records: Number(values.records), rounds: Math.min(rounds, 3) });
+      if (what === 'read') missed += await benchmarkReads(database, { assets: Number(values.assets), rounds });
+    });
+    return missed;
+  };
+  const missed = what === 'update' ? await benchmarkUpdates({ rounds }) : await benchmarkInventory();
   console.log(missed === 0 ? '\nEvery target is met.' : `\n${missed} target(s) missed.`);
   return missed === 0 ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
 import { Clock, applicationId, isUuid, workspaceId } from '#libs/kernel';
@@ -54,7 +54,7 @@ export class AccessTokenSignerJwt extends AccessTokenSigner {
   }
 
   async verify(token: string): Promise<AccessTokenClaims> {
-    const digest = createHash('sha256').update(token).digest('base64');
+    const digest = hash('sha256', token, 'base64');
     const known = this.verified.get(digest);
     if (known) {
       if (known.expiresAt + LEEWAY_SECONDS > this.nowInSeconds()) return known;

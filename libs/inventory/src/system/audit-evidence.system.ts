@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { type KeyObject, createHmac, createSecretKey } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import canonicalize from 'canonicalize';
 import { v7 } from 'uuid';
@@ -15,10 +15,13 @@ const SHORTEST_KEY = 32;
  */
 @Injectable()
 export class AuditEvidenceSystem extends AuditEvidence {
+  private readonly key: KeyObject;
+
   /** The key is the key file byte for byte, as with the pepper. */
-  constructor(private readonly key: Buffer) {
+  constructor(key: Buffer) {
     super();
     if (key.length < SHORTEST_KEY) throw new Error(`AUDIT_KEY_FILE is shorter than ${SHORTEST_KEY} bytes.`);
+    this.key = createSecretKey(key);
   }
 
   newEventId(occurredAt: number): string {

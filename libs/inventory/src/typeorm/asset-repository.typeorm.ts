@@ -49,7 +49,9 @@ export class AssetRepositoryTypeorm extends AssetRepository {
 
   async lock(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): Promise<LockedAssets> {
     const statements = lockStatements(workspaceId, ids, patch);
-    const [assets = [], owners = [], tagKeys = []] = await this.database.run({ workspaceId }, statements);
+    const [assets = [], ...found] = await this.database.run({ workspaceId }, statements);
+    const owners = patch.ownerId ? (found.shift() ?? []) : [];
+    const [tagKeys = []] = found;
     return {
       assets: assets.map(toAsset),
       ownerIsEmployee: !patch.ownerId || owners.length > 0,

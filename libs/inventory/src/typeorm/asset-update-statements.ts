@@ -58,13 +58,14 @@ const TAG: Statement = {
         ON CONFLICT DO NOTHING`,
 };
 
-/** The assets, the patch's owner and its tag keys: three lists of rows, of which the last two may be empty. */
+/** The assets; then, where the patch names them, its owner; then its tag keys. */
 export function lockStatements(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): BoundStatement[] {
-  return [
-    { ...LOCK, values: [workspaceId, uuidArray(ids)] },
-    { ...FIND_EMPLOYEE, values: [workspaceId, patch.ownerId ?? null] },
-    { ...FIND_TAG_KEYS, values: [workspaceId, JSON.stringify([...new Set(patch.tags)])] },
-  ];
+  const statements: BoundStatement[] = [{ ...LOCK, values: [workspaceId, uuidArray(ids)] }];
+  if (patch.ownerId) statements.push({ ...FIND_EMPLOYEE, values: [workspaceId, patch.ownerId] });
+  if (patch.tags?.length) {
+    statements.push({ ...FIND_TAG_KEYS, values: [workspaceId, JSON.stringify([...new Set(patch.tags)])] });
+  }
+  return statements;
 }
 
 /** One column that a patch sets. */

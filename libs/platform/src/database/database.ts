@@ -32,6 +32,11 @@ const LAST_REPEAT_MS = 2_500;
 
 const unheard = (): void => undefined;
 
+/** What a unit of work gives that has nothing to keep: it is rolled back, and nobody waits for that. */
+export class NothingToKeep<Result> {
+  constructor(readonly result: Result) {}
+}
+
 /** The one way to Postgres: nothing is read or written outside a tenant's scope. */
 @Injectable()
 export class Database {
@@ -78,12 +83,16 @@ export class Database {
    * a row that went meanwhile repeats the whole of `work`, up to three times. When the connection is lost during COMMIT,
    * whether it took place is not known.
    */
-  async unitOfWork<Result>(scope: TenantScope, work: () => Promise<Result>): Promise<Result> {
+  async unitOfWork<Result>(scope: TenantScope, work: () => Promise<Result | NothingToKeep<Result>>): Promise<Result> {
     const since = performance.now();
     for (let repeats = 0; ; repeats += 1) {
       const unit = new UnitOfWork(this.pool, scopeStatement(scope));
       try {
         const result = await this.units.run(unit, work);
+        if (result instanceof NothingToKeep) {
+          void unit.rollback();
+          return result.result;
+        }
         await unit.commit();
         return result;
       } catch (error) {

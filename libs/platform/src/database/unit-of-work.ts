@@ -51,7 +51,7 @@ export class UnitOfWork {
   }
 
   /** Never throws: a connection that cannot be rolled back is closed, and Postgres rolls back by itself. */
-  async rollback(cause: unknown): Promise<void> {
+  async rollback(cause?: unknown): Promise<void> {
     this.open = false;
     await this.lastSent;
     const { client } = this;

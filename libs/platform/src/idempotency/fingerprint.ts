@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { JsonBody } from '../http/json-body';
 
@@ -10,7 +10,5 @@ const VERSION = 'v1';
  * (decisions, section 4). White space and the order of members do not matter; null and absent differ. Hexadecimal.
  */
 export function fingerprintOf(method: string, path: string, body: JsonBody): string {
-  return createHash('sha256')
-    .update([VERSION, method, path, body.mediaType, canonicalize(body.value)].join('\n'))
-    .digest('hex');
+  return hash('sha256', [VERSION, method, path, body.mediaType, canonicalize(body.value)].join('\n'));
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type IncomingMessage } from 'node:http';
 import { ValidationFailed, isLongerThan } from '#libs/kernel';
 
@@ -17,7 +17,7 @@ export function idempotencyKeyHash(request: IncomingMessage): string {
   if (key === '') throw refusal('required', 'is required and must not be empty.');
   if (isLongerThan(key, MAX_LENGTH)) throw refusal('length', `must have at most ${MAX_LENGTH} characters.`);
   if (CONTROL.test(key)) throw refusal('format', 'must not contain control characters.');
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key);
 }
 
 /** Node reads every byte of a header as a character of its own; what is UTF-8 counts by its characters. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings';
 import { Database } from '../database/database';
@@ -90,6 +90,6 @@ function answerOf([row]: readonly TextRow[], request: IdempotentRequest): Idempo
 
 /** The number under which Postgres locks the key: 64 bits of a hash over all that makes it one. */
 function lockNumber({ workspaceId, applicationId, keyHash }: IdempotentRequest): string {
-  const digest = createHash('sha256').update(`idempotency\n${workspaceId}\n${applicationId}\n${keyHash}`).digest();
-  return digest.readBigInt64BE(0).toString();
+  const digest = hash('sha256', `idempotency\n${workspaceId}\n${applicationId}\n${keyHash}`);
+  return BigInt.asIntN(64, BigInt(`0x${digest.slice(0, 16)}`)).toString();
 }

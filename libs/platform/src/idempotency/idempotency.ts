@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { Database } from '../database/database';
+import { Database, NothingToKeep } from '../database/database';
 import { IdempotencyInProgress } from './idempotency-errors';
 import { IdempotencyRecords } from './idempotency-records';
 import type { IdempotentAnswer, IdempotentRequest } from './idempotent-answer';
@@ -17,9 +17,10 @@ export interface IdempotentOutcome {
 }
 
 /**
- * Effects at most once, answers always the same. Three walls, each of which may fall without the next: duplicates within
- * the process queue up, those on other replicas wait for a lease in Redis, and whoever comes through takes a lock in
- * Postgres that is never waited for. Only the last one decides; the first two keep duplicates off the database.
+ * Effects at most once, answers always the same. Duplicates within the process queue up, so that one of them at a time
+ * comes to Postgres, where a lock that is never waited for decides. Where another replica has the lock, one process of all
+ * looks again, which is settled by a lease in Redis; the others wait for that. Queue and lease only keep duplicates off
+ * the database: losing them changes nothing else.
  */
 @Injectable()
 export class Idempotency {
@@ -64,6 +65,9 @@ export class Idempotency {
     work: () => Promise<IdempotentAnswer>,
     deadline: number,
   ): Promise<IdempotentOutcome> {
+    // Nearly always there is no other, and then Redis need not be asked.
+    const first = await this.attempt(request, work);
+    if (first) return first;
     const release = await this.lease.take(request, deadline);
     if (!release) throw new IdempotencyInProgress();
     try {
@@ -83,10 +87,10 @@ export class Idempotency {
     request: IdempotentRequest,
     work: () => Promise<IdempotentAnswer>,
   ): Promise<IdempotentOutcome | null> {
-    return this.database.unitOfWork(request, async () => {
+    return this.database.unitOfWork<IdempotentOutcome | null>(request, async () => {
       const state = await this.records.claim(request);
-      if (state.kind === 'answered') return { answer: state.answer, replayed: true };
-      if (state.kind === 'busy') return null;
+      if (state.kind === 'answered') return new NothingToKeep({ answer: state.answer, replayed: true });
+      if (state.kind === 'busy') return new NothingToKeep(null);
       const answer = await work();
       await this.records.insert(request, answer);
       return { answer, replayed: false };

@@ -1,0 +1,27 @@
+import { ImportsService } from '#libs/inventory';
+import type { WorkspaceId } from '#libs/kernel';
+import type { DataSource } from 'typeorm';
+import { DEMO_SIZES, demoInventory } from '../../libs/inventory/src/domain/demo-inventory';
+import { ImportFilesSystem } from '../../libs/inventory/src/system/import-files.system';
+import { ImportStoreTypeorm } from '../../libs/inventory/src/typeorm/import-store.typeorm';
+
+/** Fills a workspace with so many assets of the demo, through the import. */
+export async function loadDemoAssets(operator: DataSource, workspace: WorkspaceId, assets: number): Promise<void> {
+  const imports = new ImportsService(new ImportStoreTypeorm(operator), new ImportFilesSystem());
+  const options = { source: 'demo', files: [], dryRun: false, missing: 'keep', createTagKeys: 'platform' } as const;
+  const size = assets > DEMO_SIZES.M ? 'L' : 'M';
+  const lines = function* () {
+    let line = 0;
+    for (const value of demoInventory(size)) {
+      if (line === assets) return;
+      yield { fileIndex: 0, line: (line += 1), value };
+    }
+  };
+  const since = Date.now();
+  const report = await imports.runLines(workspace, options, lines(), (read) => {
+    if (process.stderr.isTTY) process.stderr.write(`\r  ${read} of ${assets} assets loaded`);
+  });
+  if (process.stderr.isTTY) process.stderr.write('\n');
+  if (report.failed > 0) throw new Error(JSON.stringify(report.errors[0]));
+  console.log(`  ${assets} assets loaded in ${Math.round((Date.now() - since) / 1000)} s`);
+}

@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DataSource } from 'typeorm';
+import { workspaceId } from '#libs/kernel';
+import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
+import { type TestDatabase, createTestDatabase } from '../support/test-database';
+import { startTemporaryPostgres } from '../support/temporary-postgres';
+import { startTemporaryRedis } from '../support/temporary-redis';
+import { BareUpdates } from './bare-updates';
+import { loadDemoAssets } from './demo-assets';
+import { RoundTripCounter } from './round-trips';
+import { ServedApi } from './served-api';
+import { judge, median, milliseconds } from './statistics';
+import {
+  type Bulk,
+  type Cost,
+  type Costs,
+  type Round,
+  type Single,
+  type Variant,
+  judgeAll,
+  report,
+} from './update-costs';
+
+const ASSETS = 10_000;
+const BULK = 100;
+/** Within a round the variants take turns so often, with so many updates each turn. */
+const TURNS = 15;
+const UPDATES_PER_TURN = 10;
+const BULKS_PER_TURN = 2;
+const WARM_UP_TURNS = 100;
+/** As in production: an answer is sent when the change is on the disk. */
+const DURABLE = { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on', shared_buffers: '512MB' };
+
+const CLASSIFICATIONS = ['UNKNOWN', 'PUBLIC', 'INTERNAL', 'CONFIDENTIAL'];
+
+interface Setting {
+  readonly database: TestDatabase;
+  readonly workspace: string;
+  readonly assets: readonly string[];
+  readonly redisUrl: string;
+  readonly localDir: string;
+}
+
+/**
+ * Updates as a client sees them, over HTTP one after the other, against the bare transaction that writes the same rows of
+ * the same tables, from the same client.
+ */
+export async function benchmarkUpdates(options: { readonly rounds: number }): Promise<number> {
+  console.log(`\nUpdates of ${ASSETS} assets, ${options.rounds} rounds of ${TURNS * UPDATES_PER_TURN} updates`);
+  const postgres = await startTemporaryPostgres({ postgresSettings: DURABLE });
+  const localDir = mkdtempSync(join(tmpdir(), 'compliance-api-benchmark-'));
+  const redis = await startTemporaryRedis();
+  try {
+    process.env['TEST_SUPERUSER_URL'] = postgres.superuserUrl;
+    process.env['TEST_MIGRATION_DATABASE_URL'] = postgres.migrationDatabaseUrl;
+    process.env['TEST_DATABASE_URL'] = postgres.databaseUrl;
+    const database = await createTestDatabase();
+    const setting = { ...(await arrange(database)), redisUrl: redis.url, localDir };
+    let missed = judgeAll(await measure('on', setting, options.rounds));
+    await measure('off', setting, options.rounds);
+    missed += await countRoundTrips(setting);
+    await database.drop();
+    return missed;
+  } finally {
+    await redis.stop();
+    await postgres.stop();
+    rmSync(localDir, { recursive: true, force: true });
+  }
+}
+
+async function arrange(database: TestDatabase): Promise<Pick<Setting, 'database' | 'workspace' | 'assets'>> {
+  const { rows: made } = await database.admin.query<{ id: string }>(
+    `INSERT INTO workspace (slug, name) VALUES ('benchmark', 'Benchmark') RETURNING id`,
+  );
+  const workspace = workspaceId((made[0] as { id: string }).id);
+  const operator = new DataSource(
+    dataSourceOptions({ url: database.migrationDatabaseUrl, poolSize: 2, patience: 'operator' }, () => undefined),
+  );
+  await operator.initialize();
+  await loadDemoAssets(operator, workspace, ASSETS);
+  await operator.destroy();
+  const { rows } = await database.admin.query<{ public_id: string }>(
+    'SELECT public_id FROM asset WHERE facet IS NOT NULL AND sub_key <> 15 ORDER BY md5(public_id::text)',
+  );
+  await database.admin.query('VACUUM ANALYZE');
+  return { database, workspace, assets: rows.map(({ public_id: id }) => id) };
+}
+
+/** The same rounds with every commit on the disk before it is answered, or with commits left to the disk's leisure. */
+async function measure(synchronousCommit: 'on' | 'off', setting: Setting, rounds: number): Promise<Round[]> {
+  const { database, workspace } = setting;
+  const name = new URL(database.databaseUrl).pathname.slice(1);
+  // Acts on the connections made from now on.
+  await database.admin.query(`ALTER DATABASE ${name} SET synchronous_commit = ${synchronousCommit}`);
+  const api = await ServedApi.start({ ...setting, databaseUrl: database.databaseUrl });
+  const bare = await BareUpdates.connect(database.databaseUrl, workspace);
+  const updates = new Updates(api, bare, setting.assets);
+  await updates.singles(WARM_UP_TURNS);
+  const singles: Costs<Single>[] = [];
+  for (let round = 0; round < rounds; round += 1) singles.push(await updates.singles(TURNS));
+  // Last, as the audit events of so many bulks keep the sealer busy for a while.
+  await updates.bulks(TURNS);
+  const measured: Round[] = [];
+  for (const single of singles) measured.push({ ...single, ...(await updates.bulks(TURNS)) });
+  await bare.close();
+  await api.stop();
+  report(`synchronous_commit ${synchronousCommit}`, measured);
+  return measured;
+}
+
+/** One client that does one thing at a time. */
+class Updates {
+  private sent = 0;
+  private asset = 0;
+  private readonly lastAnswer = { update: '', bulk: '' };
+
+  constructor(
+    private readonly api: ServedApi,
+    private readonly bare: BareUpdates,
+    private readonly assets: readonly string[],
+  ) {}
+
+  /** Single updates, their bare transactions and their replays. */
+  async singles(turns: number): Promise<Costs<Single>> {
+    let requests: UpdateRequest[] = [];
+    return this.takeTurns(turns, {
+      update: () => {
+        requests = times(UPDATES_PER_TURN, () => this.request(1));
+        return requests.map((one) => () => this.update(one, 'first'));
+      },
+      'bare update': () => times(UPDATES_PER_TURN, () => this.bareUpdate(1, this.lastAnswer.update)),
+      replay: () => requests.map((one) => () => this.update(one, 'replay')),
+    });
+  }
+
+  async bulks(turns: number): Promise<Costs<Bulk>> {
+    return this.takeTurns(turns, {
+      bulk: () => times(BULKS_PER_TURN, () => this.bulk(this.request(BULK))),
+      'bare bulk': () => times(BULKS_PER_TURN, () => this.bareUpdate(BULK, this.lastAnswer.bulk)),
+    });
+  }
+
+  private async takeTurns<Name extends Variant>(
+    turns: number,
+    variants: Readonly<Record<Name, () => readonly (() => Promise<unknown>)[]>>,
+  ): Promise<Costs<Name>> {
+    const names = Object.keys(variants) as Name[];
+    const samples = new Map(names.map((name) => [name, { elapsed: [] as number[], client: 0, server: 0 }]));
+    for (let turn = 0; turn < turns; turn += 1) {
+      for (const [name, sample] of samples) {
+        const works = variants[name]();
+        const serverBefore = await this.api.cpuMilliseconds();
+        const clientBefore = process.cpuUsage();
+        for (const work of works) sample.elapsed.push(await milliseconds(work));
+        const { user, system } = process.cpuUsage(clientBefore);
+        sample.client += (user + system) / 1000;
+        sample.server += (await this.api.cpuMilliseconds()) - serverBefore;
+      }
+    }
+    const costs = [...samples].map(([name, { elapsed, client, server }]): [Name, Cost] => [
+      name,
+      { elapsed: median(elapsed), client: client / elapsed.length, server: server / elapsed.length },
+    ]);
+    return Object.fromEntries(costs) as Costs<Name>;
+  }
+
+  /** Every asset in turn, each time with a description that none had before. */
+  private request(count: number): UpdateRequest {
+    this.sent += 1;
+    const ids = times(count, () => this.assets[(this.asset += 1) % this.assets.length] as string);
+    return { key: randomUUID(), ids, classification: this.sent % 4, description: `Reviewed ${this.sent}` };
+  }
+
+  private async update(one: UpdateRequest, expected: 'first' | 'replay'): Promise<void> {
+    const path = `/v1/inventory/assets/${one.ids[0] ?? ''}`;
+    this.lastAnswer.update = await this.api.patch(path, one.key, patchOf(one), expected);
+  }
+
+  private bulk(one: UpdateRequest): () => Promise<void> {
+    return async () => {
+      const body = { ids: one.ids, patch: patchOf(one) };
+      this.lastAnswer.bulk = await this.api.patch('/v1/inventory/assets', one.key, body, 'first');
+    };
+  }
+
+  private bareUpdate(count: number, answer: string): () => Promise<void> {
+    const { ids, classification, description } = this.request(count);
+    return () => this.bare.update(ids, classification, description, answer);
+  }
+}
+
+interface UpdateRequest {
+  readonly key: string;
+  readonly ids: readonly string[];
+  readonly classification: number;
+  readonly description: string;
+}
+
+const patchOf = ({ classification, description }: UpdateRequest): object => ({
+  classification: CLASSIFICATIONS[classification],
+  description,
+});
+
+const times = <Item>(count: number, make: () => Item): Item[] => Array.from({ length: count }, make);
+
+/** What the application says to Postgres for one update, the check of the token included. */
+async function countRoundTrips(setting: Setting): Promise<number> {
+  const counter = await RoundTripCounter.before(setting.database.databaseUrl);
+  const api = await ServedApi.start({ ...setting, databaseUrl: counter.url });
+  const [id = ''] = setting.assets;
+  const path = `/v1/inventory/assets/${id}`;
+  // The first of each prepares its statements.
+  await api.patch(path, randomUUID(), { description: 'a' }, 'first');
+  const key = randomUUID();
+  const send = (expected: 'first' | 'replay') =>
+    counter.during(() => api.patch(path, key, { description: 'b' }, expected));
+  const update = await send('first');
+  const replay = await send('replay');
+  const ids = setting.assets.slice(0, BULK);
+  const sendBulk = (description: string) =>
+    counter.during(() => api.patch('/v1/inventory/assets', randomUUID(), { ids, patch: { description } }, 'first'));
+  await sendBulk('c');
+  const bulk = await sendBulk('d');
+  await api.stop();
+  await counter.close();
+  for (const [what, { roundTrips, statements }] of Object.entries({ update, replay, bulk })) {
+    console.log(`  ${what}: ${roundTrips} round trips to Postgres, ${statements} statements`);
+  }
+  return judge('round trips of an update', update.roundTrips, { atMost: 5 });
+}
