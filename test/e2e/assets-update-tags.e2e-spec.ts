@@ -148,6 +148,21 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
     }
   });
 
+  it('400: refuse a key that is deleted after the update has found it', async () => {
+    const { id } = await app.arrange.anAsset(workspace);
+    await app.arrange.aTagKey(workspace, 'doomed');
+    const { admin } = app.database;
+    await admin.query('BEGIN');
+    // The update may look and lock its row, and waits where it begins to write.
+    await admin.query('LOCK TABLE asset IN SHARE MODE');
+    const pending = setTags(id, ['doomed']);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await admin.query(`DELETE FROM tag_key WHERE workspace_id = $1 AND key = 'doomed'`, [workspace]);
+    await admin.query('COMMIT');
+    expect((await pending).status).toBe(400);
+    expect([await rowsOf(id), (await client.get(path(id))).body['tags']]).toEqual([[], []]);
+  });
+
   it('400: refuse a key that is deleted while the update waits for it', async () => {
     const id = await anAsset();
     await app.arrange.aTagKey(workspace, 'going');

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
 import type { Answer, ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
 
@@ -36,6 +37,23 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       [workspace, id],
     );
     return rows;
+  };
+  /** As fetch would not send it. */
+  const rawPatch = async (target: string, headers: Record<string, string | string[]>): Promise<{ status: number }> => {
+    const token = await app.arrange.aToken(workspace);
+    return new Promise((resolve, reject) => {
+      const common = {
+        ...{ Authorization: `Bearer ${token}`, 'Idempotency-Key': randomUUID() },
+        ...{ 'Content-Type': 'application/json' },
+      };
+      const request = httpRequest(`${app.origin}${target}`, { method: 'PATCH', headers: { ...common, ...headers } });
+      request.on('response', (response) => {
+        response.resume();
+        resolve({ status: response.statusCode ?? 0 });
+      });
+      request.on('error', reject);
+      request.end('{}');
+    });
   };
   const full = { ownerId: '', description: 'Prints badges', classification: 'INTERNAL' };
   const anOwnedAsset = async (): Promise<string> => {
@@ -282,6 +300,18 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       expect([answer.status, faultsOf(answer)]).toEqual([400, [' required']]);
     });
 
+    it('refuses a request without a body, whose type nobody named', async () => {
+      const answer = await client.send('PATCH', path(owner), { headers: { 'Idempotency-Key': randomUUID() } });
+      expect([answer.status, faultsOf(answer)]).toEqual([400, [' required']]);
+    });
+
+    it('answers a body of nothing but faults shortly', async () => {
+      const members = Array.from({ length: 20_000 }, (_, index) => `"m${index}":1`).join(',');
+      const answer = await client.patch(path(owner), `{${members}}`);
+      expect([answer.status, faultsOf(answer).length]).toEqual([400, 20]);
+      expect(answer.text.length).toBeLessThan(10_000);
+    });
+
     it('refuses a body that is not UTF-8', async () => {
       const answer = await client.send('PATCH', path(owner), {
         headers: { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() },
@@ -328,7 +358,12 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
 
   it('413: refuses a body over 256 KiB', async () => {
     const answer = await client.patch(path(owner), `{"description":"${'x'.repeat(262_144)}"}`);
-    expect([answer.status, answer.body['code']]).toEqual([413, 'payload_too_large']);
+    // What is left of the body is not read: the connection cannot carry another request.
+    expect([answer.status, answer.body['code'], answer.headers.get('connection')]).toEqual([
+      413,
+      'payload_too_large',
+      'close',
+    ]);
   });
 
   it('415: refuses other media types, other charsets, none, and compressed bodies', async () => {
@@ -342,6 +377,14 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       const answer = await client.patch(path(owner), {}, headers);
       expect([headers, answer.status, answer.body['code']]).toEqual([headers, 415, 'unsupported_media_type']);
     }
+  });
+
+  it('415: refuses two types for one body, which would say two things of null', async () => {
+    const { status } = await rawPatch(path(owner), {
+      'Content-Type': ['application/json', MERGE_PATCH['Content-Type']],
+    });
+    expect(status).toBe(415);
+    expect((await rawPatch(path(owner), { 'Transfer-Encoding': 'gzip, chunked' })).status).toBe(415);
   });
 
   it('judges token, scope, key, body and stored answer in this order', async () => {

@@ -14,6 +14,16 @@ describe('GET /v1/health', () => {
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
+  it('answers 200 to conditional requests too, as every read does', async () => {
+    const workspace = await app.arrange.aWorkspace();
+    const { id } = await app.arrange.anAsset(workspace);
+    const client = await app.arrange.aClient(workspace);
+    for (const path of ['/v1/health', '/v1/inventory/assets', `/v1/inventory/assets/${id}`]) {
+      const { status } = await client.get(path, { headers: { 'If-None-Match': '*' } });
+      expect([path, status]).toEqual([path, 200]);
+    }
+  });
+
   it('looks at no token: a malformed one changes nothing', async () => {
     const answer = await app.client('not a token').get('/v1/health');
     expect(answer.status).toBe(200);

@@ -75,6 +75,22 @@ describe('Row-level security', () => {
     expect(others.sort()).toEqual(['application_client_id_key', 'idempotency_record_expiry']);
   });
 
+  it('lets functions with the rights of the owner take no temporary table for one of ours', async () => {
+    const { rows } = await app.database.admin.query<{ name: string; config: string[] | null; public: boolean }>(
+      `SELECT proname AS name, proconfig AS config, has_function_privilege('public', oid, 'EXECUTE') AS public
+         FROM pg_proc WHERE prosecdef AND pronamespace = 'public'::regnamespace`,
+    );
+    expect(rows.length).toBeGreaterThanOrEqual(6);
+    for (const { name, config, public: everybody } of rows) {
+      expect([name, config?.find((entry) => entry.startsWith('search_path='))]).toEqual([
+        name,
+        'search_path=pg_catalog, public, pg_temp',
+      ]);
+      expect([name, everybody]).toEqual([name, false]);
+    }
+    await expect(api.query('CREATE TEMPORARY TABLE facet_count (n int)')).rejects.toThrow('permission denied');
+  });
+
   it('gives the runtime role nothing outside a scope', async () => {
     for (const table of await tables()) {
       const { rows } = await api.query<{ n: string }>(`SELECT count(*) AS n FROM ${table}`);

@@ -10,6 +10,7 @@ export {
 export { Clock } from './clock.port';
 export { DomainError, type InputFault } from './domain-error';
 export { ERROR_CODES, type ErrorCode } from './error-code';
+export { InputFaults, type Place, shown } from './input-faults';
 export { type Page, type PageRequest, toPage } from './page';
 export { isLongerThan, isStorable } from './stored-text';
 export { ValidationFailed } from './validation-failed';

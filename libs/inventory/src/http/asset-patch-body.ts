@@ -1,4 +1,4 @@
-import { type InputFault, ValidationFailed, assetId, isUuid } from '#libs/kernel';
+import { InputFaults, assetId, isUuid } from '#libs/kernel';
 import { BodyReader, type JsonBody, type ThreeState } from '#libs/platform';
 import { CLASSIFICATIONS } from '../domain/asset';
 import type { AssetPatch } from '../domain/asset-patch';
@@ -19,31 +19,31 @@ const MAX_IDS = 100;
 
 /** Body of a single update. Throws `validation_failed` with every member that is at fault. */
 export function readAssetPatch(body: JsonBody): AssetPatch {
-  const faults: InputFault[] = [];
-  const reader = BodyReader.of(body.value, '', faults);
+  const faults = new InputFaults();
+  const reader = BodyReader.of(body.value, [], faults);
   const patch = readFields(reader, body);
   const tags = readTags(reader);
-  if (faults.length > 0) throw new ValidationFailed(faults);
+  faults.throwAny();
   const wanted = tags === null && clearsByNull(body) ? [] : tags;
   return wanted ? { ...patch, tags: wanted } : patch;
 }
 
 /** Body of a bulk update. Throws `validation_failed` with every member that is at fault. */
 export function readBulkUpdate(body: JsonBody): BulkUpdate {
-  const faults: InputFault[] = [];
-  const reader = BodyReader.of(body.value, '', faults);
+  const faults = new InputFaults();
+  const reader = BodyReader.of(body.value, [], faults);
   reader.allowOnly(['ids', 'patch']);
   const ids = reader.array('ids', { min: 1, max: MAX_IDS });
   for (const name of ['ids', 'patch']) reader.require(name);
   for (const [index, id] of (ids ?? []).entries()) {
     if (typeof id === 'string' && isUuid(id)) continue;
-    faults.push({ pointer: `/ids/${index}`, code: 'format', detail: `ids[${index}] must be a UUID.` });
+    faults.addMember(['ids', index], 'format', 'is no UUID.');
   }
   const sent = reader.raw('patch');
-  const patchReader = BodyReader.of(sent ?? {}, '/patch', faults);
+  const patchReader = BodyReader.of(sent ?? {}, ['patch'], faults);
   const patch = readFields(patchReader, body);
   if (patchReader.raw('tags') != null) patchReader.refuse('tags', 'readonly', 'cannot be updated in bulk.');
-  if (faults.length > 0) throw new ValidationFailed(faults);
+  faults.throwAny();
   return { ids: [...new Set((ids ?? []).map((id) => assetId(id as string)))], patch };
 }
 

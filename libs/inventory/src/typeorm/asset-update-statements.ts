@@ -47,13 +47,14 @@ const UNTAG: Statement = {
        AND NOT tag_key.platform AND tag_key.key NOT IN ${WANTED_KEYS}`,
 };
 
+/** A key that went meanwhile leaves a row without one, which the table refuses: the update is then judged anew. */
 const TAG: Statement = {
-  name: 'asset_tag_1',
+  name: 'asset_tag_2',
   text: `
     INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id)
     SELECT $1::uuid, asset.id, tag_key.id
       FROM asset, ${WANTED_KEYS} AS wanted
-      JOIN tag_key ON tag_key.workspace_id = $1 AND md5(tag_key.key) = md5(wanted.key) AND tag_key.key = wanted.key
+      LEFT JOIN tag_key ON tag_key.workspace_id = $1 AND md5(tag_key.key) = md5(wanted.key) AND tag_key.key = wanted.key
      WHERE asset.workspace_id = $1 AND asset.public_id = $3::uuid
         ON CONFLICT DO NOTHING`,
 };

@@ -12,6 +12,7 @@ interface TagKeyRow {
 }
 
 const BATCH = 2_000;
+const FOREIGN_KEY_VIOLATION = '23503';
 
 /** One batch: rows locked in the order of their ids, as everywhere, then the tag and its rendering removed together. */
 const UNTAG = `
@@ -71,15 +72,25 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
     if (!found) return null;
     let assets = 0;
     for (;;) {
-      const untagged = await this.database.transaction({ workspaceId }, async (manager) => {
-        const [batch] = await manager.query<{ assets: number }[]>(UNTAG, [workspaceId, found.id, key]);
+      const untagged = await this.deleteBatch(workspaceId, found.id, key);
+      if (untagged === 0) return { assets };
+      assets += untagged ?? 0;
+      onProgress(assets);
+    }
+  }
+
+  /** How many assets it took the key off; 0 when none had it and it is gone. Null when one was given it meanwhile. */
+  private async deleteBatch(workspaceId: WorkspaceId, id: string, key: string): Promise<number | null> {
+    try {
+      return await this.database.transaction({ workspaceId }, async (manager) => {
+        const [batch] = await manager.query<{ assets: number }[]>(UNTAG, [workspaceId, id, key]);
         if (batch && batch.assets > 0) return batch.assets;
-        await manager.query('DELETE FROM tag_key WHERE workspace_id = $1 AND id = $2', [workspaceId, found.id]);
+        await manager.query('DELETE FROM tag_key WHERE workspace_id = $1 AND id = $2', [workspaceId, id]);
         return 0;
       });
-      if (untagged === 0) return { assets };
-      assets += untagged;
-      onProgress(assets);
+    } catch (error) {
+      if ((error as { code?: unknown }).code === FOREIGN_KEY_VIOLATION) return null;
+      throw error;
     }
   }
 }

@@ -5,6 +5,7 @@ import type { WorkspaceId } from '#libs/kernel';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Pool } from 'pg';
 import { poolOf } from './data-source';
+import { Permits } from './permits';
 import { type BoundStatement, PipelinedStatements, type TextRow } from './pipelined-statements';
 import { UnitOfWork } from './unit-of-work';
 
@@ -25,10 +26,14 @@ const scopeStatement = (scope: TenantScope): BoundStatement => {
 };
 
 /** Refusals that a second try can turn into success: deadlock, serialization, lock not had in time, a row that went. */
-const REPEATABLE_SQLSTATES = new Set(['40P01', '40001', '55P03', '23503']);
+const REPEATABLE_SQLSTATES = new Set(['40P01', '40001', '55P03', '23502', '23503']);
 const MAX_REPEATS = 3;
-/** No repeat begins later than this: with a last lock that is waited for, everything stays within five seconds. */
-const LAST_REPEAT_MS = 2_500;
+/** A unit of work is over after this long, whatever it has to wait for. */
+const UNIT_PATIENCE_MS = 5_000;
+/** Less than this is not worth another try. */
+const SHORTEST_TRY_MS = 200;
+/** Connections of a larger pool that units of work leave to reads: a unit may wait for a lock, a read never does. */
+const LEFT_TO_READS = 2;
 
 const unheard = (): void => undefined;
 
@@ -42,9 +47,11 @@ export class NothingToKeep<Result> {
 export class Database {
   private readonly pool: Pool;
   private readonly units = new AsyncLocalStorage<UnitOfWork>();
+  private readonly permits: Permits;
 
   constructor(private readonly dataSource: DataSource) {
     this.pool = poolOf(dataSource);
+    this.permits = new Permits(Math.max(1, this.pool.options.max - LEFT_TO_READS));
     // Whoever uses a connection that is lost hears of it by the next query; an event that nobody hears ends the process.
     // At every use, because the pool opened its first connection before we knew it.
     this.pool.on('acquire', (client) => {
@@ -80,13 +87,17 @@ export class Database {
   /**
    * Runs `work` as one READ COMMITTED transaction on the primary, which {@link run} and {@link write} join wherever they
    * are called from within it. What `work` throws rolls everything back. A deadlock, a lock that was not had in time or
-   * a row that went meanwhile repeats the whole of `work`, up to three times. When the connection is lost during COMMIT,
-   * whether it took place is not known.
+   * a row that went meanwhile repeats the whole of `work`, up to three times and until `deadline` (by `performance.now()`;
+   * five seconds from now unless given). When the connection is lost during COMMIT, whether it took place is not known.
    */
-  async unitOfWork<Result>(scope: TenantScope, work: () => Promise<Result | NothingToKeep<Result>>): Promise<Result> {
-    const since = performance.now();
+  async unitOfWork<Result>(
+    scope: TenantScope,
+    work: () => Promise<Result | NothingToKeep<Result>>,
+    deadline = performance.now() + UNIT_PATIENCE_MS,
+  ): Promise<Result> {
+    if (this.units.getStore()) throw new Error('A unit of work cannot begin within another.');
     for (let repeats = 0; ; repeats += 1) {
-      const unit = new UnitOfWork(this.pool, scopeStatement(scope));
+      const unit = new UnitOfWork(this.pool, this.permits, scopeStatement(scope), deadline);
       try {
         const result = await this.units.run(unit, work);
         if (result instanceof NothingToKeep) {
@@ -98,7 +109,8 @@ export class Database {
       } catch (error) {
         await unit.rollback(error);
         const repeatable = REPEATABLE_SQLSTATES.has(String((error as { code?: unknown }).code));
-        if (!repeatable || repeats === MAX_REPEATS || performance.now() - since > LAST_REPEAT_MS) throw error;
+        const left = deadline - performance.now();
+        if (!repeatable || repeats === MAX_REPEATS || left < SHORTEST_TRY_MS) throw error;
         await delay(Math.random() * 20 * (repeats + 1));
       }
     }

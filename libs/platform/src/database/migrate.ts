@@ -87,6 +87,10 @@ async function grant(connection: QueryRunner, role: string, schema: readonly Sch
   await connection.startTransaction();
   try {
     await connection.query(`GRANT USAGE ON SCHEMA public TO ${name}`);
+    // Temporary tables are the owner's tool, for imports; in anybody else's hands they could pass for tables of ours.
+    await connection.query(
+      `DO $$ BEGIN EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database()); END $$`,
+    );
     await connection.query(`REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${name}`);
     for (const granted of [...schema.flatMap((part) => part.grants), MIGRATION_TABLE_GRANT]) {
       await connection.query(

@@ -1,8 +1,13 @@
 import type { Pool, PoolClient } from 'pg';
+import type { Permits } from './permits';
 import { type BoundStatement, PipelinedStatements, type TextRow } from './pipelined-statements';
 
 const BEGIN: BoundStatement = { name: 'begin', text: 'BEGIN ISOLATION LEVEL READ COMMITTED', values: [] };
 const COMMIT: BoundStatement = { name: 'commit', text: 'COMMIT', values: [] };
+
+/** For a connection as for a lock: see data-source.ts. */
+const PATIENCE_MS = 2_000;
+const SET_LOCK_TIMEOUT = { name: 'set_lock_timeout', text: `SELECT set_config('lock_timeout', $1, true)` };
 
 /** Postgres answered, if only to refuse: its errors carry a SQLSTATE of five characters, a lost connection's do not. */
 const answered = (error: unknown): boolean => /^[0-9A-Z]{5}$/.test(String((error as { code?: unknown }).code));
@@ -20,7 +25,10 @@ export class UnitOfWork {
 
   constructor(
     private readonly pool: Pool,
+    private readonly permits: Permits,
     private readonly scope: BoundStatement,
+    /** When it must be over, by `performance.now()`: nothing is waited for beyond it. */
+    private readonly deadline: number,
   ) {}
 
   belongsTo(scope: BoundStatement): boolean {
@@ -44,10 +52,12 @@ export class UnitOfWork {
   async commit(): Promise<void> {
     this.assertOpen();
     this.open = false;
+    await this.lastSent;
+    // Somebody swallowed the error of a batch: Postgres would answer the commit by a rollback, and not say so.
+    if (this.failed) throw new Error('A statement of the unit of work failed; nothing was kept.');
     if (!this.client && this.waiting.length === 0) return;
     await this.send([...this.waiting.splice(0), COMMIT]);
-    this.client?.release();
-    this.client = null;
+    if (this.client) this.giveBack(this.client, false);
   }
 
   /** Never throws: a connection that cannot be rolled back is closed, and Postgres rolls back by itself. */
@@ -56,12 +66,11 @@ export class UnitOfWork {
     await this.lastSent;
     const { client } = this;
     if (!client) return;
-    this.client = null;
     // Which of a failed batch's statements the server still has prepared is not known: the connection is given up.
     let spoilt = this.failed;
     // After a refusal locks are given back before anybody is told; of a connection that is silent nothing is awaited.
     if (!this.failed || answered(cause)) await client.query('ROLLBACK').catch(() => (spoilt = true));
-    client.release(spoilt);
+    this.giveBack(client, spoilt);
   }
 
   /** One batch after the other: of several that come at once only the first begins the transaction. */
@@ -73,7 +82,11 @@ export class UnitOfWork {
 
   private async sendNow(statements: readonly BoundStatement[]): Promise<TextRow[][]> {
     const opening = this.client ? [] : [BEGIN, this.scope];
-    this.client ??= await this.pool.connect();
+    if (!this.client) {
+      this.client = await this.connect();
+      const left = Math.max(50, Math.floor(this.deadline - performance.now()));
+      if (left < PATIENCE_MS) opening.push({ ...SET_LOCK_TIMEOUT, values: [`${left}ms`] });
+    }
     try {
       const rows = await PipelinedStatements.run(this.client, [...opening, ...statements]);
       return rows.slice(opening.length);
@@ -81,6 +94,22 @@ export class UnitOfWork {
       this.failed = true;
       throw error;
     }
+  }
+
+  private async connect(): Promise<PoolClient> {
+    await this.permits.acquire(Math.min(PATIENCE_MS, Math.max(0, this.deadline - performance.now())));
+    try {
+      return await this.pool.connect();
+    } catch (error) {
+      this.permits.release();
+      throw error;
+    }
+  }
+
+  private giveBack(client: PoolClient, spoilt: boolean): void {
+    this.client = null;
+    client.release(spoilt);
+    this.permits.release();
   }
 
   private assertOpen(): void {

@@ -69,5 +69,7 @@ function strictExpress(): Express {
   instance.set('strict routing', true);
   instance.set('case sensitive routing', true);
   instance.set('query parser', 'simple');
+  // Express would answer any conditional GET by itself; nothing here is meant to be kept, and success is always 200.
+  Object.defineProperty(instance.request, 'fresh', { value: false });
   return instance;
 }

@@ -1,5 +1,4 @@
-import { type InputFault, isLongerThan, isUuid } from '#libs/kernel';
-import { pointerTo } from './json-body';
+import { type InputFaults, type Place, isLongerThan, isUuid } from '#libs/kernel';
 
 /** A member of a body: `undefined` when it is absent, null when it is null. */
 export type ThreeState<Value> = Value | null | undefined;
@@ -12,23 +11,23 @@ export class BodyReader {
   private constructor(
     /** Null when there is no object to read, which is a fault already. */
     private readonly members: Readonly<Record<string, unknown>> | null,
-    private readonly pointer: string,
-    private readonly faults: InputFault[],
+    private readonly place: Place,
+    private readonly faults: InputFaults,
   ) {}
 
   /** An object reads as it is; anything else is a fault and reads as an empty one. */
-  static of(value: unknown, pointer: string, faults: InputFault[]): BodyReader {
+  static of(value: unknown, place: Place, faults: InputFaults): BodyReader {
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return new BodyReader(value as Record<string, unknown>, pointer, faults);
+      return new BodyReader(value as Record<string, unknown>, place, faults);
     }
-    const subject = pointer === '' ? 'The body' : pointer;
-    faults.push({ pointer, code: 'format', detail: `${subject} must be an object.` });
-    return new BodyReader(null, pointer, faults);
+    faults.addMember(place, 'format', 'must be an object.');
+    return new BodyReader(null, place, faults);
   }
 
   /** Refuses every other member by name; `readable` are those that a client knows from what it reads. */
   allowOnly(names: readonly string[], readable: readonly string[] = []): void {
     for (const name of Object.keys(this.members ?? {})) {
+      if (this.faults.isFull) return;
       if (names.includes(name)) continue;
       if (readable.includes(name)) this.refuse(name, 'readonly', 'cannot be written.');
       else this.refuse(name, 'unknown', 'is not a member of this request.');
@@ -36,8 +35,7 @@ export class BodyReader {
   }
 
   refuse(name: string, code: string, what: string): void {
-    const shown = name.length > 64 ? `${name.slice(0, 64)}…` : name;
-    this.faults.push({ pointer: pointerTo(this.pointer, name), code, detail: `${shown} ${what}` });
+    this.faults.addMember([...this.place, name], code, what);
   }
 
   /** An absent or null member is a fault. */
@@ -97,8 +95,7 @@ export class BodyReader {
   objects(name: string, bounds: { readonly min: number; readonly max: number }): ThreeState<readonly BodyReader[]> {
     const items = this.array(name, bounds);
     if (items === undefined || items === null) return items;
-    const pointer = pointerTo(this.pointer, name);
-    return items.map((item, index) => BodyReader.of(item, pointerTo(pointer, index), this.faults));
+    return items.map((item, index) => BodyReader.of(item, [...this.place, name, index], this.faults));
   }
 
   private unreadable(name: string, code: string, what: string): undefined {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { ValidationFailed } from '#libs/kernel';
-import { parseJson, pointerTo } from './json-body';
+import { parseJson } from './json-body';
 
 const faultsOf = (text: string): string[] => {
   try {
@@ -57,5 +57,17 @@ describe('A JSON body', () => {
 
   it('is not believed to be endless when it only closes', () => expect(faultsOf(']'.repeat(50))).toEqual([' format']));
 
-  it('has pointers as RFC 6901 writes them', () => expect(pointerTo('/tags', 'a/b~c')).toBe('/tags/a~1b~0c'));
+  it('costs no more for being full of faults: twenty are named, shortly', () => {
+    const name = 'p~'.repeat(65_000);
+    const text = `{"${name}":[${Array.from({ length: 20_000 }, () => '1e400').join(',')}]}`;
+    try {
+      parseJson(Buffer.from(text));
+    } catch (error) {
+      const { faults } = error as ValidationFailed;
+      expect(faults).toHaveLength(20);
+      expect(JSON.stringify(faults).length).toBeLessThan(10_000);
+      return;
+    }
+    throw new Error('accepted');
+  });
 });

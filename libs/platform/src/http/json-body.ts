@@ -1,4 +1,4 @@
-import { type InputFault, ValidationFailed, isStorable } from '#libs/kernel';
+import { InputFaults, ValidationFailed, isStorable } from '#libs/kernel';
 
 /** Media types of a body that a write takes. */
 export const JSON_MEDIA_TYPES = ['application/json', 'application/merge-patch+json'] as const;
@@ -21,15 +21,10 @@ export function parseJson(bytes: Uint8Array): unknown {
   const text = decode(bytes);
   if (deepest(text) > MAX_DEPTH) throw refusal('range', `The body is nested deeper than ${MAX_DEPTH} levels.`);
   const value = parse(text);
-  const faults: InputFault[] = [];
-  collectFaults(value, '', faults);
-  if (faults.length > 0) throw new ValidationFailed(faults.slice(0, 20));
+  const faults = new InputFaults();
+  findFaults(value, [], faults);
+  faults.throwAny();
   return value;
-}
-
-/** RFC 6901. */
-export function pointerTo(parent: string, member: string | number): string {
-  return `${parent}/${String(member).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 function decode(bytes: Uint8Array): string {
@@ -65,20 +60,23 @@ function deepest(text: string): number {
   return deepestYet;
 }
 
-function collectFaults(value: unknown, pointer: string, faults: InputFault[]): void {
-  if (typeof value === 'string' && !isStorable(value)) {
-    faults.push({ pointer, code: 'format', detail: `${named(pointer)} holds U+0000 or a lone surrogate.` });
-  } else if (typeof value === 'number' && !Number.isFinite(value)) {
-    faults.push({ pointer, code: 'range', detail: `${named(pointer)} is too large a number.` });
+/** Goes no further than the faults that are shown: a body of nothing else must not cost more than any other. */
+function findFaults(value: unknown, place: (string | number)[], faults: InputFaults): void {
+  if (typeof value === 'string') {
+    if (!isStorable(value)) faults.addMember(place, 'format', 'holds U+0000 or a lone surrogate.');
+  } else if (typeof value === 'number') {
+    if (!Number.isFinite(value)) faults.addMember(place, 'range', 'is too large a number.');
   } else if (typeof value === 'object' && value !== null) {
     for (const [member, inner] of Object.entries(value)) {
-      if (isStorable(member)) collectFaults(inner, pointerTo(pointer, member), faults);
-      else faults.push({ pointer, code: 'format', detail: 'A member name holds U+0000 or a lone surrogate.' });
+      if (faults.isFull) return;
+      if (!isStorable(member))
+        faults.addMember(place, 'format', 'has a member whose name holds U+0000 or a lone surrogate.');
+      place.push(member);
+      findFaults(inner, place, faults);
+      place.pop();
     }
   }
 }
-
-const named = (pointer: string): string => (pointer === '' ? 'The body' : pointer.slice(0, 100));
 
 function refusal(code: string, detail: string): ValidationFailed {
   return new ValidationFailed([{ pointer: '', code, detail }]);

@@ -4,6 +4,11 @@ import { DomainError } from '#libs/kernel';
 
 export const MAX_BODY_BYTES = 262_144;
 const UTF_8 = /^utf-?8$/i;
+/** Headers that say how the bytes of the body are wrapped, and what they say of those that are not. */
+const PLAIN_ENCODINGS = [
+  ['Content-Encoding', 'identity'],
+  ['Transfer-Encoding', 'chunked'],
+] as const;
 
 /**
  * Reads the whole body of a request whose caller was already accepted. Throws `unsupported_media_type` unless the body
@@ -20,8 +25,11 @@ export async function readBody<MediaType extends string>(
   if (mediaType === undefined || !UTF_8.test(charsetOf(sent))) {
     throw unsupported('Content-Type', `must be ${mediaTypes.join(' or ')}, in UTF-8.`);
   }
-  if ((request.headers['content-encoding'] ?? 'identity').trim().toLowerCase() !== 'identity') {
-    throw unsupported('Content-Encoding', 'must be absent: a compressed body is not read.');
+  if ((request.headersDistinct['content-type']?.length ?? 0) > 1)
+    throw unsupported('Content-Type', 'must be given once.');
+  for (const [header, plain] of PLAIN_ENCODINGS) {
+    if ((request.headers[header.toLowerCase()] ?? plain) === plain) continue;
+    throw unsupported(header, 'must be absent: a compressed body is not read.');
   }
   try {
     return { mediaType, bytes: await getRawBody(request, { limit: MAX_BODY_BYTES, length: contentLength(request) }) };

@@ -1,5 +1,5 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
-import { type InputFault, ValidationFailed, isUuid } from '#libs/kernel';
+import { InputFaults, ValidationFailed, isUuid, shown } from '#libs/kernel';
 import { getMetadataStorage, validateSync } from 'class-validator';
 
 type QueryClass = new () => object;
@@ -20,32 +20,32 @@ export class StrictQueryPipe implements PipeTransform {
 
   private checkQuery(query: Record<string, unknown>, type: QueryClass): object {
     const known = this.namesOf(type);
-    const faults: InputFault[] = [];
+    const faults = new InputFaults();
     const checked = new type() as Record<string, unknown>;
     for (const [parameter, value] of Object.entries(query)) {
       if (!known.has(parameter)) {
-        faults.push({
+        faults.add({
           parameter,
           code: 'unknown',
           detail: `${shown(parameter)} is not a parameter of this operation.`,
         });
       } else if (typeof value !== 'string') {
-        faults.push({ parameter, code: 'duplicated', detail: `${parameter} is given more than once.` });
+        faults.add({ parameter, code: 'duplicated', detail: `${parameter} is given more than once.` });
       } else if (value === '') {
-        faults.push({ parameter, code: 'required', detail: `${parameter} must not be empty.` });
+        faults.add({ parameter, code: 'required', detail: `${parameter} must not be empty.` });
       } else {
         checked[parameter] = value;
       }
     }
     for (const error of known.size === 0 ? [] : validateSync(checked)) {
       const [[constraint, detail] = ['', 'is malformed']] = Object.entries(error.constraints ?? {});
-      faults.push({
+      faults.add({
         parameter: error.property,
         code: constraint === 'isIn' ? 'choice' : 'format',
         detail: `${detail}.`,
       });
     }
-    if (faults.length > 0) throw new ValidationFailed(faults);
+    faults.throwAny();
     return checked;
   }
 
@@ -63,9 +63,4 @@ export class StrictQueryPipe implements PipeTransform {
 function uuidParameter(value: unknown, parameter: string): string {
   if (typeof value === 'string' && isUuid(value)) return value.toLowerCase();
   throw new ValidationFailed([{ parameter, code: 'format', detail: `${parameter} must be a UUID.` }]);
-}
-
-/** The name as a client sent it, cut to a length that is fit for a message. */
-function shown(name: string): string {
-  return name.length > 64 ? `${name.slice(0, 64)}…` : name;
 }

@@ -18,9 +18,9 @@ export interface IdempotentOutcome {
 
 /**
  * Effects at most once, answers always the same. Duplicates within the process queue up, so that one of them at a time
- * comes to Postgres, where a lock that is never waited for decides. Where another replica has the lock, one process of all
- * looks again, which is settled by a lease in Redis; the others wait for that. Queue and lease only keep duplicates off
- * the database: losing them changes nothing else.
+ * comes to Postgres, where a lock that is never waited for decides. Where another replica has the lock, each process looks
+ * again and again, one of them often, which a lease in Redis settles, and the others rarely. Queue and lease only keep
+ * duplicates off the database: losing them changes nothing else.
  */
 @Injectable()
 export class Idempotency {
@@ -65,20 +65,18 @@ export class Idempotency {
     work: () => Promise<IdempotentAnswer>,
     deadline: number,
   ): Promise<IdempotentOutcome> {
-    // Nearly always there is no other, and then Redis need not be asked.
-    const first = await this.attempt(request, work);
-    if (first) return first;
-    const release = await this.lease.take(request, deadline);
-    if (!release) throw new IdempotencyInProgress();
+    let release: (() => void) | null = null;
     try {
       for (;;) {
-        const outcome = await this.attempt(request, work);
+        const outcome = await this.attempt(request, work, deadline);
         if (outcome) return outcome;
         if (performance.now() >= deadline) throw new IdempotencyInProgress();
-        await delay(10 + Math.random() * 30);
+        // Nearly always there is no other, and then Redis is not asked.
+        release ??= await this.lease.take(request);
+        await delay((release ? 10 : 150) + Math.random() * 30);
       }
     } finally {
-      release();
+      release?.();
     }
   }
 
@@ -86,14 +84,16 @@ export class Idempotency {
   private async attempt(
     request: IdempotentRequest,
     work: () => Promise<IdempotentAnswer>,
+    deadline: number,
   ): Promise<IdempotentOutcome | null> {
-    return this.database.unitOfWork<IdempotentOutcome | null>(request, async () => {
+    const unit = async (): Promise<IdempotentOutcome | null | NothingToKeep<IdempotentOutcome | null>> => {
       const state = await this.records.claim(request);
       if (state.kind === 'answered') return new NothingToKeep({ answer: state.answer, replayed: true });
       if (state.kind === 'busy') return new NothingToKeep(null);
       const answer = await work();
       await this.records.insert(request, answer);
       return { answer, replayed: false };
-    });
+    };
+    return this.database.unitOfWork(request, unit, deadline);
   }
 }

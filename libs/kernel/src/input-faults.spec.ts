@@ -1,0 +1,39 @@
+import { InputFaults, shown } from './input-faults';
+import type { ValidationFailed } from './validation-failed';
+
+const thrown = (faults: InputFaults): ValidationFailed => {
+  try {
+    faults.throwAny();
+  } catch (error) {
+    return error as ValidationFailed;
+  }
+  throw new Error('nothing was thrown');
+};
+
+describe('Faults of an input', () => {
+  it('are thrown together, by pointers as RFC 6901 writes them', () => {
+    const faults = new InputFaults();
+    faults.throwAny();
+    faults.addMember(['tags', 0, 'a/b~c'], 'format', 'must be a string.');
+    faults.addMember([], 'format', 'must be an object.');
+    expect(thrown(faults).faults).toEqual([
+      { pointer: '/tags/0/a~1b~0c', code: 'format', detail: 'a/b~c must be a string.' },
+      { pointer: '', code: 'format', detail: 'The body must be an object.' },
+    ]);
+  });
+
+  it('are twenty at most, and none is long', () => {
+    const faults = new InputFaults();
+    for (let index = 0; index < 1_000; index += 1)
+      faults.addMember(['~'.repeat(100_000), index], 'unknown', 'is unknown.');
+    const { faults: named, detail } = thrown(faults);
+    expect([faults.isFull, named.length]).toEqual([true, 20]);
+    expect(JSON.stringify(named).length + detail.length).toBeLessThan(10_000);
+  });
+
+  it('are never cut in the middle of a character', () => {
+    expect(shown('😀'.repeat(65))).toBe(`${'😀'.repeat(64)}…`);
+    expect(shown(`a${'😀'.repeat(70)}`)).toBe(`a${'😀'.repeat(63)}…`);
+    expect(shown('x'.repeat(64))).toBe('x'.repeat(64));
+  });
+});

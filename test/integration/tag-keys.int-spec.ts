@@ -1,0 +1,41 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
+import { workspaceId } from '#libs/kernel';
+import { Database } from '#libs/platform';
+import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/typeorm/tag-key-repository.typeorm';
+import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
+import { type TestApp, startApp } from '../support/start-app';
+
+describe('The deletion of a tag key', () => {
+  let app: TestApp;
+  let dataSource: DataSource;
+  beforeAll(async () => {
+    app = await startApp();
+    const connection = { url: app.database.migrationDatabaseUrl, poolSize: 2, patience: 'operator' } as const;
+    dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
+  });
+  afterAll(async () => {
+    await dataSource.destroy();
+    await app.stop();
+  });
+
+  it('takes the key off an asset too that was given it while the deletion was at its end', async () => {
+    const workspace = await app.arrange.aWorkspace();
+    await app.arrange.aTagKey(workspace, 'env');
+    const asset = await app.arrange.anAsset(workspace);
+    const { admin } = app.database;
+    await admin.query('BEGIN');
+    await app.arrange.change(
+      workspace,
+      'INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id) SELECT $1, $2, id FROM tag_key WHERE workspace_id = $1',
+      [workspace, asset.internalId],
+    );
+    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource));
+    const deletion = keys.delete(workspaceId(workspace), 'env', () => undefined);
+    await delay(300);
+    await admin.query('COMMIT');
+    expect(await deletion).toEqual({ assets: 1 });
+    const { rows } = await admin.query('SELECT 1 FROM asset_tag WHERE asset_id = $1', [asset.internalId]);
+    expect(rows).toEqual([]);
+  });
+});
