@@ -22,6 +22,8 @@ const EVENT_EDITS: readonly (readonly [column: string, edit: string, found: RegE
   ['sequence', 'sequence = 1000', /the event is missing/],
   ['sequence', 'sequence = NULL, link = NULL', /the event is missing/],
   ['link', `link = ${OTHER_CODE}`, /not the one that was sealed/],
+  ['anchor_sequence', `anchor_sequence = 1, anchor_link = ${OTHER_CODE}`, /MAC does not match/],
+  ['anchor_link', `anchor_link = ${OTHER_CODE}, anchor_sequence = 2`, /MAC does not match/],
 ];
 const SEAL_EDITS = [
   ['workspace_id', `workspace_id = ${OTHER_ID}`],
@@ -55,7 +57,8 @@ const swap = (columns: readonly string[], one: number, other: number): string =>
      FROM audit_event AS twin
     WHERE event.workspace_id = $1 AND twin.workspace_id = $1 AND event.sequence IN (${one}, ${other})
       AND twin.sequence = ${one + other} - event.sequence`;
-const COPIED = 'occurred_at, asset_id, application_id, client_id, request_id, key_hash, changes, mac';
+const COPIED =
+  'occurred_at, asset_id, application_id, client_id, request_id, key_hash, changes, mac, anchor_sequence, anchor_link';
 const copy = (of: number, place: string, link: string): string =>
   `INSERT INTO audit_event (workspace_id, id, ${COPIED}, sequence, link)
    SELECT workspace_id, ${OTHER_ID}, ${COPIED}, ${place}, ${link} FROM audit_event WHERE ${HERE} AND sequence = ${of}`;
@@ -183,7 +186,7 @@ describe('Verification of the audit', () => {
       null,
       [
         `INSERT INTO audit_event (workspace_id, id, ${COPIED})
-         VALUES ($1, ${OTHER_ID}, now(), ${OTHER_ID}, ${OTHER_ID}, 'ci_forged', 'r', 'k', '{}', ${OTHER_CODE})`,
+         VALUES ($1, ${OTHER_ID}, now(), ${OTHER_ID}, ${OTHER_ID}, 'ci_forged', 'r', 'k', '{}', ${OTHER_CODE}, NULL, NULL)`,
       ],
     ],
   ])('finds the insertion of %s: sequence %s', async (_what, sequence, statements) => {
@@ -226,6 +229,27 @@ describe('Verification of the audit', () => {
     ['last', 6, 5],
   ])('finds the deletion of the %s seal', async (_which, last, sequence) => {
     expect(await foundAfter(removeSeal(last))).toEqual(fault(sequence, /seal/));
+  });
+
+  it('finds what was removed by a chain begun anew: what was recorded after it is anchored to it', async () => {
+    const anew = [
+      `UPDATE audit_event SET sequence = NULL, link = NULL WHERE ${HERE}`,
+      `DELETE FROM audit_seal WHERE ${HERE}`,
+      `DELETE FROM audit_head WHERE ${HERE}`,
+    ];
+    const workspace = await setting.aChain();
+    await setting.tamper(workspace, remove(3), ...anew);
+    expect(await setting.verify(workspace)).toEqual(fault(null, /no longer stands in place/));
+    await setting.seal(workspace);
+    expect(await setting.verify(workspace)).toEqual(fault(expect.any(Number) as number, /no longer stands in place/));
+  });
+
+  it('finds a forged event whatever its id', async () => {
+    for (const id of ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']) {
+      const forged = `INSERT INTO audit_event (workspace_id, id, ${COPIED})
+        SELECT workspace_id, '${id}', ${COPIED} FROM audit_event WHERE ${HERE} AND sequence = 1`;
+      expect(await foundAfter(forged)).toEqual(fault(null, /MAC does not match/));
+    }
   });
 
   it('finds a seal that was made up, or brought from another workspace', async () => {

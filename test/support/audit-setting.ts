@@ -93,7 +93,12 @@ export class AuditSetting {
       keyHash: 'ab'.repeat(32),
     };
     const changes = ids.map((id) => ({ assetId: id, fields: by.fields ?? aChange() }));
-    const statement = this.recorder.statement(workspace, author, changes);
+    const { rows } = await this.database.admin.query<{ sequence: string; link: string }>(
+      `SELECT sequence, encode(head, 'hex') AS link FROM audit_head WHERE workspace_id = $1`,
+      [workspace],
+    );
+    const anchor = rows[0] ? { sequence: Number(rows[0].sequence), link: rows[0].link } : null;
+    const statement = this.recorder.statement(workspace, author, changes, anchor);
     await (by.database ?? this.api).run({ workspaceId: workspace }, [statement]);
     return ids;
   }

@@ -109,11 +109,11 @@ async function verify(options: CommonOptions & { readonly workspace?: string }):
 
 function eventJson({ clientId, ...event }: RecordedEvent) {
   const { workspaceId, id, occurredAt, assetId, applicationId, requestId, keyHash, ...rest } = event;
-  const { changes, mac, sequence, link } = rest;
+  const { changes, anchor, mac, sequence, link } = rest;
   return {
     ...{ workspaceId, id, occurredAt, assetId, applicationId },
     client_id: clientId,
-    ...{ requestId, keyHash, changes, mac, sequence, link },
+    ...{ requestId, keyHash, changes, anchor, mac, sequence, link },
   };
 }
 
@@ -130,8 +130,13 @@ function draw(events: readonly RecordedEvent[]): Promise<string> {
   );
 }
 
+/** What a client wrote must not be able to steer the terminal it is shown on, or to turn its text around. */
 function shown(value: unknown): string {
-  const text = [...JSON.stringify(value ?? null)];
+  const written = JSON.stringify(value ?? null).replace(
+    /\p{Cc}|\p{Cf}/gu,
+    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+  const text = [...written];
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH).join('')}…` : text.join('');
 }
 

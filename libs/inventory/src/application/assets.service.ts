@@ -50,7 +50,7 @@ export class AssetsService {
     assertWritable([asset]);
     if (!isExpected(asset.version)) throw new AssetChangedMeanwhile();
     const patched = applyPatch(asset, patch, wanted);
-    await this.assets.update(workspaceId, patch, [patched], author);
+    await this.assets.update(workspaceId, patch, [patched], author, locked.auditAnchor);
     return patched.asset;
   }
 
@@ -67,7 +67,7 @@ export class AssetsService {
     const wanted = wantedTags(patch, locked, '/patch');
     assertWritable(locked.assets);
     const patched = locked.assets.map((asset) => applyPatch(asset, patch, wanted));
-    await this.assets.update(workspaceId, patch, patched, author);
+    await this.assets.update(workspaceId, patch, patched, author, locked.auditAnchor);
     const found = new Set(patched.map(({ asset }) => asset.id));
     return { updated: found.size, notFound: ids.filter((id) => !found.has(id)) };
   }

@@ -177,7 +177,7 @@ export function assetRepositoryContract(arrange: () => Promise<AssetRepositorySe
       const patched = applyPatch(custom, patch, [{ key: 'env', value: 'production', readOnly: false }]);
       await setting.unitOfWork(setting.workspaceId, async () => {
         await setting.repository.lock(setting.workspaceId, [custom.id], patch);
-        await setting.repository.update(setting.workspaceId, patch, [patched], author);
+        await setting.repository.update(setting.workspaceId, patch, [patched], author, null);
       });
       expect(await setting.repository.find(setting.workspaceId, custom.id)).toEqual({
         ...custom,

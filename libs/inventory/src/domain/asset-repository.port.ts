@@ -2,6 +2,7 @@ import type { AssetId, Page, PageRequest, WorkspaceId } from '#libs/kernel';
 import type { Asset } from './asset';
 import type { ChangeAuthor } from './asset-change';
 import type { AssetFilter } from './asset-filter';
+import type { AuditAnchor } from './audit-event';
 import type { AssetPatch, PatchedAsset } from './asset-patch';
 import type { TagKey } from './tag-key';
 
@@ -13,6 +14,8 @@ export interface LockedAssets {
   readonly ownerIsEmployee: boolean;
   /** Those of the patch's tag keys that the workspace has. */
   readonly tagKeys: readonly Omit<TagKey, 'createdAt'>[];
+  /** What the audit of the change is anchored to. */
+  readonly auditAnchor: AuditAnchor | null;
 }
 
 /** The visible assets of a workspace: hidden and deleted ones do not exist here. */
@@ -41,5 +44,6 @@ export abstract class AssetRepository {
     patch: AssetPatch,
     patched: readonly PatchedAsset[],
     author: ChangeAuthor,
+    auditAnchor: AuditAnchor | null,
   ): Promise<void>;
 }

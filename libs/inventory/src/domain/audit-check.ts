@@ -1,5 +1,6 @@
 import type { WorkspaceId } from '#libs/kernel';
-import type { AuditSeal, RecordedEvent } from './audit-event';
+import type { AnchoredEvent, AuditSeal } from './audit-event';
+import { isAuthentic } from './audit-authenticity';
 import type { AuditEvidence } from './audit-evidence.port';
 import type { AuditSnapshot } from './audit-trail.port';
 
@@ -66,12 +67,12 @@ export class AuditCheck {
     return null;
   }
 
-  private eventFault(event: RecordedEvent, sequence: number): AuditFault | null {
-    if (!this.isAuthentic(event))
+  private eventFault(event: AnchoredEvent, sequence: number): AuditFault | null {
+    if (!isAuthentic(this.evidence, event))
       return { sequence, reason: 'the event was altered or forged: its MAC does not match' };
     this.link = this.evidence.nextLink(this.link, sequence, event.mac);
     if (event.link !== this.link) return { sequence, reason: 'the event is not the one that was sealed in this place' };
-    return null;
+    return anchorFault(event, sequence);
   }
 
   /** A chain that was cut short is whole in itself: only the head, which is kept apart, knows of the rest. */
@@ -95,23 +96,27 @@ export class AuditCheck {
   }
 
   private async unsealedFault(): Promise<AuditFault | null> {
+    let counted = 0;
     for await (const event of this.snapshot.unsealedEvents()) {
       this.onEvent();
-      if (!this.isAuthentic(event)) {
+      counted += 1;
+      if (!isAuthentic(this.evidence, event)) {
         return { sequence: null, reason: `the event ${event.id} was altered or forged: its MAC does not match` };
       }
+      const fault = anchorFault(event, null);
+      if (fault) return fault;
     }
-    return null;
+    return counted === this.snapshot.unsealedCount ? null : { sequence: null, reason: 'events stand where none can' };
   }
+}
 
-  private isAuthentic(event: RecordedEvent): boolean {
-    try {
-      return this.evidence.eventMac(event) === event.mac;
-    } catch {
-      // What was put there may be beyond what can be put in canonical form at all.
-      return false;
-    }
-  }
+/** What was sealed when an event was recorded is no longer there: it was removed, or the chain was begun anew. */
+function anchorFault({ id, anchor, anchoredLink }: AnchoredEvent, sequence: number | null): AuditFault | null {
+  if (anchor === null || anchor.link === anchoredLink) return null;
+  return {
+    sequence,
+    reason: `the event ${id} was recorded after one that no longer stands in place ${anchor.sequence}`,
+  };
 }
 
 const missing = (sequence: number): AuditFault => ({ sequence, reason: 'the event is missing' });

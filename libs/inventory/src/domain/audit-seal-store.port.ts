@@ -14,6 +14,6 @@ export abstract class AuditSealStore {
   abstract sealNext(
     workspaceId: WorkspaceId,
     limit: number,
-    seal: (before: AuditHead | null, events: readonly Pick<RecordedEvent, 'id' | 'mac'>[]) => SealedBatch,
+    seal: (before: AuditHead | null, events: readonly RecordedEvent[]) => SealedBatch,
   ): Promise<number | null>;
 }

@@ -1,5 +1,5 @@
 import type { AssetId, WorkspaceId } from '#libs/kernel';
-import type { AuditHead, AuditSeal, RecordedEvent } from './audit-event';
+import type { AnchoredEvent, AuditHead, AuditSeal, RecordedEvent } from './audit-event';
 
 /** Which events; a member left out restricts nothing. */
 export interface AuditFilter {
@@ -21,10 +21,10 @@ export abstract class AuditSnapshot {
   abstract seals(): AsyncGenerator<AuditSeal, void>;
 
   /** By sequence. */
-  abstract sealedEvents(): AsyncGenerator<RecordedEvent, void>;
+  abstract sealedEvents(): AsyncGenerator<AnchoredEvent, void>;
 
   /** By id. */
-  abstract unsealedEvents(): AsyncGenerator<RecordedEvent, void>;
+  abstract unsealedEvents(): AsyncGenerator<AnchoredEvent, void>;
 
   abstract close(): Promise<void>;
 }

@@ -30,7 +30,10 @@ export class AuditEvidenceSystem extends AuditEvidence {
 
   eventMac(event: AuditEvent): string {
     const { workspaceId, id, occurredAt, assetId, applicationId, clientId, requestId, keyHash, changes } = event;
-    const covered = { workspaceId, id, occurredAt, assetId, applicationId, clientId, requestId, keyHash, changes };
+    const { anchor } = event;
+    const covered = {
+      ...{ workspaceId, id, occurredAt, assetId, applicationId, clientId, requestId, keyHash, changes, anchor },
+    };
     return this.mac('audit event 1', covered);
   }
 

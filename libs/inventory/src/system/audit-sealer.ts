@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { type Clock, type WorkspaceId } from '#libs/kernel';
-import { AuditChainBroken, sealBatch } from '../domain/audit-chain';
+import { AuditChainBroken, AuditEventForged, sealBatch } from '../domain/audit-chain';
 import type { AuditEvidence } from '../domain/audit-evidence.port';
 import type { AuditSealStore } from '../domain/audit-seal-store.port';
 
@@ -76,7 +76,7 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
       const reason = String(error);
       if (!this.stopping && this.failing.get(what) !== reason) {
         this.failing.set(what, reason);
-        const level = error instanceof AuditChainBroken ? 'error' : 'warn';
+        const level = error instanceof AuditChainBroken || error instanceof AuditEventForged ? 'error' : 'warn';
         this.logger[level]({ message: 'audit events could not be sealed', ...place, error });
       }
       return otherwise;

@@ -5,6 +5,7 @@ import type { Asset } from '../domain/asset';
 import { ASSET_TYPES } from '../domain/asset-category';
 import { type AssetFilter, FACETS, facetsOf, typesOf } from '../domain/asset-filter';
 import type { ChangeAuthor } from '../domain/asset-change';
+import type { AuditAnchor } from '../domain/audit-event';
 import type { AssetPatch, PatchedAsset } from '../domain/asset-patch';
 import { AssetRepository, type LockedAssets } from '../domain/asset-repository.port';
 import { toAsset } from './asset-columns';
@@ -49,10 +50,11 @@ export class AssetRepositoryTypeorm extends AssetRepository {
 
   async lock(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): Promise<LockedAssets> {
     const statements = lockStatements(workspaceId, ids, patch);
-    const [assets = [], ...found] = await this.database.run({ workspaceId }, statements);
+    const [assets = [], [head] = [], ...found] = await this.database.run({ workspaceId }, statements);
     const owners = patch.ownerId ? (found.shift() ?? []) : [];
     const [tagKeys = []] = found;
     return {
+      auditAnchor: head ? { sequence: Number(head[0]), link: head[1] as string } : null,
       assets: assets.map(toAsset),
       ownerIsEmployee: !patch.ownerId || owners.length > 0,
       tagKeys: tagKeys.map(([key, value, platform]) => ({
@@ -68,6 +70,7 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     patch: AssetPatch,
     patched: readonly PatchedAsset[],
     author: ChangeAuthor,
+    auditAnchor: AuditAnchor | null,
   ): Promise<void> {
     if (apiSetBits(patch) === 0) return;
     const kept = patched.filter(({ change }) => change === null).map(({ asset }) => asset.id);
@@ -78,7 +81,7 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     if (first) {
       statements.push(updateStatement(workspaceId, patch, [first, ...others]));
       if (patch.tags) statements.push(...tagStatements(workspaceId, first));
-      statements.push(this.audit.statement(workspaceId, author, changes));
+      statements.push(this.audit.statement(workspaceId, author, changes, auditAnchor));
     }
     await this.database.write({ workspaceId }, statements);
   }

@@ -59,9 +59,15 @@ const TAG: Statement = {
         ON CONFLICT DO NOTHING`,
 };
 
-/** The assets; then, where the patch names them, its owner; then its tag keys. */
+const FIND_ANCHOR: Statement = {
+  name: 'audit_find_anchor_1',
+  text: `SELECT sequence, encode(head, 'hex') FROM audit_head WHERE workspace_id = $1`,
+};
+
+/** The assets; the anchor of the audit; then, where the patch names them, its owner; then its tag keys. */
 export function lockStatements(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): BoundStatement[] {
   const statements: BoundStatement[] = [{ ...LOCK, values: [workspaceId, uuidArray(ids)] }];
+  statements.push({ ...FIND_ANCHOR, values: [workspaceId] });
   if (patch.ownerId) statements.push({ ...FIND_EMPLOYEE, values: [workspaceId, patch.ownerId] });
   if (patch.tags?.length) {
     statements.push({ ...FIND_TAG_KEYS, values: [workspaceId, JSON.stringify([...new Set(patch.tags)])] });

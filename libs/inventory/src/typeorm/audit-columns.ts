@@ -1,12 +1,18 @@
 import { workspaceId } from '#libs/kernel';
-import type { AuditHead, AuditSeal, RecordedEvent } from '../domain/audit-event';
+import type { AnchoredEvent, AuditHead, AuditSeal, RecordedEvent } from '../domain/audit-event';
 
 /** Milliseconds, with every digit that is there: a time that was altered by a microsecond reads differently. */
 const milliseconds = (column: string): string => `trim_scale(extract(epoch FROM ${column}) * 1000)::text`;
 
 export const EVENT_COLUMNS = `
   workspace_id, id, ${milliseconds('occurred_at')} AS occurred_at, asset_id, application_id, client_id, request_id,
-  key_hash, changes, encode(mac, 'hex') AS mac, sequence, encode(link, 'hex') AS link`;
+  key_hash, changes, encode(mac, 'hex') AS mac, sequence, encode(link, 'hex') AS link,
+  anchor_sequence, encode(anchor_link, 'hex') AS anchor_link`;
+
+/** The same of `event`, with the link that stands in the place of its anchor now. */
+export const ANCHORED_EVENT_COLUMNS = `${EVENT_COLUMNS},
+  (SELECT encode(anchored.link, 'hex') FROM audit_event AS anchored
+    WHERE anchored.workspace_id = event.workspace_id AND anchored.sequence = event.anchor_sequence) AS anchored_link`;
 
 export const SEAL_COLUMNS = `
   workspace_id, first_sequence, last_sequence, encode(head, 'hex') AS head, ${milliseconds('sealed_at')} AS sealed_at,
@@ -29,6 +35,12 @@ export interface AuditEventRow {
   readonly mac: string;
   readonly sequence: string | null;
   readonly link: string | null;
+  readonly anchor_sequence: string | null;
+  readonly anchor_link: string | null;
+}
+
+export interface AnchoredEventRow extends AuditEventRow {
+  readonly anchored_link: string | null;
 }
 
 export interface AuditSealRow {
@@ -61,8 +73,17 @@ export function toRecordedEvent(row: AuditEventRow): RecordedEvent {
     mac: row.mac,
     sequence: row.sequence === null ? null : Number(row.sequence),
     link: row.link,
+    anchor:
+      row.anchor_sequence === null || row.anchor_link === null
+        ? null
+        : { sequence: Number(row.anchor_sequence), link: row.anchor_link },
   };
 }
+
+export const toAnchoredEvent = (row: AnchoredEventRow): AnchoredEvent => ({
+  ...toRecordedEvent(row),
+  anchoredLink: row.anchored_link,
+});
 
 export function toAuditSeal(row: AuditSealRow): AuditSeal {
   return {

@@ -2,15 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { Clock, type WorkspaceId } from '#libs/kernel';
 import type { BoundStatement, Statement } from '#libs/platform';
 import type { AssetChange, ChangeAuthor, FieldChange } from '../domain/asset-change';
+import type { AuditAnchor } from '../domain/audit-event';
 import { AuditEvidence } from '../domain/audit-evidence.port';
 
 const INSERT_EVENTS: Statement = {
-  name: 'audit_insert_events_1',
+  name: 'audit_insert_events_2',
   text: `
     INSERT INTO audit_event
-           (workspace_id, id, occurred_at, asset_id, application_id, client_id, request_id, key_hash, changes, mac)
+           (workspace_id, id, occurred_at, asset_id, application_id, client_id, request_id, key_hash, changes, mac,
+            anchor_sequence, anchor_link)
     SELECT $1::uuid, event.id, $2::timestamptz, event.asset_id, $3::uuid, $4, $5, $6, event.changes,
-           decode(event.mac, 'hex')
+           decode(event.mac, 'hex'), $8::bigint, decode($9, 'hex')
       FROM jsonb_to_recordset($7::jsonb) AS event (id uuid, asset_id uuid, changes jsonb, mac text)`,
 };
 
@@ -23,7 +25,12 @@ export class AuditRecorder {
   ) {}
 
   /** One INSERT for all the changes of one update; gives no rows. */
-  statement(workspaceId: WorkspaceId, author: ChangeAuthor, changes: readonly AssetChange[]): BoundStatement {
+  statement(
+    workspaceId: WorkspaceId,
+    author: ChangeAuthor,
+    changes: readonly AssetChange[],
+    anchor: AuditAnchor | null,
+  ): BoundStatement {
     const now = this.clock.now();
     const occurredAt = new Date(now).toISOString();
     const { applicationId, clientId, requestId, keyHash } = author;
@@ -32,12 +39,13 @@ export class AuditRecorder {
       const fields = asStored(change.fields);
       const mac = this.evidence.eventMac({
         ...{ workspaceId, id, occurredAt, assetId: change.assetId },
-        ...{ applicationId, clientId, requestId, keyHash, changes: fields },
+        ...{ applicationId, clientId, requestId, keyHash, changes: fields, anchor },
       });
       return { id, asset_id: change.assetId, changes: fields, mac };
     });
+    const anchored = anchor ? [String(anchor.sequence), anchor.link] : [null, null];
     const values = [workspaceId, occurredAt, applicationId, clientId, requestId, keyHash, JSON.stringify(events)];
-    return { ...INSERT_EVENTS, values };
+    return { ...INSERT_EVENTS, values: [...values, ...anchored] };
   }
 }
 

@@ -1,22 +1,21 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { QueryRunner } from 'typeorm';
-import type { AuditHead, AuditSeal, RecordedEvent } from '../domain/audit-event';
+import type { AuditHead, AuditSeal, AnchoredEvent } from '../domain/audit-event';
 import { AuditSnapshot } from '../domain/audit-trail.port';
 import {
   AUDIT_HEAD,
-  type AuditEventRow,
+  ANCHORED_EVENT_COLUMNS,
+  type AnchoredEventRow,
   type AuditHeadRow,
   type AuditSealRow,
-  EVENT_COLUMNS,
   SEAL_COLUMNS,
   toAuditHead,
   toAuditSeal,
-  toRecordedEvent,
+  toAnchoredEvent,
 } from './audit-columns';
 
 const PAGE = 1_000;
 const BEFORE_ALL = '-1';
-const BEFORE_ALL_IDS = '00000000-0000-0000-0000-000000000000';
 
 const COUNT = `
   SELECT (SELECT count(*) FROM audit_event WHERE workspace_id = $1 AND sequence IS NOT NULL) AS sealed,
@@ -25,11 +24,11 @@ const SEALS = `
   SELECT ${SEAL_COLUMNS} FROM audit_seal
    WHERE workspace_id = $1 AND last_sequence > $2 ORDER BY last_sequence LIMIT ${PAGE}`;
 const SEALED_EVENTS = `
-  SELECT ${EVENT_COLUMNS} FROM audit_event
+  SELECT ${ANCHORED_EVENT_COLUMNS} FROM audit_event AS event
    WHERE workspace_id = $1 AND sequence > $2 ORDER BY sequence LIMIT ${PAGE}`;
 const UNSEALED_EVENTS = `
-  SELECT ${EVENT_COLUMNS} FROM audit_event
-   WHERE workspace_id = $1 AND sequence IS NULL AND id > $2 ORDER BY id LIMIT ${PAGE}`;
+  SELECT ${ANCHORED_EVENT_COLUMNS} FROM audit_event AS event
+   WHERE workspace_id = $1 AND sequence IS NULL AND ($2::uuid IS NULL OR id > $2) ORDER BY id LIMIT ${PAGE}`;
 
 /** A REPEATABLE READ transaction: every statement sees the moment of the first. */
 export class AuditSnapshotTypeorm extends AuditSnapshot {
@@ -63,15 +62,15 @@ export class AuditSnapshotTypeorm extends AuditSnapshot {
     }
   }
 
-  async *sealedEvents(): AsyncGenerator<RecordedEvent, void> {
-    for await (const row of this.rows<AuditEventRow>(SEALED_EVENTS, BEFORE_ALL, (last) => last.sequence ?? '')) {
-      yield toRecordedEvent(row);
+  async *sealedEvents(): AsyncGenerator<AnchoredEvent, void> {
+    for await (const row of this.rows<AnchoredEventRow>(SEALED_EVENTS, BEFORE_ALL, (last) => last.sequence ?? '')) {
+      yield toAnchoredEvent(row);
     }
   }
 
-  async *unsealedEvents(): AsyncGenerator<RecordedEvent, void> {
-    for await (const row of this.rows<AuditEventRow>(UNSEALED_EVENTS, BEFORE_ALL_IDS, (last) => last.id)) {
-      yield toRecordedEvent(row);
+  async *unsealedEvents(): AsyncGenerator<AnchoredEvent, void> {
+    for await (const row of this.rows<AnchoredEventRow>(UNSEALED_EVENTS, null, (last) => last.id)) {
+      yield toAnchoredEvent(row);
     }
   }
 
@@ -79,7 +78,11 @@ export class AuditSnapshotTypeorm extends AuditSnapshot {
     await end(this.runner);
   }
 
-  private async *rows<Row>(statement: string, start: string, positionOf: (last: Row) => string): AsyncGenerator<Row> {
+  private async *rows<Row>(
+    statement: string,
+    start: string | null,
+    positionOf: (last: Row) => string,
+  ): AsyncGenerator<Row> {
     for (let after = start; ;) {
       const page = (await this.runner.query(statement, [this.workspaceId, after])) as Row[];
       yield* page;
