@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { type KeyObject, hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
 import { Clock, applicationId, isUuid, workspaceId } from '#libs/kernel';
@@ -12,6 +12,13 @@ const TOKEN_TYPE = 'at+jwt';
 const LEEWAY_SECONDS = 5;
 const REMEMBERED_TOKENS = 10_000;
 
+/** Claims whose signature was checked, and the key that checked it. */
+interface Verified {
+  readonly claims: AccessTokenClaims;
+  readonly kid: string;
+  readonly publicKey: KeyObject;
+}
+
 export class TokenIdentity {
   constructor(
     readonly issuer: string,
@@ -22,8 +29,8 @@ export class TokenIdentity {
 /** JWTs signed with RS256. The key that checks one is chosen by `kid` from our own set, never from the token. */
 @Injectable()
 export class AccessTokenSignerJwt extends AccessTokenSigner {
-  /** Claims of tokens whose signature was checked, by digest of the token. Whether they still count is asked anew. */
-  private readonly verified = new Map<string, AccessTokenClaims>();
+  /** Tokens whose signature was checked, by digest of the token. Whether they still count is asked anew. */
+  private readonly verified = new Map<string, Verified>();
 
   constructor(
     private readonly jwt: JwtService,
@@ -57,34 +64,40 @@ export class AccessTokenSignerJwt extends AccessTokenSigner {
     const digest = hash('sha256', token, 'base64');
     const known = this.verified.get(digest);
     if (known) {
-      if (known.expiresAt + LEEWAY_SECONDS > this.nowInSeconds()) return known;
+      if (this.stillStands(known)) return known.claims;
       this.verified.delete(digest);
     }
-    const claims = await this.check(token);
+    const checked = await this.check(token);
     if (this.verified.size >= REMEMBERED_TOKENS) {
       const [oldest] = this.verified.keys();
       if (oldest !== undefined) this.verified.delete(oldest);
     }
-    this.verified.set(digest, claims);
-    return claims;
+    this.verified.set(digest, checked);
+    return checked.claims;
   }
 
-  private async check(token: string): Promise<AccessTokenClaims> {
+  /** Until the token expires or the key that signed it is removed. */
+  private stillStands({ claims, kid, publicKey }: Verified): boolean {
+    return claims.expiresAt + LEEWAY_SECONDS > this.nowInSeconds() && this.keys.publicKey(kid) === publicKey;
+  }
+
+  private async check(token: string): Promise<Verified> {
     const header = (this.jwt.decode(token, { complete: true }) as { header?: { kid?: unknown; typ?: unknown } } | null)
       ?.header;
-    const key = typeof header?.kid === 'string' ? this.keys.publicKey(header.kid) : null;
-    if (header?.typ !== TOKEN_TYPE || !key) throw new TokenInvalid();
+    const kid = header?.kid;
+    const publicKey = typeof kid === 'string' ? this.keys.publicKey(kid) : null;
+    if (header?.typ !== TOKEN_TYPE || typeof kid !== 'string' || !publicKey) throw new TokenInvalid();
     try {
       const payload: unknown = await this.jwt.verifyAsync(token, {
         // The library's type leaves out what jsonwebtoken takes; a parsed key is six times faster than a PEM.
-        publicKey: key as unknown as Buffer,
+        publicKey: publicKey as unknown as Buffer,
         algorithms: ['RS256'],
         issuer: this.identity.issuer,
         audience: this.identity.audience,
         clockTolerance: LEEWAY_SECONDS,
         clockTimestamp: this.nowInSeconds(),
       });
-      return toClaims(payload as Record<string, unknown>);
+      return { claims: toClaims(payload as Record<string, unknown>), kid, publicKey };
     } catch (error) {
       throw (error as Error).name === 'TokenExpiredError' ? new TokenExpired() : new TokenInvalid();
     }

@@ -1,42 +1,41 @@
-import { type KeyObject, createPrivateKey, createPublicKey, generateKeyPair, randomBytes } from 'node:crypto';
-import { readFileSync, readdirSync } from 'node:fs';
+import { type KeyObject, createHash, createPrivateKey, createPublicKey } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import type { Clock } from '#libs/kernel';
+import { type DatedKey, type KeyReading, KeysUnusable, type RereadableKeys, keyInUse } from '#libs/platform';
+import { listSigningKeys } from './signing-key-files';
 
-interface SigningKey {
-  readonly kid: string;
+interface SigningKey extends DatedKey {
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
+  /** Of the file that it was parsed from: parsing takes milliseconds, so an unchanged file is not parsed again. */
+  readonly digest: string;
 }
 
-const KEY_FILE = /^([A-Za-z0-9_-]{1,64})\.pem$/;
+/**
+ * The keys in SIGNING_KEYS_DIR as they were when last read, one PEM file each; the file names without `.pem` are the key
+ * ids. One of them signs, all of them verify. The directory is only ever read.
+ */
+export class SigningKeys implements RereadableKeys {
+  private keys: ReadonlyMap<string, SigningKey> = new Map();
 
-/** A new key as the file to keep it in. The name sorts by time of making: the newest key signs. */
-export async function newSigningKeyFile(now: number): Promise<{ readonly name: string; readonly content: string }> {
-  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 3072 });
-  const made = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '');
-  return {
-    name: `${made}-${randomBytes(4).toString('hex')}.pem`,
-    content: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
-  };
-}
+  private constructor(
+    private readonly directory: string,
+    private readonly clock: Clock,
+  ) {}
 
-/** The keys in SIGNING_KEYS_DIR, one PEM file each, parsed once. Their names without `.pem` are the key ids. */
-export class SigningKeys {
-  private readonly keys: ReadonlyMap<string, SigningKey>;
-  /** What `/jwks.json` says (RFC 7517): the public halves, newest first. */
-  readonly jwks: { readonly keys: readonly object[] };
+  /** Throws {@link KeysUnusable} when there is no key, or a file that is none. */
+  static async open(directory: string, clock: Clock): Promise<SigningKeys> {
+    const keys = new SigningKeys(directory, clock);
+    const { faults } = await keys.reread();
+    if (faults.length > 0) throw new KeysUnusable(`${faults.join(' ')} It names ${directory}.`);
+    return keys;
+  }
 
-  constructor(directory: string) {
-    const names = readdirSync(directory).filter((name) => KEY_FILE.test(name));
-    if (names.length === 0) throw new Error('SIGNING_KEYS_DIR holds no key (*.pem); admin keys init makes one.');
-    const keys = names
-      .sort()
-      .reverse()
-      .map((name) => readKey(name.slice(0, -'.pem'.length), readFileSync(join(directory, name), 'utf8')));
-    this.keys = new Map(keys.map((key) => [key.kid, key]));
-    this.jwks = {
-      keys: keys.map(({ kid, publicKey }) => ({
+  /** What `/jwks.json` says (RFC 7517): the public halves, newest first, those that do not sign yet among them. */
+  get jwks(): { readonly keys: readonly object[] } {
+    return {
+      keys: [...this.keys.values()].map(({ kid, publicKey }) => ({
         ...publicKey.export({ format: 'jwk' }),
         kid,
         use: 'sig',
@@ -47,22 +46,63 @@ export class SigningKeys {
 
   /** The key that new tokens are signed with. */
   current(): { readonly kid: string; readonly privateKey: KeyObject } {
-    const [newest] = this.keys.values();
-    if (!newest) throw new Error('There is no signing key.');
-    return newest;
+    const key = keyInUse([...this.keys.values()], this.clock.now());
+    if (!key) throw new Error('There is no signing key.');
+    return key;
   }
 
-  /** The public half of one of our own keys; null for any other key id. */
+  /** The public half of one of our own keys, the same object for as long as the key stays; null for any other key id. */
   publicKey(kid: string): KeyObject | null {
     return this.keys.get(kid)?.publicKey ?? null;
   }
+
+  async reread(): Promise<KeyReading> {
+    const faults: string[] = [];
+    try {
+      const keys = new Map<string, SigningKey>();
+      for (const listed of await listSigningKeys(this.directory)) {
+        const key = await this.take(listed, faults);
+        if (key) keys.set(key.kid, key);
+      }
+      if (keys.size > 0) this.keys = keys;
+      else if (faults.length === 0) faults.push('SIGNING_KEYS_DIR holds no key (*.pem); admin keys init makes one.');
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      faults.push(`SIGNING_KEYS_DIR cannot be read (${code ?? message}).`);
+    }
+    return { kids: [...this.keys.keys()], faults };
+  }
+
+  /** A key as its file says; the one known before where the file cannot be used; null for none. */
+  private async take({ kid, createdAt }: DatedKey, faults: string[]): Promise<SigningKey | null> {
+    const known = this.keys.get(kid) ?? null;
+    let pem: string;
+    try {
+      pem = await readFile(join(this.directory, `${kid}.pem`), 'utf8');
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      // Removed since the directory was read.
+      if (code === 'ENOENT') return null;
+      faults.push(`SIGNING_KEYS_DIR: ${kid}.pem cannot be read (${code}).`);
+      return known;
+    }
+    const digest = createHash('sha256').update(pem).digest('base64');
+    if (known?.digest === digest) return known;
+    const keyPair = parse(pem);
+    if (keyPair) return { kid, createdAt, digest, ...keyPair };
+    faults.push(`SIGNING_KEYS_DIR: ${kid}.pem is no unencrypted RSA private key of at least 2048 bits.`);
+    return known;
+  }
 }
 
-function readKey(kid: string, pem: string): SigningKey {
-  const privateKey = createPrivateKey(pem);
-  const bits = privateKey.asymmetricKeyDetails?.modulusLength ?? 0;
-  if (privateKey.asymmetricKeyType !== 'rsa' || bits < 2048) {
-    throw new Error(`The signing key ${kid} is not an RSA key of at least 2048 bits.`);
+function parse(pem: string): { readonly privateKey: KeyObject; readonly publicKey: KeyObject } | null {
+  try {
+    const privateKey = createPrivateKey(pem);
+    const bits = privateKey.asymmetricKeyDetails?.modulusLength ?? 0;
+    if (privateKey.asymmetricKeyType !== 'rsa' || bits < 2048) return null;
+    return { privateKey, publicKey: createPublicKey(privateKey) };
+  } catch {
+    // What the parser says is of no use to an operator.
+    return null;
   }
-  return { kid, privateKey, publicKey: createPublicKey(privateKey) };
 }

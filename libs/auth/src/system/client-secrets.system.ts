@@ -31,7 +31,7 @@ export class ClientSecretsSystem extends ClientSecrets {
     return { secret, digest: this.digest(secret) };
   }
 
-  matches(secret: string, digests: readonly Buffer[]): boolean {
+  match(secret: string, digests: readonly Buffer[]): Buffer | null {
     const presented = this.digest(secret);
     let matched = false;
     for (let slot = 0; slot < SLOTS; slot += 1) {
@@ -39,7 +39,7 @@ export class ClientSecretsSystem extends ClientSecrets {
       const same = timingSafeEqual(presented, known ?? NO_DIGEST);
       matched = (known !== undefined && same) || matched;
     }
-    return matched;
+    return matched ? presented : null;
   }
 
   private digest(secret: string): Buffer {

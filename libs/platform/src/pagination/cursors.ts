@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { DomainError, type WorkspaceId } from '#libs/kernel';
-import type { CursorKey } from './cursor-keys';
+import type { CursorKeys } from './cursor-keys';
 
 /** Filters of a list as the client sent them: parameter name to value, absent ones left out. */
 export type ListFilters = Readonly<Record<string, string>>;
@@ -31,11 +31,10 @@ export class CursorInvalid extends DomainError {
  * Layout, base64url: version (1 byte) · key id (4) · IV (12) · ciphertext · tag (16).
  */
 export class Cursors {
-  constructor(private readonly keys: () => readonly CursorKey[]) {}
+  constructor(private readonly keys: Pick<CursorKeys, 'current' | 'find'>) {}
 
   issue(workspaceId: WorkspaceId, resource: string, content: CursorContent): string {
-    const [key] = this.keys();
-    if (!key) throw new Error('There is no cursor key.');
+    const key = this.keys.current();
     const header = Buffer.concat([Buffer.of(VERSION), Buffer.from(key.kid, 'hex')]);
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv('aes-256-gcm', key.secret, iv);
@@ -52,8 +51,7 @@ export class Cursors {
       throw new CursorInvalid();
     }
     const header = bytes.subarray(0, HEADER_BYTES);
-    const kid = header.subarray(1).toString('hex');
-    const key = this.keys().find((candidate) => candidate.kid === kid);
+    const key = this.keys.find(header.subarray(1).toString('hex'));
     if (header[0] !== VERSION || !key) throw new CursorInvalid();
     const iv = bytes.subarray(HEADER_BYTES, HEADER_BYTES + IV_BYTES);
     const decipher = createDecipheriv('aes-256-gcm', key.secret, iv, { authTagLength: TAG_BYTES });

@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { type Settings, makeSecretDirectoryOnce, makeSecretFileOnce, newCursorKeyFile } from '#libs/platform';
-import { newSigningKeyFile } from '../jwt/signing-keys';
+import {
+  type Settings,
+  SystemClock,
+  makeSecretDirectoryOnce,
+  makeSecretFileOnce,
+  newCursorKeyFile,
+} from '#libs/platform';
+import { newSigningKeyFile } from './signing-key-files';
 
 /**
  * Makes whatever keys are missing at the places that the settings name. Of several processes that come at once exactly
@@ -8,13 +14,14 @@ import { newSigningKeyFile } from '../jwt/signing-keys';
  */
 export async function makeMissingKeys(settings: Settings): Promise<string[]> {
   const made: string[] = [];
-  const now = Date.now();
+  const clock = new SystemClock();
   const signing = await makeSecretDirectoryOnce(settings.signingKeysDir, async () => {
-    const { name, content } = await newSigningKeyFile(now);
+    const { name, content } = await newSigningKeyFile(clock);
     return { [name]: content };
   });
   if (signing) made.push(settings.signingKeysDir);
-  if (makeSecretFileOnce(settings.cursorKeysFile, () => newCursorKeyFile(now))) made.push(settings.cursorKeysFile);
+  const cursor = makeSecretFileOnce(settings.cursorKeysFile, () => newCursorKeyFile(clock.now()));
+  if (cursor) made.push(settings.cursorKeysFile);
   for (const file of [settings.secretPepperFile, settings.auditKeyFile]) {
     if (makeSecretFileOnce(file, () => `${randomBytes(32).toString('base64')}\n`)) made.push(file);
   }

@@ -1,0 +1,68 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { applicationId, workspaceId } from '#libs/kernel';
+import { JwtService } from '@nestjs/jwt';
+import { FakeClock } from '../../../kernel/src/clock.fake';
+import { TokenInvalid } from '../domain/authentication-errors';
+import { AccessTokenSignerJwt, TokenIdentity } from './access-token-signer.jwt';
+import { SigningKeys } from './signing-keys';
+
+const OLD = '20251231T000000000Z-00000001';
+const NEW = '20251231T000000000Z-00000002';
+
+describe('Access tokens', () => {
+  let directory: string;
+  let keys: SigningKeys;
+  let signer: AccessTokenSignerJwt;
+  let token: string;
+  const put = (kid: string) => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    writeFileSync(join(directory, `${kid}.pem`), privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  };
+
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+    put(OLD);
+    const clock = new FakeClock(Date.UTC(2026, 0, 1));
+    keys = await SigningKeys.open(directory, clock);
+    const identity = new TokenIdentity('https://api.example.test', 'https://api.example.test');
+    signer = new AccessTokenSignerJwt(new JwtService({}), keys, identity, clock);
+    const issuedAt = clock.now() / 1000;
+    token = await signer.sign({
+      clientId: 'ci_test',
+      applicationId: applicationId('1'),
+      workspaceId: workspaceId('00000000-0000-4000-8000-000000000001'),
+      scopes: ['all:read'],
+      generation: 1n,
+      tokenId: 'one',
+      issuedAt,
+      expiresAt: issuedAt + 3600,
+    });
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  it('hold through a rotation', async () => {
+    const claims = await signer.verify(token);
+    put(NEW);
+    await keys.reread();
+    expect(keys.current().kid).toBe(NEW);
+    expect(await signer.verify(token)).toEqual(claims);
+  });
+
+  it('end with the key that signed them, also those that were checked before', async () => {
+    await signer.verify(token);
+    put(NEW);
+    rmSync(join(directory, `${OLD}.pem`));
+    await keys.reread();
+    await expect(signer.verify(token)).rejects.toThrow(TokenInvalid);
+  });
+
+  it('end when another key takes the place of theirs', async () => {
+    await signer.verify(token);
+    put(OLD);
+    await keys.reread();
+    await expect(signer.verify(token)).rejects.toThrow(TokenInvalid);
+  });
+});

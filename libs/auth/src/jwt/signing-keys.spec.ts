@@ -1,0 +1,136 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FakeClock } from '../../../kernel/src/clock.fake';
+import { listSigningKeys, newSigningKeyFile, removeSigningKey, rotateSigningKey } from './signing-key-files';
+import { SigningKeys } from './signing-keys';
+
+const pemOf = (modulusLength: number) =>
+  generateKeyPairSync('rsa', { modulusLength }).privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+
+describe('SigningKeys', () => {
+  const pem = pemOf(2048);
+  let directory: string;
+  let clock: FakeClock;
+  const path = (name: string) => join(directory, name);
+  const put = (kid: string, content = pem) => writeFileSync(path(`${kid}.pem`), content, { mode: 0o600 });
+  const open = () => SigningKeys.open(directory, clock);
+  const published = (keys: SigningKeys) => (keys.jwks.keys as { kid: string }[]).map(({ kid }) => kid);
+  const FIRST = '20251231T000000000Z-00000001';
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+    clock = new FakeClock(Date.UTC(2026, 0, 1));
+    put(FIRST);
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  it('show and accept a new key when they read it and sign with it only when every replica must have it', async () => {
+    const replica = await open();
+    const { kid, createdAt } = await rotateSigningKey(directory, clock);
+    expect([createdAt, kid.startsWith('20260101T000000000Z-')]).toEqual([clock.now(), true]);
+    expect(published(replica)).toEqual([FIRST]);
+
+    expect(await replica.reread()).toEqual({ kids: [kid, FIRST], faults: [] });
+    expect(published(replica)).toEqual([kid, FIRST]);
+    clock.advance(59_999);
+    expect(replica.publicKey(kid)).not.toBeNull();
+    expect(replica.current().kid).toBe(FIRST);
+    expect((await open()).current().kid).toBe(FIRST);
+
+    clock.advance(1);
+    expect(replica.current().kid).toBe(kid);
+    expect(replica.publicKey(FIRST)).not.toBeNull();
+  }, 20_000);
+
+  it('sign at once with the first key of a directory', async () => {
+    rmSync(path(`${FIRST}.pem`));
+    const { name, content } = await newSigningKeyFile(clock);
+    writeFileSync(path(name), content);
+    expect(`${(await open()).current().kid}.pem`).toBe(name);
+  }, 20_000);
+
+  it('forget a removed key and sign with the next at once, however young', async () => {
+    const young = '20260101T000000000Z-00000002';
+    put(young);
+    const replica = await open();
+    expect(replica.current().kid).toBe(FIRST);
+    expect(await removeSigningKey(directory, FIRST)).toBe(true);
+    expect(await replica.reread()).toEqual({ kids: [young], faults: [] });
+    expect([replica.current().kid, replica.publicKey(FIRST), published(replica)]).toEqual([young, null, [young]]);
+  });
+
+  it('are never removed to the last, also by several who remove at once', async () => {
+    for (let made = 2; made <= 8; made += 1) put(`20260101T000000000Z-0000000${made}`);
+    const kids = (await listSigningKeys(directory)).map(({ kid }) => kid);
+    const outcomes = await Promise.allSettled(kids.map((kid) => removeSigningKey(directory, kid)));
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+    expect(await listSigningKeys(directory)).toHaveLength(1);
+    expect(await removeSigningKey(directory, 'none')).toBe(false);
+  });
+
+  it('are all kept when many are made at once, readable by who could read the one before', async () => {
+    const made = await Promise.all([1, 2, 3].map(() => rotateSigningKey(directory, clock)));
+    const names = [FIRST, ...made.map(({ kid }) => kid)].map((kid) => `${kid}.pem`);
+    expect(readdirSync(directory).sort()).toEqual(['.keys-lock-3', ...names].sort());
+    for (const name of names) expect(statSync(path(name)).mode & 0o777).toBe(0o600);
+    expect(new Set(made.map(({ createdAt }) => createdAt)).size).toBe(3);
+  }, 30_000);
+
+  it('parse an unchanged file once: parsing takes longer than answering', async () => {
+    const replica = await open();
+    const before = replica.publicKey(FIRST);
+    await replica.reread();
+    expect(replica.publicKey(FIRST)).toBe(before);
+    put(FIRST, pemOf(2048));
+    await replica.reread();
+    expect(replica.publicKey(FIRST)).not.toBe(before);
+  });
+
+  it('take a key of another name for as old as its file', async () => {
+    put('our-own');
+    const [newest] = await listSigningKeys(directory);
+    expect(newest).toEqual({ kid: 'our-own', createdAt: Math.floor(statSync(path('our-own.pem')).mtimeMs) });
+  });
+
+  const NEW = '20260101T000000000Z-00000002';
+  const unusable: readonly (readonly [string, () => void, RegExp])[] = [
+    ['a new file is half written', () => put(NEW, pem.slice(0, 400)), /000002\.pem is no unencrypted RSA private key/],
+    ['a new file is no key', () => put(NEW, 'hunter2'), /000002\.pem is no unencrypted RSA/],
+    ['a new key is too short', () => put(NEW, pemOf(1024)), /at least 2048 bits/],
+    ['a new file cannot be read', () => mkdirSync(path(`${NEW}.pem`)), /000002\.pem cannot be read \(EISDIR\)/],
+    ['the file of a known key is spoiled', () => put(FIRST, ''), /000001\.pem is no unencrypted RSA/],
+    ['every file is gone', () => rmSync(path(`${FIRST}.pem`)), /holds no key/],
+    ['the directory is gone', () => renameSync(directory, `${directory}-moved`), /cannot be read \(ENOENT\)/],
+  ];
+
+  it.each(unusable)('keep the keys they have when %s; a process that starts then ends', async (_what, spoil, why) => {
+    const replica = await open();
+    spoil();
+    const { kids, faults } = await replica.reread();
+    const starting = open();
+    await expect(starting).rejects.toThrow(why);
+    await expect(starting).rejects.toThrow(directory);
+    if (faults[0]?.includes('ENOENT')) renameSync(`${directory}-moved`, directory);
+    expect([kids, faults]).toEqual([[FIRST], [expect.stringMatching(why)]]);
+    expect(replica.current().kid).toBe(FIRST);
+    expect(faults[0]).not.toContain('hunter2');
+  });
+
+  it('keep a known key whose file is spoiled beside others', async () => {
+    put(NEW);
+    const replica = await open();
+    put(FIRST, '');
+    expect((await replica.reread()).kids).toEqual([NEW, FIRST]);
+    expect(replica.publicKey(FIRST)).not.toBeNull();
+  });
+
+  it('take up what is right beside what is wrong', async () => {
+    const replica = await open();
+    put(NEW);
+    put('broken', '-----BEGIN');
+    rmSync(path(`${FIRST}.pem`));
+    expect((await replica.reread()).kids).toEqual([NEW]);
+  });
+});

@@ -1,0 +1,57 @@
+import { Logger } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type KeyReading, KeyRereading } from './key-rereading';
+
+describe('KeyRereading', () => {
+  const warnings: unknown[] = [];
+  const lines: unknown[] = [];
+  let reading: KeyReading;
+  let rounds: number;
+  let worker: KeyRereading;
+
+  beforeEach(async () => {
+    warnings.length = lines.length = rounds = 0;
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation((line) => void warnings.push(line));
+    jest.spyOn(Logger, 'log').mockImplementation((line) => void lines.push(line));
+    reading = { kids: ['old'], faults: [] };
+    const keys = { reread: () => Promise.resolve(((rounds += 1), reading)) };
+    worker = new KeyRereading('signing', keys, 1);
+    await worker.onApplicationBootstrap();
+  });
+  afterEach(() => {
+    worker.beforeApplicationShutdown();
+    jest.restoreAllMocks();
+  });
+
+  const afterRounds = async (count: number) => {
+    for (const until = rounds + count; rounds < until;) await delay(1);
+  };
+
+  it('says once that keys were taken up, and nothing at the start', async () => {
+    await afterRounds(3);
+    expect(lines).toEqual([]);
+    reading = { kids: ['new', 'old'], faults: [] };
+    await afterRounds(3);
+    expect(lines).toEqual([{ message: 'took up keys', use: 'signing', kids: ['new', 'old'] }]);
+  });
+
+  it('says a fault once, and again when it comes back', async () => {
+    const fault = 'SIGNING_KEYS_DIR cannot be read (EIO).';
+    reading = { kids: ['old'], faults: [fault] };
+    await afterRounds(5);
+    expect(warnings).toEqual([fault]);
+    reading = { kids: ['old'], faults: [] };
+    await afterRounds(3);
+    reading = { kids: ['old'], faults: [fault] };
+    await afterRounds(3);
+    expect(warnings).toEqual([fault, fault]);
+  });
+
+  it('ends with the process', async () => {
+    worker.beforeApplicationShutdown();
+    await delay(10);
+    const before = rounds;
+    await delay(20);
+    expect(rounds).toBe(before);
+  });
+});

@@ -1,0 +1,76 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FakeClock } from '../../../kernel/src/clock.fake';
+import { listCursorKeys, removeCursorKey, rotateCursorKey } from './cursor-key-file';
+import { CursorKeys, newCursorKeyFile } from './cursor-keys';
+
+describe('CursorKeys', () => {
+  let directory: string;
+  let file: string;
+  let clock: FakeClock;
+  let first: string;
+  let replica: CursorKeys;
+
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+    file = join(directory, 'cursor.json');
+    clock = new FakeClock();
+    writeFileSync(file, newCursorKeyFile(clock.now()), { mode: 0o600 });
+    replica = await CursorKeys.open(file, clock);
+    first = replica.current().kid;
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  it('accept a new key when they read it and use it only when every replica must have it', async () => {
+    clock.advance(3_600_000);
+    const { kid } = await rotateCursorKey(file, clock);
+    expect(replica.find(kid)).toBeNull();
+    expect(await replica.reread()).toEqual({ kids: [kid, first], faults: [] });
+    clock.advance(59_999);
+    expect(replica.find(kid)).not.toBeNull();
+    expect(replica.current().kid).toBe(first);
+    clock.advance(1);
+    expect(replica.current().kid).toBe(kid);
+    expect(replica.find(first)).not.toBeNull();
+  });
+
+  it('forget a removed key and go on with the next at once', async () => {
+    const { kid } = await rotateCursorKey(file, clock);
+    expect(await removeCursorKey(file, first)).toBe(true);
+    expect(await replica.reread()).toEqual({ kids: [kid], faults: [] });
+    expect([replica.find(first), replica.current().kid]).toEqual([null, kid]);
+    expect(await removeCursorKey(file, first)).toBe(false);
+    await expect(removeCursorKey(file, kid)).rejects.toThrow(/last cursor key/);
+  });
+
+  it('lose no key when many are made at once, and keep who may read them', async () => {
+    chmodSync(file, 0o640);
+    const made = await Promise.all(Array.from({ length: 10 }, () => rotateCursorKey(file, clock)));
+    const kids = listCursorKeys(file).map(({ kid }) => kid);
+    expect([...kids].sort()).toEqual([first, ...made.map(({ kid }) => kid)].sort());
+    expect(statSync(file).mode & 0o777).toBe(0o640);
+    expect(readdirSync(directory)).toEqual(['.keys-lock-10', 'cursor.json']);
+  });
+
+  it('are not disturbed by what a crash left: a draft, and a lock that was held', async () => {
+    writeFileSync(join(directory, '.keys-draft'), '{"keys":[{"kid"', { mode: 0o400 });
+    writeFileSync(join(directory, '.keys-lock-1'), 'held\n');
+    const { kid } = await rotateCursorKey(file, clock);
+    expect(await replica.reread()).toEqual({ kids: [kid, first], faults: [] });
+    expect(readdirSync(directory)).toEqual(['.keys-lock-2', 'cursor.json']);
+  }, 15_000);
+
+  it.each([
+    ['half written', () => writeFileSync(file, readFileSync(file, 'utf8').slice(0, 60)), /not a file of cursor keys/],
+    ['empty', () => writeFileSync(file, ''), /not a file of cursor keys/],
+    ['away', () => rmSync(file), /does not exist; admin keys init makes one/],
+    ['unreadable', () => (rmSync(file), mkdirSync(file)), /cannot be read \(EISDIR\)/],
+  ])('keep the keys they have while the file is %s; a process that starts then ends', async (_how, spoil, why) => {
+    spoil();
+    const { kids, faults } = await replica.reread();
+    expect([kids, faults]).toEqual([[first], [expect.stringMatching(why)]]);
+    expect(replica.current().kid).toBe(first);
+    await expect(CursorKeys.open(file, clock)).rejects.toThrow(why);
+  });
+});

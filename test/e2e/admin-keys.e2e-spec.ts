@@ -1,0 +1,124 @@
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type FinishedCommand, RunningCommand } from '../support/running-command';
+
+interface Row {
+  readonly [member: string]: unknown;
+}
+
+function document(finished: FinishedCommand): Row {
+  expect([finished.stderr, finished.exitCode]).toEqual(['', 0]);
+  return JSON.parse(finished.stdout) as Row;
+}
+
+function expectFault(finished: FinishedCommand, exitCode: number, line: RegExp): void {
+  expect([finished.stdout, finished.exitCode]).toEqual(['', exitCode]);
+  expect(finished.stderr).toMatch(/^error: [^\n]+\n$/);
+  expect(finished.stderr).toMatch(line);
+}
+
+describe('admin keys', () => {
+  let directory: string;
+  let environment: Record<string, string>;
+  const run = (...words: string[]) =>
+    new RunningCommand('apps/admin/run.mjs', ['keys', ...words], environment).finished;
+  const list = async () => document(await run('list', '--json'))['items'] as Row[];
+  const kidsOf = (items: readonly Row[], use: string) =>
+    items.filter((item) => item['use'] === use).map(({ kid }) => kid as string);
+
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+    environment = {
+      SIGNING_KEYS_DIR: join(directory, 'signing'),
+      CURSOR_KEYS_FILE: join(directory, 'cursor.json'),
+      SECRET_PEPPER_FILE: join(directory, 'pepper'),
+      AUDIT_KEY_FILE: join(directory, 'audit'),
+      NODE_ENV: 'production',
+    };
+  });
+  afterAll(async () => {
+    await RunningCommand.killAll();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it('has nothing to rotate or remove before init', async () => {
+    expectFault(await run('rotate', 'signing'), 1, /holds no key \(\*\.pem\); run: admin keys init/);
+    expectFault(await run('rotate', 'cursor'), 1, /does not exist; run: admin keys init/);
+    expectFault(await run('remove', 'none', '--yes'), 1, /no signing or cursor key "none"/);
+    document(await run('init', '--json'));
+  }, 30_000);
+
+  it('makes keys that every replica has before one uses them, none lost when several are made at once', async () => {
+    const [first] = await list();
+    const made = await Promise.all([
+      ...[run('rotate', 'signing', '--json'), run('rotate', 'signing', '--json')],
+      ...[run('rotate', 'cursor', '--json'), run('rotate', 'cursor', '--json')],
+    ]);
+    const rows = made.map(document);
+    for (const { createdAt, usedFrom, ...rest } of rows) {
+      expect(Object.keys(rest).sort()).toEqual(['kid', 'use']);
+      expect(Date.parse(usedFrom as string) - Date.parse(createdAt as string)).toBe(60_000);
+      expect(Math.abs(Date.parse(createdAt as string) - Date.now())).toBeLessThan(30_000);
+    }
+
+    const items = await list();
+    for (const use of ['signing', 'cursor']) {
+      expect(kidsOf(items, use)).toHaveLength(3);
+      expect(kidsOf(items, use)).toEqual(expect.arrayContaining(kidsOf(rows, use)));
+      // The first goes on being used: the others are younger than a minute.
+      const current = items.filter((item) => item['use'] === use).map((item) => item['current']);
+      expect(current).toEqual([false, false, true]);
+    }
+    expect(first?.['kid']).toBe(kidsOf(items, 'signing')[2]);
+
+    const { SIGNING_KEYS_DIR = '', CURSOR_KEYS_FILE = '' } = environment;
+    const files = readdirSync(SIGNING_KEYS_DIR).filter((name) => name.endsWith('.pem'));
+    expect(files.sort().reverse()).toEqual(kidsOf(items, 'signing').map((kid) => `${kid}.pem`));
+    for (const path of [CURSOR_KEYS_FILE, ...files.map((name) => join(SIGNING_KEYS_DIR, name))]) {
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+    }
+    const { keys } = JSON.parse(readFileSync(CURSOR_KEYS_FILE, 'utf8')) as { keys: Row[] };
+    for (const { stdout } of made) for (const { secret } of keys) expect(stdout).not.toContain(secret as string);
+  }, 60_000);
+
+  it('removes a key only when told to go ahead, and never the last of its use', async () => {
+    const [youngest, younger, first] = kidsOf(await list(), 'signing') as [string, string, string];
+    expectFault(await run('remove', first), 2, /--yes/);
+    expectFault(await run('remove', '../pepper', '--yes'), 2, /letters, digits, hyphens/);
+    expect(document(await run('remove', first, '--yes', '--json'))).toEqual({
+      use: 'signing',
+      kid: first,
+      removed: true,
+    });
+    // None is a minute old: the one that most replicas know is used at once.
+    expect((await list()).find(({ current }) => current)?.['kid']).toBe(younger);
+    document(await run('remove', younger, '--yes', '--json'));
+    expectFault(await run('remove', younger, '--yes'), 1, /no signing or cursor key/);
+    expectFault(
+      await run('remove', youngest, '--yes'),
+      1,
+      /is the last signing key; make another first: admin keys rotate signing/,
+    );
+
+    const [newest, ...others] = kidsOf(await list(), 'cursor') as [string, ...string[]];
+    for (const kid of others) {
+      expect(document(await run('remove', kid, '--yes', '--json'))).toEqual({ use: 'cursor', kid, removed: true });
+    }
+    expectFault(await run('remove', newest, '--yes'), 1, /is the last cursor key/);
+    expect(await list()).toMatchObject([
+      { use: 'signing', kid: youngest, current: true },
+      { use: 'cursor', kid: newest, current: true },
+    ]);
+  }, 60_000);
+
+  it.each(['rotate signing', 'rotate cursor', 'remove'])(
+    'explains `%s` on --help, with --json and --yes',
+    async (words) => {
+      const { exitCode, stdout, stderr } = await run(...words.split(' '), '--help');
+      expect([exitCode, stderr]).toEqual([0, '']);
+      expect(stdout).toContain(`Usage: admin keys ${words}`);
+      for (const option of ['--json', '--yes', '--help']) expect(stdout).toContain(option);
+    },
+  );
+});

@@ -1,0 +1,211 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { listSigningKeys, removeSigningKey, rotateSigningKey } from '#libs/auth';
+import { type DatedKey, listCursorKeys, removeCursorKey, rotateCursorKey, usedFrom } from '#libs/platform';
+import { newSigningKeyFile } from '../../libs/auth/src/jwt/signing-key-files';
+import { FakeClock } from '../../libs/kernel/src/clock.fake';
+import { newCursorKeyFile } from '../../libs/platform/src/pagination/cursor-keys';
+import { type Answer, ApiClient, type PageBody } from '../support/api-client';
+import { ApiProcess, freePort } from '../support/api-process';
+import type { ArrangedApplication } from '../support/arrangement';
+import { decodeProtectedHeader } from '../support/jwt';
+import { type TestApp, startApp } from '../support/start-app';
+
+const PATH = '/v1/inventory/assets';
+const ASSETS = 4;
+const UNLIMITED = '100000/100000';
+/** Keys are read again every 5 s; a busy machine may take longer. */
+const TAKEN_UP_MS = 15_000;
+/** Both keys are made as if so much of their minute were over that this is left of it. */
+const LEFT_MS = 13_000;
+
+const kidOfToken = (token: string) => decodeProtectedHeader(token)['kid'] as string;
+const kidOfCursor = (cursor: string) => Buffer.from(cursor, 'base64url').subarray(1, 5).toString('hex');
+
+/** What clients were given and when they had it, in the order of time. */
+interface Issued {
+  readonly kid: string;
+  readonly at: number;
+}
+
+describe('Keys that two replicas share', () => {
+  let directory: string;
+  let signingKeysDir: string;
+  let cursorKeysFile: string;
+  let oldSigning: string;
+  let oldCursor: string;
+  let app: TestApp;
+  let application: ArrangedApplication;
+  let origins: readonly string[];
+  let management: ApiClient;
+  /** Of an application that asks for no other. */
+  let heldToken: string;
+
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+    signingKeysDir = join(directory, 'signing');
+    cursorKeysFile = join(directory, 'cursor.json');
+    const anHourAgo = new FakeClock(Date.now() - 3_600_000);
+    const { name, content } = await newSigningKeyFile(anHourAgo);
+    mkdirSync(signingKeysDir);
+    writeFileSync(join(signingKeysDir, name), content);
+    writeFileSync(cursorKeysFile, newCursorKeyFile(anHourAgo.now()));
+    oldSigning = (await listSigningKeys(signingKeysDir))[0]?.kid as string;
+    oldCursor = listCursorKeys(cursorKeysFile)[0]?.kid as string;
+
+    const common = {
+      SIGNING_KEYS_DIR: signingKeysDir,
+      CURSOR_KEYS_FILE: cursorKeysFile,
+      REDIS_URL: process.env['TEST_REDIS_URL'] as string,
+    };
+    app = await startApp(common);
+    const [port, managementPort] = [await freePort(), await freePort()];
+    const replica = new ApiProcess({
+      ...common,
+      DATABASE_URL: app.database.databaseUrl,
+      LOCAL_DIR: app.settings.localDir,
+      BASE_URL: app.settings.baseUrl,
+      PORT: String(port),
+      MANAGEMENT_PORT: String(managementPort),
+      ...{ RATE_LIMIT_TOKEN: UNLIMITED, RATE_LIMIT_READ: UNLIMITED, RATE_LIMIT_WRITE: UNLIMITED },
+    });
+    await replica.serving();
+    origins = [app.origin, `http://127.0.0.1:${port}`];
+    management = new ApiClient(`http://127.0.0.1:${managementPort}`);
+    const workspace = await app.arrange.aWorkspace();
+    for (let index = 0; index < ASSETS; index += 1) await app.arrange.anAsset(workspace);
+    heldToken = await app.arrange.aToken(workspace);
+    application = await app.arrange.anApplication(workspace);
+  }, 60_000);
+  afterAll(async () => {
+    await ApiProcess.killAll();
+    await app.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const published = async (): Promise<string[]> => {
+    const { keys } = (await management.get('/jwks.json')).body as { keys: { kid: string }[] };
+    return keys.map(({ kid }) => kid);
+  };
+  const aToken = async (origin: string): Promise<Answer> =>
+    new ApiClient(origin).requestToken({
+      grant_type: 'client_credentials',
+      client_id: application.clientId,
+      client_secret: application.clientSecret,
+    });
+  const accepts = async (token: string): Promise<number[]> => {
+    const asked = origins.map((origin) => new ApiClient(origin, token).get(PATH));
+    return (await Promise.all(asked)).map(({ status }) => status);
+  };
+  const eventually = async (holds: () => Promise<boolean>): Promise<number> => {
+    const from = performance.now();
+    while (!(await holds())) {
+      if (performance.now() - from > TAKEN_UP_MS) throw new Error('not taken up in time');
+      await delay(50);
+    }
+    return performance.now() - from;
+  };
+
+  it('are rotated with no answer but 200: each is known to both before one of them uses it', async () => {
+    const refused: string[] = [];
+    const tokens: Issued[] = [];
+    const cursors: Issued[] = [];
+    const expectOk = (what: string, answer: Answer<unknown>) => {
+      if (answer.status !== 200) refused.push(`${what}: ${answer.status} ${answer.text}`);
+    };
+    let going = true;
+    /** A new token of one replica and the walk it goes on, each page from the other replica than the page before. */
+    const client = async (): Promise<void> => {
+      for (let turn = 0; going; turn += 1) {
+        const answer = await aToken(origins[turn % 2] as string);
+        expectOk('token', answer);
+        const token = String(answer.body['access_token']);
+        tokens.push({ kid: kidOfToken(token), at: Date.now() });
+        let cursor: string | null = null;
+        for (let page = 1; page <= ASSETS; page += 1) {
+          const query: string = new URLSearchParams({
+            pageSize: '1',
+            ...(cursor === null ? {} : { pageCursor: cursor }),
+          }).toString();
+          const origin = origins[(turn + page) % 2] as string;
+          const walked: Answer<PageBody> = await new ApiClient(origin, token).get<PageBody>(`${PATH}?${query}`);
+          expectOk(`page ${page}`, walked);
+          cursor = walked.body.pageInfo.endCursor;
+          if (cursor !== null) cursors.push({ kid: kidOfCursor(cursor), at: Date.now() });
+        }
+        for (const status of await accepts(heldToken)) if (status !== 200) refused.push(`held token: ${status}`);
+        await delay(20);
+      }
+    };
+    const walking = client();
+
+    const started = new FakeClock(Date.now() - 60_000 + LEFT_MS);
+    const signing = await rotateSigningKey(signingKeysDir, started);
+    const cursor = await rotateCursorKey(cursorKeysFile, started);
+    await eventually(async () => (await published()).length === 2);
+    expect(await published()).toEqual([signing.kid, oldSigning]);
+    await delay(usedFrom(cursor.createdAt) - Date.now() + 2_000);
+    going = false;
+    await walking;
+
+    expect(refused).toEqual([]);
+    expectHandover(tokens, oldSigning, signing);
+    expectHandover(cursors, oldCursor, cursor);
+    const takenUp = app.logLines.filter(({ message }) => message === 'took up keys');
+    expect(takenUp.map(({ use }) => use).sort()).toEqual(['cursor', 'signing']);
+  }, 60_000);
+
+  /** The old key until the new one's time has come, on both replicas; the new one from then on. */
+  function expectHandover(issued: readonly Issued[], old: string, fresh: DatedKey): void {
+    const at = usedFrom(fresh.createdAt);
+    const before = issued.filter((one) => one.at < at).map(({ kid }) => kid);
+    const after = issued.filter((one) => one.at > at + 1_000).map(({ kid }) => kid);
+    expect([...new Set(before)]).toEqual([old]);
+    expect([...new Set(after)]).toEqual([fresh.kid]);
+  }
+
+  it('are removed in an emergency: both replicas refuse what was made with them, and go on', async () => {
+    expect(await accepts(heldToken)).toEqual([200, 200]);
+    expect(kidOfToken(heldToken)).toBe(oldSigning);
+
+    await removeSigningKey(signingKeysDir, oldSigning);
+    await eventually(async () => (await accepts(heldToken)).every((status) => status === 401));
+    const { body } = await new ApiClient(app.origin, heldToken).get(PATH);
+    expect(body['code']).toBe('token_invalid');
+    expect(await published()).not.toContain(oldSigning);
+    const fresh = await aToken(app.origin);
+    expect(await accepts(String(fresh.body['access_token']))).toEqual([200, 200]);
+
+    const current = new ApiClient(app.origin, String(fresh.body['access_token']));
+    const { pageInfo } = await current.page(PATH, { pageSize: '1' });
+    const sealedBy = kidOfCursor(pageInfo.endCursor as string);
+    const young = await rotateCursorKey(cursorKeysFile, new FakeClock(Date.now()));
+    await removeCursorKey(cursorKeysFile, oldCursor);
+    await removeCursorKey(cursorKeysFile, sealedBy);
+    const path = `${PATH}?pageSize=1&pageCursor=${pageInfo.endCursor}`;
+    await eventually(async () => (await current.get(path)).body['code'] === 'invalid_cursor');
+    const next = await current.page(PATH, { pageSize: '1' });
+    expect(kidOfCursor(next.pageInfo.endCursor as string)).toBe(young.kid);
+  }, 60_000);
+
+  it('that cannot be used keep a replica from starting, which says why', async () => {
+    const spoiled = join(directory, 'spoiled');
+    mkdirSync(spoiled);
+    writeFileSync(join(spoiled, 'key.pem'), '-----BEGIN PRIVATE KEY-----\nhunter2');
+    const replica = new ApiProcess({
+      SIGNING_KEYS_DIR: spoiled,
+      CURSOR_KEYS_FILE: cursorKeysFile,
+      DATABASE_URL: app.database.databaseUrl,
+      LOCAL_DIR: app.settings.localDir,
+      PORT: String(await freePort()),
+      MANAGEMENT_PORT: '0',
+    });
+    expect(await replica.exitCode()).toBe(1);
+    expect(replica.errors).toBe(
+      `Cannot start: SIGNING_KEYS_DIR: key.pem is no unencrypted RSA private key of at least 2048 bits. ` +
+        `It names ${spoiled}.\n`,
+    );
+  }, 30_000);
+});
