@@ -57,8 +57,8 @@ const folderRules = [
   adapterMayImport('jwt', 'Token adapters.', [packages('@nestjs/jwt')]),
   adapterMayImport(
     'system',
-    'What the machine offers: files, randomness, time. The keys of auth are made for its jwt.',
-    ['^libs/auth/src/jwt/', packages('csv-parse', 'canonicalize', 'uuid')],
+    'What the machine offers: files, randomness, time.',
+    [packages('csv-parse', 'canonicalize', 'uuid')],
   ),
 ];
 

@@ -62,7 +62,7 @@ const allowed: Files = {
   'libs/auth/src/auth.module.ts': imports('./jwt/signer.jwt', './system/secrets.system', '#libs/platform', 'node:fs'),
   'libs/auth/src/domain/scope.ts': imports('#libs/kernel'),
   'libs/auth/src/jwt/signer.jwt.ts': imports('../domain/scope', '@nestjs/jwt', 'node:crypto'),
-  'libs/auth/src/system/secrets.system.ts': imports('../jwt/signer.jwt', 'node:crypto'),
+  'libs/auth/src/system/secrets.system.ts': imports('../domain/scope', 'node:crypto'),
 
   'libs/inventory/src/index.ts': imports('./inventory.module'),
   'libs/inventory/src/inventory.module.ts': imports('./http/assets.controller', './typeorm/assets.typeorm'),

@@ -4,6 +4,7 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { loadSettings } from '#libs/platform';
 import { Arrangement } from '../support/arrangement';
+import { UNLIMITED } from '../support/start-app';
 import { type TestDatabase } from '../support/test-database';
 import type { ApiChildMessage } from './api-child';
 
@@ -31,6 +32,7 @@ export class ServedApi {
       REDIS_URL: options.redisUrl,
       LOCAL_DIR: options.localDir,
       BASE_URL: 'https://api.example.test',
+      ...UNLIMITED,
     };
     const child = fork(join(__dirname, 'api-child.ts'), {
       env: { PATH: process.env['PATH'], ...environment },

@@ -21,6 +21,15 @@ export interface TestApp {
   stop(): Promise<void>;
 }
 
+/** A test that is not about limits must never meet one. */
+export const UNLIMITED = {
+  RATE_LIMIT_TOKEN: '100000/100000',
+  RATE_LIMIT_READ: '100000/100000',
+  RATE_LIMIT_WRITE: '100000/100000',
+};
+/** The limits of the specification. */
+export const SPECIFIED_LIMITS = { RATE_LIMIT_TOKEN: '5/10', RATE_LIMIT_READ: '50/100', RATE_LIMIT_WRITE: '20/40' };
+
 /** The real application on a free port, with a database of its own. */
 export async function startApp(overrides: Record<string, string> = {}): Promise<TestApp> {
   const database = await createTestDatabase();
@@ -46,6 +55,7 @@ async function serve(database: TestDatabase, overrides: Record<string, string>):
     LOCAL_DIR: process.env['TEST_LOCAL_DIR'],
     BASE_URL: 'https://api.example.test',
     PORT: '0',
+    ...UNLIMITED,
     ...overrides,
   });
   const logLines: Record<string, unknown>[] = [];

@@ -43,3 +43,12 @@ export function parseTagValue(value: string): string {
 export function collect<Item>(parse: (value: string) => Item): (value: string, before: Item[] | undefined) => Item[] {
   return (value, before) => [...(before ?? []), parse(value)];
 }
+
+const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** `30s`, `15m`, `24h` or `7d`, in seconds. */
+export function parseDuration(value: string): number {
+  const [, count, unit] = /^([1-9][0-9]{0,6})([smhd])$/.exec(value) ?? [];
+  if (unit !== undefined) return Number(count) * SECONDS[unit as keyof typeof SECONDS];
+  throw new InvalidArgumentError('A duration is written 30s, 15m, 24h or 7d.');
+}

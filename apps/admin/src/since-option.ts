@@ -1,14 +1,13 @@
 import { InvalidArgumentError } from 'commander';
+import { parseDuration } from './options';
 
-const MILLISECONDS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const DURATION = /^([1-9][0-9]{0,6})([smhd])$/;
+const DURATION = /^[1-9][0-9]{0,6}[smhd]$/;
 /** A date alone is its midnight in UTC; a time of day says its zone, or it would depend on the machine. */
 const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2}))?$/i;
 
 /** The point in time that an option names, in milliseconds since 1970: a time of ISO 8601, or how long ago. */
 export function parseSince(value: string, _before?: unknown, now = Date.now()): number {
-  const [, count, unit] = DURATION.exec(value) ?? [];
-  if (unit !== undefined) return now - Number(count) * MILLISECONDS[unit as keyof typeof MILLISECONDS];
+  if (DURATION.test(value)) return now - parseDuration(value) * 1_000;
   const time = TIME.test(value) ? Date.parse(value) : NaN;
   if (!Number.isNaN(time)) return time;
   throw new InvalidArgumentError(

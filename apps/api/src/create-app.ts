@@ -22,6 +22,7 @@ export async function createApp(settings: Settings, options: AppOptions = {}): P
     new ApiServerAdapter(settings.baseUrl),
     { bodyParser: false, logger: new ProcessLogger(log), abortOnError: false },
   );
+  app.set('trust proxy', [...settings.trustedProxies]);
   applyFirstSteps(app, log, options.isStopping ?? (() => false));
   serveApiDocument(app, settings);
   await app.init();

@@ -27,8 +27,8 @@ export async function checkReadiness(
     checks['postgres'] = reachable ? 'ok' : 'unreachable';
     checks['migrations'] = reachable ? 'none applied; run admin migrate' : 'unknown';
   }
-  if (!redis.isConfigured) checks['redis'] = 'not configured';
-  else checks['redis'] = (await redis.ping()) ? 'ok' : 'unreachable, and done without';
+  await redis.ping();
+  checks['redis'] = redis.state === 'away' ? 'away, and done without' : redis.state;
   checks['process'] = stopping ? 'stopping' : 'ok';
   const required = Object.entries(checks).filter(([name]) => name !== 'redis');
   return { ready: required.every(([, check]) => check === 'ok'), checks };

@@ -5,6 +5,7 @@ import { BearerTokenGuard, ScopeGuard } from '#libs/auth';
 import {
   IdempotencyInterceptor,
   ProblemFilter,
+  RateLimitGuard,
   StrictQueryPipe,
   acceptTarget,
   logAccess,
@@ -20,17 +21,19 @@ import type { Logger } from 'pino';
  *   2. target        well-formed request line and Host           400 validation_failed
  *   3. route         path and method (Express's router)          404 not_found, 405 method_not_allowed
  *   4. bearer token  who calls                                   401 token_…
- *   5. scope         whether the caller may                      403 insufficient_scope
- *   6. idempotency   of a write: the key, the body, and          400 validation_failed, 413, 415,
+ *   5. rate limit    a token of the caller's bucket              429 rate_limited
+ *   6. scope         whether the caller may                      403 insufficient_scope
+ *   7. idempotency   of a write: the key, the body, and          400 validation_failed, 413, 415,
  *                    the answer that the key has already         replay, 409 idempotency_…
- *   7. query, path   every parameter, strictly                   400 validation_failed, invalid_cursor
- *   8. the route     its input, existence, the domain's rules    400, 404 not_found, 403 resource_not_writable, 412
+ *   8. query, path   every parameter, strictly                   400 validation_failed, invalid_cursor
+ *   9. the route     its input, existence, the domain's rules    400, 404 not_found, 403 resource_not_writable, 412
  *
  * So a body is never read before the caller is known. From the look at the key to the record of the answer everything a
  * write does is one transaction. Every failure, wherever, goes through the one problem filter.
  */
 export const requestPipeline: readonly Provider[] = [
   { provide: APP_GUARD, useClass: BearerTokenGuard },
+  { provide: APP_GUARD, useClass: RateLimitGuard },
   { provide: APP_GUARD, useClass: ScopeGuard },
   { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
   { provide: APP_PIPE, useClass: StrictQueryPipe },

@@ -2,17 +2,21 @@ import { readFileSync } from 'node:fs';
 import { Module } from '@nestjs/common';
 import { JwtModule } from '@nestjs/jwt';
 import { Clock } from '#libs/kernel';
-import { Settings, SystemClock } from '#libs/platform';
+import { KeyRereading, RedisServer, Settings, SystemClock } from '#libs/platform';
 import { AccessTokenLifetime, AccessTokensService } from './application/access-tokens.service';
 import { ApplicationsService } from './application/applications.service';
 import { WorkspacesService } from './application/workspaces.service';
 import { AccessTokenSigner } from './domain/access-token-signer.port';
 import { ApplicationRepository } from './domain/application-repository.port';
 import { ClientSecrets } from './domain/client-secrets.port';
+import { GrantCopies } from './domain/grant-copies.port';
+import { TokenRequestLimiter } from './domain/token-request-limiter.port';
 import { WorkspaceRepository } from './domain/workspace-repository.port';
 import { TokenController } from './http/token.controller';
 import { AccessTokenSignerJwt, TokenIdentity } from './jwt/access-token-signer.jwt';
 import { SigningKeys } from './jwt/signing-keys';
+import { GrantCopiesRedis } from './redis/grant-copies.redis';
+import { TokenRequestLimiterRedis } from './redis/token-request-limiter.redis';
 import { ClientSecretsSystem } from './system/client-secrets.system';
 import { ApplicationRepositoryTypeorm } from './typeorm/application-repository.typeorm';
 import { WorkspaceRepositoryTypeorm } from './typeorm/workspace-repository.typeorm';
@@ -27,19 +31,33 @@ const applicationProviders = [
   },
 ];
 
+const grantCopies = (options: { readonly copiesElsewhere: boolean }) => ({
+  provide: GrantCopies,
+  useFactory: (redis: RedisServer, settings: Settings) =>
+    new GrantCopiesRedis(redis, settings, options.copiesElsewhere),
+  inject: [RedisServer, Settings],
+});
+
 /** Tokens and their checks, for the API. */
 @Module({
   imports: [JwtModule.register({})],
   controllers: [TokenController],
   providers: [
     ...applicationProviders,
+    grantCopies({ copiesElsewhere: false }),
     AccessTokensService,
+    { provide: TokenRequestLimiter, useClass: TokenRequestLimiterRedis },
     { provide: Clock, useClass: SystemClock },
     { provide: AccessTokenSigner, useClass: AccessTokenSignerJwt },
     {
       provide: SigningKeys,
-      useFactory: (settings: Settings) => new SigningKeys(settings.signingKeysDir),
-      inject: [Settings],
+      useFactory: (settings: Settings, clock: Clock) => SigningKeys.open(settings.signingKeysDir, clock),
+      inject: [Settings, Clock],
+    },
+    {
+      provide: KeyRereading,
+      useFactory: (keys: SigningKeys) => new KeyRereading('signing', keys),
+      inject: [SigningKeys],
     },
     {
       provide: TokenIdentity,
@@ -60,6 +78,13 @@ export class AuthModule {}
 @Module({
   providers: [
     ...applicationProviders,
+    // The API may have a Redis that this command was not told of.
+    grantCopies({ copiesElsewhere: true }),
+    {
+      provide: RedisServer,
+      useFactory: (settings: Settings) => new RedisServer(settings.redisUrl),
+      inject: [Settings],
+    },
     WorkspacesService,
     { provide: WorkspaceRepository, useClass: WorkspaceRepositoryTypeorm },
   ],

@@ -7,10 +7,19 @@ export {
   isUuid,
   workspaceId,
 } from './branded-ids';
+export { type Charge, RateLimited } from './charge';
 export { Clock } from './clock.port';
 export { DomainError, type InputFault } from './domain-error';
 export { ERROR_CODES, type ErrorCode } from './error-code';
 export { InputFaults, type Place, shown } from './input-faults';
 export { type Page, type PageRequest, toPage } from './page';
+export {
+  RATE_CLASSES,
+  type RateClass,
+  type RateLimit,
+  type RateLimits,
+  formatRateLimit,
+  parseRateLimit,
+} from './rate-limit';
 export { isLongerThan, isStorable } from './stored-text';
 export { ValidationFailed } from './validation-failed';

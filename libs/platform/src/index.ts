@@ -1,4 +1,16 @@
 export { makeSecretDirectoryOnce, makeSecretFileOnce } from './config/key-files';
+export { withKeyLock } from './config/key-lock';
+export { type KeyReading, KeyRereading, type RereadableKeys } from './config/key-rereading';
+export {
+  type DatedKey,
+  KeysUnusable,
+  LastKey,
+  keyInUse,
+  madeAfter,
+  newestFirst,
+  usedFrom,
+} from './config/key-rotation';
+export { removeSecretFile, replaceSecretFile } from './config/secret-file';
 export { Settings, SettingsInvalid, loadSettings } from './config/settings';
 export { settingsSchema } from './config/settings-schema';
 export { type DatabaseConnection, poolOf } from './database/data-source';
@@ -33,6 +45,7 @@ export { StrictQueryPipe } from './http/strict-query.pipe';
 export { SystemClock } from './http/system-clock';
 export { logAccess } from './observability/access-log';
 export { ProcessLogger, createLog } from './observability/process-logger';
+export { listCursorKeys, removeCursorKey, rotateCursorKey } from './pagination/cursor-key-file';
 export { newCursorKeyFile } from './pagination/cursor-keys';
 export { CursorInvalid, type ListFilters } from './pagination/cursors';
 export { PageInfoDto } from './pagination/page-info.dto';
@@ -42,4 +55,12 @@ export { PlatformModule } from './platform.module';
 export { PROBLEM_MEDIA_TYPE, type Problem, toProblem } from './problems/problem';
 export { PROBLEMS } from './problems/problem-table';
 export { ProblemFilter } from './problems/problem.filter';
-export { RedisServer } from './redis/redis-server';
+export { type RedisClient } from './redis/redis-client';
+export { RedisServer, type RedisState } from './redis/redis-server';
+export { RedisScript } from './redis/redis-script';
+export { CHARGE_LUA, NOW_LUA } from './throttling/charge-script';
+export { intervalOf, rateClassOf } from './throttling/rate-limit';
+export { setRateLimitHeaders } from './throttling/rate-limit-headers';
+export { RateLimitGuard } from './throttling/rate-limit.guard';
+export { type ChargeReply, TokenBuckets, bucketField, chargeOf, clientKey } from './throttling/token-buckets';
+export { sourceOf } from './http/source-address';

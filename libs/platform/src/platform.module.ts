@@ -1,34 +1,44 @@
-import { readFileSync } from 'node:fs';
 import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { KeyRereading } from './config/key-rereading';
 import { Settings } from './config/settings';
+import { SystemClock } from './http/system-clock';
 import { Idempotency } from './idempotency/idempotency';
 import { IdempotencyPurge } from './idempotency/idempotency-purge';
 import { IdempotencyPurgeWorker } from './idempotency/purge-worker';
 import { IdempotencyRecords } from './idempotency/idempotency-records';
 import { KeyLease } from './idempotency/key-lease';
 import { HealthController } from './health/health.controller';
-import { readCursorKeys } from './pagination/cursor-keys';
+import { CursorKeys } from './pagination/cursor-keys';
 import { Cursors } from './pagination/cursors';
 import { Paging } from './pagination/paging';
 import { ProblemFilter } from './problems/problem.filter';
 import { ProblemPagesController } from './problems/problem-pages.controller';
 import { RedisServer } from './redis/redis-server';
+import { throttling } from './throttling/throttler-options';
+import { TokenBuckets } from './throttling/token-buckets';
 
 /** What every feature of the HTTP service leans on. */
 @Global()
 @Module({})
 export class PlatformModule {
   static forRoot(settings: Settings): DynamicModule {
-    const cursorKeys = readCursorKeys(readFileSync(settings.cursorKeysFile, 'utf8'));
     return {
       module: PlatformModule,
+      imports: [throttling],
       controllers: [HealthController, ProblemPagesController],
       providers: [
         { provide: Settings, useValue: settings },
-        { provide: Cursors, useValue: new Cursors(() => cursorKeys) },
+        { provide: CursorKeys, useFactory: () => CursorKeys.open(settings.cursorKeysFile, new SystemClock()) },
+        { provide: Cursors, useFactory: (keys: CursorKeys) => new Cursors(keys), inject: [CursorKeys] },
+        {
+          provide: KeyRereading,
+          useFactory: (keys: CursorKeys) => new KeyRereading('cursor', keys),
+          inject: [CursorKeys],
+        },
         Paging,
         ProblemFilter,
         { provide: RedisServer, useValue: new RedisServer(settings.redisUrl) },
+        TokenBuckets,
         KeyLease,
         IdempotencyRecords,
         Idempotency,
@@ -39,7 +49,7 @@ export class PlatformModule {
           inject: [IdempotencyPurge],
         },
       ],
-      exports: [Settings, Paging, ProblemFilter, RedisServer, Idempotency],
+      exports: [Settings, Paging, ProblemFilter, RedisServer, TokenBuckets, Idempotency, throttling],
     };
   }
 }

@@ -1,18 +1,11 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Application, Scope } from '#libs/auth';
+import { Command } from 'commander';
+import type { Scope } from '#libs/auth';
 import { CommandFailed } from '../command-faults';
-import { type CommonOptions, collect, parseClientId, parseName, parseSlug, withCommonOptions } from '../options';
+import { type CommonOptions, parseClientId, parseName, parseSlug, withCommonOptions } from '../options';
+import { applicationCard, applicationJson } from '../application-output';
 import { card, print, table } from '../output';
-
-/** Written out, so that help and a mistyped scope need no library loaded; the record makes it complete. */
-const SCOPES = Object.keys({
-  'all:read': true,
-  'all:write': true,
-  'computers:read': true,
-  'inventory:read': true,
-  'inventory:write': true,
-  'frameworks:read': true,
-} satisfies Record<Scope, true>);
+import { scopeOption } from '../scope-option';
+import { addChanges } from './application-changes';
 
 interface CreateOptions extends CommonOptions {
   readonly workspace: string;
@@ -26,11 +19,7 @@ export function applicationsCommand(): Command {
     .description('make an application; its secret is shown this once')
     .requiredOption('--workspace <slug>', 'the workspace that it belongs to', parseSlug)
     .requiredOption('--name <name>', 'its name for people', parseName)
-    .addOption(
-      new Option('--scope <scope>', `what it may do; give one option for each: ${SCOPES.join(', ')}`)
-        .argParser(collect(parseScope))
-        .makeOptionMandatory(),
-    )
+    .addOption(scopeOption())
     .action(create);
   withCommonOptions(group.command('list'))
     .description('the applications of a workspace, oldest first')
@@ -48,6 +37,7 @@ export function applicationsCommand(): Command {
     .description('keep an application out from its next request on; enable lets it in again')
     .argument('<client_id>', 'its client id', parseClientId)
     .action((clientId: string, options: CommonOptions) => one(clientId, options, 'disable'));
+  addChanges(group);
   return group;
 }
 
@@ -89,35 +79,4 @@ async function one(clientId: string, options: CommonOptions, verb: 'show' | 'ena
   if (application === null) throw new CommandFailed(`There is no application with the client id "${clientId}".`);
   const text = (): Promise<string> => card({ client_id: clientId, ...applicationCard(application) });
   await print({ json: applicationJson(application), text }, options);
-}
-
-/** By the names of the columns; neither a secret nor its digest is ever among them. */
-function applicationJson(application: Application) {
-  const { clientId, id, workspaceId, name, scopes, limits, disabled } = application;
-  const { generation, issuedAt, createdAt, previousSecretExpiresAt } = application;
-  // Generations count microseconds: exact as a number for two centuries to come.
-  const numbers = { generation: Number(generation) };
-  return {
-    client_id: clientId,
-    ...{ id, workspaceId, name, scopes, limits, disabled },
-    ...numbers,
-    ...{ issuedAt, createdAt, previousSecretExpiresAt },
-  };
-}
-
-function applicationCard(application: Application) {
-  const { name, scopes, disabled, createdAt, issuedAt, limits } = application;
-  return {
-    name,
-    scopes: scopes.join('\n'),
-    disabled,
-    created: createdAt,
-    'last token': issuedAt,
-    ...(Object.keys(limits).length > 0 ? { limits: JSON.stringify(limits) } : {}),
-  };
-}
-
-function parseScope(value: string): Scope {
-  if (SCOPES.includes(value)) return value as Scope;
-  throw new InvalidArgumentError(`Scopes are ${SCOPES.join(', ')}.`);
 }

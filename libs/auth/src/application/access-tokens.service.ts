@@ -1,23 +1,30 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '#libs/kernel';
+import { type Charge, Clock, type RateClass, RateLimited } from '#libs/kernel';
+import type { AccessTokenClaims } from '../domain/access-token';
 import { AccessTokenSigner } from '../domain/access-token-signer.port';
 import type { Application, ApplicationSecrets } from '../domain/application';
 import { ApplicationRepository } from '../domain/application-repository.port';
 import { ClientNotAuthenticated, TokenInvalid, TokenSuperseded } from '../domain/authentication-errors';
 import { ClientSecrets } from '../domain/client-secrets.port';
+import type { Grant } from '../domain/grant';
+import { GrantCopies } from '../domain/grant-copies.port';
 import { covers, isScope } from '../domain/scope';
 import { ScopeNotGranted } from '../domain/token-request-errors';
+import { TokenRequestLimiter } from '../domain/token-request-limiter.port';
 
 export interface AccessToken {
   readonly token: string;
   readonly expiresInSeconds: number;
   readonly scopes: readonly string[];
+  /** What the request was charged to the bucket of its client. */
+  readonly charge: Charge;
 }
 
 /** Who presents a token, with the scopes that are in force now. */
 export interface AuthenticatedApplication {
-  readonly application: Application;
+  readonly grant: Grant;
   readonly scopes: readonly string[];
+  readonly charge: Charge | null;
 }
 
 /** How long a token lives; bound by the module from the settings. */
@@ -32,23 +39,34 @@ export class AccessTokensService {
     private readonly applications: ApplicationRepository,
     private readonly secrets: ClientSecrets,
     private readonly signer: AccessTokenSigner,
+    private readonly grants: GrantCopies,
+    private readonly limiter: TokenRequestLimiter,
     private readonly clock: Clock,
     private readonly lifetime: AccessTokenLifetime,
   ) {}
 
   /**
-   * Issues a token and so ends the one before. `scopes` null asks for everything granted.
-   * Throws `invalid_client` or `invalid_scope`, and then the token before stays active.
+   * Issues a token and so ends the one before, on every replica before it is given. `scopes` null asks for everything
+   * granted; `source` is where the request comes from. Throws `invalid_client`, `rate_limited` or `invalid_scope`, and
+   * then the token before stays active.
    */
-  async issue(clientId: string, secret: string, scopes: readonly string[] | null): Promise<AccessToken> {
-    const application = await this.authenticateClient(clientId, secret);
+  async issue(
+    clientId: string,
+    secret: string,
+    source: string,
+    scopes: readonly string[] | null,
+  ): Promise<AccessToken> {
+    const { application, digest } = await this.authenticateClient(clientId, secret, source);
+    // A right secret is looked at first: whoever guesses uses up buckets of their own, never this one.
+    const charge = await this.limiter.chargeClient(application);
+    if (!charge.allowed) throw new RateLimited(charge);
     const granted = scopes ?? application.scopes;
     const refused = granted.find((scope) => !isScope(scope) || !covers(application.scopes, scope));
     if (refused !== undefined) throw new ScopeNotGranted(refused);
 
     const tokenId = this.secrets.newTokenId();
     const issuedAt = Math.floor(this.clock.now() / 1000);
-    const token = await this.applications.beginGeneration(application, tokenId, (generation) =>
+    const token = await this.applications.beginGeneration(application, digest, tokenId, (generation) =>
       this.signer.sign({
         clientId: application.clientId,
         applicationId: application.id,
@@ -61,29 +79,49 @@ export class AccessTokensService {
       }),
     );
     if (token === null) throw new ClientNotAuthenticated();
-    return { token, expiresInSeconds: this.lifetime.seconds, scopes: granted };
+    await this.grants.forget(clientId);
+    return { token, expiresInSeconds: this.lifetime.seconds, scopes: granted, charge };
   }
 
-  /** Who a bearer token speaks for. Throws `token_invalid`, `token_expired` or `token_superseded`. */
-  async authenticate(token: string): Promise<AuthenticatedApplication> {
+  /**
+   * Who a bearer token speaks for, and what the request was charged to its bucket: null when that is still to be done.
+   * Throws `token_invalid`, `token_expired` or `token_superseded`, and then nothing is charged.
+   */
+  async authenticate(token: string, rateClass: RateClass): Promise<AuthenticatedApplication> {
     const claims = await this.signer.verify(token);
-    const application = await this.applications.findByClientId(claims.clientId);
-    if (!application || application.disabled || application.workspaceId !== claims.workspaceId)
-      throw new TokenInvalid();
-    if (claims.generation !== application.generation) throw new TokenSuperseded();
-    return { application, scopes: claims.scopes.filter((scope) => covers(application.scopes, scope)) };
+    const copy = await this.grants.check(claims.clientId, claims.generation, rateClass);
+    if (copy.kind === 'superseded') throw new TokenSuperseded();
+    if (copy.kind === 'current') return { ...accept(claims, copy.grant), charge: copy.charge };
+    const grant = await this.applications.findByClientId(claims.clientId);
+    if (!grant) throw new TokenInvalid();
+    const accepted = grant.generation === claims.generation && !grant.disabled;
+    const charge =
+      copy.kind === 'missing' ? await this.grants.keep(grant, copy.reservation, accepted ? rateClass : null) : null;
+    return { ...accept(claims, grant), charge };
   }
 
-  private async authenticateClient(clientId: string, secret: string): Promise<Application> {
+  private async authenticateClient(
+    clientId: string,
+    secret: string,
+    source: string,
+  ): Promise<{ readonly application: Application; readonly digest: Buffer }> {
     // An id that none could have is looked up like any other, so that it costs the same; Postgres takes no U+0000.
     const found = await this.applications.findWithSecrets(/^[\x20-\x7e]{1,200}$/.test(clientId) ? clientId : '-');
-    const matches = this.secrets.matches(secret, found ? this.acceptedDigests(found.secrets) : []);
-    if (!found || !matches || found.application.disabled) throw new ClientNotAuthenticated();
-    return found.application;
+    const digest = this.secrets.match(secret, found ? this.acceptedDigests(found.secrets) : []);
+    if (found && digest && !found.application.disabled) return { application: found.application, digest };
+    const charge = await this.limiter.chargeFailure(clientId, source);
+    throw charge.allowed ? new ClientNotAuthenticated() : new RateLimited(charge);
   }
 
   private acceptedDigests(secrets: ApplicationSecrets): Buffer[] {
     const { digest, previous } = secrets;
     return previous && previous.expiresAt.getTime() > this.clock.now() ? [digest, previous.digest] : [digest];
   }
+}
+
+/** Throws `token_invalid` or `token_superseded`. Scopes that were taken from the application are not in force. */
+function accept(claims: AccessTokenClaims, grant: Grant): Omit<AuthenticatedApplication, 'charge'> {
+  if (grant.disabled || grant.workspaceId !== claims.workspaceId) throw new TokenInvalid();
+  if (claims.generation !== grant.generation) throw new TokenSuperseded();
+  return { grant, scopes: claims.scopes.filter((scope) => covers(grant.scopes, scope)) };
 }

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { WorkspaceId } from '#libs/kernel';
+import type { RateLimits, WorkspaceId } from '#libs/kernel';
 import type { Application } from '../domain/application';
 import { ApplicationRepository } from '../domain/application-repository.port';
 import { ClientSecrets } from '../domain/client-secrets.port';
+import { GrantCopies } from '../domain/grant-copies.port';
 import type { Scope } from '../domain/scope';
 
 /** Applications as operators see them. */
@@ -11,6 +12,7 @@ export class ApplicationsService {
   constructor(
     private readonly applications: ApplicationRepository,
     private readonly secrets: ClientSecrets,
+    private readonly grants: GrantCopies,
   ) {}
 
   /** The new application and its secret, which is shown once and never again. */
@@ -38,8 +40,37 @@ export class ApplicationsService {
     return this.applications.findByClientId(clientId);
   }
 
-  /** Null for an unknown client id. Acts on the next request. */
+  /** Null for an unknown client id, as with everything below; each acts on the next request. */
   async setDisabled(clientId: string, disabled: boolean): Promise<Application | null> {
-    return this.applications.setDisabled(clientId, disabled);
+    return this.inForce(await this.applications.setDisabled(clientId, disabled));
+  }
+
+  async setScopes(clientId: string, scopes: readonly Scope[]): Promise<Application | null> {
+    return this.inForce(await this.applications.setScopes(clientId, [...new Set(scopes)]));
+  }
+
+  /** Limits of classes that are not named stay as they are. */
+  async setLimits(clientId: string, limits: Partial<RateLimits>): Promise<Application | null> {
+    return this.inForce(await this.applications.setLimits(clientId, limits));
+  }
+
+  async clearLimits(clientId: string): Promise<Application | null> {
+    return this.inForce(await this.applications.clearLimits(clientId));
+  }
+
+  /** A new secret, shown this once. Without an overlap the old one and the live token end at once. */
+  async rotateSecret(
+    clientId: string,
+    overlapSeconds: number | null,
+  ): Promise<{ readonly application: Application; readonly clientSecret: string } | null> {
+    const { secret, digest } = this.secrets.newSecret();
+    const application = await this.inForce(await this.applications.rotateSecret(clientId, digest, overlapSeconds));
+    return application && { application, clientSecret: secret };
+  }
+
+  /** Not done before every replica acts on it. */
+  private async inForce(application: Application | null): Promise<Application | null> {
+    if (application) await this.grants.forget(application.clientId);
+    return application;
   }
 }

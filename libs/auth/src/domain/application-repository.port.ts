@@ -1,4 +1,4 @@
-import type { WorkspaceId } from '#libs/kernel';
+import type { RateLimits, WorkspaceId } from '#libs/kernel';
 import type { Application, ApplicationSecrets } from './application';
 
 /** A new application as it is stored. */
@@ -30,11 +30,32 @@ export abstract class ApplicationRepository {
 
   /**
    * Begins a new generation, higher than any before, and gives what `sign` makes of it. One transaction: if `sign` fails
-   * the generation before stays in force. Two at once take turns. Null when the application was disabled meanwhile.
+   * the generation before stays in force. Two at once take turns. Null when the application was disabled or this secret
+   * ended meanwhile.
    */
   abstract beginGeneration(
     application: Application,
+    secretDigest: Buffer,
     tokenId: string,
     sign: (generation: bigint) => Promise<string>,
   ): Promise<string | null>;
+
+  /** Gives the application these scopes and no others. Null for an unknown client id. */
+  abstract setScopes(clientId: string, scopes: readonly string[]): Promise<Application | null>;
+
+  /** Gives it limits of its own for the classes that are named; the others stay. Null for an unknown client id. */
+  abstract setLimits(clientId: string, limits: Partial<RateLimits>): Promise<Application | null>;
+
+  /** Takes all limits of its own away. Null for an unknown client id. */
+  abstract clearLimits(clientId: string): Promise<Application | null>;
+
+  /**
+   * Puts a new secret in place. The one before is accepted for so many seconds more; without any it ends at once, and the
+   * live token with it. Null for an unknown client id.
+   */
+  abstract rotateSecret(
+    clientId: string,
+    secretDigest: Buffer,
+    overlapSeconds: number | null,
+  ): Promise<Application | null>;
 }

@@ -1,16 +1,8 @@
-import type { ApplicationId, WorkspaceId } from '#libs/kernel';
+import type { Grant } from './grant';
 
 /** What an application holds: a client id, a secret and the scopes it was given, within one workspace. */
-export interface Application {
-  readonly id: ApplicationId;
-  readonly workspaceId: WorkspaceId;
-  readonly clientId: string;
+export interface Application extends Grant {
   readonly name: string;
-  readonly scopes: readonly string[];
-  readonly limits: Readonly<Record<string, unknown>>;
-  readonly disabled: boolean;
-  /** Rises with every token; only the token of the newest generation is accepted. */
-  readonly generation: bigint;
   readonly issuedAt: Date | null;
   readonly createdAt: Date;
   readonly previousSecretExpiresAt: Date | null;

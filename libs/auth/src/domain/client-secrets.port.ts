@@ -10,8 +10,8 @@ export abstract class ClientSecrets {
   abstract newSecret(): { readonly secret: string; readonly digest: Buffer };
 
   /**
-   * Whether the secret has one of the digests. Takes as long for no digest, or a secret that is not even well-formed, as
-   * for any other.
+   * The one of the digests that the secret has; null when it has none. Takes as long for no digest, or a secret that is
+   * not even well-formed, as for any other.
    */
-  abstract matches(secret: string, digests: readonly Buffer[]): boolean;
+  abstract match(secret: string, digests: readonly Buffer[]): Buffer | null;
 }

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { DomainError } from '#libs/kernel';
-import { accessOf } from '#libs/platform';
+import { accessOf, rateClassOf } from '#libs/platform';
 import type { Request, Response } from 'express';
 import { AccessTokensService } from '../application/access-tokens.service';
 import { TokenInvalid, TokenMissing } from '../domain/authentication-errors';
@@ -21,9 +21,11 @@ export class BearerTokenGuard implements CanActivate {
     if (accessOf(this.reflector, context).kind === 'public') return true;
     const request = context.switchToHttp().getRequest<Request>();
     try {
-      const { application, scopes } = await this.tokens.authenticate(bearerToken(request));
-      const { workspaceId, id, clientId } = application;
-      request.context.caller = { workspaceId, applicationId: id, clientId, scopes };
+      const token = bearerToken(request);
+      const { grant, scopes, charge } = await this.tokens.authenticate(token, rateClassOf(request.method));
+      const { workspaceId, id, clientId, limits } = grant;
+      request.context.caller = { workspaceId, applicationId: id, clientId, scopes, limits };
+      request.context.charge = charge;
       return true;
     } catch (error) {
       challenge(context.switchToHttp().getResponse<Response>(), error);

@@ -1,5 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
-import { PROBLEM_MEDIA_TYPE, type Problem, ProblemFilter } from '#libs/platform';
+import { RateLimited } from '#libs/kernel';
+import { PROBLEM_MEDIA_TYPE, type Problem, ProblemFilter, setRateLimitHeaders } from '#libs/platform';
 import type { Request, Response } from 'express';
 import { ClientNotAuthenticated } from '../domain/authentication-errors';
 import { usesBasic } from './token-request';
@@ -27,6 +28,7 @@ export class TokenProblemFilter implements ExceptionFilter {
     if (thrown instanceof ClientNotAuthenticated && usesBasic(request)) {
       response.setHeader('WWW-Authenticate', 'Basic realm="compliance-api", charset="UTF-8"');
     }
+    if (thrown instanceof RateLimited) setRateLimitHeaders(response, 'token', thrown.charge);
     this.problems.answer(thrown, request, response, (problem) => ({
       body: withOAuthMembers(problem),
       mediaType: readsProblems(request) ? PROBLEM_MEDIA_TYPE : 'application/json',

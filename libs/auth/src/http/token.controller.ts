@@ -1,6 +1,6 @@
 import { Controller, HttpCode, Post, Req, Res, UseFilters } from '@nestjs/common';
 import { ApiBasicAuth, ApiBody, ApiConsumes, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiProblems, Public, Settings, readBody } from '#libs/platform';
+import { ApiProblems, Public, Settings, readBody, setRateLimitHeaders, sourceOf } from '#libs/platform';
 import type { Request, Response } from 'express';
 import { AccessTokensService } from '../application/access-tokens.service';
 import { AudienceUnsupported } from '../domain/token-request-errors';
@@ -40,6 +40,7 @@ export class TokenController {
     'invalid_scope',
     'unsupported_audience',
     'invalid_client',
+    'rate_limited',
     'payload_too_large',
     'unsupported_media_type',
     'internal_error',
@@ -49,7 +50,8 @@ export class TokenController {
     const { bytes } = await readBody(request, response, [FORM]);
     const { clientId, clientSecret, audience, scopes } = readTokenRequest(request, bytes);
     if (audience !== null && audience !== this.settings.tokenAudience) throw new AudienceUnsupported();
-    const issued = await this.tokens.issue(clientId, clientSecret, scopes);
+    const issued = await this.tokens.issue(clientId, clientSecret, sourceOf(request), scopes);
+    setRateLimitHeaders(response, 'token', issued.charge);
     return {
       access_token: issued.token,
       expires_in: issued.expiresInSeconds,

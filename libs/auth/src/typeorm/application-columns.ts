@@ -1,5 +1,5 @@
 import { type TextRow } from '#libs/platform';
-import { applicationId, workspaceId } from '#libs/kernel';
+import { RATE_CLASSES, type RateLimits, applicationId, parseRateLimit, workspaceId } from '#libs/kernel';
 import type { Application, ApplicationSecrets } from '../domain/application';
 
 const milliseconds = (column: string): string => `(extract(epoch FROM ${column}) * 1000)::bigint`;
@@ -30,7 +30,7 @@ export function toApplication(row: TextRow): Application {
     clientId: text(clientId),
     name: text(name),
     scopes: JSON.parse(text(scopes)) as string[],
-    limits: JSON.parse(text(limits)) as Record<string, unknown>,
+    limits: toLimits(JSON.parse(text(limits)) as Record<string, string>),
     disabled: disabled === 't',
     generation: BigInt(text(generation)),
     issuedAt: time(issuedAt),
@@ -46,6 +46,15 @@ export function toSecrets(row: TextRow, application: Application): ApplicationSe
     digest: Buffer.from(text(digest), 'hex'),
     previous: previous && expiresAt ? { digest: Buffer.from(previous, 'hex'), expiresAt } : null,
   };
+}
+
+/** Kept as people write them: `{"read": "500/1000"}`. */
+function toLimits(limits: Readonly<Record<string, string>>): Partial<RateLimits> {
+  const known = RATE_CLASSES.flatMap((rateClass) => {
+    const limit = parseRateLimit(limits[rateClass] ?? '');
+    return limit ? [[rateClass, limit] as const] : [];
+  });
+  return Object.fromEntries(known);
 }
 
 function text(value: string | null | undefined): string {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { WorkspaceId } from '#libs/kernel';
+import { type RateLimits, type WorkspaceId, formatRateLimit } from '#libs/kernel';
 import { Database, type Statement } from '#libs/platform';
 import type { Application, ApplicationSecrets } from '../domain/application';
 import { ApplicationRepository, type NewApplication } from '../domain/application-repository.port';
@@ -27,13 +27,39 @@ const SET_DISABLED: Statement = {
   name: 'application_set_disabled',
   text: `UPDATE application SET disabled = $2 WHERE client_id = $1 RETURNING ${APPLICATION_COLUMNS}`,
 };
+const SET_SCOPES: Statement = {
+  name: 'application_set_scopes',
+  text: `UPDATE application SET scopes = ARRAY(SELECT json_array_elements_text($2::json)) WHERE client_id = $1
+         RETURNING ${APPLICATION_COLUMNS}`,
+};
+const SET_LIMITS: Statement = {
+  name: 'application_set_limits',
+  text: `UPDATE application SET limits = limits || $2::jsonb WHERE client_id = $1 RETURNING ${APPLICATION_COLUMNS}`,
+};
+const CLEAR_LIMITS: Statement = {
+  name: 'application_clear_limits',
+  text: `UPDATE application SET limits = '{}' WHERE client_id = $1 RETURNING ${APPLICATION_COLUMNS}`,
+};
 /** The clock in microseconds keeps generations rising even when the row comes back from an older backup. */
-const BEGIN_GENERATION = `
-  UPDATE application
-     SET generation = GREATEST(generation + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
-         jti = $3, issued_at = now()
-   WHERE workspace_id = $1 AND id = $2 AND NOT disabled
-  RETURNING generation`;
+const NEXT_GENERATION = 'GREATEST(generation + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)';
+const BEGIN_GENERATION: Statement = {
+  name: 'application_begin_generation',
+  text: `UPDATE application SET generation = ${NEXT_GENERATION}, jti = $3::uuid, issued_at = now()
+          WHERE workspace_id = $1 AND id = $2::uuid AND NOT disabled
+            AND (secret_digest = decode($4, 'hex')
+                 OR (previous_secret_digest = decode($4, 'hex') AND previous_secret_expires_at > now()))
+         RETURNING generation`,
+};
+/** With an overlap in seconds the live token stays what it is; without one it ends with the secret. */
+const ROTATE_SECRET: Statement = {
+  name: 'application_rotate_secret',
+  text: `UPDATE application
+            SET secret_digest = decode($2, 'hex'),
+                previous_secret_digest = CASE WHEN $3::float8 IS NULL THEN NULL ELSE secret_digest END,
+                previous_secret_expires_at = now() + make_interval(secs => $3::float8),
+                generation = CASE WHEN $3::float8 IS NULL THEN ${NEXT_GENERATION} ELSE generation END
+          WHERE client_id = $1 RETURNING ${APPLICATION_COLUMNS}`,
+};
 
 @Injectable()
 export class ApplicationRepositoryTypeorm extends ApplicationRepository {
@@ -69,22 +95,52 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
   }
 
   async setDisabled(clientId: string, disabled: boolean): Promise<Application | null> {
-    const [rows] = await this.database.run({ clientId }, [{ ...SET_DISABLED, values: [clientId, String(disabled)] }]);
-    return rows?.[0] ? toApplication(rows[0]) : null;
+    return this.change(clientId, SET_DISABLED, String(disabled));
+  }
+
+  async setScopes(clientId: string, scopes: readonly string[]): Promise<Application | null> {
+    return this.change(clientId, SET_SCOPES, JSON.stringify(scopes));
+  }
+
+  async setLimits(clientId: string, limits: Partial<RateLimits>): Promise<Application | null> {
+    const written = Object.entries(limits).map(([rateClass, limit]) => [rateClass, formatRateLimit(limit)]);
+    return this.change(clientId, SET_LIMITS, JSON.stringify(Object.fromEntries(written)));
+  }
+
+  async clearLimits(clientId: string): Promise<Application | null> {
+    return this.change(clientId, CLEAR_LIMITS);
+  }
+
+  async rotateSecret(
+    clientId: string,
+    secretDigest: Buffer,
+    overlapSeconds: number | null,
+  ): Promise<Application | null> {
+    const overlap = overlapSeconds === null ? null : String(overlapSeconds);
+    return this.change(clientId, ROTATE_SECRET, secretDigest.toString('hex'), overlap);
   }
 
   async beginGeneration(
     application: Application,
+    secretDigest: Buffer,
     tokenId: string,
     sign: (generation: bigint) => Promise<string>,
   ): Promise<string | null> {
     const { workspaceId, id } = application;
-    return this.database.transaction({ workspaceId }, async (manager) => {
-      const [updated] = (await manager.query(BEGIN_GENERATION, [workspaceId, id, tokenId])) as [
-        { generation: string }[],
-        number,
-      ];
-      return updated[0] ? sign(BigInt(updated[0].generation)) : null;
+    const values = [workspaceId, id, tokenId, secretDigest.toString('hex')];
+    return this.database.unitOfWork({ workspaceId }, async () => {
+      const [rows] = await this.database.run({ workspaceId }, [{ ...BEGIN_GENERATION, values }]);
+      const generation = rows?.[0]?.[0];
+      return generation ? sign(BigInt(generation)) : null;
     });
+  }
+
+  private async change(
+    clientId: string,
+    statement: Statement,
+    ...further: readonly (string | null)[]
+  ): Promise<Application | null> {
+    const [rows] = await this.database.run({ clientId }, [{ ...statement, values: [clientId, ...further] }]);
+    return rows?.[0] ? toApplication(rows[0]) : null;
   }
 }

@@ -1,11 +1,46 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
+import { type RateLimit, parseRateLimit } from '#libs/kernel';
+import { type RedisUrlInvalid, parseRedisUrl } from '../redis/redis-address';
 
 const port = z.coerce.number().int().min(0).max(65535);
 const wholeNumber = z.coerce.number().int().min(1).max(2_147_483_647);
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
-const redisUrl = z.url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// URL' });
+const redisUrl = z.string().superRefine((url, context) => {
+  try {
+    parseRedisUrl(url);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as RedisUrlInvalid).message });
+  }
+});
 const path = z.string().min(1);
+
+const rateLimit = (normal: string) =>
+  z
+    .string()
+    .default(normal)
+    .transform((text, context): RateLimit => {
+      const limit = parseRateLimit(text);
+      if (limit) return limit;
+      context.addIssue({ code: 'custom', message: 'must be <sustained per minute>/<burst>, as in 50/100' });
+      return z.NEVER;
+    });
+const proxies = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').map((proxy) => proxy.trim()))
+  .transform((list) => list.filter((proxy) => proxy !== ''))
+  .refine((list) => list.every(isProxy), 'must be a comma-separated list of addresses, such as 10.0.0.0/8');
+
+/** An address, a subnet, or one of the names that Express knows for some. */
+function isProxy(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
+  const [address = '', prefix, ...rest] = text.split('/');
+  const bits = isIP(address) === 4 ? 32 : isIP(address) === 6 ? 128 : 0;
+  if (bits === 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
+}
 
 /** Every setting of the service with its default. docs/settings.md has a line on each; a test compares the two. */
 export const settingsSchema = z
@@ -27,6 +62,11 @@ export const settingsSchema = z
     CURSOR_KEYS_FILE: path.optional(),
     SECRET_PEPPER_FILE: path.optional(),
     AUDIT_KEY_FILE: path.optional(),
+    RATE_LIMIT_TOKEN: rateLimit('5/10'),
+    RATE_LIMIT_READ: rateLimit('50/100'),
+    RATE_LIMIT_WRITE: rateLimit('20/40'),
+    REPLICAS: wholeNumber.default(1),
+    TRUST_PROXY: proxies,
     LOCAL_DIR: path.default('.local'),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
     LOG_FORMAT: z.enum(['json', 'pretty']).default('json'),

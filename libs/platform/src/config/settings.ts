@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { RateLimits } from '#libs/kernel';
 import { settingsSchema } from './settings-schema';
 
 /** Settings that may be given as `<NAME>_FILE`, the path of a file that holds the value. */
@@ -31,6 +32,11 @@ export class Settings {
     /** Null: no Redis, and so one replica only. */
     readonly redisUrl: string | null,
     readonly idempotencyTtlSeconds: number,
+    readonly rateLimits: RateLimits,
+    /** How many processes share the limits while Redis is away. */
+    readonly replicas: number,
+    /** Addresses and subnets of proxies whose word on where a request comes from is taken. */
+    readonly trustedProxies: readonly string[],
     readonly tokenAudience: string,
     readonly accessTokenTtlSeconds: number,
     readonly signingKeysDir: string,
@@ -75,6 +81,9 @@ export function loadSettings(environment: Readonly<Record<string, string | undef
     settings.DATABASE_POOL_SIZE,
     settings.REDIS_URL ?? null,
     settings.IDEMPOTENCY_TTL_SECONDS,
+    { token: settings.RATE_LIMIT_TOKEN, read: settings.RATE_LIMIT_READ, write: settings.RATE_LIMIT_WRITE },
+    settings.REPLICAS,
+    settings.TRUST_PROXY,
     settings.TOKEN_AUDIENCE ?? baseUrl,
     settings.ACCESS_TOKEN_TTL_SECONDS,
     settings.SIGNING_KEYS_DIR ?? join(localDir, 'keys', 'signing'),

@@ -49,6 +49,7 @@ export const BEARER_PROBLEMS: readonly ErrorCode[] = [
   'token_expired',
   'token_superseded',
   'insufficient_scope',
+  'rate_limited',
   'internal_error',
   'service_unavailable',
 ];

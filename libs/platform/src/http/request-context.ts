@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ApplicationId, WorkspaceId } from '#libs/kernel';
+import type { ApplicationId, Charge, RateLimits, WorkspaceId } from '#libs/kernel';
 import type { JsonBody } from './json-body';
 
 /** Who sends a request: known once the bearer token was accepted. */
@@ -10,6 +10,8 @@ export interface Caller {
   readonly clientId: string;
   /** The token's scopes as far as they are still granted to the application. */
   readonly scopes: readonly string[];
+  /** Limits of its own, which take the place of those of the settings. */
+  readonly limits: Partial<RateLimits>;
 }
 
 /** A write, once its key and body were read: what its route and the audit of what it changes need. */
@@ -26,6 +28,8 @@ export interface RequestContext {
   /** Path as it was sent, without the query. */
   readonly instance: string;
   caller: Caller | null;
+  /** What the request was charged, where that was done together with the look at its caller. */
+  charge: Charge | null;
   write: WriteRequest | null;
   /** Code of the problem that was answered, for the log. */
   problemCode: string | null;
@@ -50,6 +54,7 @@ export function openContext(request: IncomingMessage, response: ServerResponse):
     startedAt: process.hrtime.bigint(),
     instance: query === -1 ? url : url.slice(0, query),
     caller: null,
+    charge: null,
     write: null,
     problemCode: null,
   };

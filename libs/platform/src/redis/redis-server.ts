@@ -1,77 +1,132 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Redis } from 'ioredis';
+import { Circuit, type CircuitWatcher, RedisAway } from './circuit';
+import { ClusterConnection } from './cluster-connection';
+import { GuardedClient } from './guarded-client';
+import { NodeConnection } from './node-connection';
+import { parseRedisUrl } from './redis-address';
+import type { RedisClient } from './redis-client';
+import { type RedisConnection, THE_NODE } from './redis-connection';
+import { reasonOf } from './redis-fault';
 
-/** How long Redis is left alone after a failure; then one command tries whether it is back. */
-const REST_MS = 1_000;
+/** How long the start of the process waits for Redis. */
+const FIRST_CONNECTION_MS = 2_000;
+/** The same complaint of Redis about commands is logged this often. */
+const COMPLAINT_EVERY_MS = 60_000;
+
+/** `away`: of a cluster, at least one node. */
+export type RedisState = 'not configured' | 'ok' | 'away';
 
 /**
- * Redis as something that may be away at any time, or not be there at all. Every command is answered within 50 ms or counts as failed; after a
- * failure none is sent for a second, so that its absence costs a request next to nothing. What is kept there is only
- * ever a help: whoever asks knows what to do without it.
+ * Redis as something that may be away at any time, or not be there at all. What is kept there is only ever a help: whoever
+ * asks knows what to do without it. See {@link Circuit} for what its absence costs.
  */
 export class RedisServer implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Redis');
-  private readonly client: Redis | null;
-  private restUntil = 0;
-  private away = false;
+  private readonly connection: RedisConnection | null;
+  private readonly client: RedisClient | null;
+  private readonly circuits = new Map<string, Circuit>();
+  private readonly complaints = new Map<string, number>();
 
+  /** Null: there is none. Throws `RedisUrlInvalid`. */
   constructor(url: string | null) {
-    this.client = url === null ? null : RedisServer.clientOf(url);
+    this.connection = url === null ? null : this.connectionTo(url);
+    this.client = this.connection && this.guarded(this.connection);
   }
 
   get isConfigured(): boolean {
-    return this.client !== null;
+    return this.connection !== null;
   }
 
-  private static clientOf(url: string): Redis {
-    const client = new Redis(url, {
-      lazyConnect: true,
-      enableOfflineQueue: false,
-      maxRetriesPerRequest: 0,
-      autoResendUnfulfilledCommands: false,
-      commandTimeout: 50,
-      connectTimeout: 2_000,
-      retryStrategy: (attempt) => Math.min(attempt * 100, 1_000),
-    });
-    // What goes wrong is seen by the command that fails; without a listener every lost connection would be printed.
-    client.on('error', () => undefined);
-    return client;
+  /** As the last commands found it; `ping` finds out. */
+  get state(): RedisState {
+    if (!this.connection) return 'not configured';
+    return [...this.circuits.values()].some((circuit) => circuit.isOpen) ? 'away' : 'ok';
   }
 
   /** Waits for the first connection, two seconds at most; a Redis that is away does not keep the process from starting. */
   async onModuleInit(): Promise<void> {
+    if (!this.connection) return;
+    const patience = new AbortController();
+    const late = delay(FIRST_CONNECTION_MS, undefined, { signal: patience.signal }).then(() => {
+      throw new Error('Connection is closed.');
+    });
     try {
-      await this.client?.connect();
+      await Promise.race([this.connection.connect(), late]);
     } catch (error) {
-      this.failed(error);
+      this.circuitAt(THE_NODE).open(error);
+    } finally {
+      late.catch(() => undefined);
+      patience.abort();
     }
   }
 
-  /** The outcome of `work`, or `undefined` when Redis is away. */
-  async attempt<Result>(work: (redis: Redis) => Promise<Result>): Promise<Result | undefined> {
-    if (!this.client || performance.now() < this.restUntil) return undefined;
+  /** The outcome of `work`, or `undefined` when Redis is away or refused a command. Never rejects. */
+  async attempt<Result>(work: (redis: RedisClient) => Promise<Result>): Promise<Result | undefined> {
+    if (!this.client) return undefined;
     try {
-      const result = await work(this.client);
-      if (this.away) this.logger.log('Redis answers again.');
-      this.away = false;
-      return result;
+      return await work(this.client);
     } catch (error) {
-      this.failed(error);
+      if (!(error instanceof RedisAway)) this.complain(error);
       return undefined;
     }
   }
 
+  /** Whether every node takes a write. */
   async ping(): Promise<boolean> {
-    return (await this.attempt((redis) => redis.ping())) === 'PONG';
+    // A mere PING is answered also by a server that refuses all that is asked of it otherwise.
+    const keys = this.connection?.keysOnEachNode('ping') ?? [];
+    const asked = keys.map((key) => this.attempt((redis) => redis.set(key, '', 'PX', 1_000, 'NX')));
+    return (await Promise.all(asked)).every((answer) => answer !== undefined) && this.state === 'ok';
   }
 
   onApplicationShutdown(): void {
-    this.client?.disconnect();
+    this.connection?.disconnect();
   }
 
-  private failed(error: unknown): void {
-    this.restUntil = performance.now() + REST_MS;
-    if (!this.away) this.logger.warn(`Redis is away, and is done without: ${(error as Error).message}`);
-    this.away = true;
+  private connectionTo(url: string): RedisConnection {
+    const address = parseRedisUrl(url);
+    if (address.kind !== 'cluster') return new NodeConnection(address);
+    return new ClusterConnection(address, () => this.forgetFormerNodes());
+  }
+
+  private guarded(connection: RedisConnection): RedisClient {
+    return new GuardedClient(connection.client, (key) => this.circuitAt(connection.nodeOf(key)));
+  }
+
+  private circuitAt(node: string): Circuit {
+    let circuit = this.circuits.get(node);
+    if (!circuit) this.circuits.set(node, (circuit = new Circuit(this.watcherOf(node))));
+    return circuit;
+  }
+
+  private watcherOf(node: string): CircuitWatcher {
+    const name = node === THE_NODE ? 'Redis' : 'A node of Redis';
+    return {
+      opened: (error) => {
+        const reason = reasonOf(error, this.connection?.fault);
+        this.logger.warn(`${name} is away, and is done without: ${reason}`);
+      },
+      closed: () => this.logger.warn(`${name} answers again.`),
+      unansweredAgain: () => this.connection?.giveUp(node),
+    };
+  }
+
+  /** Others have their slots now. */
+  private forgetFormerNodes(): void {
+    for (const [node, circuit] of this.circuits) {
+      if (this.connection?.isNode(node)) continue;
+      this.circuits.delete(node);
+      circuit.close();
+    }
+  }
+
+  /** What is wrong with a command and not with Redis. */
+  private complain(error: unknown): void {
+    const reason = reasonOf(error);
+    const now = performance.now();
+    if (now - (this.complaints.get(reason) ?? -Infinity) < COMPLAINT_EVERY_MS) return;
+    this.complaints.set(reason, now);
+    this.logger.error(`A command to Redis failed, and was done without: ${reason}`);
   }
 }

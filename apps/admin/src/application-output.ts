@@ -1,0 +1,36 @@
+import type { Application } from '#libs/auth';
+import { type RateLimit, formatRateLimit } from '#libs/kernel';
+
+/** By the names of the columns; neither a secret nor its digest is ever among them. */
+export function applicationJson(application: Application) {
+  const { clientId, id, workspaceId, name, scopes, disabled } = application;
+  const { generation, issuedAt, createdAt, previousSecretExpiresAt } = application;
+  // Generations count microseconds: exact as a number for two centuries to come.
+  const numbers = { generation: Number(generation) };
+  return {
+    client_id: clientId,
+    ...{ id, workspaceId, name, scopes, limits: limitsOf(application), disabled },
+    ...numbers,
+    ...{ issuedAt, createdAt, previousSecretExpiresAt },
+  };
+}
+
+export function applicationCard(application: Application) {
+  const { name, scopes, disabled, createdAt, issuedAt, previousSecretExpiresAt } = application;
+  const limits = Object.entries(limitsOf(application)).map(([rateClass, limit]) => `${rateClass} ${limit}`);
+  return {
+    name,
+    scopes: scopes.join('\n'),
+    disabled,
+    created: createdAt,
+    'last token': issuedAt,
+    ...(limits.length > 0 ? { limits: limits.join('\n') } : {}),
+    ...(previousSecretExpiresAt ? { 'old secret until': previousSecretExpiresAt } : {}),
+  };
+}
+
+/** As they are set: sustained per minute / burst. */
+function limitsOf({ limits }: Application): Record<string, string> {
+  const own = Object.entries(limits) as [string, RateLimit][];
+  return Object.fromEntries(own.map(([rateClass, limit]) => [rateClass, formatRateLimit(limit)]));
+}

@@ -1,0 +1,86 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Application, ApplicationsService, Scope } from '#libs/auth';
+import { type RateLimit, parseRateLimit } from '#libs/kernel';
+import { applicationCard, applicationJson } from '../application-output';
+import { CommandFailed, WrongUsage } from '../command-faults';
+import { type CommonOptions, parseClientId, parseDuration, withCommonOptions } from '../options';
+import { card, print } from '../output';
+import { scopeOption } from '../scope-option';
+
+interface LimitOptions extends CommonOptions {
+  readonly read?: RateLimit;
+  readonly write?: RateLimit;
+  readonly token?: RateLimit;
+}
+
+/** What changes an application that is there; each acts on its next request, on every replica. */
+export function addChanges(group: Command): void {
+  withCommonOptions(group.command('rotate-secret'))
+    .description('give an application a new secret, shown this once; without an overlap the old one and the token end')
+    .argument('<client_id>', 'its client id', parseClientId)
+    .option('--overlap <duration>', 'how long the old secret is still accepted, such as 24h', parseDuration)
+    .action(rotateSecret);
+  withCommonOptions(group.command('set-scopes'))
+    .description('let an application do this and nothing else')
+    .argument('<client_id>', 'its client id', parseClientId)
+    .addOption(scopeOption())
+    .action((clientId: string, { scope, ...options }: CommonOptions & { readonly scope: readonly Scope[] }) =>
+      change(clientId, options, (applications) => applications.setScopes(clientId, scope)),
+    );
+  withCommonOptions(group.command('set-limits'))
+    .description('give an application limits of its own: sustained per minute / burst')
+    .argument('<client_id>', 'its client id', parseClientId)
+    .option('--read <limit>', 'reads, such as 500/1000', parseLimit)
+    .option('--write <limit>', 'writes', parseLimit)
+    .option('--token <limit>', 'token requests', parseLimit)
+    .action(setLimits);
+  withCommonOptions(group.command('clear-limits'))
+    .description('take all limits of its own from an application; the general ones are in force again')
+    .argument('<client_id>', 'its client id', parseClientId)
+    .action((clientId: string, options: CommonOptions) =>
+      change(clientId, options, (applications) => applications.clearLimits(clientId)),
+    );
+}
+
+async function rotateSecret(
+  clientId: string,
+  { overlap, ...options }: CommonOptions & { readonly overlap?: number },
+): Promise<void> {
+  const { operate } = await import('../operator.js');
+  const rotated = await operate(({ applications }) => applications.rotateSecret(clientId, overlap ?? null));
+  if (rotated === null) throw unknown(clientId);
+  const { previousSecretExpiresAt } = rotated.application;
+  const secret = { client_id: clientId, client_secret: rotated.clientSecret };
+  const text = async (): Promise<string> => {
+    const drawn = await card({ ...secret, 'old secret until': previousSecretExpiresAt ?? 'now' });
+    return `${drawn}\nThe secret is shown this once: keep it now.`;
+  };
+  await print({ json: { ...secret, previousSecretExpiresAt }, text }, options);
+}
+
+async function setLimits(clientId: string, { read, write, token, ...options }: LimitOptions): Promise<void> {
+  const limits = { ...(read && { read }), ...(write && { write }), ...(token && { token }) };
+  if (Object.keys(limits).length === 0) throw new WrongUsage('Give --read, --write or --token.');
+  await change(clientId, options, (applications) => applications.setLimits(clientId, limits));
+}
+
+async function change(
+  clientId: string,
+  options: CommonOptions,
+  work: (applications: ApplicationsService) => Promise<Application | null>,
+): Promise<void> {
+  const { operate } = await import('../operator.js');
+  const application = await operate(({ applications }) => work(applications));
+  if (application === null) throw unknown(clientId);
+  const text = (): Promise<string> => card({ client_id: clientId, ...applicationCard(application) });
+  await print({ json: applicationJson(application), text }, options);
+}
+
+const unknown = (clientId: string): CommandFailed =>
+  new CommandFailed(`There is no application with the client id "${clientId}".`);
+
+function parseLimit(value: string): RateLimit {
+  const limit = parseRateLimit(value);
+  if (limit) return limit;
+  throw new InvalidArgumentError('A limit is <sustained per minute>/<burst>, such as 50/100.');
+}

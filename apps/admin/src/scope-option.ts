@@ -1,0 +1,24 @@
+import { InvalidArgumentError, Option } from 'commander';
+import type { Scope } from '#libs/auth';
+import { collect } from './options';
+
+/** Written out, so that help and a mistyped scope need no library loaded; the record makes it complete. */
+const SCOPES = Object.keys({
+  'all:read': true,
+  'all:write': true,
+  'computers:read': true,
+  'inventory:read': true,
+  'inventory:write': true,
+  'frameworks:read': true,
+} satisfies Record<Scope, true>);
+
+/** `--scope`, one for each; at least one. */
+export const scopeOption = (): Option =>
+  new Option('--scope <scope>', `what it may do; give one option for each: ${SCOPES.join(', ')}`)
+    .argParser(collect(parseScope))
+    .makeOptionMandatory();
+
+function parseScope(value: string): Scope {
+  if (SCOPES.includes(value)) return value as Scope;
+  throw new InvalidArgumentError(`Scopes are ${SCOPES.join(', ')}.`);
+}

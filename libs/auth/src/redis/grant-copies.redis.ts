@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Charge, RATE_CLASSES, type RateClass, type RateLimit, applicationId, workspaceId } from '#libs/kernel';
+import {
+  type ChargeReply,
+  type RedisServer,
+  type Settings,
+  bucketField,
+  chargeOf,
+  clientKey,
+  intervalOf,
+} from '#libs/platform';
+import type { Grant } from '../domain/grant';
+import { type CopiedGrant, GrantCopies } from '../domain/grant-copies.port';
+import { CHECK_GRANT, FORGET_GRANT, KEEP_GRANT } from './grant-scripts';
+
+/** How long a copy may be believed, counted from before the truth was asked. */
+const LEASE_MS = 2_000;
+/** Redis' clock and ours may run a little apart while a lease is waited out. */
+const MARGIN_MS = 100;
+
+type CheckReply = readonly [kind: string, text?: string, charge?: ChargeReply];
+
+/**
+ * Copies in Redis: the grant and the client's buckets are one hash, so that one script, one round trip, answers for both.
+ *
+ * A copy is written only under the reservation that its reader made before it asked Postgres, and every change takes
+ * reservations away with the copy. So what was read before a change is never kept after it, whatever a reader or Redis
+ * did in between; and where Redis cannot be told of a change, the change waits until every copy has run out.
+ */
+export class GrantCopiesRedis extends GrantCopies {
+  constructor(
+    private readonly redis: RedisServer,
+    private readonly settings: Settings,
+    /** Whether other processes may keep copies in a Redis that this one does not know. */
+    private readonly copiesElsewhere: boolean,
+  ) {
+    super();
+  }
+
+  async check(clientId: string, generation: bigint, rateClass: RateClass): Promise<CopiedGrant> {
+    const reservation = randomUUID();
+    const { burst } = this.settings.rateLimits[rateClass];
+    const interval = intervalOf(this.settings.rateLimits[rateClass]);
+    const args = [
+      '',
+      LEASE_MS * 1_000,
+      String(generation),
+      rateClass,
+      bucketField(rateClass),
+      interval,
+      burst,
+      reservation,
+    ];
+    const reply = (await this.redis.attempt((redis) => CHECK_GRANT.run(redis, [clientKey(clientId)], args))) as
+      CheckReply | undefined;
+    if (reply === undefined) return { kind: 'away' };
+    const [kind, text = '', charge] = reply;
+    if (kind === 'superseded') return { kind };
+    if (kind === 'missing') return { kind, reservation: `${reservation} ${text}` };
+    const grant = toGrant(text);
+    return { kind: 'current', grant, charge: charge ? chargeOf(charge, this.limitOf(grant, rateClass)) : null };
+  }
+
+  async keep(grant: Grant, reservation: string, rateClass: RateClass | null): Promise<Charge | null> {
+    const [token = '', reservedAt = ''] = reservation.split(' ');
+    const until = String(Number(reservedAt) + LEASE_MS * 1_000);
+    const limit = rateClass && this.limitOf(grant, rateClass);
+    const args = [
+      ...['', token, until, fromGrant(grant), String(grant.generation), grant.disabled ? 1 : 0, ownLimits(grant)],
+      ...(limit && rateClass ? [bucketField(rateClass), intervalOf(limit), limit.burst] : []),
+    ];
+    const reply = await this.redis.attempt((redis) => KEEP_GRANT.run(redis, [clientKey(grant.clientId)], args));
+    return reply && limit ? chargeOf(reply as ChargeReply, limit) : null;
+  }
+
+  async forget(clientId: string): Promise<void> {
+    if (!this.redis.isConfigured && !this.copiesElsewhere) return;
+    const told = await this.redis.attempt((redis) => FORGET_GRANT.run(redis, [clientKey(clientId)], []));
+    if (told === undefined) await delay(LEASE_MS + MARGIN_MS);
+  }
+
+  private limitOf(grant: Grant, rateClass: RateClass): RateLimit {
+    return grant.limits[rateClass] ?? this.settings.rateLimits[rateClass];
+  }
+}
+
+const fromGrant = (grant: Grant): string => {
+  const { id, workspaceId: workspace, clientId, scopes, limits, disabled, generation } = grant;
+  return JSON.stringify({ id, workspace, clientId, scopes, limits, disabled, generation: String(generation) });
+};
+
+function toGrant(text: string): Grant {
+  const { id, workspace, generation, ...others } = JSON.parse(text) as Omit<Grant, 'id' | 'generation'> & {
+    readonly id: string;
+    readonly workspace: string;
+    readonly generation: string;
+  };
+  return { ...others, id: applicationId(id), workspaceId: workspaceId(workspace), generation: BigInt(generation) };
+}
+
+/** As the script reads them; nothing where the application has none. */
+function ownLimits({ limits }: Grant): string {
+  const own = RATE_CLASSES.flatMap((rateClass) => {
+    const limit = limits[rateClass];
+    return limit ? [[rateClass, [intervalOf(limit), limit.burst]] as const] : [];
+  });
+  return own.length === 0 ? '' : JSON.stringify(Object.fromEntries(own));
+}

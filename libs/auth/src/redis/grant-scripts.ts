@@ -1,0 +1,54 @@
+import { CHARGE_LUA, NOW_LUA, RedisScript } from '#libs/platform';
+
+/**
+ * The hash KEYS[1] holds one client's copy of the grant beside its buckets: `grant` (JSON), `generation`, `disabled`,
+ * `limits` (JSON: class → microseconds between tokens, tokens), `until` (microseconds), and `reservation`.
+ */
+
+/**
+ * ARGV: the time or nothing, the lease in microseconds, the token's generation, the class and its field, microseconds
+ * between tokens, tokens of a full bucket, a new reservation.
+ * Gives `superseded`; `current` with the grant and perhaps the charge; or `missing` with the time of the reservation.
+ */
+export const CHECK_GRANT = new RedisScript(`
+  ${NOW_LUA}
+  ${CHARGE_LUA}
+  local copy = redis.call('HMGET', KEYS[1], 'grant', 'generation', 'until', 'disabled', 'limits')
+  local lease = tonumber(ARGV[2])
+  local left = (tonumber(copy[3]) or 0) - now
+  -- A copy that claims more than a lease is of a clock that was set back since.
+  if copy[1] and left > 0 and left <= lease then
+    local generation, known = tonumber(ARGV[3]), tonumber(copy[2])
+    if generation < known then return {'superseded'} end
+    if generation == known then
+      if copy[4] == '1' then return {'current', copy[1]} end
+      local interval, burst = tonumber(ARGV[6]), tonumber(ARGV[7])
+      local own = copy[5] ~= '' and cjson.decode(copy[5])[ARGV[4]]
+      if own then interval, burst = own[1], own[2] end
+      return {'current', copy[1], charge(ARGV[5], now, interval, burst)}
+    end
+  end
+  redis.call('HSET', KEYS[1], 'reservation', ARGV[8])
+  if redis.call('PTTL', KEYS[1]) < 10000 then redis.call('PEXPIRE', KEYS[1], 10000) end
+  return {'missing', string.format('%.0f', now)}`);
+
+/**
+ * ARGV: the time or nothing, the reservation, the moment until which the copy holds, grant, generation, disabled (1 or 0),
+ * limits or nothing, and, to charge, field, microseconds between tokens and tokens of a full bucket.
+ */
+export const KEEP_GRANT = new RedisScript(`
+  ${NOW_LUA}
+  ${CHARGE_LUA}
+  -- Whoever changed the grant since took the reservation away, and so did a flush: what was read may be old.
+  if redis.call('HGET', KEYS[1], 'reservation') == ARGV[2] then
+    redis.call('HSET', KEYS[1], 'grant', ARGV[4], 'generation', ARGV[5], 'disabled', ARGV[6], 'limits', ARGV[7],
+      'until', ARGV[3])
+    redis.call('HDEL', KEYS[1], 'reservation')
+  end
+  if not ARGV[8] then return false end
+  return charge(ARGV[8], now, tonumber(ARGV[9]), tonumber(ARGV[10]))`);
+
+/** Takes away the copy and whatever reservation there is; the buckets stay as they are. */
+export const FORGET_GRANT = new RedisScript(`
+  redis.call('HDEL', KEYS[1], 'grant', 'generation', 'until', 'disabled', 'limits', 'reservation')
+  return 1`);

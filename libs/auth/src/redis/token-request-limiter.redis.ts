@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { Charge } from '#libs/kernel';
+import { Settings, TokenBuckets } from '#libs/platform';
+import type { Grant } from '../domain/grant';
+import { TokenRequestLimiter } from '../domain/token-request-limiter.port';
+
+/** A source may fail with this many client ids before it is refused whichever it names next. */
+const CLIENTS_PER_SOURCE = 10;
+
+@Injectable()
+export class TokenRequestLimiterRedis extends TokenRequestLimiter {
+  constructor(
+    private readonly buckets: TokenBuckets,
+    private readonly settings: Settings,
+  ) {
+    super();
+  }
+
+  async chargeClient({ clientId, limits }: Grant): Promise<Charge> {
+    return this.buckets.charge(clientId, 'token', limits.token ?? this.settings.rateLimits.token);
+  }
+
+  async chargeFailure(clientId: string, source: string): Promise<Charge> {
+    const { perMinute, burst } = this.settings.rateLimits.token;
+    const all = { perMinute: perMinute * CLIENTS_PER_SOURCE, burst: burst * CLIENTS_PER_SOURCE };
+    const bySource = await this.buckets.charge(`source ${source}`, 'failure', all);
+    // Beyond it no bucket is made for yet another client id: memory is bounded by sources, not by what they make up.
+    if (!bySource.allowed) return bySource;
+    // Of any length and any characters: what is only asked for must not stand in a key.
+    const pair = createHash('sha256').update(`${source}\n${clientId}`).digest('base64url');
+    return this.buckets.charge(`failure ${pair}`, 'failure', { perMinute, burst });
+  }
+}

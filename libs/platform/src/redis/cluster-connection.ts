@@ -1,0 +1,98 @@
+import { Cluster, Command, type Redis } from 'ioredis';
+import type { RedisAddress } from './redis-address';
+import { RedisConnection, THE_NODE, connectionOptions, retryDelay } from './redis-connection';
+
+/** More than enough to find a key on each of any number of nodes, unless one has next to no slots. */
+const MOST_KEYS_TRIED = 20_000;
+
+const slotOf = (key: string): number => new Command('get', [key]).getSlot();
+const ignore = (): undefined => undefined;
+
+/** A cluster, of which the address names some nodes. Keys go to the node that has their slot. */
+export class ClusterConnection extends RedisConnection {
+  readonly client: Cluster;
+  fault: unknown;
+  private closed = false;
+
+  constructor(
+    address: Extract<RedisAddress, { kind: 'cluster' }>,
+    /** Called when slots may have gone to other nodes. */
+    moved: () => void,
+  ) {
+    super();
+    this.client = new Cluster(
+      address.nodes.map((node) => ({ ...node })),
+      {
+        lazyConnect: true,
+        enableOfflineQueue: false,
+        maxRedirections: 4,
+        // A delay would be longer than anybody waits. Where a node is gone, the others say at the next try who has its slots.
+        ...{ retryDelayOnFailover: 0, retryDelayOnClusterDown: 0, retryDelayOnTryAgain: 10 },
+        slotsRefreshTimeout: 500,
+        clusterRetryStrategy: retryDelay,
+        // Names stay names: a certificate is for one, and one that cannot be resolved must not hide the other nodes.
+        dnsLookup: (host, callback) => callback(null, host),
+        redisOptions: { ...connectionOptions(address.tls, address.credentials), disconnectTimeout: 100 },
+      },
+    );
+    for (const event of ['error', 'node error']) this.client.on(event, (error: unknown) => (this.fault = error));
+    this.client.on('+node', answerForAsking);
+    this.client.on('ready', () => {
+      this.fault = undefined;
+      moved();
+    });
+    this.client.on('refresh', moved);
+    this.client.on('end', () => this.connectLater());
+  }
+
+  /** Connects to every primary, so that the first command to each does not wait for that. */
+  async connect(): Promise<void> {
+    await this.client.connect();
+    await Promise.allSettled(this.client.nodes('master').map((node) => node.ping()));
+  }
+
+  disconnect(): void {
+    this.closed = true;
+    this.client.disconnect();
+  }
+
+  nodeOf(key: string): string {
+    if (this.client.status !== 'ready') return THE_NODE;
+    return this.client.slots[slotOf(key)]?.[0] ?? THE_NODE;
+  }
+
+  isNode(node: string): boolean {
+    if (this.client.status !== 'ready') return true;
+    return this.client.slots.some(([primary]) => primary === node);
+  }
+
+  keysOnEachNode(name: string): string[] {
+    const wanted = new Set(this.client.slots.map(([primary]) => primary));
+    const keys: string[] = [];
+    for (let number = 0; wanted.size > 0 && number < MOST_KEYS_TRIED; number += 1) {
+      const key = `${name}:${number}`;
+      if (wanted.delete(this.client.slots[slotOf(key)]?.[0])) keys.push(key);
+    }
+    return keys.length === 0 ? [name] : keys;
+  }
+
+  giveUp(node: string): void {
+    for (const each of this.client.nodes()) {
+      if (`${each.options.host}:${each.options.port}` === node) each.disconnect();
+    }
+  }
+
+  /** The client gives up only when it is told to; but then it would be for good. */
+  private connectLater(): void {
+    if (this.closed) return;
+    setTimeout(() => {
+      if (!this.closed) this.client.connect().catch((error: unknown) => (this.fault = error));
+    }, 1_000).unref();
+  }
+}
+
+/** The client sends ASKING and forgets it: were it to fail, nobody would catch that, and the process would end. */
+function answerForAsking(node: Redis): void {
+  const asking = node.asking.bind(node);
+  Object.assign(node, { asking: () => asking().catch(ignore) });
+}

@@ -1,0 +1,32 @@
+import type { Circuit } from './circuit';
+import type { RedisClient } from './redis-client';
+
+type Values = readonly (string | number)[];
+
+/** Every command passes the circuit of the node that has its key, so that one node of a cluster can be away alone. */
+export class GuardedClient implements RedisClient {
+  constructor(
+    private readonly client: RedisClient,
+    private readonly circuitOf: (key: string) => Circuit,
+  ) {}
+
+  async get(key: string): Promise<string | null> {
+    return this.circuitOf(key).run(() => this.client.get(key));
+  }
+
+  async set(key: string, value: string, expiry: 'PX', milliseconds: number, condition: 'NX'): Promise<'OK' | null> {
+    return this.circuitOf(key).run(() => this.client.set(key, value, expiry, milliseconds, condition));
+  }
+
+  async del(key: string): Promise<number> {
+    return this.circuitOf(key).run(() => this.client.del(key));
+  }
+
+  async eval(script: string, keyCount: number, ...values: Values): Promise<unknown> {
+    return this.circuitOf(String(values[0])).run(() => this.client.eval(script, keyCount, ...values));
+  }
+
+  async evalsha(digest: string, keyCount: number, ...values: Values): Promise<unknown> {
+    return this.circuitOf(String(values[0])).run(() => this.client.evalsha(digest, keyCount, ...values));
+  }
+}

@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+import type { RedisClient } from './redis-client';
+
+/**
+ * A Lua script, sent by its digest, and in full only where Redis does not know it: on a new node, after a restart, after
+ * SCRIPT FLUSH.
+ */
+export class RedisScript {
+  private readonly digest: string;
+
+  constructor(private readonly text: string) {
+    this.digest = createHash('sha1').update(text).digest('hex');
+  }
+
+  /** What the script returns. All keys have the same hash tag. */
+  async run(redis: RedisClient, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    try {
+      return await redis.evalsha(this.digest, keys.length, ...keys, ...args);
+    } catch (error) {
+      if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
+      return redis.eval(this.text, keys.length, ...keys, ...args);
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import { RedisScript } from '../redis/redis-script';
+
+/**
+ * Lua: microseconds by Redis' own clock, which all replicas share. A first argument that is not empty stands in for it, so
+ * that tests can move the time.
+ */
+export const NOW_LUA = `
+  local now = tonumber(ARGV[1])
+  if not now then
+    local time = redis.call('TIME')
+    now = time[1] * 1000000 + time[2]
+  end`;
+
+/**
+ * Lua: `charge(field, now, interval, burst)` takes a token of the bucket that a field of the hash KEYS[1] remembers, as
+ * `chargeBucket` does. Gives allowed (1 or 0), the time worth of tokens left, and the time to full, in microseconds.
+ */
+export const CHARGE_LUA = `
+  local function charge(field, now, interval, burst)
+    local stored = redis.call('HGET', KEYS[1], field)
+    local emptyAt = now + interval * burst
+    local fullAt = math.min(math.max(tonumber(stored) or now, now), emptyAt)
+    local allowed = 0
+    if fullAt + interval <= emptyAt then
+      fullAt = fullAt + interval
+      allowed = 1
+    end
+    local text = string.format('%.0f', fullAt)
+    if text ~= stored then redis.call('HSET', KEYS[1], field, text) end
+    -- What is remembered of a bucket that is full again is not worth keeping.
+    local needed = math.ceil((fullAt - now) / 1000) + 10000
+    if redis.call('PTTL', KEYS[1]) < needed then redis.call('PEXPIRE', KEYS[1], needed) end
+    return {allowed, emptyAt - fullAt, fullAt - now}
+  end`;
+
+/** KEYS: the hash. ARGV: the time or nothing, the field, microseconds between tokens, tokens of a full bucket. */
+export const CHARGE = new RedisScript(`
+  ${NOW_LUA}
+  ${CHARGE_LUA}
+  return charge(ARGV[2], now, tonumber(ARGV[3]), tonumber(ARGV[4]))`);

@@ -1,0 +1,18 @@
+import type { RateLimit } from '#libs/kernel';
+
+/** The class of a request under /v1 (decisions, section 3). */
+export const rateClassOf = (method: string): 'read' | 'write' =>
+  method === 'GET' || method === 'HEAD' ? 'read' : 'write';
+
+/** Microseconds between two tokens. Rounded down, so that whoever keeps to the sustained rate never waits. */
+export function intervalOf({ perMinute }: RateLimit): number {
+  return Math.max(1, Math.floor(60_000_000 / perMinute));
+}
+
+/** A share of a limit for one of so many replicas that cannot ask each other; at least one token. */
+export function shareOf({ perMinute, burst }: RateLimit, replicas: number): RateLimit {
+  return {
+    perMinute: Math.max(1, Math.floor(perMinute / replicas)),
+    burst: Math.max(1, Math.floor(burst / replicas)),
+  };
+}

@@ -1,0 +1,31 @@
+import type { ExecutionContext } from '@nestjs/common';
+import { ThrottlerModule } from '@nestjs/throttler';
+import type { Request } from 'express';
+import type { RateLimit } from '#libs/kernel';
+import { Settings } from '../config/settings';
+import { intervalOf, rateClassOf } from './rate-limit';
+import { TokenBuckets } from './token-buckets';
+
+/** The limits of requests under /v1: the application's own where it has some, else those of the settings. */
+export const throttling = ThrottlerModule.forRootAsync({
+  inject: [Settings, TokenBuckets],
+  useFactory: (settings: Settings, storage: TokenBuckets) => {
+    const limitOf = (context: ExecutionContext): RateLimit => {
+      const request = context.switchToHttp().getRequest<Request>();
+      const rateClass = rateClassOf(request.method);
+      return request.context.caller?.limits[rateClass] ?? settings.rateLimits[rateClass];
+    };
+    return {
+      storage,
+      throttlers: [
+        {
+          name: 'client',
+          limit: (context) => limitOf(context).burst,
+          ttl: (context) => millisecondsToFill(limitOf(context)),
+        },
+      ],
+    };
+  },
+});
+
+const millisecondsToFill = (limit: RateLimit): number => (intervalOf(limit) * limit.burst) / 1_000;

@@ -1,0 +1,73 @@
+import { RunningCommand } from '../support/running-command';
+import { SPECIFIED_LIMITS, type TestApp, startApp } from '../support/start-app';
+
+const PROGRAM = 'apps/admin/run.mjs';
+
+describe('admin applications: what changes one that is there', () => {
+  let app: TestApp;
+  let environment: Record<string, string>;
+  let form: { grant_type: string; client_id: string; client_secret: string };
+  beforeAll(async () => {
+    app = await startApp(SPECIFIED_LIMITS);
+    environment = {
+      DATABASE_URL: app.database.databaseUrl,
+      MIGRATION_DATABASE_URL: app.database.migrationDatabaseUrl,
+      LOCAL_DIR: app.settings.localDir,
+    };
+    const { clientId, clientSecret } = await app.arrange.anApplication(await app.arrange.aWorkspace());
+    form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+  });
+  afterAll(async () => {
+    await RunningCommand.killAll();
+    await app.stop();
+  });
+
+  const run = (verb: string, ...words: string[]) =>
+    new RunningCommand(PROGRAM, ['applications', verb, form.client_id, ...words, '--json'], environment).finished;
+  const document = async (verb: string, ...words: string[]): Promise<Record<string, unknown>> => {
+    const { exitCode, stdout, stderr } = await run(verb, ...words);
+    expect([exitCode, stderr]).toEqual([0, '']);
+    return JSON.parse(stdout) as Record<string, unknown>;
+  };
+  const token = async (secret = form.client_secret) => app.client().requestToken({ ...form, client_secret: secret });
+
+  it('acts on the next request', async () => {
+    const client = app.client((await token()).body['access_token'] as string);
+    const limit = async () => (await client.get('/v1/computers')).headers.get('x-ratelimit-limit');
+    expect(await document('set-limits', '--read', '500/1000', '--write', '7/9')).toMatchObject({
+      client_id: form.client_id,
+      limits: { read: '500/1000', write: '7/9' },
+    });
+    expect(await limit()).toBe('1000');
+    expect(await document('clear-limits')).toMatchObject({ limits: {} });
+    expect(await limit()).toBe('100');
+    expect(await document('set-scopes', '--scope', 'inventory:read')).toMatchObject({ scopes: ['inventory:read'] });
+    expect((await client.get('/v1/computers')).body['code']).toBe('insufficient_scope');
+  });
+
+  it('rotates the secret, which it shows once, with an overlap or without', async () => {
+    const overlapping = await document('rotate-secret', '--overlap', '24h');
+    const inADay = Date.parse(overlapping['previousSecretExpiresAt'] as string) - Date.now();
+    expect(Object.keys(overlapping)).toEqual(['client_id', 'client_secret', 'previousSecretExpiresAt']);
+    expect(Math.round(inADay / 3_600_000)).toBe(24);
+    expect((await token()).status).toBe(200);
+    const live = (await token(overlapping['client_secret'] as string)).body['access_token'] as string;
+    expect(await document('rotate-secret')).toMatchObject({ previousSecretExpiresAt: null });
+    expect((await app.client(live).get('/v1/inventory/assets')).body['code']).toBe('token_superseded');
+    expect((await token(overlapping['client_secret'] as string)).body['code']).toBe('invalid_client');
+  });
+
+  it('refuses what it cannot do: 2 for wrong usage, 1 for an unknown client', async () => {
+    for (const words of [
+      ['set-limits'],
+      ['set-limits', '--read', '0/5'],
+      ['set-scopes'],
+      ['rotate-secret', '--overlap', '1y'],
+    ]) {
+      const [verb = '', ...others] = words;
+      expect([words, (await run(verb, ...others)).exitCode]).toEqual([words, 2]);
+    }
+    form = { ...form, client_id: 'ci_nobody' };
+    expect((await run('clear-limits')).exitCode).toBe(1);
+  });
+});

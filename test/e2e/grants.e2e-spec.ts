@@ -1,0 +1,154 @@
+import { Redis } from 'ioredis';
+import type { ApiClient } from '../support/api-client';
+import { type TestOperator, openOperator } from '../support/operator';
+import { type TestApp, startApp, startReplica } from '../support/start-app';
+import { TcpProxy } from '../support/tcp-proxy';
+
+const ASSETS = '/v1/inventory/assets';
+const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** What an operator or a token request changes is in force on every replica from the next request on. */
+describe('What an application may do, on three replicas that keep copies of it', () => {
+  let replicas: TestApp[];
+  let workspace: string;
+  let operator: TestOperator;
+  let proxy: TcpProxy;
+  let redisUrl: URL;
+  beforeAll(async () => {
+    const url = new URL(process.env['TEST_REDIS_URL'] as string);
+    proxy = await TcpProxy.to(url.hostname, Number(url.port));
+    redisUrl = new URL(url);
+    redisUrl.port = String(proxy.port);
+    const settings = { REDIS_URL: redisUrl.href };
+    const first = await startApp(settings);
+    replicas = [first, await startReplica(first, settings), await startReplica(first, settings)];
+    workspace = await first.arrange.aWorkspace();
+    operator = await openOperator(first);
+  });
+  afterAll(async () => {
+    await operator.close();
+    for (const replica of [...replicas].reverse()) await replica.stop();
+    await proxy.close();
+  });
+  afterEach(async () => {
+    await proxy.set('forward');
+    // Redis is left alone for a second after a failure.
+    await delay(1_200);
+  });
+
+  const first = (): TestApp => replicas[0] as TestApp;
+  const anApplication = async (scopes?: Parameters<TestApp['arrange']['anApplication']>[1]) => {
+    const { clientId, clientSecret } = await first().arrange.anApplication(workspace, scopes);
+    const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+    const issue = async (from: TestApp = first()): Promise<string> => {
+      const answer = await from.client().requestToken(form);
+      if (answer.status !== 200) throw new Error(answer.text);
+      return answer.body['access_token'] as string;
+    };
+    return { clientId, form, issue };
+  };
+  const read = (client: ApiClient) => client.get(`${ASSETS}?pageSize=1`);
+  /** One answer of each replica: its status, and its code where there is one. */
+  const everywhere = (token: string) =>
+    Promise.all(
+      replicas.map(async (replica) => {
+        const { status, body } = await read(replica.client(token));
+        return status === 200 ? 200 : body['code'];
+      }),
+    );
+  const all = (outcome: unknown) => [outcome, outcome, outcome];
+
+  it('a token is refused everywhere from the first request after a newer one was received', async () => {
+    const { issue } = await anApplication();
+    let old = await issue();
+    for (let round = 0; round < 20; round += 1) {
+      expect(await everywhere(old)).toEqual(all(200));
+      const token = await issue(replicas[round % 3]);
+      expect(await everywhere(old)).toEqual(all('token_superseded'));
+      expect(await everywhere(token)).toEqual(all(200));
+      old = token;
+    }
+  });
+
+  it('of many tokens that are issued at once exactly one is valid', async () => {
+    const { issue } = await anApplication();
+    const tokens = await Promise.all(Array.from({ length: 60 }, (_, index) => issue(replicas[index % 3])));
+    const outcomes = await Promise.all(tokens.map((token) => everywhere(token)));
+    expect(outcomes.filter((outcome) => outcome[0] === 200)).toEqual([all(200)]);
+    expect(outcomes.filter((outcome) => outcome[0] !== 200)).toHaveLength(59);
+  });
+
+  it('scopes that are taken away, a disabled application and a rotated secret bite on the next request', async () => {
+    const { clientId, form, issue } = await anApplication();
+    const token = await issue();
+    expect(await everywhere(token)).toEqual(all(200));
+    await operator.applications.setScopes(clientId, ['computers:read']);
+    expect(await everywhere(token)).toEqual(all('insufficient_scope'));
+    await operator.applications.setScopes(clientId, ['all:read']);
+    expect(await everywhere(token)).toEqual(all(200));
+    await operator.applications.setDisabled(clientId, true);
+    expect(await everywhere(token)).toEqual(all('token_invalid'));
+    expect((await first().client().requestToken(form)).body['code']).toBe('invalid_client');
+    await operator.applications.setDisabled(clientId, false);
+    expect(await everywhere(token)).toEqual(all(200));
+
+    const overlapping = await operator.applications.rotateSecret(clientId, 60);
+    expect(await everywhere(token)).toEqual(all(200));
+    for (const client_secret of [form.client_secret, overlapping?.clientSecret as string]) {
+      expect(
+        (
+          await first()
+            .client()
+            .requestToken({ ...form, client_secret })
+        ).status,
+      ).toBe(200);
+    }
+    const latest = (await first().client().requestToken(form)).body['access_token'] as string;
+    await operator.applications.rotateSecret(clientId, null);
+    expect(await everywhere(latest)).toEqual(all('token_superseded'));
+    for (const client_secret of [form.client_secret, overlapping?.clientSecret as string]) {
+      expect(
+        (
+          await first()
+            .client()
+            .requestToken({ ...form, client_secret })
+        ).body['code'],
+      ).toBe('invalid_client');
+    }
+  });
+
+  it('what was read before a change is not kept after it, whatever Redis forgot in between', async () => {
+    const { issue } = await anApplication();
+    const redis = new Redis(process.env['TEST_REDIS_URL'] as string);
+    let old = await issue();
+    for (let round = 0; round < 15; round += 1) {
+      // Readers whose copy is missing, at the moment of the change.
+      await redis.flushall();
+      const readers = Array.from({ length: 6 }, (_, index) => read((replicas[index % 3] as TestApp).client(old)));
+      const token = await issue();
+      await Promise.all(readers);
+      expect(await everywhere(old)).toEqual(all('token_superseded'));
+      old = token;
+    }
+    await redis.quit();
+  });
+
+  it.each(['refuse', 'blackhole'] as const)(
+    'answers stay right and none fails while Redis is away (%s), and a change is told only when it is in force',
+    async (mode) => {
+      const { clientId, issue } = await anApplication();
+      const old = await issue();
+      expect(await everywhere(old)).toEqual(all(200));
+      await proxy.set(mode);
+      const token = await issue();
+      expect(await everywhere(old)).toEqual(all('token_superseded'));
+      expect(await everywhere(token)).toEqual(all(200));
+      await operator.applications.setDisabled(clientId, true);
+      expect(await everywhere(token)).toEqual(all('token_invalid'));
+      await proxy.set('forward');
+      await operator.applications.setDisabled(clientId, false);
+      await delay(1_200);
+      expect(await everywhere(token)).toEqual(all(200));
+    },
+  );
+});

@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto';
+import type { Answer, ApiClient } from '../support/api-client';
+import { type TestOperator, openOperator } from '../support/operator';
+import { SPECIFIED_LIMITS, type TestApp, startApp, startReplica } from '../support/start-app';
+
+const ASSETS = '/v1/inventory/assets';
+const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+const limitsOf = ({ headers }: Answer) => [headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')];
+const statuses = (answers: readonly Answer[]) => ({
+  passed: answers.filter(({ status }) => status !== 429).length,
+  limited: answers.filter(({ status }) => status === 429).length,
+});
+
+describe.each([
+  ['with Redis', () => ({ REDIS_URL: process.env['TEST_REDIS_URL'] as string })],
+  ['without Redis', () => ({})],
+])('Rate limits, %s', (_, settings: () => Record<string, string>) => {
+  let app: TestApp;
+  let workspace: string;
+  let operator: TestOperator;
+  beforeAll(async () => {
+    app = await startApp({ ...SPECIFIED_LIMITS, ...settings() });
+    workspace = await app.arrange.aWorkspace();
+    operator = await openOperator(app);
+  });
+  afterAll(async () => {
+    await operator.close();
+    await app.stop();
+  });
+
+  const read = (client: ApiClient) => client.get(`${ASSETS}?pageSize=1`);
+  const credentials = async () => {
+    const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
+    return { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+  };
+  /** As many as the bucket holds and one more, at once. */
+  const drain = (client: ApiClient, count: number, send = read) =>
+    Promise.all(Array.from({ length: count + 1 }, () => send(client)));
+
+  it('say on every authenticated answer what is left, and begin full', async () => {
+    const client = await app.arrange.aClient(workspace, ['inventory:read']);
+    expect(limitsOf(await read(client))).toEqual(['100', '99']);
+    expect(limitsOf(await client.get('/v1/computers'))).toEqual(['100', '98']);
+    expect(limitsOf(await client.get(`${ASSETS}?colour=red`))).toEqual(['100', '97']);
+    expect(limitsOf(await client.get(`${ASSETS}/${randomUUID()}`))).toEqual(['100', '96']);
+    expect(limitsOf(await client.send('HEAD', ASSETS))).toEqual(['100', '95']);
+    const refused = await client.patch(`${ASSETS}/${randomUUID()}`, {});
+    expect([refused.status, limitsOf(refused)]).toEqual([403, ['40', '39']]);
+    const { headers } = await read(client);
+    expect([headers.get('ratelimit-policy'), headers.get('ratelimit')]).toEqual([
+      '"read";q=100;w=120',
+      '"read";r=94;t=8',
+    ]);
+    expect(headers.get('x-ratelimit-reset')).toBeNull();
+  });
+
+  it('let exactly the burst of reads pass, and answer 429 with Retry-After beyond it', async () => {
+    const client = await app.arrange.aClient(workspace);
+    const answers = await drain(client, 100);
+    expect(statuses(answers)).toEqual({ passed: 100, limited: 1 });
+    const limited = answers.find(({ status }) => status === 429) as Answer;
+    expect([limited.body['code'], limited.headers.get('content-type')]).toEqual([
+      'rate_limited',
+      'application/problem+json',
+    ]);
+    expect(limitsOf(limited)).toEqual(['100', '0']);
+    const retryAfter = Number(limited.headers.get('retry-after'));
+    expect([1, 2]).toContain(retryAfter);
+    await delay(retryAfter * 1_000);
+    expect((await read(client)).status).toBe(200);
+  });
+
+  it('let exactly the burst of writes pass, replays and refusals included, whatever was read', async () => {
+    const client = await app.arrange.aClient(workspace);
+    const { id } = await app.arrange.anAsset(workspace);
+    const key = { 'Idempotency-Key': randomUUID() };
+    await client.patch(`${ASSETS}/${id}`, { description: 'x' }, key);
+    const replay = await client.patch(`${ASSETS}/${id}`, { description: 'x' }, key);
+    expect([replay.headers.get('idempotent-replayed'), limitsOf(replay)]).toEqual(['true', ['40', '38']]);
+    await client.patch(`${ASSETS}/${id}`, 'not json');
+    const answers = await drain(client, 37, (one) => one.patch(`${ASSETS}/${id}`, {}));
+    expect(statuses(answers)).toEqual({ passed: 37, limited: 1 });
+    expect((await read(client)).status).toBe(200);
+  });
+
+  it('are of each application alone', async () => {
+    const [one, other] = [await app.arrange.aClient(workspace), await app.arrange.aClient(workspace)];
+    await drain(one, 100);
+    expect(limitsOf(await read(other))).toEqual(['100', '99']);
+  });
+
+  it('charge nobody for health, unknown paths, wrong methods and tokens that are not accepted', async () => {
+    const form = await credentials();
+    const superseded = (await app.client().requestToken(form)).body['access_token'] as string;
+    const current = (await app.client().requestToken(form)).body['access_token'] as string;
+    for (let request = 0; request < 5; request += 1) {
+      const answer = await read(app.client(superseded));
+      expect([answer.body['code'], limitsOf(answer)]).toEqual(['token_superseded', [null, null]]);
+    }
+    for (const path of ['/v1/health', '/v1/nothing']) {
+      expect(limitsOf(await app.client(current).get(path))).toEqual([null, null]);
+    }
+    expect(limitsOf(await app.client(current).send('DELETE', ASSETS))).toEqual([null, null]);
+    expect(limitsOf(await read(app.client(current)))).toEqual(['100', '99']);
+  });
+
+  it('of an application’s own act on the next request, and go as they came', async () => {
+    const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
+    const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+    const client = app.client((await app.client().requestToken(form)).body['access_token'] as string);
+    expect(limitsOf(await read(client))).toEqual(['100', '99']);
+    await operator.applications.setLimits(clientId, { read: { perMinute: 5, burst: 3 } });
+    expect(limitsOf(await read(client))[0]).toBe('3');
+    await drain(client, 3);
+    expect((await read(client)).status).toBe(429);
+    await operator.applications.clearLimits(clientId);
+    expect((await read(client)).status).toBe(200);
+    await operator.applications.setLimits(clientId, { token: { perMinute: 1, burst: 2 } });
+    const issued = await app.client().requestToken(form);
+    expect([issued.status, limitsOf(issued)]).toEqual([200, ['2', expect.stringMatching(/^[01]$/)]]);
+  });
+
+  describe('of the token endpoint', () => {
+    const WRONG = `cs_${'A'.repeat(49)}`;
+
+    it('let the burst pass; beyond it no token is issued and the last one lives', async () => {
+      const form = await credentials();
+      const tokens: string[] = [];
+      for (let request = 0; request < 10; request += 1) {
+        const answer = await app.client().requestToken(form);
+        expect([answer.status, limitsOf(answer)]).toEqual([200, ['10', String(9 - request)]]);
+        tokens.push(answer.body['access_token'] as string);
+      }
+      const limited = await app.client().requestToken(form, { Accept: 'application/json' });
+      expect([limited.status, limited.body['code'], limited.body['error']]).toEqual([
+        429,
+        'rate_limited',
+        'temporarily_unavailable',
+      ]);
+      expect([limitsOf(limited), Number(limited.headers.get('retry-after')) > 0]).toEqual([['10', '0'], true]);
+      expect((await read(app.client(tokens.at(-1)))).status).toBe(200);
+    });
+
+    it('never keep a right secret out because of wrong ones, and answer those 429 at last', async () => {
+      const form = await credentials();
+      const guesses = await Promise.all(
+        Array.from({ length: 12 }, () => app.client().requestToken({ ...form, client_secret: WRONG })),
+      );
+      expect(guesses.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 10 }, () => 401), 429, 429]);
+      expect((await app.client().requestToken(form)).status).toBe(200);
+      const unknown = await Promise.all(
+        Array.from({ length: 12 }, () =>
+          app.client().requestToken({ ...form, client_id: 'ci_unknown', client_secret: WRONG }),
+        ),
+      );
+      expect(statuses(unknown)).toEqual({ passed: 10, limited: 2 });
+    });
+  });
+});
+
+describe('The failures of a source', () => {
+  it('are counted by the address of the connection, or by what a trusted proxy says of it', async () => {
+    const redis = { REDIS_URL: process.env['TEST_REDIS_URL'] as string };
+    const app = await startApp({ ...SPECIFIED_LIMITS, ...redis, TRUST_PROXY: '127.0.0.1, 10.0.0.0/8' });
+    const plain = await startReplica(app, { ...SPECIFIED_LIMITS, ...redis });
+    try {
+      // One network of the documentation's, so that runs do not meet each other in a Redis that is shared.
+      const network = `2001:db8:${Math.floor(Math.random() * 65_535).toString(16)}:${Math.floor(Math.random() * 65_535).toString(16)}`;
+      const guess = async (one: TestApp, forwarded: string, clientId: string): Promise<number> => {
+        const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: 'wrong' };
+        return (await one.client().requestToken(form, { 'X-Forwarded-For': forwarded })).status;
+      };
+      const outcomes: number[] = [];
+      for (let index = 0; index < 110; index += 1) {
+        outcomes.push(await guess(app, `${network}::${index + 1}`, `ci_${randomUUID()}`));
+      }
+      // A hundred of one network of 64 bits, whichever client ids and addresses of it they name; then none.
+      expect(outcomes.filter((status) => status === 401).length).toBeGreaterThanOrEqual(100);
+      expect(outcomes.at(-1)).toBe(429);
+      expect(await guess(app, '2001:db8:ffff:ffff::1', `ci_${randomUUID()}`)).toBe(401);
+      expect(await guess(app, `${network}::1, 10.1.2.3`, `ci_${randomUUID()}`)).toBe(429);
+      // Where no proxy is trusted the header is nobody's word.
+      expect(await guess(plain, `${network}::1`, `ci_${randomUUID()}`)).toBe(401);
+    } finally {
+      await plain.stop();
+      await app.stop();
+    }
+  });
+});

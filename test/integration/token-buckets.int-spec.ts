@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import type { RateLimit } from '#libs/kernel';
+import { chargeBucket } from '../../libs/platform/src/throttling/bucket';
+import { CHARGE } from '../../libs/platform/src/throttling/charge-script';
+import { LocalBuckets } from '../../libs/platform/src/throttling/local-buckets';
+import { intervalOf } from '../../libs/platform/src/throttling/rate-limit';
+import { type ChargeReply, bucketField, chargeOf, clientKey } from '../../libs/platform/src/throttling/token-buckets';
+
+const SECOND = 1_000_000;
+const START = 1_780_000_000 * SECOND;
+const READ: RateLimit = { perMinute: 50, burst: 100 };
+
+/**
+ * The model, in exact whole numbers: a bucket of `burst` tokens, of which one comes back every `interval` microseconds.
+ * It knows nothing of the moment at which it will be full.
+ */
+class Model {
+  private tokens: bigint;
+  private last: bigint | null = null;
+  private readonly interval: bigint;
+
+  constructor(private readonly limit: RateLimit) {
+    this.interval = BigInt(intervalOf(limit));
+    this.tokens = BigInt(limit.burst) * this.interval;
+  }
+
+  charge(now: bigint): { allowed: boolean; remaining: number } {
+    const capacity = BigInt(this.limit.burst) * this.interval;
+    const elapsed = this.last === null || now < this.last ? 0n : now - this.last;
+    this.tokens = this.tokens + elapsed > capacity ? capacity : this.tokens + elapsed;
+    this.last = now;
+    const allowed = this.tokens >= this.interval;
+    if (allowed) this.tokens -= this.interval;
+    return { allowed, remaining: Number(this.tokens / this.interval) };
+  }
+}
+
+describe('A token bucket', () => {
+  let redis: Redis;
+  beforeAll(() => {
+    redis = new Redis(process.env['TEST_REDIS_URL'] as string);
+  });
+  afterAll(() => redis.quit());
+
+  /** One bucket in Redis at a time that the test tells. */
+  const inRedis = (limit: RateLimit) => {
+    const owner = randomUUID();
+    return async (now: number) => {
+      const args = [now, bucketField('read'), intervalOf(limit), limit.burst];
+      return chargeOf((await CHARGE.run(redis, [clientKey(owner)], args)) as ChargeReply, limit);
+    };
+  };
+  const inMemory = (limit: RateLimit) => {
+    let fullAt: number | null = null;
+    return (now: number) => {
+      const charged = chargeBucket(fullAt, now, limit);
+      ({ fullAt } = charged);
+      return charged.charge;
+    };
+  };
+
+  it('agrees with a table of steps, in Redis and in the process', async () => {
+    const limit = { perMinute: 60, burst: 3 };
+    const steps: [seconds: number, allowed: boolean, remaining: number, retryAfter: number, toFull: number][] = [
+      [0, true, 2, 0, 1],
+      [0, true, 1, 0, 2],
+      [0, true, 0, 0, 3],
+      [0, false, 0, 1, 3],
+      [0.5, false, 0, 1, 3],
+      [0.999999, false, 0, 1, 3],
+      [1, true, 0, 0, 3],
+      [1, false, 0, 1, 3],
+      [3.5, true, 1, 0, 2],
+      [100, true, 2, 0, 1],
+    ];
+    const [redisBucket, localBucket] = [inRedis(limit), inMemory(limit)];
+    for (const [seconds, allowed, remaining, retryAfterSeconds, secondsToFull] of steps) {
+      const expected = { allowed, limit: 3, remaining, retryAfterSeconds, secondsToFull, windowSeconds: 3 };
+      const now = START + seconds * SECOND;
+      expect([seconds, localBucket(now)]).toEqual([seconds, expected]);
+      expect([seconds, await redisBucket(now)]).toEqual([seconds, expected]);
+    }
+  });
+
+  const limits = fc.record({
+    perMinute: fc.integer({ min: 1, max: 100_000 }),
+    burst: fc.integer({ min: 1, max: 5_000 }),
+  });
+  const pauses = fc.array(
+    fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 5_000 }), fc.integer({ min: 0, max: 90 * SECOND })),
+    {
+      minLength: 1,
+      maxLength: 60,
+    },
+  );
+
+  it('agrees with an exact model, whatever the limit and the pauses between requests', async () => {
+    await fc.assert(
+      fc.asyncProperty(limits, pauses, async (limit, sequence) => {
+        const model = new Model(limit);
+        const [redisBucket, localBucket] = [inRedis(limit), inMemory(limit)];
+        let now = START;
+        for (const pause of sequence) {
+          now += pause;
+          const expected = model.charge(BigInt(now));
+          const local = localBucket(now);
+          expect(local).toMatchObject(expected);
+          expect(await redisBucket(now)).toEqual(local);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('always has a token for who waits exactly Retry-After', async () => {
+    await fc.assert(
+      fc.asyncProperty(limits, fc.integer({ min: 0, max: 1_000_000 }), async (limit, offset) => {
+        const small = { ...limit, burst: Math.min(limit.burst, 20) };
+        const bucket = inMemory(small);
+        let now = START + offset;
+        let charge = bucket(now);
+        while (charge.allowed) charge = bucket((now += 7));
+        now += charge.retryAfterSeconds * SECOND;
+        expect(bucket(now).allowed).toBe(true);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it.each([
+    ['token', 5, 10],
+    ['read', 50, 100],
+    ['write', 20, 40],
+    ['odd', 7, 1],
+  ])('never refuses who keeps to the sustained rate (%s: %i a minute)', (_, perMinute, burst) => {
+    const bucket = inMemory({ perMinute, burst });
+    for (let request = 0; request < 500; request += 1) {
+      const now = START + Math.round((request * 60 * SECOND) / perMinute);
+      expect([request, bucket(now).allowed]).toEqual([request, true]);
+    }
+  });
+
+  it('heals within the time it takes to fill after the clock was set back by an hour', async () => {
+    const [redisBucket, localBucket] = [inRedis(READ), inMemory(READ)];
+    for (let request = 0; request < 101; request += 1) {
+      localBucket(START);
+      await redisBucket(START);
+    }
+    const before = START - 3_600 * SECOND;
+    expect([localBucket(before).allowed, (await redisBucket(before)).allowed]).toEqual([false, false]);
+    const healed = before + 1.2 * SECOND;
+    expect([localBucket(healed).allowed, (await redisBucket(healed)).allowed]).toEqual([true, true]);
+    const full = before + 125 * SECOND;
+    expect((await redisBucket(full)).remaining).toBe(99);
+  });
+
+  it('is forgotten by Redis some seconds after it is full again', async () => {
+    const owner = randomUUID();
+    await CHARGE.run(redis, [clientKey(owner)], ['', bucketField('read'), intervalOf(READ), READ.burst]);
+    const left = await redis.pttl(clientKey(owner));
+    expect(left).toBeGreaterThan(1_200);
+    expect(left).toBeLessThan(12_000);
+  });
+
+  it('of the process count whole tokens at any moment of the clock', () => {
+    for (let round = 0; round < 2_000; round += 1) {
+      const buckets = new LocalBuckets();
+      expect([buckets.charge('a', READ).remaining, buckets.charge('a', READ).remaining]).toEqual([99, 98]);
+    }
+  });
+
+  it('of the process are bounded in number: the one charged longest ago goes first', () => {
+    let now = 0;
+    const buckets = new LocalBuckets(2, () => now);
+    const limit = { perMinute: 1, burst: 2 };
+    expect(buckets.charge('a', limit).remaining).toBe(1);
+    expect(buckets.charge('b', limit).remaining).toBe(1);
+    expect(buckets.charge('a', limit).remaining).toBe(0);
+    expect(buckets.charge('c', limit).remaining).toBe(1);
+    expect(buckets.charge('a', limit).allowed).toBe(false);
+    expect(buckets.charge('b', limit).remaining).toBe(1);
+    now += 60 * SECOND;
+    expect(buckets.charge('b', limit).allowed).toBe(true);
+  });
+});

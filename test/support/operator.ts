@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { DataSource } from 'typeorm';
+import { ApplicationsService } from '#libs/auth';
+import { Database, RedisServer } from '#libs/platform';
+import { GrantCopiesRedis } from '../../libs/auth/src/redis/grant-copies.redis';
+import { ClientSecretsSystem } from '../../libs/auth/src/system/client-secrets.system';
+import { ApplicationRepositoryTypeorm } from '../../libs/auth/src/typeorm/application-repository.typeorm';
+import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
+import type { TestApp } from './start-app';
+
+/** An operator's command on the database of an application, wired as the command line does it. */
+export interface TestOperator {
+  readonly applications: ApplicationsService;
+  close(): Promise<void>;
+}
+
+export async function openOperator({ database, settings }: TestApp): Promise<TestOperator> {
+  const connection = { url: database.migrationDatabaseUrl, poolSize: 2, patience: 'operator' } as const;
+  const dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
+  const redis = new RedisServer(settings.redisUrl);
+  await redis.onModuleInit();
+  return {
+    applications: new ApplicationsService(
+      new ApplicationRepositoryTypeorm(new Database(dataSource)),
+      new ClientSecretsSystem(readFileSync(settings.secretPepperFile)),
+      new GrantCopiesRedis(redis, settings, true),
+    ),
+    close: async () => {
+      redis.onApplicationShutdown();
+      await dataSource.destroy();
+    },
+  };
+}
