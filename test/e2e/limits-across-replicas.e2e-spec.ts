@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import type { Answer } from '../support/api-client';
+import { type TestApp, startApp, startReplica } from '../support/start-app';
+
+const ASSETS = '/v1/inventory/assets';
+/** The specified bursts, with a rate so low that nothing comes back while a test runs. */
+const SETTINGS = { RATE_LIMIT_TOKEN: '1/10', RATE_LIMIT_READ: '1/100', RATE_LIMIT_WRITE: '1/40' };
+
+describe('Limits of three replicas that share a Redis', () => {
+  let replicas: TestApp[];
+  let workspace: string;
+  beforeAll(async () => {
+    const settings = { ...SETTINGS, REDIS_URL: process.env['TEST_REDIS_URL'] as string };
+    const first = await startApp(settings);
+    replicas = [first, await startReplica(first, settings), await startReplica(first, settings)];
+    workspace = await first.arrange.aWorkspace();
+  });
+  afterAll(async () => {
+    for (const replica of [...replicas].reverse()) await replica.stop();
+  });
+
+  const first = (): TestApp => replicas[0] as TestApp;
+  /** So many at once, over all replicas; how many of them were not refused. */
+  const passed = async (count: number, send: (replica: TestApp, index: number) => Promise<Answer>): Promise<number> => {
+    const answers = await Promise.all(
+      Array.from({ length: count }, (_, index) => send(replicas[index % 3] as TestApp, index)),
+    );
+    expect([...new Set(answers.map(({ status }) => status))].sort()).toEqual([200, 429]);
+    return answers.filter(({ status }) => status === 200).length;
+  };
+
+  it('let exactly the burst of reads and of writes pass, however many come at once', async () => {
+    const token = await first().arrange.aToken(workspace);
+    const { id } = await first().arrange.anAsset(workspace);
+    expect(await passed(300, (replica) => replica.client(token).get(`${ASSETS}?pageSize=1`))).toBe(100);
+    expect(await passed(120, (replica) => replica.client(token).patch(`${ASSETS}/${id}`, {}))).toBe(40);
+  });
+
+  it('let exactly the burst of token requests pass, and one of their tokens is valid', async () => {
+    const { clientId, clientSecret } = await first().arrange.anApplication(workspace);
+    const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+    const tokens: string[] = [];
+    const issued = await passed(60, async (replica) => {
+      const answer = await replica.client().requestToken(form);
+      if (answer.status === 200) tokens.push(answer.body['access_token'] as string);
+      return answer;
+    });
+    expect(issued).toBe(10);
+    const statuses = await Promise.all(tokens.map(async (token) => (await first().client(token).get(ASSETS)).status));
+    expect(statuses.sort()).toEqual([200, ...Array.from({ length: 9 }, () => 401)]);
+  });
+
+  it('never keep the owner of a client id out, whoever guesses its secret and how often', async () => {
+    const { clientId, clientSecret } = await first().arrange.anApplication(workspace);
+    const form = { grant_type: 'client_credentials', client_id: clientId };
+    const forge = async (index: number): Promise<number> => {
+      const replica = replicas[index % 3] as TestApp;
+      const answer = await replica.client().requestToken({ ...form, client_secret: `cs_${randomUUID()}` });
+      return answer.status;
+    };
+    let forging = true;
+    const forged: number[] = [];
+    const forgers = Array.from({ length: 12 }, async () => {
+      while (forging) forged.push(await forge(forged.length));
+    });
+    for (let request = 0; request < 10; request += 1) {
+      const { status } = await (replicas[request % 3] as TestApp)
+        .client()
+        .requestToken({ ...form, client_secret: clientSecret });
+      expect([request, status]).toEqual([request, 200]);
+    }
+    forging = false;
+    await Promise.all(forgers);
+    expect(forged.length).toBeGreaterThan(10);
+    expect(forged.every((status) => status === 401 || status === 429)).toBe(true);
+  });
+});
