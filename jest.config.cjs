@@ -26,6 +26,8 @@ module.exports = {
   coverageProvider: 'v8',
   // Real processes and databases on a busy machine: a test that hangs is told from one that waits by half a minute.
   testTimeout: 30_000,
+  // Most of what the tests do is to wait, for processes, locks and clocks: jest's own choice leaves a core idle.
+  maxWorkers: '100%',
   projects: [
     {
       ...shared,

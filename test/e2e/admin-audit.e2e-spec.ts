@@ -84,6 +84,7 @@ describe('admin audit', () => {
     expect(events.slice(0, 3).map((event) => event['client_id'])).toEqual(['ci_beta', 'ci_beta', 'ci_test']);
     expect(events[702]).toEqual({
       workspaceId: acme,
+      anchor: null,
       id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/) as string,
       occurredAt: expect.stringMatching(/^20\d\d-.*\.\d{3}Z$/) as string,
       assetId: first,

@@ -33,8 +33,8 @@ describe('Row-level security', () => {
         `INSERT INTO audit_event SELECT $1, id, now(), id, id, 'ci', 'r', 'k', '{}', sha256(''), 1, sha256('')
            FROM gen_random_uuid() AS id`,
         `INSERT INTO idempotency_record VALUES ($1, $1, '', '', 200, '{}', NULL, now(), now())`,
-        `INSERT INTO audit_seal VALUES ($1, 1, 1, '', now(), '')`,
-        `INSERT INTO audit_head VALUES ($1, 1, '', '')`,
+        `INSERT INTO audit_seal VALUES ($1, 1, 1, sha256(''), now(), sha256(''))`,
+        `INSERT INTO audit_head VALUES ($1, 1, sha256(''), sha256(''))`,
       ]) {
         await app.arrange.change(workspace, sql, [workspace]);
       }
