@@ -109,10 +109,13 @@ describe('A unit of work', () => {
   it('cannot be used by what it left behind', async () => {
     const scope = aScope();
     let late: Promise<number> = Promise.resolve(0);
+    let hasEnded = (): void => undefined;
+    const ended = new Promise<void>((resolve) => (hasEnded = resolve));
     await database.unitOfWork(scope, () => {
-      late = delay(50).then(() => count(scope));
+      late = ended.then(() => count(scope));
       return count(scope);
     });
+    hasEnded();
     await expect(late).rejects.toThrow('has ended');
   });
 
