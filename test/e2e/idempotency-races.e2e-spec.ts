@@ -68,6 +68,22 @@ describe.each([
     }
   });
 
+  it('replays and refuses by the key without waiting for the asset', async () => {
+    const id = await anAsset();
+    const key = { 'Idempotency-Key': randomUUID() };
+    const original = await client.patch(path(id), { description: 'once' }, key);
+    const answers = await whileLocked(id, 1_000, async () => {
+      const since = performance.now();
+      const replay = await client.patch(path(id), { description: 'once' }, key);
+      const conflict = await client.patch(path(id), { description: 'twice' }, key);
+      const invalid = await client.patch(path(id), { description: 7 }, key);
+      expect(performance.now() - since).toBeLessThan(900);
+      return [replay, conflict, invalid];
+    });
+    expect(answers.map(({ status }) => status)).toEqual([200, 409, 409]);
+    expect([answers[0]?.text, isReplay(answers[0] as Answer)]).toEqual([original.text, true]);
+  });
+
   it('lets the next of them try when the one before failed', async () => {
     const key = randomUUID();
     const id = await anAsset();

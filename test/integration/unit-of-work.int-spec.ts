@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { workspaceId } from '#libs/kernel';
-import { type BoundStatement, Database } from '#libs/platform';
+import { type BoundStatement, Database, GATE_IS_OPEN } from '#libs/platform';
 import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
+import { type Gate, GateClosed } from '../../libs/platform/src/database/unit-of-work';
 import { TcpProxy } from '../support/tcp-proxy';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
@@ -13,6 +14,8 @@ const INSERT = `
   VALUES ($1, $1, decode($2, 'hex'), '', 200, $3, now())`;
 const COUNT = 'SELECT count(*) FROM idempotency_record WHERE workspace_id = $1';
 const LOCK = `SELECT pg_advisory_xact_lock(hashtext($1 || $2))`;
+
+class Refused extends GateClosed {}
 
 describe('A unit of work', () => {
   let testDatabase: TestDatabase;
@@ -140,17 +143,67 @@ describe('A unit of work', () => {
     expect(await count(scope)).toBe(0);
   });
 
+  describe('with a gate', () => {
+    const scope = aScope();
+    const closing = (why: Error): Gate => ({
+      statements: [statement(`SELECT set_config('app.gate_closed', 'true', true)`)],
+      judge: ([rows]) => {
+        expect(rows).toEqual([['true']]);
+        throw why;
+      },
+    });
+    const opening = (judge: Gate['judge']): Gate => ({ statements: [statement('SELECT 1')], judge });
+
+    it('asks it in the first batch, and the work sees only its own rows', async () => {
+      const judged: unknown[] = [];
+      const gate = opening((rows) => judged.push(rows));
+      const counts = await database.unitOfWork(scope, async () => [await count(scope), await count(scope)], { gate });
+      expect([counts, judged]).toEqual([[0, 0], [[[['1']]]]]);
+    });
+
+    it.each([
+      ['writes and goes on', () => insert(scope, '01')],
+      ['throws before it asks anything', () => Promise.reject(new Error('refused by the domain'))],
+      ['swallows what its statements throw', () => count(scope).catch(() => 0)],
+    ])('that is closed leaves nothing of work that %s', async (_, work: () => Promise<unknown>) => {
+      const refused = new Refused('closed');
+      await expect(database.unitOfWork(scope, work, { gate: closing(refused) })).rejects.toBe(refused);
+      expect(await count(scope)).toBe(0);
+    });
+
+    it('that is closed waits for no lock of a statement that heeds it', async () => {
+      const { admin } = testDatabase;
+      await admin.query('BEGIN');
+      await admin.query(LOCK, [scope.workspaceId, '0f']);
+      const lock = statement(`${LOCK} WHERE ${GATE_IS_OPEN}`, scope.workspaceId, '0f');
+      const waiting = database.unitOfWork(scope, () => database.run(scope, [lock]), { gate: closing(new Refused()) });
+      await expect(waiting).rejects.toBeInstanceOf(Refused);
+      const heeding = database.unitOfWork(scope, () => database.run(scope, [lock]), { gate: opening(() => undefined) });
+      await expect(heeding).rejects.toMatchObject({ code: '55P03' });
+      await admin.query('COMMIT');
+    });
+
+    it('is asked again when the work is repeated', async () => {
+      let asked = 0;
+      const gate = opening(() => (asked += 1));
+      const work = async (): Promise<number> => {
+        await count(scope);
+        if (asked < 3) throw Object.assign(new Error('deadlock'), { code: '40P01' });
+        return asked;
+      };
+      expect(await database.unitOfWork(scope, work, { gate })).toBe(3);
+    });
+  });
+
   it('ends by its deadline: what is left is all that it waits for a lock', async () => {
     const scope = aScope();
     const { admin } = testDatabase;
     await admin.query('BEGIN');
     await admin.query(LOCK, [scope.workspaceId, '0d']);
     const since = performance.now();
-    const waiting = database.unitOfWork(
-      scope,
-      () => database.run(scope, [statement(LOCK, scope.workspaceId, '0d')]),
-      since + 500,
-    );
+    const waiting = database.unitOfWork(scope, () => database.run(scope, [statement(LOCK, scope.workspaceId, '0d')]), {
+      deadline: since + 500,
+    });
     await expect(waiting).rejects.toMatchObject({ code: '55P03' });
     expect(performance.now() - since).toBeLessThan(1_500);
     await admin.query('COMMIT');

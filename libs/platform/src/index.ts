@@ -19,6 +19,7 @@ export { DatabaseModule } from './database/database.module';
 export { type MigrationReport, RolesNotApart, RuntimeRoleUnfit, migrate } from './database/migrate';
 export { RuntimeRoleTooPowerful, assertRuntimeRole } from './database/runtime-role';
 export { type BoundStatement, type Statement, type TextRow } from './database/pipelined-statements';
+export { GATE_IS_OPEN } from './database/unit-of-work';
 export { type SchemaPart, type TableGrant } from './database/schema-part';
 export { type EmbeddedPostgres, openEmbeddedPostgres } from './embedded-postgres/embedded-postgres';
 export { EmbeddedPostgresFault } from './embedded-postgres/embedded-postgres-fault';

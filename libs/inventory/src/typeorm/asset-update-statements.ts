@@ -1,16 +1,19 @@
 import type { AssetId, WorkspaceId } from '#libs/kernel';
-import type { BoundStatement, Statement } from '#libs/platform';
+import { type BoundStatement, GATE_IS_OPEN, type Statement } from '#libs/platform';
 import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../domain/asset';
 import type { AssetPatch } from '../domain/asset-patch';
 import { API_SET } from './api-set';
 import { ASSET_COLUMNS } from './asset-statements';
 
-/** In the order of the ids, as everything that locks assets: two updates never wait for each other in a circle. */
+/**
+ * In the order of the ids, as everything that locks assets: two updates never wait for each other in a circle. A request
+ * whose answer is known already waits for no asset.
+ */
 const LOCK: Statement = {
-  name: 'asset_lock_1',
+  name: 'asset_lock_2',
   text: `
     SELECT ${ASSET_COLUMNS.join(', ')} FROM asset
-     WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[]) AND facet IS NOT NULL
+     WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[]) AND facet IS NOT NULL AND ${GATE_IS_OPEN}
      ORDER BY id FOR NO KEY UPDATE`,
 };
 

@@ -7,7 +7,7 @@ import type { Pool } from 'pg';
 import { poolOf } from './data-source';
 import { Permits } from './permits';
 import { type BoundStatement, PipelinedStatements, type TextRow } from './pipelined-statements';
-import { UnitOfWork } from './unit-of-work';
+import { type Gate, GateClosed, UnitOfWork } from './unit-of-work';
 
 /**
  * Whose rows row-level security lets a transaction see: one workspace's; before the workspace is known, the one
@@ -36,11 +36,6 @@ const SHORTEST_TRY_MS = 200;
 const LEFT_TO_READS = 2;
 
 const unheard = (): void => undefined;
-
-/** What a unit of work gives that has nothing to keep: it is rolled back, and nobody waits for that. */
-export class NothingToKeep<Result> {
-  constructor(readonly result: Result) {}
-}
 
 /** The one way to Postgres: nothing is read or written outside a tenant's scope. */
 @Injectable()
@@ -89,25 +84,27 @@ export class Database {
    * are called from within it. What `work` throws rolls everything back. A deadlock, a lock that was not had in time or
    * a row that went meanwhile repeats the whole of `work`, up to three times and until `deadline` (by `performance.now()`;
    * five seconds from now unless given). When the connection is lost during COMMIT, whether it took place is not known.
+   * What closes the gate is thrown rather than whatever `work` gave or threw.
    */
   async unitOfWork<Result>(
     scope: TenantScope,
-    work: () => Promise<Result | NothingToKeep<Result>>,
-    deadline = performance.now() + UNIT_PATIENCE_MS,
+    work: () => Promise<Result>,
+    {
+      gate,
+      deadline = performance.now() + UNIT_PATIENCE_MS,
+    }: { readonly gate?: Gate; readonly deadline?: number } = {},
   ): Promise<Result> {
     if (this.units.getStore()) throw new Error('A unit of work cannot begin within another.');
     for (let repeats = 0; ; repeats += 1) {
-      const unit = new UnitOfWork(this.pool, this.permits, scopeStatement(scope), deadline);
+      const unit = new UnitOfWork(this.pool, this.permits, scopeStatement(scope), deadline, gate);
       try {
-        const result = await this.units.run(unit, work);
-        if (result instanceof NothingToKeep) {
-          void unit.rollback();
-          return result.result;
-        }
+        const result = await this.units.run(unit, work).finally(() => unit.passGate());
         await unit.commit();
         return result;
       } catch (error) {
-        await unit.rollback(error);
+        const rolledBack = unit.rollback(error);
+        if (error instanceof GateClosed) throw error;
+        await rolledBack;
         const repeatable = REPEATABLE_SQLSTATES.has(String((error as { code?: unknown }).code));
         const left = deadline - performance.now();
         if (!repeatable || repeats === MAX_REPEATS || left < SHORTEST_TRY_MS) throw error;

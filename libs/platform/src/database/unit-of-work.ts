@@ -9,6 +9,25 @@ const COMMIT: BoundStatement = { name: 'commit', text: 'COMMIT', values: [] };
 const PATIENCE_MS = 2_000;
 const SET_LOCK_TIMEOUT = { name: 'set_lock_timeout', text: `SELECT set_config('lock_timeout', $1, true)` };
 
+/**
+ * What decides whether a unit of work may be at all. Its statements open the first batch, so that asking costs no round
+ * trip; what the work sends in the same batch has then been run too, and is rolled back when the gate is closed.
+ */
+export interface Gate {
+  readonly statements: readonly BoundStatement[];
+  /** Sees the rows of each statement before the work sees any. What it throws ends the unit, whatever the work does. */
+  judge(rows: readonly TextRow[][]): void;
+}
+
+/** Thrown by a gate that found nothing to do: the unit is rolled back, and nobody waits for that. */
+export abstract class GateClosed extends Error {}
+
+/**
+ * An SQL condition, for statements that wait for locks: false where the gate of the same batch told the transaction, by
+ * setting `app.gate_closed` to `true`, that it will be rolled back. What ends anyway must not wait.
+ */
+export const GATE_IS_OPEN = `current_setting('app.gate_closed', true) IS DISTINCT FROM 'true'`;
+
 /** Postgres answered, if only to refuse: its errors carry a SQLSTATE of five characters, a lost connection's do not. */
 const answered = (error: unknown): boolean => /^[0-9A-Z]{5}$/.test(String((error as { code?: unknown }).code));
 
@@ -22,6 +41,7 @@ export class UnitOfWork {
   private open = true;
   private failed = false;
   private lastSent: Promise<unknown> = Promise.resolve();
+  private verdict: { readonly closedBy: unknown } | null = null;
 
   constructor(
     private readonly pool: Pool,
@@ -29,6 +49,7 @@ export class UnitOfWork {
     private readonly scope: BoundStatement,
     /** When it must be over, by `performance.now()`: nothing is waited for beyond it. */
     private readonly deadline: number,
+    private readonly gate?: Gate,
   ) {}
 
   belongsTo(scope: BoundStatement): boolean {
@@ -46,6 +67,13 @@ export class UnitOfWork {
   write(statements: readonly BoundStatement[]): void {
     this.assertOpen();
     this.waiting.push(...statements);
+  }
+
+  /** Asks the gate if no batch has asked it yet. Throws what closes it, again if need be. */
+  async passGate(): Promise<void> {
+    await this.lastSent;
+    if (this.gate && !this.client && !this.failed) await this.send([]);
+    if (this.verdict) throw this.verdict.closedBy;
   }
 
   /** Sends what still waits, and COMMIT behind it: an error of either leaves nothing applied, a lost connection doubt. */
@@ -82,16 +110,30 @@ export class UnitOfWork {
 
   private async sendNow(statements: readonly BoundStatement[]): Promise<TextRow[][]> {
     const opening = this.client ? [] : [BEGIN, this.scope];
+    const gate = this.client ? undefined : this.gate;
     if (!this.client) {
       this.client = await this.connect();
       const left = Math.max(50, Math.floor(this.deadline - performance.now()));
       if (left < PATIENCE_MS) opening.push({ ...SET_LOCK_TIMEOUT, values: [`${left}ms`] });
     }
+    const asked = gate?.statements ?? [];
+    let rows: TextRow[][];
     try {
-      const rows = await PipelinedStatements.run(this.client, [...opening, ...statements]);
-      return rows.slice(opening.length);
+      rows = await PipelinedStatements.run(this.client, [...opening, ...asked, ...statements]);
     } catch (error) {
       this.failed = true;
+      throw error;
+    }
+    rows.splice(0, opening.length);
+    this.judge(gate, rows.splice(0, asked.length));
+    return rows;
+  }
+
+  private judge(gate: Gate | undefined, rows: readonly TextRow[][]): void {
+    try {
+      gate?.judge(rows);
+    } catch (error) {
+      this.verdict = { closedBy: error };
       throw error;
     }
   }

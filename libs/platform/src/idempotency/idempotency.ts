@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { Database, NothingToKeep } from '../database/database';
+import { Database } from '../database/database';
 import { IdempotencyInProgress } from './idempotency-errors';
 import { IdempotencyRecords } from './idempotency-records';
 import type { IdempotentAnswer, IdempotentRequest } from './idempotent-answer';
+import { KeyClaim, KeyTaken } from './key-claim';
 import { KeyLease } from './key-lease';
 import { KeyQueue } from './key-queue';
 
@@ -33,8 +34,8 @@ export class Idempotency {
   ) {}
 
   /**
-   * Runs `work` in one unit of work together with the record of its answer, unless the key has an answer already.
-   * Whatever `work` throws leaves no trace, and the key may be used again. Throws `idempotency_conflict` when the key
+   * Runs `work` in one unit of work together with the record of its answer, unless the key has an answer already: then
+   * whatever `work` gave, threw or wrote meanwhile is forgotten. Whatever `work` throws leaves no trace, and the key may be used again. Throws `idempotency_conflict` when the key
    * came with another request and `idempotency_in_progress` when the first is still at it after five seconds.
    */
   async answer(request: IdempotentRequest, work: () => Promise<IdempotentAnswer>): Promise<IdempotentOutcome> {
@@ -86,14 +87,17 @@ export class Idempotency {
     work: () => Promise<IdempotentAnswer>,
     deadline: number,
   ): Promise<IdempotentOutcome | null> {
-    const unit = async (): Promise<IdempotentOutcome | null | NothingToKeep<IdempotentOutcome | null>> => {
-      const state = await this.records.claim(request);
-      if (state.kind === 'answered') return new NothingToKeep({ answer: state.answer, replayed: true });
-      if (state.kind === 'busy') return new NothingToKeep(null);
+    const claim = new KeyClaim(request);
+    const unit = async (): Promise<IdempotentOutcome> => {
       const answer = await work();
-      await this.records.insert(request, answer);
+      await this.records.insert(claim, answer);
       return { answer, replayed: false };
     };
-    return this.database.unitOfWork(request, unit, deadline);
+    try {
+      return await this.database.unitOfWork(request, unit, { gate: claim, deadline });
+    } catch (error) {
+      if (!(error instanceof KeyTaken)) throw error;
+      return error.answer && { answer: error.answer, replayed: true };
+    }
   }
 }

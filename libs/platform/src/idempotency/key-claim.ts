@@ -1,0 +1,59 @@
+import { hash } from 'node:crypto';
+import type { BoundStatement, Statement, TextRow } from '../database/pipelined-statements';
+import { type Gate, GateClosed } from '../database/unit-of-work';
+import type { IdempotentAnswer, IdempotentRequest } from './idempotent-answer';
+import { ANSWER_COLUMNS, OF_KEY, answerOf, boundToKey } from './key-record';
+
+const TRY_LOCK: Statement = {
+  name: 'idempotency_try_lock_2',
+  text: `SELECT set_config('app.key_is_ours', pg_try_advisory_xact_lock($1::bigint)::text, true)`,
+};
+
+/** A statement after {@link TRY_LOCK}: what the key's last holder committed is seen only by one that began since. */
+const CLAIM: Statement = {
+  name: 'idempotency_claim_1',
+  text: `
+    SELECT ${ANSWER_COLUMNS}, ours,
+           set_config('app.gate_closed', (NOT ours OR coalesce(expires_at > now(), false))::text, true)
+      FROM (SELECT current_setting('app.key_is_ours')::boolean) AS key (ours)
+      LEFT JOIN idempotency_record ON ${OF_KEY}`,
+};
+
+/** The key has an answer; without one, another transaction is at it. */
+export class KeyTaken extends GateClosed {
+  constructor(readonly answer: IdempotentAnswer | null) {
+    super('The key is taken.');
+  }
+}
+
+/**
+ * The gate of the unit of work that is to answer a request: takes the key for the rest of the transaction, without waiting
+ * for another one that has it. A record that is there is found whoever holds the key. Closes by {@link KeyTaken}, and by
+ * `idempotency_conflict` when the record is of another request.
+ */
+export class KeyClaim implements Gate {
+  readonly statements: readonly BoundStatement[];
+  private foundNone = false;
+
+  constructor(readonly request: IdempotentRequest) {
+    this.statements = [{ ...TRY_LOCK, values: [lockNumber(request)] }, boundToKey(CLAIM, request)];
+  }
+
+  judge([, rows]: readonly TextRow[][]): void {
+    const claimed = rows?.[0];
+    const answer = answerOf(claimed, this.request);
+    if (answer || claimed?.[5] !== 't') throw new KeyTaken(answer);
+    this.foundNone = claimed[0] === null;
+  }
+
+  /** Whether a record whose time has passed may stand where this request's is to come. */
+  get mayReplaceDead(): boolean {
+    return !this.foundNone;
+  }
+}
+
+/** The number under which Postgres locks the key: 64 bits of a hash over all that makes it one. */
+function lockNumber({ workspaceId, applicationId, keyHash }: IdempotentRequest): string {
+  const digest = hash('sha256', `idempotency\n${workspaceId}\n${applicationId}\n${keyHash}`);
+  return BigInt.asIntN(64, BigInt(`0x${digest.slice(0, 16)}`)).toString();
+}
