@@ -20,11 +20,11 @@ export function applicationCard(application: Application) {
   const limits = Object.entries(limitsOf(application)).map(([rateClass, limit]) => `${rateClass} ${limit}`);
   return {
     name,
-    scopes: scopes.join('\n'),
+    scopes,
     disabled,
     created: createdAt,
     'last token': issuedAt,
-    ...(limits.length > 0 ? { limits: limits.join('\n') } : {}),
+    ...(limits.length > 0 ? { limits } : {}),
     ...(previousSecretExpiresAt ? { 'old secret until': previousSecretExpiresAt } : {}),
   };
 }

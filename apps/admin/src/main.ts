@@ -10,6 +10,7 @@ import { statusCommand } from './commands/status';
 import { tagKeysCommand } from './commands/tag-keys';
 import { workspacesCommand } from './commands/workspaces';
 import { explainError } from './explain-error';
+import { visibleText } from './visible-text';
 
 /**
  * The operators' command line. Commands load the libraries only when they run, so that help and a mistyped option are
@@ -46,7 +47,7 @@ async function main(): Promise<number> {
     // Commander has said what it has to say: help that was asked for is a success, all else wrong usage.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     const { exitCode, line } = explainError(error);
-    process.stderr.write(`error: ${line}\n`);
+    process.stderr.write(`error: ${visibleText(line)}\n`);
     if (['debug', 'trace'].includes(process.env['LOG_LEVEL'] ?? '') && error instanceof Error) {
       process.stderr.write(`${error.stack ?? ''}\n`);
     }

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { visibleText } from './visible-text';
 
 /** What one command has to say: a document for programs, and the same for people. */
 export interface Result {
@@ -6,7 +7,8 @@ export interface Result {
   readonly text: () => Promise<string> | string;
 }
 
-type Cell = string | number | boolean | Date | null | undefined;
+/** A list is shown one below the other. */
+type Cell = string | readonly string[] | number | boolean | Date | null | undefined;
 
 export async function print(result: Result, options: { readonly json?: boolean }): Promise<void> {
   const text = options.json === true ? JSON.stringify(result.json, null, 2) : await result.text();
@@ -71,5 +73,5 @@ function cell(value: Cell): string {
   if (value === null || value === undefined) return '';
   if (value instanceof Date) return value.toISOString();
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  return String(value);
+  return typeof value === 'object' ? value.map(visibleText).join('\n') : visibleText(String(value));
 }

@@ -65,7 +65,7 @@ async function list(options: CommonOptions & { readonly workspace: string }): Pr
     table(
       ['client_id', 'name', 'scopes', 'disabled', 'created', 'last token'],
       applications.map(({ clientId, name, scopes, disabled, createdAt, issuedAt }) => {
-        return [clientId, name, scopes.join('\n'), disabled, createdAt, issuedAt];
+        return [clientId, name, scopes, disabled, createdAt, issuedAt];
       }),
     );
   await print({ json: { items: applications.map(applicationJson) }, text }, options);

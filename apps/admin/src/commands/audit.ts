@@ -5,6 +5,7 @@ import type { Operator } from '../operator';
 import { type CommonOptions, parseClientId, parseSlug, withCommonOptions } from '../options';
 import { DocumentLines, print, table } from '../output';
 import { parseSince } from '../since-option';
+import { visibleText } from '../visible-text';
 
 interface ListOptions extends CommonOptions {
   readonly workspace?: string;
@@ -125,18 +126,14 @@ function draw(events: readonly RecordedEvent[]): Promise<string> {
       const lines = Object.entries(changes).map(([field, change]: [string, Partial<Changes[string]> | null]) => {
         return `${field}: ${shown(change?.old)} → ${shown(change?.new)}`;
       });
-      return [occurredAt, clientId, assetId, lines.join('\n'), requestId, sequence];
+      return [occurredAt, clientId, assetId, lines, requestId, sequence];
     }),
   );
 }
 
-/** What a client wrote must not be able to steer the terminal it is shown on, or to turn its text around. */
 function shown(value: unknown): string {
-  const written = JSON.stringify(value ?? null).replace(
-    /\p{Cc}|\p{Cf}/gu,
-    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  );
-  const text = [...written];
+  // Made visible before it is cut, so that what is shown is no longer than it may be.
+  const text = [...visibleText(JSON.stringify(value ?? null))];
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH).join('')}…` : text.join('');
 }
 

@@ -5,6 +5,7 @@ import type { ImportError, ImportReport } from '#libs/inventory';
 import { CommandFailed } from '../command-faults';
 import { type CommonOptions, parseSlug, withCommonOptions } from '../options';
 import { card, print } from '../output';
+import { visibleText } from '../visible-text';
 
 interface ImportCommandOptions extends CommonOptions {
   readonly workspace: string;
@@ -98,7 +99,7 @@ class ErrorFile {
 async function describe(report: ImportReport, options: ImportCommandOptions): Promise<string> {
   const { read, created, updated, unchanged, hidden, failed, errors, dryRun } = report;
   const shown = errors.slice(0, SHOWN_ERRORS).map(({ file, line, reason }) => {
-    return `${file === undefined ? '' : `${file}, `}line ${line}: ${reason}`;
+    return visibleText(`${file === undefined ? '' : `${file}, `}line ${line}: ${reason}`);
   });
   if (failed > shown.length) {
     shown.push(

@@ -29,7 +29,7 @@ export function statusCommand(): Command {
           'role of MIGRATION_DATABASE_URL': roles.owner,
           'role of DATABASE_URL': roles.runtime,
           'migrations applied': migrations.applied.length,
-          'migrations pending': migrations.pending.join('\n') || 'none',
+          'migrations pending': migrations.pending.length > 0 ? migrations.pending : 'none',
           workspaces,
           applications,
           assets,
