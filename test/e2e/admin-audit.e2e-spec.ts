@@ -84,7 +84,6 @@ describe('admin audit', () => {
     expect(events.slice(0, 3).map((event) => event['client_id'])).toEqual(['ci_beta', 'ci_beta', 'ci_test']);
     expect(events[702]).toEqual({
       workspaceId: acme,
-      anchor: null,
       id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/) as string,
       occurredAt: expect.stringMatching(/^20\d\d-.*\.\d{3}Z$/) as string,
       assetId: first,
@@ -93,11 +92,13 @@ describe('admin audit', () => {
       requestId: 'req-1',
       keyHash: 'ab'.repeat(32),
       changes: { classification: { old: 'UNKNOWN', new: 'PUBLIC' }, tags: { old: [], new: ['env'] } },
+      anchor: null,
       mac: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
       sequence: 1,
       link: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
     });
-    expect(events[0]).toMatchObject({ sequence: null, link: null });
+    expect(events[0]).toMatchObject({ anchor: null, sequence: null, link: null });
+    expect(events[2]).toMatchObject({ anchor: { sequence: 1, link: events[702]?.['link'] }, sequence: null });
     expect(drawn.stdout).toContain('classification: "UNKNOWN" → "PUBLIC"');
   }, 30_000);
 
@@ -117,6 +118,16 @@ describe('admin audit', () => {
     expect(itemsOf(recent)).toHaveLength(2);
     expect(itemsOf(other)).toEqual([]);
   }, 30_000);
+
+  it('spells out what a terminal would obey', async () => {
+    const fields = { '\u009bfield': { old: '\u202eevil', new: '\u009b2J\u007f' } };
+    const workspace = await setting.aWorkspace('terminal');
+    await setting.record(workspace, 1, { clientId: 'ci_\u2066', fields });
+    const { stdout } = await run('list', '--workspace', 'terminal');
+    await setting.tamper(workspace, 'DELETE FROM audit_event WHERE workspace_id = $1');
+    expect(stdout).toContain('"\\u{202e}evil" → "\\u{9b}2J\\u{7f}"');
+    expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  }, 20_000);
 
   it('ends quietly when its reader has seen enough', async () => {
     const { stdout, stderr } = await promisify(execFile)(

@@ -52,6 +52,42 @@ describe('The list of audit events', () => {
     for (const limit of [1, 500, 501, 10_000]) expect(await read({}, limit)).toEqual(all.slice(0, limit));
   });
 
+  it('has events of one id in several workspaces each once, also where a page ends between them', async () => {
+    const twins = [await setting.aWorkspace(), await setting.aWorkspace(), await setting.aWorkspace()];
+    await setting.record(twins[0] as WorkspaceId);
+    for (const twin of twins.slice(1)) {
+      await setting.database.admin.query(
+        `INSERT INTO audit_event SELECT $2, id, occurred_at, asset_id, application_id, client_id, request_id, key_hash,
+                changes, NULL, NULL, mac FROM audit_event WHERE workspace_id = $1`,
+        [twins[0], twin],
+      );
+    }
+    const sorted = [...twins].sort();
+    // Asked for in either order: the answer does not depend on the one in which they are found.
+    for (const workspaceIds of [sorted, [...sorted].reverse()]) {
+      const found: WorkspaceId[] = [];
+      for (let after: RecordedEvent | null = null; found.length < 10;) {
+        const page: RecordedEvent[] = await setting.trail.list({ workspaceIds }, { size: 1, after });
+        after = page[0] ?? null;
+        if (after === null) break;
+        found.push(after.workspaceId);
+      }
+      expect(found).toEqual([...sorted].reverse());
+    }
+  });
+
+  it('has the changes of one asset in the order they were made, within a millisecond too', async () => {
+    const workspace = await setting.aWorkspace();
+    jest.spyOn(Date, 'now').mockReturnValue(Date.now());
+    for (let update = 0; update < 20; update += 1) {
+      await setting.record(workspace, 1, { fields: { description: { old: update, new: update + 1 } } });
+    }
+    jest.restoreAllMocks();
+    const events = await read({ workspaceIds: [workspace] });
+    expect(new Set(events.map(({ occurredAt }) => occurredAt)).size).toBe(1);
+    expect(events.map(({ changes }) => changes['description']?.old)).toEqual([...Array(20).keys()].reverse());
+  });
+
   it('reads its way through an index, whatever there is of others', async () => {
     await setting.database.admin.query('ANALYZE audit_event');
     const { rows } = await setting.database.admin.query<{ 'QUERY PLAN': string }>(

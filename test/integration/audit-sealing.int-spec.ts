@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { Client } from 'pg';
@@ -6,6 +7,13 @@ import type { WorkspaceId } from '#libs/kernel';
 import { AuditSealer } from '../../libs/inventory/src/system/audit-sealer';
 import { AuditSetting } from '../support/audit-setting';
 import { startApp } from '../support/start-app';
+
+/** What the documentation says to run in psql, for a workspace of this id. */
+function setAside(workspace: WorkspaceId): string {
+  const [, sql = ''] = /```sql\n(.+?)```/s.exec(readFileSync('docs/audit.md', 'utf8')) ?? [];
+  if (!sql.includes(`:'workspace'`)) throw new Error('docs/audit.md has no such statements');
+  return sql.replaceAll(`:'workspace'`, `'${workspace}'`);
+}
 
 describe('Sealing of the audit', () => {
   let setting: AuditSetting;
@@ -29,18 +37,15 @@ describe('Sealing of the audit', () => {
     return rows;
   };
 
-  it('seals what waits in every workspace, in the order of time, a thousand events at a time', async () => {
+  it('seals what waits in every workspace, in the order of time, two hundred events at a time', async () => {
     const [large, small] = [await setting.aWorkspace(), await setting.aWorkspace()];
     for (let update = 0; update < 21; update += 1) await setting.record(large, 100);
     await setting.record(small, 3);
     expect(await setting.sealer().sealAll()).toBe(2_103);
     expect(await setting.sealer().sealAll()).toBe(0);
     const seals = await rowsOf(large, 'audit_seal', 'last_sequence');
-    expect(seals.map((seal) => [seal['first_sequence'], seal['last_sequence']])).toEqual([
-      ['1', '1000'],
-      ['1001', '2000'],
-      ['2001', '2100'],
-    ]);
+    const lasts = Array.from({ length: 11 }, (_, batch) => String(Math.min((batch + 1) * 200, 2_100)));
+    expect(seals.map((seal) => seal['last_sequence'])).toEqual(lasts);
     const events = await rowsOf(large, 'audit_event', 'sequence');
     const ids = events.map(({ id }) => id as string);
     expect(ids).toEqual([...ids].sort());
@@ -89,19 +94,117 @@ describe('Sealing of the audit', () => {
     expect(warnings.mock.calls).toEqual([]);
   });
 
-  it('vouches for no forged event: it and those after it are left to be found', async () => {
+  it('leaves a workspace alone, at once, while another replica seals it', async () => {
     const workspace = await setting.aWorkspace();
-    await setting.record(workspace, 4);
+    await setting.record(workspace);
+    const rival = await setting.anotherReplica();
+    let asked = 0;
+    await rival.transaction({ workspaceId: workspace }, async (manager) => {
+      await manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('audit seal ' || $1, 0))`, [workspace]);
+      const begun = Date.now();
+      expect(await setting.sealer().sealAll()).toBe(0);
+      asked = Date.now() - begun;
+    });
+    // One that waited would keep a connection from requests, and give up with a warning after lock_timeout.
+    expect(asked).toBeLessThan(1_500);
+    expect(warnings.mock.calls).toEqual([]);
+    expect(await setting.sealer().sealAll()).toBe(1);
+  });
+
+  it('seals in the order of time, whatever order the rows are found in', async () => {
+    const workspace = await setting.aWorkspace();
+    await setting.record(workspace, 5);
+    const name = new URL(setting.database.databaseUrl).pathname.slice(1);
+    // The oldest row is now the last of its page, and a session without index scans reads pages as they are.
     await setting.tamper(
       workspace,
-      `UPDATE audit_event SET client_id = 'ci_other' WHERE workspace_id = $1 AND id = (
-         SELECT max(id::text)::uuid FROM audit_event WHERE workspace_id = $1)`,
+      `WITH oldest AS (
+         DELETE FROM audit_event WHERE workspace_id = $1 AND id = (
+           SELECT id FROM audit_event WHERE workspace_id = $1 ORDER BY id LIMIT 1) RETURNING *)
+       INSERT INTO audit_event SELECT * FROM oldest`,
+      `ALTER DATABASE ${name} SET enable_indexscan = off`,
+    );
+    try {
+      expect(await setting.sealer(await setting.anotherReplica()).sealAll()).toBe(5);
+    } finally {
+      await setting.tamper(workspace, `ALTER DATABASE ${name} RESET enable_indexscan`);
+    }
+    const ids = (await rowsOf(workspace, 'audit_event', 'sequence')).map(({ id }) => id as string);
+    expect(ids).toEqual([...ids].sort());
+  });
+
+  it('seals what is before an event that was forged or altered and nothing from there on, says so once, and goes on elsewhere', async () => {
+    const [workspace, other] = [await setting.aWorkspace(), await setting.aWorkspace()];
+    for (const place of [workspace, other]) await setting.record(place, 4);
+    const third = `id = (SELECT id FROM audit_event WHERE workspace_id = $1 ORDER BY id OFFSET 2 LIMIT 1)`;
+    await setting.tamper(workspace, `UPDATE audit_event SET client_id = 'ci_x' WHERE workspace_id = $1 AND ${third}`);
+    const [sealer, rival] = [setting.sealer(), await setting.anotherReplica()];
+    expect(await sealer.sealAll()).toBe(2 + 4);
+    expect(await sealer.sealAll()).toBe(0);
+    // Another replica that is at it does not make it heal.
+    const trying = `SELECT pg_advisory_xact_lock(hashtextextended('audit seal ' || $1, 0))`;
+    await rival.transaction({ workspaceId: workspace }, async (manager) => {
+      await manager.query(trying, [workspace]);
+      expect(await sealer.sealAll()).toBe(0);
+    });
+    expect(await sealer.sealAll()).toBe(0);
+    expect([errors.mock.calls.length, notes.mock.calls.length]).toEqual([1, 0]);
+    expect(await setting.verify(workspace)).toMatchObject({
+      sequence: null,
+      reason: expect.stringMatching(/MAC/) as string,
+    });
+    await setting.tamper(
+      workspace,
+      `UPDATE audit_event SET client_id = 'ci_test' WHERE workspace_id = $1 AND ${third}`,
+    );
+    expect(await sealer.sealAll()).toBe(2);
+    expect(notes).toHaveBeenCalledTimes(1);
+    expect(await setting.audit.verify([workspace])).toMatchObject({ ok: true, sealed: 4 });
+  });
+
+  it('does not seal an event that was recorded after a chain that is gone', async () => {
+    const workspace = await setting.aChain();
+    await setting.tamper(
+      workspace,
+      'DELETE FROM audit_event WHERE workspace_id = $1 AND sequence = 3',
+      'UPDATE audit_event SET sequence = NULL, link = NULL WHERE workspace_id = $1 AND sequence IS NOT NULL',
+      'DELETE FROM audit_seal WHERE workspace_id = $1',
+      'DELETE FROM audit_head WHERE workspace_id = $1',
     );
     const sealer = setting.sealer();
-    expect([await sealer.sealAll(), await sealer.sealAll(), await sealer.sealAll()]).toEqual([3, 0, 0]);
+    // The first two were recorded before anything was sealed.
+    expect(await sealer.sealAll()).toBe(2);
+    // The one that is left of the next two was recorded after those; the two that follow were not.
+    expect(await sealer.sealAll()).toBe(1);
+    expect(await sealer.sealAll()).toBe(0);
     expect(errors).toHaveBeenCalledTimes(1);
-    expect(await setting.verify(workspace)).toMatchObject({ sequence: null });
     await setting.tamper(workspace, 'DELETE FROM audit_event WHERE workspace_id = $1 AND sequence IS NULL');
+  });
+
+  it('begins anew once the audit of a workspace was set aside as documented, after every update under way', async () => {
+    const workspace = await setting.aChain();
+    await setting.tamper(workspace, 'DELETE FROM audit_event WHERE workspace_id = $1 AND sequence = 3');
+    const client = new Client(setting.database.migrationDatabaseUrl);
+    const begun = setAside(workspace);
+    await client.connect();
+    let anew: Promise<unknown> = Promise.resolve();
+    try {
+      await setting.record(workspace, 2, {
+        // Long enough for what does not wait.
+        meanwhile: async () => {
+          anew = client.query(begun);
+          await delay(300);
+        },
+      });
+      await anew;
+    } finally {
+      await client.end();
+    }
+    expect(await setting.audit.verify([workspace])).toMatchObject({ ok: true, sealed: 0, unsealed: 0 });
+    await setting.record(workspace, 2);
+    expect(await setting.sealer().sealAll()).toBe(2);
+    expect(await setting.verify(workspace)).toBe('ok');
+    expect(errors.mock.calls).toEqual([]);
   });
 
   it('does not go on from a head that was tampered with', async () => {
@@ -147,7 +250,7 @@ describe('Sealing of the audit', () => {
         const workspace = await app.arrange.aWorkspace();
         const { id } = await app.arrange.anAsset(workspace);
         const client = await app.arrange.aClient(workspace);
-        await client.patch(`/v1/inventory/assets/${id}`, { description: 'to be sealed' });
+        expect((await client.patch(`/v1/inventory/assets/${id}`, { description: 'd' })).status).toBe(200);
         const waiting = async (): Promise<boolean> => {
           const sql = 'SELECT FROM audit_event WHERE asset_id = $1 AND sequence IS NULL';
           return (await app.database.admin.query(sql, [id])).rowCount === 1;
@@ -155,6 +258,14 @@ describe('Sealing of the audit', () => {
         expect(await waiting()).toBe(true);
         for (const deadline = Date.now() + 15_000; (await waiting()) && Date.now() < deadline;) await delay(100);
         expect(await waiting()).toBe(false);
+        expect((await client.patch(`/v1/inventory/assets/${id}`, { description: 'e' })).status).toBe(200);
+        const { rows } = await app.database.admin.query(
+          `SELECT event.anchor_sequence, event.anchor_link = sealed.link AS same
+             FROM audit_event AS event JOIN audit_event AS sealed USING (asset_id)
+            WHERE asset_id = $1 AND sealed.sequence = 1 AND event.id > sealed.id`,
+          [id],
+        );
+        expect(rows).toEqual([{ anchor_sequence: '1', same: true }]);
       } finally {
         await app.stop();
       }
@@ -205,6 +316,30 @@ describe('Sealing of the audit', () => {
       ]) {
         await expect(api.query(sql)).rejects.toMatchObject({ code: '42501' });
       }
+    });
+
+    it('what the sealing function is given that no key made is chained, found, and never sealed after', async () => {
+      const victim = await setting.aChain();
+      await api.query(`SELECT set_config('app.workspace_id', $1, false)`, [victim]);
+      const { rows } = await api.query<{ id: string }>('SELECT id FROM audit_event WHERE sequence IS NULL ORDER BY id');
+      const ids = rows.map(({ id }) => id);
+      const seal = (link: Buffer, mac: Buffer) =>
+        api.query('SELECT seal_audit_events($1, $2, 7, now(), $3, $3)', [ids, ids.map(() => link), mac]);
+      const [code, shorter] = [Buffer.alloc(32, 1), Buffer.alloc(31, 1)];
+      for (const [link, mac] of [
+        [shorter, code],
+        [code, shorter],
+      ] as const) {
+        await expect(seal(link, mac)).rejects.toMatchObject({ code: '23514' });
+      }
+      await seal(code, code);
+      await api.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
+      expect(await setting.verify(victim)).toMatchObject({ sequence: 7 });
+      await setting.record(victim);
+      await setting.sealer().sealAll();
+      expect(await rowsOf(victim, 'audit_seal', 'last_sequence')).toHaveLength(4);
+      expect(errors).toHaveBeenCalled();
+      await setting.tamper(victim, 'DELETE FROM audit_event WHERE workspace_id = $1 AND sequence IS NULL');
     });
 
     it('no place in the chain can be written', async () => {

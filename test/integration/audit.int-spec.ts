@@ -18,12 +18,13 @@ const EVENT_EDITS: readonly (readonly [column: string, edit: string, found: RegE
   ['key_hash', `key_hash = reverse(key_hash)`, /MAC does not match/],
   ['changes', `changes = jsonb_set(changes, '{description,old}', '""')`, /MAC does not match/],
   ['changes', `changes = changes || '{"owner": {"old": null, "new": null}}'`, /MAC does not match/],
+  ['anchor_sequence', 'anchor_sequence = 1', /MAC does not match/],
+  ['anchor_link', `anchor_link = ${OTHER_CODE}`, /MAC does not match/],
+  ['anchor_link', 'anchor_sequence = NULL, anchor_link = NULL', /MAC does not match/],
   ['mac', `mac = ${OTHER_CODE}`, /MAC does not match/],
   ['sequence', 'sequence = 1000', /the event is missing/],
   ['sequence', 'sequence = NULL, link = NULL', /the event is missing/],
   ['link', `link = ${OTHER_CODE}`, /not the one that was sealed/],
-  ['anchor_sequence', `anchor_sequence = 1, anchor_link = ${OTHER_CODE}`, /MAC does not match/],
-  ['anchor_link', `anchor_link = ${OTHER_CODE}, anchor_sequence = 2`, /MAC does not match/],
 ];
 const SEAL_EDITS = [
   ['workspace_id', `workspace_id = ${OTHER_ID}`],
@@ -58,7 +59,7 @@ const swap = (columns: readonly string[], one: number, other: number): string =>
     WHERE event.workspace_id = $1 AND twin.workspace_id = $1 AND event.sequence IN (${one}, ${other})
       AND twin.sequence = ${one + other} - event.sequence`;
 const COPIED =
-  'occurred_at, asset_id, application_id, client_id, request_id, key_hash, changes, mac, anchor_sequence, anchor_link';
+  'occurred_at, asset_id, application_id, client_id, request_id, key_hash, changes, anchor_sequence, anchor_link, mac';
 const copy = (of: number, place: string, link: string): string =>
   `INSERT INTO audit_event (workspace_id, id, ${COPIED}, sequence, link)
    SELECT workspace_id, ${OTHER_ID}, ${COPIED}, ${place}, ${link} FROM audit_event WHERE ${HERE} AND sequence = ${of}`;
@@ -186,7 +187,7 @@ describe('Verification of the audit', () => {
       null,
       [
         `INSERT INTO audit_event (workspace_id, id, ${COPIED})
-         VALUES ($1, ${OTHER_ID}, now(), ${OTHER_ID}, ${OTHER_ID}, 'ci_forged', 'r', 'k', '{}', ${OTHER_CODE}, NULL, NULL)`,
+         VALUES ($1, ${OTHER_ID}, now(), ${OTHER_ID}, ${OTHER_ID}, 'ci_forged', 'r', 'k', '{}', NULL, NULL, ${OTHER_CODE})`,
       ],
     ],
   ])('finds the insertion of %s: sequence %s', async (_what, sequence, statements) => {
@@ -196,6 +197,13 @@ describe('Verification of the audit', () => {
   it('finds an event that was kept out of the chain by a place that there is not', async () => {
     const unchecked = 'ALTER TABLE audit_event DROP CONSTRAINT IF EXISTS audit_event_sequence_check';
     expect(await foundAfter(unchecked, copy(3, '-7', 'link'))).toEqual(fault(7, /outside the chain/));
+  });
+
+  it('finds half an anchor, which no event was recorded with', async () => {
+    const unchecked = 'ALTER TABLE audit_event DROP CONSTRAINT IF EXISTS audit_event_check1';
+    for (const half of ['anchor_sequence = 1', `anchor_link = ${OTHER_CODE}`]) {
+      expect(await foundAfter(unchecked, edit(half, 1))).toEqual(fault(1, /MAC does not match/));
+    }
   });
 
   it('finds an event that was copied from another workspace', async () => {
@@ -229,19 +237,6 @@ describe('Verification of the audit', () => {
     ['last', 6, 5],
   ])('finds the deletion of the %s seal', async (_which, last, sequence) => {
     expect(await foundAfter(removeSeal(last))).toEqual(fault(sequence, /seal/));
-  });
-
-  it('finds what was removed by a chain begun anew: what was recorded after it is anchored to it', async () => {
-    const anew = [
-      `UPDATE audit_event SET sequence = NULL, link = NULL WHERE ${HERE}`,
-      `DELETE FROM audit_seal WHERE ${HERE}`,
-      `DELETE FROM audit_head WHERE ${HERE}`,
-    ];
-    const workspace = await setting.aChain();
-    await setting.tamper(workspace, remove(3), ...anew);
-    expect(await setting.verify(workspace)).toEqual(fault(null, /no longer stands in place/));
-    await setting.seal(workspace);
-    expect(await setting.verify(workspace)).toEqual(fault(expect.any(Number) as number, /no longer stands in place/));
   });
 
   it('finds a forged event whatever its id', async () => {
@@ -281,6 +276,71 @@ describe('Verification of the audit', () => {
       ...[workspace, sequence, head, mac],
     ]);
     expect(await setting.verify(workspace)).toEqual(fault(7, /beyond the head/));
+  });
+
+  describe('of a chain that was undone for the sealer to make anew', () => {
+    const unseal = (from: number): string =>
+      `UPDATE audit_event SET sequence = NULL, link = NULL WHERE ${HERE} AND sequence >= ${from}`;
+    const undo = [unseal(1), ...['audit_seal', 'audit_head'].map((table) => `DELETE FROM ${table} WHERE ${HERE}`)];
+    const sealAnew = async (workspace: WorkspaceId): Promise<void> => {
+      // Also by a sealer that does not look.
+      await setting.seal(workspace).catch(() => undefined);
+      await setting.sealBlindly(workspace);
+    };
+
+    it('finds an event that went, all others unsealed, before and after they are sealed again', async () => {
+      const workspace = await setting.aChain();
+      await setting.tamper(workspace, remove(3), ...undo);
+      expect(await setting.verify(workspace)).toEqual(fault(null, /no longer stands in place/));
+      await sealAnew(workspace);
+      expect(await setting.verify(workspace)).toEqual(fault(4, /no longer stands in place/));
+    });
+
+    it('finds an event that went from the end, an older head put back', async () => {
+      const workspace = await setting.aWorkspace();
+      await setting.record(workspace, 2);
+      await setting.seal(workspace);
+      const { rows } = await setting.database.admin.query(`SELECT * FROM audit_head WHERE ${HERE}`, [workspace]);
+      for (const _batch of [2, 3]) {
+        await setting.record(workspace, 2);
+        await setting.seal(workspace);
+      }
+      const { sequence, head, mac } = rows[0] as Record<string, unknown>;
+      await setting.tamper(
+        workspace,
+        remove(3),
+        unseal(4),
+        `DELETE FROM audit_seal WHERE ${HERE} AND last_sequence > 2`,
+      );
+      await setting.database.admin.query(`UPDATE audit_head SET sequence = $2, head = $3, mac = $4 WHERE ${HERE}`, [
+        ...[workspace, sequence, head, mac],
+      ]);
+      expect(await setting.verify(workspace)).toEqual(fault(null, /no longer stands in place/));
+      await sealAnew(workspace);
+      expect(await setting.verify(workspace)).toEqual(fault(4, /no longer stands in place/));
+    });
+
+    it('finds events that changed places though every link is of the key', async () => {
+      const workspace = await setting.aChain();
+      await setting.tamper(workspace, ...undo);
+      await setting.sealBlindly(workspace, (events) => [...events].reverse());
+      expect(await setting.verify(workspace)).toEqual(fault(1, /no longer stands in place/));
+    });
+
+    it('ties every event to the end of the chain when it was recorded, however late it is sealed', async () => {
+      const workspace = await setting.aChain();
+      const replica = await setting.anotherReplica();
+      await setting.record(workspace, 1, { database: replica, meanwhile: () => setting.seal(workspace) });
+      await setting.record(workspace);
+      await setting.seal(workspace);
+      const { rows } = await setting.database.admin.query(
+        `SELECT anchor_sequence AS anchor FROM audit_event WHERE ${HERE} ORDER BY sequence`,
+        [workspace],
+      );
+      const anchors = rows.map(({ anchor }: { anchor?: unknown }) => anchor);
+      expect(anchors).toEqual([null, null, '2', '2', '4', '4', '6', '6', '6', '8']);
+      expect(await setting.verify(workspace)).toBe('ok');
+    });
   });
 
   it('knows nothing made under another key for its own', async () => {

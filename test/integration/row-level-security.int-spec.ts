@@ -30,7 +30,7 @@ describe('Row-level security', () => {
         [workspace, computer.internalId],
       );
       for (const sql of [
-        `INSERT INTO audit_event SELECT $1, id, now(), id, id, 'ci', 'r', 'k', '{}', sha256(''), 1, sha256('')
+        `INSERT INTO audit_event SELECT $1, id, now(), id, id, 'ci', 'r', 'k', '{}', NULL, NULL, sha256(''), 1, sha256('')
            FROM gen_random_uuid() AS id`,
         `INSERT INTO idempotency_record VALUES ($1, $1, '', '', 200, '{}', NULL, now(), now())`,
         `INSERT INTO audit_seal VALUES ($1, 1, 1, sha256(''), now(), sha256(''))`,

@@ -4,9 +4,11 @@ import { AuditService, type AuditVerdict } from '#libs/inventory';
 import { type AssetId, type WorkspaceId, applicationId, assetId, workspaceId } from '#libs/kernel';
 import { Database, SystemClock } from '#libs/platform';
 import { sealBatch } from '../../libs/inventory/src/domain/audit-chain';
+import type { AnchoredEvent } from '../../libs/inventory/src/domain/audit-event';
 import type { FieldChange } from '../../libs/inventory/src/domain/asset-change';
 import { AuditEvidenceSystem } from '../../libs/inventory/src/system/audit-evidence.system';
 import { AuditSealer } from '../../libs/inventory/src/system/audit-sealer';
+import { AssetRepositoryTypeorm } from '../../libs/inventory/src/typeorm/asset-repository.typeorm';
 import { AuditRecorder } from '../../libs/inventory/src/typeorm/audit-recorder';
 import { AuditSealStoreTypeorm } from '../../libs/inventory/src/typeorm/audit-seal-store.typeorm';
 import { AuditTrailTypeorm } from '../../libs/inventory/src/typeorm/audit-trail.typeorm';
@@ -25,6 +27,7 @@ const aChange = (): Fields => ({
 export class AuditSetting {
   readonly key = randomBytes(32);
   readonly audit: AuditService;
+  readonly trail: AuditTrailTypeorm;
   /** The API's way to Postgres: one connection, as the runtime role. */
   readonly api: Database;
   private readonly recorder: AuditRecorder;
@@ -38,6 +41,7 @@ export class AuditSetting {
     this.apiSources = [apiSource];
     this.api = new Database(apiSource);
     this.recorder = new AuditRecorder(this.evidence(), new SystemClock());
+    this.trail = new AuditTrailTypeorm(owner);
     this.audit = this.auditUnder(this.key);
   }
 
@@ -53,7 +57,7 @@ export class AuditSetting {
   }
 
   auditUnder(key: Buffer): AuditService {
-    return new AuditService(new AuditTrailTypeorm(this.owner), new AuditEvidenceSystem(key));
+    return new AuditService(this.trail, new AuditEvidenceSystem(key));
   }
 
   evidence(): AuditEvidenceSystem {
@@ -83,7 +87,13 @@ export class AuditSetting {
   async record(
     workspace: WorkspaceId,
     assets = 1,
-    by: { readonly clientId?: string; readonly fields?: Fields; readonly database?: Database } = {},
+    by: {
+      readonly clientId?: string;
+      readonly fields?: Fields;
+      readonly database?: Database;
+      /** After the assets were locked and before their changes are recorded. */
+      readonly meanwhile?: () => Promise<void>;
+    } = {},
   ): Promise<AssetId[]> {
     const ids = Array.from({ length: assets }, () => assetId(randomUUID()));
     const author = {
@@ -93,13 +103,14 @@ export class AuditSetting {
       keyHash: 'ab'.repeat(32),
     };
     const changes = ids.map((id) => ({ assetId: id, fields: by.fields ?? aChange() }));
-    const { rows } = await this.database.admin.query<{ sequence: string; link: string }>(
-      `SELECT sequence, encode(head, 'hex') AS link FROM audit_head WHERE workspace_id = $1`,
-      [workspace],
-    );
-    const anchor = rows[0] ? { sequence: Number(rows[0].sequence), link: rows[0].link } : null;
-    const statement = this.recorder.statement(workspace, author, changes, anchor);
-    await (by.database ?? this.api).run({ workspaceId: workspace }, [statement]);
+    const database = by.database ?? this.api;
+    const repository = new AssetRepositoryTypeorm(database, this.recorder);
+    await database.unitOfWork({ workspaceId: workspace }, async () => {
+      const { auditAnchor } = await repository.lock(workspace, [], {});
+      await by.meanwhile?.();
+      const statement = this.recorder.statement(workspace, author, changes, auditAnchor);
+      await database.write({ workspaceId: workspace }, [statement]);
+    });
     return ids;
   }
 
@@ -119,6 +130,20 @@ export class AuditSetting {
     await new AuditSealStoreTypeorm(this.api).sealNext(workspace, 1_000, (before, events) =>
       sealBatch(this.evidence(), workspace, before, events, Date.now()),
     );
+  }
+
+  /** As a sealer would that held every event for genuine, and in whatever order. */
+  async sealBlindly(
+    workspace: WorkspaceId,
+    order = (events: readonly AnchoredEvent[]): readonly AnchoredEvent[] => events,
+  ): Promise<void> {
+    const evidence = this.evidence();
+    await new AuditSealStoreTypeorm(this.api).sealNext(workspace, 1_000, (before, events) => {
+      const macs = new Map(events.map(({ id, mac }) => [id, mac]));
+      jest.spyOn(evidence, 'eventMac').mockImplementation(({ id }) => macs.get(id) ?? '');
+      const trusted = order(events).map((event) => ({ ...event, anchor: null }));
+      return sealBatch(evidence, workspace, before, trusted, Date.now());
+    });
   }
 
   /** What somebody does who has all power over the database and not the key. */

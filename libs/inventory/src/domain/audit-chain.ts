@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '#libs/kernel';
-import type { AuditHead, AuditSeal, RecordedEvent } from './audit-event';
-import { isAuthentic } from './audit-authenticity';
+import type { AnchoredEvent, AuditHead, AuditSeal } from './audit-event';
+import { anchorStands, isAuthentic } from './audit-event-check';
 import type { AuditEvidence } from './audit-evidence.port';
 
 /** The end of the chain is not as it was left: to go on from there would vouch for whatever was done to it. */
@@ -11,11 +11,11 @@ export class AuditChainBroken extends Error {
   }
 }
 
-/** The next event to seal is not as it was recorded: to chain it would vouch for it. */
-export class AuditEventForged extends Error {
+/** The next event to seal is not as it was recorded, or the chain before it is not: to go on would vouch for that. */
+export class AuditEventRefused extends Error {
   constructor(id: string) {
-    super(`The event ${id} was altered or forged; it and those after it are not sealed. audit verify tells more.`);
-    this.name = 'AuditEventForged';
+    super(`The event ${id} and those after it are not sealed; audit verify tells more.`);
+    this.name = 'AuditEventRefused';
   }
 }
 
@@ -27,22 +27,22 @@ export interface SealedBatch {
 }
 
 /**
- * Chains events, at least one, to the end of the workspace's chain: all before the first that is not as it was recorded.
- * Throws {@link AuditChainBroken}, and {@link AuditEventForged} when that is the first of them.
+ * Chains events, at least one, to the end of the workspace's chain: all before the first that cannot be vouched for. Throws
+ * {@link AuditChainBroken}, and {@link AuditEventRefused} when that is the first of them.
  */
 export function sealBatch(
   evidence: AuditEvidence,
   workspaceId: WorkspaceId,
   before: AuditHead | null,
-  events: readonly RecordedEvent[],
+  events: readonly AnchoredEvent[],
   sealedAt: number,
 ): SealedBatch {
   if (before !== null && evidence.headMac(before) !== before.mac) throw new AuditChainBroken();
   const firstSequence = (before?.sequence ?? 0) + 1;
   let link = before?.head ?? evidence.chainStart(workspaceId);
-  const forged = events.findIndex((event) => !isAuthentic(evidence, event));
-  if (forged === 0) throw new AuditEventForged(events[0]?.id ?? '');
-  const sound = forged === -1 ? events : events.slice(0, forged);
+  const refused = events.findIndex((event) => !isAuthentic(evidence, event) || !anchorStands(event));
+  if (refused === 0) throw new AuditEventRefused(events[0]?.id ?? '');
+  const sound = refused === -1 ? events : events.slice(0, refused);
   const linked = sound.map(({ id, mac }, index) => {
     link = evidence.nextLink(link, firstSequence + index, mac);
     return { id, link };

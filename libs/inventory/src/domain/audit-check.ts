@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { AnchoredEvent, AuditSeal } from './audit-event';
-import { isAuthentic } from './audit-authenticity';
+import { anchorStands, isAuthentic } from './audit-event-check';
 import type { AuditEvidence } from './audit-evidence.port';
 import type { AuditSnapshot } from './audit-trail.port';
 
@@ -68,8 +68,9 @@ export class AuditCheck {
   }
 
   private eventFault(event: AnchoredEvent, sequence: number): AuditFault | null {
-    if (!isAuthentic(this.evidence, event))
+    if (!isAuthentic(this.evidence, event)) {
       return { sequence, reason: 'the event was altered or forged: its MAC does not match' };
+    }
     this.link = this.evidence.nextLink(this.link, sequence, event.mac);
     if (event.link !== this.link) return { sequence, reason: 'the event is not the one that was sealed in this place' };
     return anchorFault(event, sequence);
@@ -106,17 +107,19 @@ export class AuditCheck {
       const fault = anchorFault(event, null);
       if (fault) return fault;
     }
-    return counted === this.snapshot.unsealedCount ? null : { sequence: null, reason: 'events stand where none can' };
+    if (counted === this.snapshot.unsealedCount) return null;
+    return {
+      sequence: null,
+      reason: `of ${this.snapshot.unsealedCount} unsealed events ${counted} could be looked at`,
+    };
   }
 }
 
 /** What was sealed when an event was recorded is no longer there: it was removed, or the chain was begun anew. */
-function anchorFault({ id, anchor, anchoredLink }: AnchoredEvent, sequence: number | null): AuditFault | null {
-  if (anchor === null || anchor.link === anchoredLink) return null;
-  return {
-    sequence,
-    reason: `the event ${id} was recorded after one that no longer stands in place ${anchor.sequence}`,
-  };
+function anchorFault(event: AnchoredEvent, sequence: number | null): AuditFault | null {
+  if (anchorStands(event)) return null;
+  const place = event.anchor?.sequence ?? 0;
+  return { sequence, reason: `the event ${event.id} was recorded after one that no longer stands in place ${place}` };
 }
 
 const missing = (sequence: number): AuditFault => ({ sequence, reason: 'the event is missing' });

@@ -6,7 +6,10 @@ import type { AuditEvent, AuditHead, AuditSeal } from './audit-event';
  * hexadecimal digits; none made for one use passes for another.
  */
 export abstract class AuditEvidence {
-  /** A new UUIDv7 of this time, in milliseconds since 1970. */
+  /**
+   * A new UUIDv7 of this time, in milliseconds since 1970. Each is greater than all that this process made before: one
+   * made after the clock went back is of the latest time before that.
+   */
   abstract newEventId(occurredAt: number): string;
 
   /** Covers every member of the event; two events have the same only when they are equal. */

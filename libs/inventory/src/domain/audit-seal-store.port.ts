@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { SealedBatch } from './audit-chain';
-import type { AuditHead, RecordedEvent } from './audit-event';
+import type { AnchoredEvent, AuditHead } from './audit-event';
 
 /** The events that wait for their seal. */
 export abstract class AuditSealStore {
@@ -9,11 +9,11 @@ export abstract class AuditSealStore {
 
   /**
    * Seals the oldest events of a workspace, `limit` at most, in one transaction: all that `seal` makes of them or nothing.
-   * Gives their number, which is 0 when none waits; null, at once, while another process seals this workspace.
+   * Gives how many it sealed, which is 0 when none waits; null, at once, while another process seals this workspace.
    */
   abstract sealNext(
     workspaceId: WorkspaceId,
     limit: number,
-    seal: (before: AuditHead | null, events: readonly RecordedEvent[]) => SealedBatch,
+    seal: (before: AuditHead | null, events: readonly AnchoredEvent[]) => SealedBatch,
   ): Promise<number | null>;
 }

@@ -1,4 +1,4 @@
-import { type KeyObject, createHmac, createSecretKey } from 'node:crypto';
+import { type KeyObject, createHmac, createSecretKey, randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import canonicalize from 'canonicalize';
 import { v7 } from 'uuid';
@@ -8,6 +8,8 @@ import { AuditEvidence } from '../domain/audit-evidence.port';
 
 /** Shorter keys of HMAC-SHA256 are weaker than its output. */
 const SHORTEST_KEY = 32;
+/** Ids count in 32 bits from somewhere in the lower half, so that a millisecond never has too few. */
+const FIRST_COUNTS = 2 ** 31;
 
 /**
  * HMAC-SHA256 over the use, a line feed, and the RFC 8785 canonical JSON of what is covered; a link, of which there is one
@@ -16,6 +18,9 @@ const SHORTEST_KEY = 32;
 @Injectable()
 export class AuditEvidenceSystem extends AuditEvidence {
   private readonly key: KeyObject;
+  /** Of the id made last: its milliseconds and what it counted to within them. */
+  private time = 0;
+  private count = 0;
 
   /** The key is the key file byte for byte, as with the pepper. */
   constructor(key: Buffer) {
@@ -25,16 +30,16 @@ export class AuditEvidenceSystem extends AuditEvidence {
   }
 
   newEventId(occurredAt: number): string {
-    return v7({ msecs: occurredAt });
+    if (occurredAt > this.time) [this.time, this.count] = [occurredAt, randomInt(FIRST_COUNTS)];
+    else this.count += 1;
+    return v7({ msecs: this.time, seq: this.count });
   }
 
   eventMac(event: AuditEvent): string {
-    const { workspaceId, id, occurredAt, assetId, applicationId, clientId, requestId, keyHash, changes } = event;
-    const { anchor } = event;
-    const covered = {
-      ...{ workspaceId, id, occurredAt, assetId, applicationId, clientId, requestId, keyHash, changes, anchor },
-    };
-    return this.mac('audit event 1', covered);
+    const { workspaceId, id, occurredAt, assetId, applicationId, clientId, requestId, keyHash, ...rest } = event;
+    const { changes, anchor } = rest;
+    const covered = { workspaceId, id, occurredAt, assetId, applicationId, clientId, requestId, keyHash };
+    return this.mac('audit event 1', { ...covered, changes, anchor });
   }
 
   chainStart(workspaceId: WorkspaceId): string {

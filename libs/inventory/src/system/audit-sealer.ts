@@ -1,12 +1,12 @@
 import { type BeforeApplicationShutdown, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { type Clock, type WorkspaceId } from '#libs/kernel';
-import { AuditChainBroken, AuditEventForged, sealBatch } from '../domain/audit-chain';
+import { AuditChainBroken, AuditEventRefused, sealBatch } from '../domain/audit-chain';
 import type { AuditEvidence } from '../domain/audit-evidence.port';
 import type { AuditSealStore } from '../domain/audit-seal-store.port';
 
 const INTERVAL_MS = 5_000;
-/** Events of one transaction. */
-const BATCH = 1_000;
+/** Events of one transaction, which are all in memory at once. */
+const BATCH = 200;
 const ROUND = 'round';
 
 /**
@@ -50,8 +50,8 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
       const unfinished: WorkspaceId[] = [];
       for (const workspaceId of workspaces) {
         if (this.stopping) return total;
-        const sealed = await this.attempt(workspaceId, 0, () => this.sealBatchOf(workspaceId));
-        total += sealed;
+        const sealed = await this.attempt(workspaceId, null, () => this.sealBatchOf(workspaceId));
+        total += sealed ?? 0;
         if (sealed === BATCH) unfinished.push(workspaceId);
       }
       workspaces = unfinished;
@@ -59,24 +59,27 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
     return total;
   }
 
-  private async sealBatchOf(workspaceId: WorkspaceId): Promise<number> {
-    const sealed = await this.store.sealNext(workspaceId, BATCH, (before, events) =>
+  private sealBatchOf(workspaceId: WorkspaceId): Promise<number | null> {
+    return this.store.sealNext(workspaceId, BATCH, (before, events) =>
       sealBatch(this.evidence, workspaceId, before, events, this.clock.now()),
     );
-    return sealed ?? 0;
   }
 
   private async attempt<Result>(what: string, otherwise: Result, work: () => Promise<Result>): Promise<Result> {
     const place = what === ROUND ? {} : { workspaceId: what };
     try {
       const result = await work();
-      if (this.failing.delete(what)) this.logger.log({ message: 'audit events are sealed again', ...place });
+      // While another replica is at it nothing is known.
+      if (result !== null && this.failing.delete(what)) {
+        this.logger.log({ message: 'audit events are sealed again', ...place });
+      }
       return result;
     } catch (error) {
       const reason = String(error);
       if (!this.stopping && this.failing.get(what) !== reason) {
         this.failing.set(what, reason);
-        const level = error instanceof AuditChainBroken || error instanceof AuditEventForged ? 'error' : 'warn';
+        const tampered = error instanceof AuditChainBroken || error instanceof AuditEventRefused;
+        const level = tampered ? 'error' : 'warn';
         this.logger[level]({ message: 'audit events could not be sealed', ...place, error });
       }
       return otherwise;

@@ -6,10 +6,10 @@ const milliseconds = (column: string): string => `trim_scale(extract(epoch FROM 
 
 export const EVENT_COLUMNS = `
   workspace_id, id, ${milliseconds('occurred_at')} AS occurred_at, asset_id, application_id, client_id, request_id,
-  key_hash, changes, encode(mac, 'hex') AS mac, sequence, encode(link, 'hex') AS link,
-  anchor_sequence, encode(anchor_link, 'hex') AS anchor_link`;
+  key_hash, changes, anchor_sequence, encode(anchor_link, 'hex') AS anchor_link, encode(mac, 'hex') AS mac, sequence,
+  encode(link, 'hex') AS link`;
 
-/** The same of `event`, with the link that stands in the place of its anchor now. */
+/** The same of `event`, with the link that stands in the place of its anchor now: one step in the index for each. */
 export const ANCHORED_EVENT_COLUMNS = `${EVENT_COLUMNS},
   (SELECT encode(anchored.link, 'hex') FROM audit_event AS anchored
     WHERE anchored.workspace_id = event.workspace_id AND anchored.sequence = event.anchor_sequence) AS anchored_link`;
@@ -32,11 +32,11 @@ export interface AuditEventRow {
   readonly request_id: string;
   readonly key_hash: string;
   readonly changes: RecordedEvent['changes'];
+  readonly anchor_sequence: string | null;
+  readonly anchor_link: string | null;
   readonly mac: string;
   readonly sequence: string | null;
   readonly link: string | null;
-  readonly anchor_sequence: string | null;
-  readonly anchor_link: string | null;
 }
 
 export interface AnchoredEventRow extends AuditEventRow {
@@ -60,6 +60,7 @@ export interface AuditHeadRow {
 }
 
 export function toRecordedEvent(row: AuditEventRow): RecordedEvent {
+  const { anchor_sequence: sequence, anchor_link: link } = row;
   return {
     workspaceId: workspaceId(row.workspace_id),
     id: row.id,
@@ -70,13 +71,11 @@ export function toRecordedEvent(row: AuditEventRow): RecordedEvent {
     requestId: row.request_id,
     keyHash: row.key_hash,
     changes: row.changes,
+    // Half an anchor, which the table refuses, is none that any MAC covers.
+    anchor: sequence === null && link === null ? null : { sequence: Number(sequence), link: link ?? '' },
     mac: row.mac,
     sequence: row.sequence === null ? null : Number(row.sequence),
     link: row.link,
-    anchor:
-      row.anchor_sequence === null || row.anchor_link === null
-        ? null
-        : { sequence: Number(row.anchor_sequence), link: row.anchor_link },
   };
 }
 

@@ -9,11 +9,11 @@ const INSERT_EVENTS: Statement = {
   name: 'audit_insert_events_2',
   text: `
     INSERT INTO audit_event
-           (workspace_id, id, occurred_at, asset_id, application_id, client_id, request_id, key_hash, changes, mac,
-            anchor_sequence, anchor_link)
+           (workspace_id, id, occurred_at, asset_id, application_id, client_id, request_id, key_hash, changes,
+            anchor_sequence, anchor_link, mac)
     SELECT $1::uuid, event.id, $2::timestamptz, event.asset_id, $3::uuid, $4, $5, $6, event.changes,
-           decode(event.mac, 'hex'), $8::bigint, decode($9, 'hex')
-      FROM jsonb_to_recordset($7::jsonb) AS event (id uuid, asset_id uuid, changes jsonb, mac text)`,
+           $7::bigint, decode($8, 'hex'), decode(event.mac, 'hex')
+      FROM jsonb_to_recordset($9::jsonb) AS event (id uuid, asset_id uuid, changes jsonb, mac text)`,
 };
 
 /** Writes what updates did, for the transaction of the update itself: applied and recorded, or neither. */
@@ -44,8 +44,8 @@ export class AuditRecorder {
       return { id, asset_id: change.assetId, changes: fields, mac };
     });
     const anchored = anchor ? [String(anchor.sequence), anchor.link] : [null, null];
-    const values = [workspaceId, occurredAt, applicationId, clientId, requestId, keyHash, JSON.stringify(events)];
-    return { ...INSERT_EVENTS, values: [...values, ...anchored] };
+    const values = [workspaceId, occurredAt, applicationId, clientId, requestId, keyHash, ...anchored];
+    return { ...INSERT_EVENTS, values: [...values, JSON.stringify(events)] };
   }
 }
 

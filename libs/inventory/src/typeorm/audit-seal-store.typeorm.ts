@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
 import { Database, type Statement } from '#libs/platform';
 import type { SealedBatch } from '../domain/audit-chain';
-import type { AuditHead, RecordedEvent } from '../domain/audit-event';
+import type { AnchoredEvent, AuditHead } from '../domain/audit-event';
 import { AuditSealStore } from '../domain/audit-seal-store.port';
 import {
+  ANCHORED_EVENT_COLUMNS,
   AUDIT_HEAD,
-  type AuditEventRow,
+  type AnchoredEventRow,
   type AuditHeadRow,
-  EVENT_COLUMNS,
+  toAnchoredEvent,
   toAuditHead,
-  toRecordedEvent,
 } from './audit-columns';
 
 const WORKSPACES_TO_SEAL: Statement = {
@@ -21,7 +21,7 @@ const WORKSPACES_TO_SEAL: Statement = {
 /** Ends with the transaction, also of a process that was killed. */
 const TRY_LOCK = `SELECT pg_try_advisory_xact_lock(hashtextextended('audit seal ' || $1, 0)) AS locked`;
 const FIND_UNSEALED = `
-  SELECT ${EVENT_COLUMNS} FROM audit_event
+  SELECT ${ANCHORED_EVENT_COLUMNS} FROM audit_event AS event
    WHERE workspace_id = $1 AND sequence IS NULL ORDER BY id LIMIT $2`;
 const SEAL = `SELECT seal_audit_events($1::uuid[], $2::bytea[], $3, $4, decode($5, 'hex'), decode($6, 'hex'))`;
 
@@ -39,16 +39,16 @@ export class AuditSealStoreTypeorm extends AuditSealStore {
   async sealNext(
     workspaceId: WorkspaceId,
     limit: number,
-    seal: (before: AuditHead | null, events: readonly RecordedEvent[]) => SealedBatch,
+    seal: (before: AuditHead | null, events: readonly AnchoredEvent[]) => SealedBatch,
   ): Promise<number | null> {
     return this.database.transaction({ workspaceId }, async (manager) => {
       // By itself and first: what is read after it is read when no other sealer can be between two of its own steps.
       const [lock] = await manager.query<{ locked: boolean }[]>(TRY_LOCK, [workspaceId]);
       if (!lock?.locked) return null;
       const [head] = await manager.query<AuditHeadRow[]>(AUDIT_HEAD, [workspaceId]);
-      const rows = await manager.query<AuditEventRow[]>(FIND_UNSEALED, [workspaceId, limit]);
+      const rows = await manager.query<AnchoredEventRow[]>(FIND_UNSEALED, [workspaceId, limit]);
       if (rows.length === 0) return 0;
-      const batch = seal(head ? toAuditHead(head) : null, rows.map(toRecordedEvent));
+      const batch = seal(head ? toAuditHead(head) : null, rows.map(toAnchoredEvent));
       await manager.query(SEAL, [
         batch.events.map(({ id }) => id),
         batch.events.map(({ link }) => Buffer.from(link, 'hex')),

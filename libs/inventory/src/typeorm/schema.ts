@@ -5,8 +5,8 @@ import { CountersSearchPath1780000000013 } from './migrations/1780000000013-coun
 
 /** All but the sequence and the link, which only the sealing function fills in. */
 const RECORDED =
-  'workspace_id, id, occurred_at, asset_id, application_id, client_id, request_id, key_hash, changes, mac, ' +
-  'anchor_sequence, anchor_link';
+  'workspace_id, id, occurred_at, asset_id, application_id, client_id, request_id, key_hash, changes, ' +
+  'anchor_sequence, anchor_link, mac';
 
 /** What an update writes; everything else of an asset is its source's. */
 const WRITTEN = 'classification, description, owner_id, owner_source, tags, api_set, version';

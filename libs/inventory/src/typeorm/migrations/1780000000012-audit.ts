@@ -35,11 +35,11 @@ export class Audit1780000000012 implements MigrationInterface {
         request_id text NOT NULL,
         key_hash text NOT NULL,
         changes jsonb NOT NULL CHECK (jsonb_typeof(changes) = 'object'),
+        anchor_sequence bigint CHECK (anchor_sequence > 0),
+        anchor_link bytea CHECK (octet_length(anchor_link) = 32),
         mac bytea NOT NULL CHECK (octet_length(mac) = 32),
         sequence bigint CHECK (sequence > 0),
         link bytea CHECK (octet_length(link) = 32),
-        anchor_sequence bigint CHECK (anchor_sequence > 0),
-        anchor_link bytea CHECK (octet_length(anchor_link) = 32),
         PRIMARY KEY (workspace_id, id),
         CHECK ((sequence IS NULL) = (link IS NULL)),
         CHECK ((anchor_sequence IS NULL) = (anchor_link IS NULL))
@@ -48,11 +48,11 @@ export class Audit1780000000012 implements MigrationInterface {
       COMMENT ON COLUMN audit_event.id IS 'UUIDv7 of occurred_at: the order of time.';
       COMMENT ON COLUMN audit_event.asset_id IS 'The public id.';
       COMMENT ON COLUMN audit_event.changes IS '{"field": {"old": …, "new": …}}, values as clients read them';
-      COMMENT ON COLUMN audit_event.mac IS 'HMAC-SHA256 of the columns before it and of the anchor, under a key outside the database.';
+      COMMENT ON COLUMN audit_event.anchor_sequence IS 'Where the chain of the workspace ended at the time of the change.';
+      COMMENT ON COLUMN audit_event.anchor_link IS 'The link of the event in that place.';
+      COMMENT ON COLUMN audit_event.mac IS 'HMAC-SHA256 of the columns before it, under a key outside the database.';
       COMMENT ON COLUMN audit_event.sequence IS 'Place in the chain of the workspace; NULL until sealed.';
       COMMENT ON COLUMN audit_event.link IS 'HMAC-SHA256 of the link before, the sequence and the mac.';
-
-      COMMENT ON COLUMN audit_event.anchor_sequence IS 'Where the chain ended when the event was recorded; the link there.';
 
       CREATE TABLE audit_seal (
         workspace_id uuid NOT NULL,
