@@ -38,4 +38,32 @@ describe('The deletion of a tag key', () => {
     const { rows } = await admin.query('SELECT 1 FROM asset_tag WHERE asset_id = $1', [asset.internalId]);
     expect(rows).toEqual([]);
   });
+
+  it('takes locks in the order of the inventory, as updates do: neither meets the other halfway', async () => {
+    const workspace = await app.arrange.aWorkspace();
+    await app.arrange.aTagKey(workspace, 'env');
+    const assets: number[] = [];
+    while (assets.length < 40) assets.push(Number((await app.arrange.anAsset(workspace)).internalId));
+    const { admin } = app.database;
+    // The first in the order of ids is the last in that of the table.
+    await app.arrange.change(
+      workspace,
+      `INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id)
+       SELECT asset.workspace_id, asset.id, tag_key.id FROM asset JOIN tag_key USING (workspace_id)
+        WHERE workspace_id = $1 ORDER BY asset.id DESC`,
+      [workspace],
+    );
+    await app.arrange.change(workspace, 'UPDATE asset SET version = version WHERE id = $1', [assets[0]]);
+    // Knowing how few there are, Postgres reads them as they stand.
+    await admin.query('ANALYZE asset, asset_tag');
+    await admin.query('BEGIN');
+    await admin.query('SELECT 1 FROM asset WHERE id = $1 FOR UPDATE', [assets[0]]);
+    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource));
+    const deletion = keys.delete(workspaceId(workspace), 'env', () => undefined);
+    await delay(300);
+    // Free, because the deletion waits for the first before it takes another.
+    await admin.query('SELECT 1 FROM asset WHERE id = ANY ($1) FOR UPDATE NOWAIT', [assets.slice(1)]);
+    await admin.query('COMMIT');
+    expect(await deletion).toEqual({ assets: 40 });
+  });
 });

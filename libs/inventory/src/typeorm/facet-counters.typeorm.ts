@@ -18,7 +18,7 @@ const TAKE_TURNS = `SELECT pg_advisory_xact_lock(hashtextextended('facet counter
 
 /**
  * One statement and so one snapshot: a change and its counting commit together, so both are in it or neither. The assets
- * are counted from the index on exactly these columns.
+ * are counted from the index on exactly these columns. In the order of the keys, which is that of the repair.
  */
 const COMPARE = `
   SELECT sub_key, facet, COALESCE(kept.n, 0) AS counted, COALESCE(there.n, 0) AS actual
@@ -29,14 +29,13 @@ const COMPARE = `
 
 /**
  * Adds the difference rather than setting what was counted: changes add and take away the same on both sides, so the
- * difference is the same after any of them, and no counter need be locked while millions of assets are counted. In the
- * order of the keys, as the triggers do it.
+ * difference is the same after any of them, and no counter need be locked while millions of assets are counted. Arrays
+ * give their elements as they stand, so that counters are locked in the order of the comparison, as by the triggers.
  */
 const REPAIR = `
   INSERT INTO facet_count AS kept (workspace_id, sub_key, facet, n)
   SELECT $1::uuid, sub_key, facet, difference
     FROM unnest($2::smallint[], $3::smallint[], $4::bigint[]) AS wrong (sub_key, facet, difference)
-   ORDER BY sub_key, facet
       ON CONFLICT (workspace_id, sub_key, facet) DO UPDATE SET n = kept.n + excluded.n`;
 
 @Injectable()

@@ -14,12 +14,12 @@ interface TagKeyRow {
 const BATCH = 2_000;
 const FOREIGN_KEY_VIOLATION = '23503';
 
-/** One batch: rows locked in the order of their ids, as everywhere, then the tag and its rendering removed together. */
+/** One batch, of whichever assets: rows locked in the order of their ids, as everywhere, then the tag and its rendering removed together. */
 const UNTAG = `
   WITH locked AS (
     SELECT id FROM asset
      WHERE workspace_id = $1 AND id IN (
-       SELECT asset_id FROM asset_tag WHERE workspace_id = $1 AND tag_key_id = $2 ORDER BY asset_id LIMIT ${BATCH})
+       SELECT asset_id FROM asset_tag WHERE workspace_id = $1 AND tag_key_id = $2 LIMIT ${BATCH})
      ORDER BY id FOR NO KEY UPDATE
   ), removed AS (
     DELETE FROM asset_tag WHERE workspace_id = $1 AND tag_key_id = $2 AND asset_id IN (SELECT id FROM locked)
