@@ -41,6 +41,20 @@ describe('The purge of idempotency records', () => {
     expect([batches, await left()]).toEqual([[1_000, 2_000, 2_500], 10]);
   });
 
+  it('spares a record that came alive while the purge waited for it', async () => {
+    await records(3, 'in the past');
+    const { admin } = database;
+    await admin.query('BEGIN');
+    await admin.query(
+      `UPDATE idempotency_record SET expires_at = now() + interval '1 hour'
+        WHERE workspace_id = (SELECT workspace_id FROM idempotency_record LIMIT 1)`,
+    );
+    const purging = purge.run('wait');
+    await delay(150);
+    await admin.query('COMMIT');
+    expect([await purging, await left()]).toEqual([2, 1]);
+  });
+
   it('is done by one at a time: others leave it to that one, or wait', async () => {
     await records(5, 'in the past');
     const { admin } = database;
