@@ -100,6 +100,18 @@ describe('Updates of one asset at once', () => {
     expect((await answer).body).toMatchObject({ successfulUpdates: 2 });
   });
 
+  it('give an asset its owner without waiting for an import that has the employee, as if they had come before it', async () => {
+    const [employee, asset] = [await app.arrange.anEmployee(workspace), await app.arrange.anAsset(workspace)];
+    const { admin } = app.database;
+    await admin.query('BEGIN');
+    await admin.query('UPDATE asset SET visibility = 1 WHERE public_id = $1', [employee.id]);
+    const answer = await client.patch(`${ASSETS}/${asset.id}`, { ownerId: employee.id });
+    await admin.query('COMMIT');
+    expect([answer.status, answer.body['ownerId']]).toEqual([200, employee.id]);
+    const late = await client.patch(`${ASSETS}/${asset.id}`, { ownerId: employee.id });
+    expect(late.status).toBe(400);
+  });
+
   async function deadlocks(): Promise<string | undefined> {
     // A backend tells what it counted within a second.
     await delay(1_100);

@@ -17,6 +17,11 @@ const LOCK: Statement = {
      ORDER BY id FOR NO KEY UPDATE`,
 };
 
+/**
+ * Without a lock. An employee who is hidden between this look and the COMMIT stays owner, as one does who is hidden after
+ * it: hiding reads nothing that this update writes, so that the two stand as if the update had come first. A lock would
+ * make every update that names somebody wait for each import that has the same person in its batch.
+ */
 const FIND_EMPLOYEE: Statement = {
   name: 'asset_find_employee_1',
   text: `
