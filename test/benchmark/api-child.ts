@@ -4,21 +4,16 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { loadSettings } from '#libs/platform';
 import { createApp } from '../../apps/api/src/create-app';
-
-export type ApiChildMessage = { readonly port: number } | { readonly cpuUsage: NodeJS.CpuUsage };
-
-const tell = (message: ApiChildMessage): void => void process.send?.(message);
+import { tellMeasurements } from './measured-process';
 
 async function main(): Promise<void> {
   const app = await createApp(loadSettings(process.env));
   await app.listen(0, '127.0.0.1');
   const server = app.getHttpServer() as Server;
-  process.on('message', () => tell({ cpuUsage: process.cpuUsage() }));
-  process.on('disconnect', () => {
+  tellMeasurements((server.address() as AddressInfo).port, () => {
     server.closeAllConnections();
     void app.close().then(() => process.exit(0));
   });
-  tell({ port: (server.address() as AddressInfo).port });
 }
 
 main().catch((error: unknown) => {

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
+import { benchmarkAuth } from './auth-benchmark';
 import { benchmarkImport } from './import-benchmark';
 import { benchmarkReads } from './read-benchmark';
 import { benchmarkUpdates } from './update-benchmark';
@@ -9,6 +10,7 @@ const HELP = `npm run bench -- <what> [--assets N] [--records N] [--rounds N]
 
   read     latency and cost of pages by size and depth, totals, and the speed of an import
   import   the speed of an import alone
+  auth     cost of the guards in front of a route, and of a token, against the least they can cost
   update   cost of a single update, a bulk of 100 and a replay over HTTP, against the bare transaction
 
   --assets N    size of the large workspace (1000000)
@@ -17,7 +19,7 @@ const HELP = `npm run bench -- <what> [--assets N] [--records N] [--rounds N]
 
 Every figure is a ratio of two measurements of the same run. Exits with 1 when a target is missed.`;
 
-const WHATS = ['read', 'import', 'update'];
+const WHATS = ['read', 'import', 'auth', 'update'];
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -43,7 +45,11 @@ async function main(): Promise<number> {
     });
     return missed;
   };
-  const missed = what === 'update' ? await benchmarkUpdates({ rounds }) : await benchmarkInventory();
+  const benchmarks: Record<string, () => Promise<number>> = {
+    update: () => benchmarkUpdates({ rounds }),
+    auth: () => benchmarkAuth({ rounds }),
+  };
+  const missed = await (benchmarks[what ?? ''] ?? benchmarkInventory)();
   console.log(missed === 0 ? '\nEvery target is met.' : `\n${missed} target(s) missed.`);
   return missed === 0 ? 0 : 1;
 }

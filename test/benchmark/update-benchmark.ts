@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { workspaceId } from '#libs/kernel';
 import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
-import { type TestDatabase, createTestDatabase } from '../support/test-database';
-import { startTemporaryPostgres } from '../support/temporary-postgres';
-import { startTemporaryRedis } from '../support/temporary-redis';
+import type { TestDatabase } from '../support/test-database';
 import { BareUpdates } from './bare-updates';
+import { type BenchmarkServices, withBenchmarkServices } from './benchmark-services';
 import { loadDemoAssets } from './demo-assets';
 import { RoundTripCounter } from './round-trips';
 import { ServedApi } from './served-api';
@@ -31,17 +27,12 @@ const TURNS = 15;
 const UPDATES_PER_TURN = 10;
 const BULKS_PER_TURN = 2;
 const WARM_UP_TURNS = 100;
-/** As in production: an answer is sent when the change is on the disk. */
-const DURABLE = { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on', shared_buffers: '512MB' };
 
 const CLASSIFICATIONS = ['UNKNOWN', 'PUBLIC', 'INTERNAL', 'CONFIDENTIAL'];
 
-interface Setting {
-  readonly database: TestDatabase;
+interface Setting extends BenchmarkServices {
   readonly workspace: string;
   readonly assets: readonly string[];
-  readonly redisUrl: string;
-  readonly localDir: string;
 }
 
 /**
@@ -50,28 +41,16 @@ interface Setting {
  */
 export async function benchmarkUpdates(options: { readonly rounds: number }): Promise<number> {
   console.log(`\nUpdates of ${ASSETS} assets, ${options.rounds} rounds of ${TURNS * UPDATES_PER_TURN} updates`);
-  const postgres = await startTemporaryPostgres({ postgresSettings: DURABLE });
-  const localDir = mkdtempSync(join(tmpdir(), 'compliance-api-benchmark-'));
-  const redis = await startTemporaryRedis();
-  try {
-    process.env['TEST_SUPERUSER_URL'] = postgres.superuserUrl;
-    process.env['TEST_MIGRATION_DATABASE_URL'] = postgres.migrationDatabaseUrl;
-    process.env['TEST_DATABASE_URL'] = postgres.databaseUrl;
-    const database = await createTestDatabase();
-    const setting = { ...(await arrange(database)), redisUrl: redis.url, localDir };
+  return withBenchmarkServices(async (services) => {
+    const setting = { ...services, ...(await arrange(services.database)) };
     let missed = judgeAll(await measure('on', setting, options.rounds));
     await measure('off', setting, options.rounds);
     missed += await countRoundTrips(setting);
-    await database.drop();
     return missed;
-  } finally {
-    await redis.stop();
-    await postgres.stop();
-    rmSync(localDir, { recursive: true, force: true });
-  }
+  });
 }
 
-async function arrange(database: TestDatabase): Promise<Pick<Setting, 'database' | 'workspace' | 'assets'>> {
+async function arrange(database: TestDatabase): Promise<Pick<Setting, 'workspace' | 'assets'>> {
   const { rows: made } = await database.admin.query<{ id: string }>(
     `INSERT INTO workspace (slug, name) VALUES ('benchmark', 'Benchmark') RETURNING id`,
   );
@@ -86,7 +65,7 @@ async function arrange(database: TestDatabase): Promise<Pick<Setting, 'database'
     'SELECT public_id FROM asset WHERE facet IS NOT NULL AND sub_key <> 15 ORDER BY md5(public_id::text)',
   );
   await database.admin.query('VACUUM ANALYZE');
-  return { database, workspace, assets: rows.map(({ public_id: id }) => id) };
+  return { workspace, assets: rows.map(({ public_id: id }) => id) };
 }
 
 /** The same rounds with every commit on the disk before it is answered, or with commits left to the disk's leisure. */

@@ -1,0 +1,67 @@
+// The guards in front of a route that does nothing, the same route without them, and a bare Express: each in turn for a
+// client in another process to measure.
+import 'reflect-metadata';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Controller, Get, Module, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import express from 'express';
+import { RequireScope, makeMissingKeys } from '#libs/auth';
+import { ApiServerAdapter, Public, type Settings, createLog, loadSettings } from '#libs/platform';
+import { AppModule } from '../../apps/api/src/app.module';
+import { applyFirstSteps } from '../../apps/api/src/request-pipeline';
+import { tellMeasurements } from './measured-process';
+
+const ANSWER = { status: 'ok' };
+
+@Controller()
+class NothingController {
+  @Get('open')
+  @Public()
+  open(): object {
+    return ANSWER;
+  }
+
+  @Get('guarded')
+  @RequireScope('inventory:read')
+  guarded(): object {
+    return ANSWER;
+  }
+}
+
+async function startNest(settings: Settings): Promise<Server> {
+  await makeMissingKeys(settings);
+  const log = createLog({ level: 'silent', format: 'json' });
+  const app = await NestFactory.create<NestExpressApplication>(
+    rootModule(settings),
+    new ApiServerAdapter(settings.baseUrl),
+    { bodyParser: false, logger: false, abortOnError: false },
+  );
+  applyFirstSteps(app, log, () => false);
+  await app.listen(0, '127.0.0.1');
+  return app.getHttpServer() as Server;
+}
+
+function rootModule(settings: Settings): Type {
+  @Module({ imports: [AppModule.forRoot(settings)], controllers: [NothingController] })
+  class GuardedModule {}
+  return GuardedModule;
+}
+
+function startExpress(): Promise<Server> {
+  const app = express().get('/open', (_request, response) => void response.json(ANSWER));
+  return new Promise((resolve) => {
+    const server = app.listen(0, '127.0.0.1', () => resolve(server));
+  });
+}
+
+async function main(): Promise<void> {
+  const server = process.argv[2] === 'express' ? await startExpress() : await startNest(loadSettings(process.env));
+  tellMeasurements((server.address() as AddressInfo).port);
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exit(1);
+});

@@ -1,0 +1,68 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+export type ChildMessage = { readonly port: number } | { readonly cpuUsage: NodeJS.CpuUsage };
+
+/** In the child: tells the port it serves, and its CPU when asked; `end` when nobody is there any more. */
+export function tellMeasurements(port: number, end: () => void = () => process.exit(0)): void {
+  const tell = (message: ChildMessage): void => void process.send?.(message);
+  process.on('message', () => tell({ cpuUsage: process.cpuUsage() }));
+  process.on('disconnect', end);
+  tell({ port });
+}
+
+/** A server in a process of its own, so that its CPU can be told from that of its client. */
+export class MeasuredProcess {
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly port: number,
+  ) {}
+
+  /** `file` is a program of this folder that calls {@link tellMeasurements}. */
+  static async start(
+    file: string,
+    environment: Readonly<Record<string, string>>,
+    ...words: readonly string[]
+  ): Promise<MeasuredProcess> {
+    const child = fork(join(__dirname, file), words, {
+      env: { PATH: process.env['PATH'], ...environment },
+      // The log is written as in production, to where it costs no disk.
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    const { port } = await told(child, 'port');
+    return new MeasuredProcess(child, port);
+  }
+
+  /** Milliseconds of CPU since the process began. */
+  async cpuMilliseconds(): Promise<number> {
+    this.child.send('cpu');
+    const { cpuUsage } = await told(this.child, 'cpuUsage');
+    return (cpuUsage.user + cpuUsage.system) / 1000;
+  }
+
+  async stop(): Promise<void> {
+    const gone = once(this.child, 'exit');
+    this.child.disconnect();
+    await gone;
+  }
+}
+
+/** The next message of the child; throws when it ends instead. */
+async function told<Member extends 'port' | 'cpuUsage'>(
+  child: ChildProcess,
+  member: Member,
+): Promise<Extract<ChildMessage, Record<Member, unknown>>> {
+  const ended = new AbortController();
+  const exit = once(child, 'exit', { signal: ended.signal }).then(
+    () => Promise.reject(new Error('The server ended.')),
+    () => new Promise<never>(() => undefined),
+  );
+  try {
+    const [message] = (await Promise.race([once(child, 'message'), exit])) as [ChildMessage];
+    if (!(member in message)) throw new Error(`It said ${JSON.stringify(message)}.`);
+    return message as Extract<ChildMessage, Record<Member, unknown>>;
+  } finally {
+    ended.abort();
+  }
+}
