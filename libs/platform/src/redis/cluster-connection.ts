@@ -8,6 +8,19 @@ const MOST_KEYS_TRIED = 20_000;
 const slotOf = (key: string): number => new Command('get', [key]).getSlot();
 const ignore = (): undefined => undefined;
 
+/**
+ * Commands wait for the connection to a node that is new or has become a primary, which takes a moment, but never for the
+ * cluster: they would be sent when nobody remembers them.
+ */
+class PromptCluster extends Cluster {
+  override sendCommand(...[command, ...others]: Parameters<Cluster['sendCommand']>): unknown {
+    // The client asks for the state of the cluster before it is ready.
+    if (this.status === 'ready' || command.name === 'cluster') return super.sendCommand(command, ...others);
+    command.reject(new Error("Cluster isn't ready"));
+    return command.promise;
+  }
+}
+
 /** A cluster, of which the address names some nodes. Keys go to the node that has their slot. */
 export class ClusterConnection extends RedisConnection {
   readonly client: Cluster;
@@ -20,11 +33,11 @@ export class ClusterConnection extends RedisConnection {
     moved: () => void,
   ) {
     super();
-    this.client = new Cluster(
+    this.client = new PromptCluster(
       address.nodes.map((node) => ({ ...node })),
       {
         lazyConnect: true,
-        enableOfflineQueue: false,
+        enableOfflineQueue: true,
         maxRedirections: 4,
         // A delay would be longer than anybody waits. Where a node is gone, the others say at the next try who has its slots.
         ...{ retryDelayOnFailover: 0, retryDelayOnClusterDown: 0, retryDelayOnTryAgain: 10 },

@@ -1,6 +1,7 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import type { RedisAddress } from './redis-address';
 import { RedisConnection, THE_NODE, connectionOptions, retryDelay } from './redis-connection';
+import { isReadOnly } from './redis-fault';
 
 /** One node, named by the address or by sentinels: then whichever is the primary. */
 export class NodeConnection extends RedisConnection {
@@ -19,7 +20,7 @@ export class NodeConnection extends RedisConnection {
       disconnectTimeout: 100,
       retryStrategy: retryDelay,
       // It was the primary until a failover, and the address leads to another one by now.
-      reconnectOnError: (error) => error.message.startsWith('READONLY'),
+      reconnectOnError: isReadOnly,
     });
     for (const event of ['error', 'sentinelError']) this.client.on(event, (error: unknown) => (this.fault = error));
     this.client.on('ready', () => (this.fault = undefined));

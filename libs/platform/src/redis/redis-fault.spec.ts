@@ -1,5 +1,5 @@
 import { ReplyError } from 'ioredis';
-import { meansAway, reasonOf } from './redis-fault';
+import { isReadOnly, meansAway, reasonOf } from './redis-fault';
 
 const answer = (message: string): Error => new (ReplyError as new (message: string) => Error)(message);
 
@@ -18,6 +18,15 @@ describe('What goes wrong with Redis', () => {
     'MOVED 1 10.0.0.1:6379',
   ])('is that it is away when its answer is: %s', (message) => {
     expect(meansAway(answer(message))).toBe(true);
+  });
+
+  it.each([
+    ["READONLY You can't write against a read only replica. script: 1, on @user_script:1.", true],
+    ["ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -READONLY You can't write", true],
+    ['NOREPLICAS Not enough good replicas to write.', false],
+    ["WRONGTYPE not 'READONLY'", false],
+  ])('is that it is a replica, or not: %s', (message, expected) => {
+    expect(isReadOnly(answer(message))).toBe(expected);
   });
 
   it.each([

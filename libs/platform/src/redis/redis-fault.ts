@@ -25,6 +25,9 @@ export function meansAway(error: unknown): boolean {
   return !isAnswer(error) || AWAY_ANSWER.test(error.message);
 }
 
+/** Whether a replica refused to write, to a command or to a script: it is the primary no more, if it ever was. */
+export const isReadOnly = ({ message }: Error): boolean => /^READONLY\b|-READONLY /.test(message);
+
 /** What went wrong, for the log: without addresses, names or arguments. `before` is what went wrong with the connection last. */
 export function reasonOf(error: unknown, before?: unknown): string {
   const { message, code, lastNodeError } = error as Partial<Record<'message' | 'code' | 'lastNodeError', unknown>>;
