@@ -1,9 +1,11 @@
-import { spawnSync } from 'node:child_process';
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 const NOT_FOUND =
   'The tests need a Redis and found none. Install redis-server, or start Docker, or set REDIS_URL to a Redis with an empty database.';
+const NO_SERVER_FOUND =
+  'These tests start Redis servers of their own, several that belong together, for which neither REDIS_URL nor Docker does. Install redis-server.';
 
 const MINUTE = 60_000;
 
@@ -20,11 +22,24 @@ export function findRedisProgram(say: (line: string) => void): RedisProgram {
   const installed = findServer();
   if (installed !== null) return { kind: 'server', path: installed };
   if (dockerAnswers()) return { kind: 'docker' };
-  if (!aptMayInstall()) throw new Error(NOT_FOUND);
-  installByApt(say);
+  return { kind: 'server', path: serverByApt(say, NOT_FOUND) };
+}
+
+/**
+ * `redis-server` of this machine, else on Debian as root what apt brings, which is said on stderr. Throws with what to do
+ * when there is no way.
+ */
+export function findRedisServer(say: (line: string) => void): string {
+  return findServer() ?? serverByApt(say, NO_SERVER_FOUND);
+}
+
+function serverByApt(say: (line: string) => void, otherwise: string): string {
+  if (!aptMayInstall()) throw new Error(otherwise);
+  say('No redis-server on this machine: installing Debian’s redis-tools by apt-get, for the tests.');
+  installByApt(otherwise);
   const path = findServer();
-  if (path === null) throw new Error(NOT_FOUND);
-  return { kind: 'server', path };
+  if (path === null) throw new Error(otherwise);
+  return path;
 }
 
 /** Debian has the server itself in redis-tools, under this name; a Redis is what it is called as. */
@@ -41,23 +56,20 @@ function aptMayInstall(): boolean {
 }
 
 /** Of Debian's two packages the one without a system service: nothing is started, now or at the next boot. */
-function installByApt(say: (line: string) => void): void {
-  say('No Redis on this machine and no Docker: installing Debian’s redis-tools by apt-get, for the tests.');
+function installByApt(otherwise: string): void {
   aptGet('update');
-  aptGet('install', '--yes', '--no-install-recommends', 'redis-tools');
+  const { status, error, stderr } = aptGet('install', '--yes', '--no-install-recommends', 'redis-tools');
+  if (status !== 0) throw new Error(`apt-get failed: ${error?.message ?? stderr}\n${otherwise}`);
 }
 
-function aptGet(...words: readonly string[]): void {
-  const { status, error, stderr } = spawnSync('apt-get', ['-qq', ...words], {
+/** One at a time, since test files that run side by side may all find nothing; the second then has nothing to do. */
+function aptGet(...words: readonly string[]): SpawnSyncReturns<string> {
+  return spawnSync('flock', ['/var/lib/apt', 'apt-get', '-qq', ...words], {
     encoding: 'utf8',
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     timeout: 3 * MINUTE,
     maxBuffer: 16 * 1024 * 1024,
   });
-  // An update may fail for one source of many; whether the package is there is for the installation to say.
-  if (status !== 0 && words[0] !== 'update') {
-    throw new Error(`apt-get ${words.join(' ')} failed: ${error?.message ?? stderr}\n${NOT_FOUND}`);
-  }
 }
 
 function onPath(program: string): string | null {

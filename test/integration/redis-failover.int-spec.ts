@@ -1,0 +1,150 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Command } from 'ioredis';
+import { clientKey } from '#libs/platform';
+import { type ClusterNode, RedisCluster } from '../support/redis-cluster';
+import { RedisNode } from '../support/redis-node';
+import { type ArrangedClient, BURST, RedisReplicas } from '../support/redis-replicas';
+import { RedisSentinels } from '../support/redis-sentinels';
+import { type TestApp, startApp } from '../support/start-app';
+
+const PASSWORD = 'p@ss/w:rd%1?#,';
+/** The one replica takes the whole bucket, and leaves the other one nothing. */
+const SHARED = [BURST, 0];
+/** Each has a half of its own. */
+const HALVES = [BURST / 2, BURST / 2];
+const NOTHING = [0, 0];
+const AWAY = /is away, and is done without: /;
+const BACK = /answers again\.$/;
+
+describe('Two replicas of the API', () => {
+  let api: TestApp;
+  let node: RedisNode;
+  let sentinels: RedisSentinels;
+  let cluster: RedisCluster;
+  /** The node of the cluster that has a replica. */
+  let doubled: ClusterNode;
+  let replicas: RedisReplicas;
+  beforeAll(async () => {
+    [api, node, sentinels, cluster] = await Promise.all([
+      startApp(),
+      RedisNode.start(PASSWORD),
+      RedisSentinels.start({ redis: PASSWORD, sentinel: PASSWORD }),
+      RedisCluster.start(PASSWORD),
+    ]);
+    doubled = cluster.nodes[2] as ClusterNode;
+    await cluster.addReplicaOf(doubled);
+  });
+  afterAll(async () => {
+    await Promise.all([api?.stop(), node?.stop(), sentinels?.stop(), cluster?.stop()]);
+  });
+  afterEach(() => replicas.stop());
+
+  /** How often they said that Redis went, and that it came back. */
+  const transitions = () => [AWAY, BACK].map((pattern) => replicas.said.filter((line) => pattern.test(line)).length);
+  const bothSaid = async (pattern: RegExp, times = 2): Promise<void> => {
+    for (const deadline = Date.now() + 20_000; replicas.said.filter((line) => pattern.test(line)).length < times;) {
+      if (Date.now() > deadline) throw new Error(`Said only: ${replicas.said.join(' ')}`);
+      await delay(50);
+    }
+  };
+  /** A failover may end at any moment: then who had the half of a bucket here has a whole one there, and no more. */
+  const holdsMeanwhile = async ({ token }: ArrangedClient): Promise<void> => {
+    const passed = (await replicas.passedBy(token)).reduce((sum, count) => sum + count);
+    expect([passed >= BURST / 2, passed <= 2 * BURST]).toEqual([true, true]);
+  };
+  /** A token that is issued now is taken by both, and the one before by none. */
+  const supersedes = async (client: ArrangedClient): Promise<void> => {
+    const token = await client.issue();
+    expect(await replicas.accepted(client.token)).toEqual(['token_superseded', 'token_superseded']);
+    expect(await replicas.accepted(token)).toEqual([200, 200]);
+  };
+
+  it('with one Redis hold limits, tokens and keys while it is stopped, frozen and flushed, and use it when it is back', async () => {
+    replicas = await RedisReplicas.start(api, node.url);
+    const clients = [await replicas.aClient(), await replicas.aClient()];
+    const drained = await replicas.aClient();
+    const [fresh, other] = [await replicas.aClient(), await replicas.aClient()];
+    expect(await replicas.passedBy(drained.token)).toEqual(SHARED);
+    const stop = await replicas.load(clients);
+
+    await node.kill();
+    await bothSaid(AWAY);
+    expect(await replicas.passedBy(fresh.token)).toEqual(HALVES);
+    // One more burst is the price of Redis' absence.
+    expect(await replicas.passedBy(drained.token)).toEqual(HALVES);
+    expect(await replicas.passedBy(drained.token)).toEqual(NOTHING);
+    await supersedes(drained);
+    await node.restart();
+    await bothSaid(BACK);
+    expect(await replicas.passedBy((await replicas.aClient()).token)).toEqual(SHARED);
+
+    node.freeze();
+    await bothSaid(AWAY, 4);
+    expect(await replicas.passedBy(other.token)).toEqual(HALVES);
+    node.thaw();
+    await bothSaid(BACK, 4);
+
+    const flushed = await replicas.aClient();
+    expect(await replicas.passedBy(flushed.token)).toEqual(SHARED);
+    await node.flush();
+    expect(await replicas.passedBy(flushed.token)).toEqual(SHARED);
+    await supersedes(flushed);
+
+    const { writes, wrong } = await stop();
+    expect([wrong, writes > 20]).toEqual([[], true]);
+    expect(transitions()).toEqual([4, 4]);
+  });
+
+  it('with sentinels go on with the replica when the primary is frozen, and stay there when that thaws', async () => {
+    replicas = await RedisReplicas.start(api, sentinels.url);
+    const clients = [await replicas.aClient(), await replicas.aClient()];
+    const [drained, other] = [await replicas.aClient(), await replicas.aClient()];
+    expect(await replicas.passedBy(drained.token)).toEqual(SHARED);
+    const stop = await replicas.load(clients);
+
+    sentinels.freezePrimary();
+    await bothSaid(AWAY);
+    await holdsMeanwhile(other);
+    await bothSaid(BACK);
+    // The replica knew of it.
+    expect(await replicas.passedBy(drained.token)).toEqual(NOTHING);
+    expect(await replicas.passedBy((await replicas.aClient()).token)).toEqual(SHARED);
+
+    // For seconds it takes itself for the primary still.
+    sentinels.thawPrimary();
+    expect(await replicas.passedBy(drained.token)).toEqual(NOTHING);
+    await supersedes(drained);
+    const { writes, wrong } = await stop();
+    expect([wrong, writes > 20]).toEqual([[], true]);
+    expect(transitions()).toEqual([2, 2]);
+  });
+
+  it('with a cluster share limits on every node, and go on with the replica of a node that is killed', async () => {
+    const isOn = ({ firstSlot, lastSlot }: ClusterNode, clientId: string): boolean => {
+      const slot = new Command('get', [clientKey(clientId)]).getSlot();
+      return slot >= firstSlot && slot <= lastSlot;
+    };
+    const aClientOn = (one: ClusterNode) => replicas.aClient((clientId) => isOn(one, clientId));
+    replicas = await RedisReplicas.start(api, cluster.url);
+    const clients: ArrangedClient[] = [];
+    for (const one of cluster.nodes) clients.push(await aClientOn(one));
+    const elsewhere = await aClientOn(cluster.nodes[0] as ClusterNode);
+    const [drained, other] = [await aClientOn(doubled), await aClientOn(doubled)];
+    for (const one of clients) expect(await replicas.passedBy(one.token)).toEqual(SHARED);
+    expect(await replicas.passedBy(drained.token)).toEqual(SHARED);
+    const stop = await replicas.load(clients);
+
+    await cluster.kill(doubled);
+    await bothSaid(AWAY);
+    expect(await replicas.passedBy(elsewhere.token)).toEqual(SHARED);
+    await holdsMeanwhile(other);
+    await bothSaid(BACK);
+    expect(await replicas.passedBy(drained.token)).toEqual(NOTHING);
+    for (const one of cluster.nodes) expect(await replicas.passedBy((await aClientOn(one)).token)).toEqual(SHARED);
+    await supersedes(drained);
+
+    const { writes, wrong } = await stop();
+    expect([wrong, writes > 20]).toEqual([[], true]);
+    expect(transitions()).toEqual([2, 2]);
+  });
+});

@@ -1,0 +1,257 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
+import { applicationId, workspaceId } from '#libs/kernel';
+import { type RedisClient, RedisScript, RedisServer } from '#libs/platform';
+import { Command, Redis } from 'ioredis';
+import { KeyLease } from '../../libs/platform/src/idempotency/key-lease';
+import { type ClusterNode, RedisCluster } from '../support/redis-cluster';
+import { RedisNode } from '../support/redis-node';
+import { RedisPath } from '../support/redis-path';
+import { RedisSentinels } from '../support/redis-sentinels';
+
+/** Every character that means something in a URL. */
+const PASSWORD = 'p@ss/w:rd%1?#,';
+/** A command waits 50 ms; the rest is for a machine that is busy with other things. */
+const PROMPT_MS = 500;
+
+const COUNT = new RedisScript(`return redis.call('INCR', KEYS[1])`);
+const count = (key: string) => (redis: RedisClient) => COUNT.run(redis, [key], []);
+const read = (key: string) => (redis: RedisClient) => redis.get(key);
+
+const aRequest = () => ({
+  workspaceId: workspaceId(randomUUID()),
+  applicationId: applicationId(randomUUID()),
+  keyHash: randomUUID(),
+  fingerprint: '',
+});
+
+async function timed<Result>(work: () => Promise<Result>): Promise<{ result: Result; took: number }> {
+  const since = performance.now();
+  const result = await work();
+  return { result, took: performance.now() - since };
+}
+
+/** Waits until every node takes writes again; throws after so many seconds. */
+async function untilTaken(redis: RedisServer, seconds: number): Promise<void> {
+  for (const deadline = Date.now() + seconds * 1_000; !(await redis.ping());) {
+    if (Date.now() > deadline) throw new Error('Redis is not used again');
+    await delay(50);
+  }
+}
+
+describe('Redis at scale', () => {
+  let node: RedisNode;
+  let sentinels: RedisSentinels;
+  let cluster: RedisCluster;
+  const said: string[] = [];
+  const opened: RedisServer[] = [];
+  const open = async (url: string): Promise<RedisServer> => {
+    const redis = new RedisServer(url);
+    opened.push(redis);
+    await redis.onModuleInit();
+    return redis;
+  };
+
+  beforeAll(async () => {
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation((message: unknown) => void said.push(String(message)));
+    [node, sentinels, cluster] = await Promise.all([
+      RedisNode.start(PASSWORD),
+      RedisSentinels.start({ redis: PASSWORD, sentinel: 'an/other?' }),
+      RedisCluster.start(PASSWORD),
+    ]);
+  });
+  beforeEach(() => {
+    said.length = 0;
+  });
+  afterEach(() => {
+    for (const redis of opened.splice(0)) redis.onApplicationShutdown();
+  });
+  afterAll(async () => {
+    jest.restoreAllMocks();
+    await Promise.all([node?.stop(), sentinels?.stop(), cluster?.stop()]);
+  });
+
+  describe.each([
+    ['one node', () => node.url],
+    ['a sentinel and what it watches', () => sentinels.url],
+    ['a cluster', () => cluster.url],
+  ])('%s', (_name, url) => {
+    it('gives the lease of a key to one process at a time', async () => {
+      const leases = [new KeyLease(await open(url())), new KeyLease(await open(url()))];
+      for (let round = 0; round < 10; round += 1) {
+        const request = aRequest();
+        const taken = await Promise.all(leases.map((lease) => lease.take(request)));
+        const [release, ...others] = taken.filter((one) => one !== null);
+        expect(others).toEqual([]);
+        release?.();
+        const again = await timed(async () => {
+          while ((await leases[round % 2]?.take(request)) === null) await delay(5);
+        });
+        expect(again.took).toBeLessThan(1_000);
+      }
+    });
+
+    it('runs a script also on a node that does not know it', async () => {
+      const redis = await open(url());
+      const own = new RedisScript(`return redis.call('INCR', KEYS[1]) -- ${randomUUID()}`);
+      const keys = Array.from({ length: 20 }, (_, index) => `{${index}}:${randomUUID()}`);
+      for (const times of [1, 2]) {
+        const counts = await Promise.all(keys.map((key) => redis.attempt((client) => own.run(client, [key], []))));
+        expect(counts).toEqual(keys.map(() => times));
+      }
+      expect([redis.state, said]).toEqual(['ok', []]);
+    });
+  });
+
+  it('a sentinel makes the replica the primary when that is killed, and the replica is used, without a restart', async () => {
+    const redis = await open(sentinels.url);
+    expect(await redis.attempt(count('c'))).toBe(1);
+    await sentinels.killPrimary();
+    const { result, took } = await timed(() => redis.attempt(count('c')));
+    expect([result, took < PROMPT_MS]).toEqual([undefined, true]);
+    await untilTaken(redis, 20);
+    expect(await redis.attempt(count('c'))).toBeGreaterThan(0);
+    expect(await new KeyLease(redis).take(aRequest())).not.toBeNull();
+    expect(said).toEqual([expect.stringMatching(/^Redis is away, and is done without: /), 'Redis answers again.']);
+  });
+
+  describe('one node', () => {
+    it('that has no memory left is away, however well it answers, until it has some', async () => {
+      const redis = await open(node.url);
+      await node.configure('maxmemory', '1');
+      expect(await redis.attempt(count('a'))).toBeUndefined();
+      await delay(1_050);
+      expect([await redis.ping(), redis.state]).toEqual([false, 'away']);
+      await node.configure('maxmemory', '0');
+      await untilTaken(redis, 5);
+      expect(said).toEqual([
+        expect.stringMatching(/^Redis is away, and is done without: OOM /),
+        'Redis answers again.',
+      ]);
+    });
+
+    it('that became a replica is left for the one that its address leads to by now', async () => {
+      const [path, next] = [await RedisPath.to(node.port), await RedisNode.start(PASSWORD)];
+      try {
+        const redis = await open(node.url.replace(`:${node.port}/`, `:${path.port}/`));
+        expect(await redis.attempt(count('b'))).toBe(1);
+        path.leadTo(next.port);
+        await node.follow('127.0.0.1', next.port);
+        expect(await redis.attempt(count('b'))).toBeUndefined();
+        await untilTaken(redis, 5);
+        expect(await redis.attempt(count('b'))).toBe(1);
+        expect(said[0]).toContain('READONLY');
+      } finally {
+        await Promise.all([path.close(), next.stop()]);
+      }
+    });
+  });
+
+  describe('a cluster', () => {
+    const slotOf = (key: string): number => new Command('get', [key]).getSlot();
+    const isOn = (key: string, { firstSlot, lastSlot }: ClusterNode) =>
+      slotOf(key) >= firstSlot && slotOf(key) <= lastSlot;
+    /** Keys of this test alone, every one with a slot of its own. */
+    const keysOn = (...nodes: readonly ClusterNode[]): string[] => {
+      const keys = Array.from({ length: 60 }, () => `{${randomUUID()}}:key`);
+      return keys.filter((key) => nodes.some((one) => isOn(key, one)));
+    };
+    const three = () => cluster.nodes as [ClusterNode, ClusterNode, ClusterNode];
+
+    it('keeps keys on each of its nodes', async () => {
+      const redis = await open(cluster.url);
+      for (const one of cluster.nodes) {
+        const [key = ''] = keysOn(one);
+        expect(await redis.attempt(count(key))).toBe(1);
+        expect(await cluster.on(one, (connection) => connection.get(key))).toBe('1');
+      }
+    });
+
+    it('is found by the nodes that are there when one of those named is not', async () => {
+      const redis = await open(cluster.url.replace('@', '@127.0.0.1:1,nowhere.invalid:6379,'));
+      await untilTaken(redis, 10);
+      expect(await redis.attempt(count(keysOn(three()[0])[0] ?? ''))).toBe(1);
+    });
+
+    it('goes on with the keys of the other nodes when one is killed, and with all of them once it is back', async () => {
+      const redis = await open(cluster.url);
+      const [killed, ...others] = three();
+      await cluster.kill(killed);
+      for (const key of keysOn(killed)) {
+        const { result, took } = await timed(() => redis.attempt(count(key)));
+        expect(result).toBeUndefined();
+        expect(took).toBeLessThan(PROMPT_MS);
+      }
+      for (const key of keysOn(...others)) expect(await redis.attempt(count(key))).toBe(1);
+      expect(redis.state).toBe('away');
+      await cluster.restart(killed);
+      await untilTaken(redis, 10);
+      for (const key of keysOn(...three())) expect(await redis.attempt(count(key))).toBe(1);
+      expect(said).toEqual([
+        // The connection that was lost says less than the one that is tried next.
+        expect.stringMatching(/^A node of Redis is away, and is done without: (ECONN|not connected)/),
+        'A node of Redis answers again.',
+      ]);
+      await cluster.whole();
+    });
+
+    it('waits for a node that is frozen once, and not for the others', async () => {
+      const redis = await open(cluster.url);
+      const [, frozen, other] = three();
+      cluster.freeze(frozen);
+      const waiting = keysOn(frozen).map((key) => timed(() => redis.attempt(count(key))));
+      for (const key of keysOn(other)) expect(await redis.attempt(count(key))).toBe(1);
+      for (const { result, took } of await Promise.all(waiting)) {
+        expect(result).toBeUndefined();
+        expect(took).toBeLessThan(PROMPT_MS);
+      }
+      const sent = jest.spyOn(Redis.prototype, 'sendCommand');
+      await Promise.all(keysOn(frozen).map((key) => redis.attempt(count(key))));
+      expect(sent).not.toHaveBeenCalled();
+      sent.mockRestore();
+      // The connection is given up meanwhile: nobody knows that it leads to a node that will answer again.
+      await delay(1_100);
+      expect(await redis.ping()).toBe(false);
+      cluster.thaw(frozen);
+      await untilTaken(redis, 10);
+      await cluster.whole();
+      expect(said).toEqual([
+        'A node of Redis is away, and is done without: no answer in time',
+        'A node of Redis answers again.',
+      ]);
+    });
+
+    it('answers for a slot that moves and for one that has moved; who it moves to may die of it', async () => {
+      const redis = await open(cluster.url);
+      const [from, to, other] = three();
+      const [key = ''] = keysOn(from);
+      const slot = slotOf(key);
+      const names = await Promise.all(
+        [from, to].map((one) => cluster.on(one, (connection) => connection.cluster('MYID'))),
+      );
+      const [fromName, toName] = names.map(String) as [string, string];
+      await cluster.on(to, (connection) => connection.cluster('SETSLOT', slot, 'IMPORTING', fromName));
+      await cluster.on(from, (connection) => connection.cluster('SETSLOT', slot, 'MIGRATING', toName));
+      expect(await redis.attempt(count(key))).toBe(1);
+
+      const uncaught: unknown[] = [];
+      const listener = (error: unknown): void => void uncaught.push(error);
+      process.on('unhandledRejection', listener);
+      cluster.freeze(to);
+      const { result, took } = await timed(() => redis.attempt(count(key)));
+      expect([result, took < PROMPT_MS]).toEqual([undefined, true]);
+      await delay(1_200);
+      process.off('unhandledRejection', listener);
+      expect(uncaught).toEqual([]);
+      cluster.thaw(to);
+      await untilTaken(redis, 10);
+
+      for (const one of [to, from, other]) {
+        await cluster.on(one, (connection) => connection.cluster('SETSLOT', slot, 'NODE', toName));
+      }
+      expect(Number(await redis.attempt(read(key)))).toBeGreaterThan(0);
+      expect(Number(await cluster.on(to, (connection) => connection.get(key)))).toBeGreaterThan(0);
+    });
+  });
+});

@@ -1,0 +1,136 @@
+import type { Redis } from 'ioredis';
+import { withRedis } from './redis-connection';
+import { freeClusterPort, RedisProcesses } from './redis-processes';
+
+const SLOTS = 16_384;
+
+export interface ClusterNode {
+  readonly port: number;
+  /** Of this node alone, as if it were the only one. */
+  readonly url: string;
+  readonly firstSlot: number;
+  readonly lastSlot: number;
+}
+
+/** Three primaries, without replicas unless one is added. While one is away the others go on with their own keys. */
+export class RedisCluster {
+  readonly nodes: ClusterNode[] = [];
+  private readonly processes = new RedisProcesses();
+
+  private constructor(private readonly password: string) {}
+
+  static async start(password: string): Promise<RedisCluster> {
+    const cluster = new RedisCluster(password);
+    try {
+      for (let index = 0; index < 3; index += 1) {
+        const [firstSlot, next] = [Math.ceil((SLOTS * index) / 3), Math.ceil((SLOTS * (index + 1)) / 3)];
+        cluster.nodes.push(await cluster.aNode(firstSlot, next - 1));
+      }
+      await Promise.all(cluster.nodes.map((node) => cluster.prepare(node)));
+      const [first, ...others] = cluster.nodes;
+      await cluster.acquaint(first as ClusterNode, ...others);
+      await cluster.whole();
+      return cluster;
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
+  }
+
+  get url(): string {
+    const hosts = this.nodes.map(({ port }) => `127.0.0.1:${port}`).join(',');
+    return `redis+cluster://:${encodeURIComponent(this.password)}@${hosts}`;
+  }
+
+  async kill(node: ClusterNode): Promise<void> {
+    await this.processes.kill(node.port);
+  }
+
+  async restart(node: ClusterNode): Promise<void> {
+    await this.launch(node);
+  }
+
+  /** A fourth process, which takes the slots of this node when that is gone for two seconds. */
+  async addReplicaOf(node: ClusterNode): Promise<void> {
+    const replica = await this.aNode(0, -1);
+    await this.launch(replica);
+    await this.acquaint(node, replica);
+    const id = String(await this.on(node, (redis) => redis.cluster('MYID')));
+    // Only a node that has heard of the other two would be asked by them whether it may take over, and be let.
+    const hasHeard = (said: unknown) => String(said).trim().split('\n').length === 4;
+    await this.until(replica, (redis) => redis.cluster('NODES'), hasHeard);
+    await this.on(replica, (redis) => redis.cluster('REPLICATE', id));
+    await this.until(
+      replica,
+      (redis) => redis.info('replication'),
+      (said) => String(said).includes('master_link_status:up'),
+    );
+  }
+
+  freeze(node: ClusterNode): void {
+    this.processes.freeze(node.port);
+  }
+
+  thaw(node: ClusterNode): void {
+    this.processes.thaw(node.port);
+  }
+
+  /** What `work` gives on a connection to one node. */
+  async on<Result>(node: ClusterNode, work: (redis: Redis) => Promise<Result>): Promise<Result> {
+    return withRedis(node.url, work);
+  }
+
+  /** Waits until every node says that the cluster is in order. */
+  async whole(): Promise<void> {
+    const isWhole = (said: unknown) =>
+      /cluster_state:ok\s[^]*cluster_slots_ok:16384\s[^]*cluster_size:3\s/.test(String(said));
+    await Promise.all(this.nodes.map((node) => this.until(node, (redis) => redis.cluster('INFO'), isWhole)));
+  }
+
+  async stop(): Promise<void> {
+    await this.processes.stop();
+  }
+
+  private async aNode(firstSlot: number, lastSlot: number): Promise<ClusterNode> {
+    const port = await freeClusterPort();
+    return { port, url: `redis://:${encodeURIComponent(this.password)}@127.0.0.1:${port}`, firstSlot, lastSlot };
+  }
+
+  private async launch({ port, url }: ClusterNode): Promise<void> {
+    this.processes.launch(port, [
+      ...['cluster-enabled yes', 'cluster-node-timeout 2000', 'cluster-require-full-coverage no'],
+      ...[`requirepass "${this.password}"`, `masterauth "${this.password}"`, 'appendonly no'],
+      'repl-diskless-sync-delay 0',
+    ]);
+    await this.processes.answering(port, url);
+  }
+
+  private async prepare(node: ClusterNode): Promise<void> {
+    await this.launch(node);
+    const slots = Array.from({ length: node.lastSlot - node.firstSlot + 1 }, (_, index) => node.firstSlot + index);
+    await this.on(node, async (redis) => {
+      await redis.cluster('ADDSLOTS', ...slots);
+      await redis.cluster('SET-CONFIG-EPOCH', this.nodes.indexOf(node) + 1);
+    });
+  }
+
+  /** Only when each is prepared: the epoch of a node cannot be set any more once another one has met it. */
+  private async acquaint(node: ClusterNode, ...others: readonly ClusterNode[]): Promise<void> {
+    await this.on(node, async (redis) => {
+      for (const other of others) await redis.cluster('MEET', '127.0.0.1', other.port);
+    });
+  }
+
+  private async until(
+    node: ClusterNode,
+    ask: (redis: Redis) => Promise<unknown>,
+    isIt: (said: unknown) => boolean,
+  ): Promise<void> {
+    for (const deadline = Date.now() + 20_000; ;) {
+      const said = await this.on(node, ask);
+      if (isIt(said)) return;
+      if (Date.now() > deadline) throw new Error(`The cluster does not come together: ${String(said)}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ApiClient } from './api-client';
+import { type TestApp, startReplica } from './start-app';
+
+/** Tokens of a full bucket of reads: few enough to empty it in a moment. */
+export const BURST = 10;
+/** So low a rate that nothing comes back while a test runs. */
+const SETTINGS = { RATE_LIMIT_READ: `1/${BURST}`, REPLICAS: '2' };
+const ASSETS = '/v1/inventory/assets';
+
+export interface ArrangedClient {
+  readonly clientId: string;
+  readonly token: string;
+  /** A new token, by which the one before is superseded. */
+  issue(): Promise<string>;
+}
+
+/** Two replicas of the API that share a Redis, as their clients see them. Reads are limited, all else is not. */
+export class RedisReplicas {
+  private running = true;
+  private writers: Promise<number>[] = [];
+
+  private constructor(
+    private readonly first: TestApp,
+    private readonly second: TestApp,
+    private readonly workspace: string,
+  ) {}
+
+  /** On the database of an API that runs already. */
+  static async start(api: TestApp, redisUrl: string): Promise<RedisReplicas> {
+    const settings = { ...SETTINGS, REDIS_URL: redisUrl };
+    const [first, second] = [await startReplica(api, settings), await startReplica(api, settings)];
+    return new RedisReplicas(first, second, await api.arrange.aWorkspace());
+  }
+
+  async stop(): Promise<void> {
+    this.running = false;
+    await Promise.allSettled(this.writers);
+    await this.second.stop();
+    await this.first.stop();
+  }
+
+  /** What both wrote about Redis, in order: they are one process, and so share a log. */
+  get said(): string[] {
+    return this.second.logLines.filter(({ context }) => context === 'Redis').map(({ message }) => String(message));
+  }
+
+  async aClient(suits: (clientId: string) => boolean = () => true): Promise<ArrangedClient> {
+    for (;;) {
+      const { clientId, clientSecret } = await this.first.arrange.anApplication(this.workspace);
+      if (!suits(clientId)) continue;
+      const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+      const issue = async (): Promise<string> => {
+        const answer = await this.second.client().requestToken(form);
+        if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);
+        return answer.body['access_token'] as string;
+      };
+      return { clientId, token: await issue(), issue };
+    }
+  }
+
+  /** How many of too many reads the one replica lets pass, and the other one after it. Throws on any answer but 200 and 429. */
+  async passedBy(token: string): Promise<number[]> {
+    const passed: number[] = [];
+    for (const client of this.clients(token)) {
+      const reads = Array.from({ length: BURST + 5 }, () => client.get(`${ASSETS}?pageSize=1`));
+      const statuses = (await Promise.all(reads)).map(({ status }) => status);
+      const wrong = statuses.filter((status) => status !== 200 && status !== 429);
+      if (wrong.length > 0) throw new Error(`Answered ${wrong.join(', ')}`);
+      passed.push(statuses.filter((status) => status === 200).length);
+    }
+    return passed;
+  }
+
+  /** What each of the two says to a token: 200, or a code. */
+  async accepted(token: string): Promise<unknown[]> {
+    const path = await this.anAssetsPath();
+    const answers = await Promise.all(this.clients(token).map((client) => client.patch(path, {})));
+    return answers.map(({ status, body }) => (status === 200 ? 200 : body['code']));
+  }
+
+  /** Writes for each of these clients, every one sent to both replicas at once under one key, until it is stopped. */
+  async load(
+    clients: readonly ArrangedClient[],
+  ): Promise<() => Promise<{ readonly writes: number; readonly wrong: string[] }>> {
+    const wrong: string[] = [];
+    const paths: string[] = [];
+    while (paths.length < clients.length) paths.push(await this.anAssetsPath());
+    this.writers = clients.map(async ({ token }, index) => {
+      let writes = 0;
+      for (; this.running; writes += 1) {
+        const outcome = await this.writeTwice(token, paths[index] as string);
+        if (outcome !== null) wrong.push(outcome);
+        await delay(40);
+      }
+      return writes;
+    });
+    return async () => {
+      this.running = false;
+      const counts = await Promise.all(this.writers);
+      return { writes: counts.reduce((sum, count) => sum + count, 0), wrong };
+    };
+  }
+
+  /** Null when both are told the same and one of them that it is a replay; else what they were told. */
+  private async writeTwice(token: string, path: string): Promise<string | null> {
+    const [key, description] = [{ 'Idempotency-Key': randomUUID() }, randomUUID()];
+    const answers = await Promise.all(this.clients(token).map((client) => client.patch(path, { description }, key)));
+    const replays = answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true');
+    const same = new Set(answers.map(({ status, text }) => `${status} ${text}`));
+    if (same.size === 1 && answers[0]?.status === 200 && replays.length === 1) return null;
+    return `${replays.length} replays of ${[...same].join(' and ')}`;
+  }
+
+  private async anAssetsPath(): Promise<string> {
+    return `${ASSETS}/${(await this.first.arrange.anAsset(this.workspace)).id}`;
+  }
+
+  private clients(token: string): ApiClient[] {
+    return [this.first.client(token), this.second.client(token)];
+  }
+}

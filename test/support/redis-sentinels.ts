@@ -1,0 +1,88 @@
+import { freePort } from './api-process';
+import { withRedis } from './redis-connection';
+import { RedisProcesses } from './redis-processes';
+
+/** A primary, its replica, and a sentinel that is a majority by itself and makes the one of the other within seconds. */
+export class RedisSentinels {
+  private constructor(
+    private readonly ports: { readonly primary: number; readonly replica: number; readonly sentinel: number },
+    private readonly processes: RedisProcesses,
+    private readonly passwords: { readonly redis: string; readonly sentinel: string },
+  ) {}
+
+  static async start(passwords: { readonly redis: string; readonly sentinel: string }): Promise<RedisSentinels> {
+    const ports = { primary: await freePort(), replica: await freePort(), sentinel: await freePort() };
+    const set = new RedisSentinels(ports, new RedisProcesses(), passwords);
+    try {
+      await set.launch();
+      return set;
+    } catch (error) {
+      await set.stop();
+      throw error;
+    }
+  }
+
+  get url(): string {
+    const [redis, sentinel] = [this.passwords.redis, this.passwords.sentinel].map(encodeURIComponent);
+    // The first sentinel is one that is not there.
+    const sentinels = `127.0.0.1:1,127.0.0.1:${this.ports.sentinel}`;
+    return `redis+sentinel://:${redis}@${sentinels}/primary/3?sentinelPassword=${sentinel}`;
+  }
+
+  /** What is the primary at first. */
+  async killPrimary(): Promise<void> {
+    await this.processes.kill(this.ports.primary);
+  }
+
+  freezePrimary(): void {
+    this.processes.freeze(this.ports.primary);
+  }
+
+  thawPrimary(): void {
+    this.processes.thaw(this.ports.primary);
+  }
+
+  async stop(): Promise<void> {
+    await this.processes.stop();
+  }
+
+  private async launch(): Promise<void> {
+    const { primary, replica, sentinel } = this.ports;
+    const own = [
+      `requirepass "${this.passwords.redis}"`,
+      `masterauth "${this.passwords.redis}"`,
+      'repl-diskless-sync-delay 0',
+    ];
+    this.processes.launch(primary, own);
+    this.processes.launch(replica, [...own, `replicaof 127.0.0.1 ${primary}`]);
+    await this.processes.answering(primary, this.urlOf(primary));
+    await this.until(replica, /master_link_status:up/, 'INFO');
+    this.processes.launch(
+      sentinel,
+      [
+        ...[`requirepass "${this.passwords.sentinel}"`, `sentinel monitor primary 127.0.0.1 ${primary} 1`],
+        ...[`sentinel auth-pass primary "${this.passwords.redis}"`, 'sentinel down-after-milliseconds primary 500'],
+        'sentinel failover-timeout primary 5000',
+      ],
+      '--sentinel',
+    );
+    // A replica that the sentinel has not asked yet would not be chosen.
+    await this.until(sentinel, /master-link-status,ok/, 'SENTINEL', 'REPLICAS', 'primary');
+  }
+
+  private async until(port: number, pattern: RegExp, ...command: [string, ...string[]]): Promise<void> {
+    const url = this.urlOf(port);
+    await this.processes.answering(port, url);
+    for (const deadline = Date.now() + 20_000; ;) {
+      const answer = String(await withRedis(url, (redis) => redis.call(...command)));
+      if (pattern.test(answer)) return;
+      if (Date.now() > deadline) throw new Error(`The sentinel and its servers do not come together: ${answer}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  private urlOf(port: number): string {
+    const password = port === this.ports.sentinel ? this.passwords.sentinel : this.passwords.redis;
+    return `redis://:${encodeURIComponent(password)}@127.0.0.1:${port}`;
+  }
+}
