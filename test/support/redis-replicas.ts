@@ -12,7 +12,7 @@ const ASSETS = '/v1/inventory/assets';
 export interface ArrangedClient {
   readonly clientId: string;
   readonly token: string;
-  /** A new token, by which the one before is superseded. */
+  /** A new token, by which the one before is superseded; the second replica issues it. */
   issue(): Promise<string>;
 }
 
@@ -27,10 +27,10 @@ export class RedisReplicas {
     private readonly workspace: string,
   ) {}
 
-  /** On the database of an API that runs already. */
-  static async start(api: TestApp, redisUrl: string): Promise<RedisReplicas> {
-    const settings = { ...SETTINGS, REDIS_URL: redisUrl };
-    const [first, second] = [await startReplica(api, settings), await startReplica(api, settings)];
+  /** On the database of an API that runs already; the second one may reach Redis in another way. */
+  static async start(api: TestApp, redisUrl: string, otherUrl = redisUrl): Promise<RedisReplicas> {
+    const first = await startReplica(api, { ...SETTINGS, REDIS_URL: redisUrl });
+    const second = await startReplica(api, { ...SETTINGS, REDIS_URL: otherUrl });
     return new RedisReplicas(first, second, await api.arrange.aWorkspace());
   }
 
