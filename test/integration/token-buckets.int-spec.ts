@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import type { RateLimit } from '#libs/kernel';
 import { chargeBucket } from '../../libs/platform/src/throttling/bucket';
-import { CHARGE } from '../../libs/platform/src/throttling/charge-script';
+import { CHARGE, SPEND } from '../../libs/platform/src/throttling/charge-script';
 import { LocalBuckets } from '../../libs/platform/src/throttling/local-buckets';
 import { intervalOf } from '../../libs/platform/src/throttling/rate-limit';
 import { type ChargeReply, bucketField, chargeOf, clientKey } from '../../libs/platform/src/throttling/token-buckets';
@@ -162,6 +162,37 @@ describe('A token bucket', () => {
     const left = await redis.pttl(clientKey(owner));
     expect(left).toBeGreaterThan(1_200);
     expect(left).toBeLessThan(12_000);
+  });
+
+  it('in Redis lacks, once, what three processes let pass of it while Redis was away, less what came back since', async () => {
+    const [owner, limit, replicas] = [randomUUID(), { perMinute: 60, burst: 30 }, 3];
+    let now = START;
+    const processes = Array.from({ length: replicas }, () => new LocalBuckets(10, () => now));
+    const remaining = async (): Promise<number> => {
+      const args = [now, bucketField('read'), intervalOf(limit), limit.burst];
+      return chargeOf((await CHARGE.run(redis, [clientKey(owner)], args)) as ChargeReply, limit).remaining;
+    };
+    const tellAll = async (heard: boolean): Promise<void> => {
+      for (const process of processes) {
+        await process.tellSpent(async (key, microseconds) => {
+          if (heard) await SPEND.run(redis, [clientKey(key)], [now, bucketField('read'), microseconds]);
+          return heard;
+        });
+      }
+    };
+    for (const process of processes) {
+      for (let request = 0; request < 8; request += 1) process.charge(owner, limit, replicas);
+    }
+    now += 6 * SECOND;
+    await tellAll(false);
+    await tellAll(true);
+    // 24 were spent and 6 came back; what is told again is nothing.
+    expect(await remaining()).toBe(30 - 18 - 1);
+    await tellAll(true);
+    expect(await remaining()).toBe(30 - 18 - 2);
+    processes[0]?.charge(owner, limit, replicas);
+    await tellAll(true);
+    expect(await remaining()).toBe(30 - 18 - 4);
   });
 
   it('of the process count whole tokens at any moment of the clock', () => {

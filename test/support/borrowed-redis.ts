@@ -23,7 +23,11 @@ export class BorrowedRedis extends TemporaryRedis {
     await withRedis(this.url, (redis) => redis.flushdb());
   }
 
-  async restart(): Promise<void> {
+  async end(): Promise<void> {
+    throw notOurs('restarted');
+  }
+
+  async startAgain(): Promise<void> {
     throw notOurs('restarted');
   }
 

@@ -44,8 +44,13 @@ export class RedisContainer extends TemporaryRedis {
     await withRedis(this.url, (redis) => redis.flushall());
   }
 
-  async restart(): Promise<void> {
-    await docker('restart', '--time', '0', this.name);
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    await docker('kill', '--signal', signal, this.name);
+    await run('docker', ['wait', this.name]);
+  }
+
+  async startAgain(): Promise<void> {
+    await docker('start', this.name);
     await untilRedisAnswers(this.url, 20);
   }
 

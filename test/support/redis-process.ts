@@ -49,8 +49,7 @@ export class RedisProcess extends TemporaryRedis {
     await withRedis(this.url, (redis) => redis.flushall());
   }
 
-  async restart(): Promise<void> {
-    await this.end();
+  async startAgain(): Promise<void> {
     this.server = this.launch();
     await this.answering();
   }
@@ -63,8 +62,17 @@ export class RedisProcess extends TemporaryRedis {
     this.server.kill('SIGCONT');
   }
 
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    const { server } = this;
+    if (server.pid === undefined || server.exitCode !== null || server.signalCode !== null) return;
+    const gone = once(server, 'exit');
+    server.ref();
+    server.kill(signal);
+    await gone;
+  }
+
   async stop(): Promise<void> {
-    await this.end();
+    await this.end('SIGKILL');
     await this.undertaker.call();
   }
 
@@ -91,15 +99,6 @@ export class RedisProcess extends TemporaryRedis {
     await untilRedisAnswers(this.url, 20, () => {
       if (server.exitCode !== null) throw new Error(`${this.program} ended: ${readFileSync(this.logFile, 'utf8')}`);
     });
-  }
-
-  private async end(): Promise<void> {
-    const { server } = this;
-    if (server.pid === undefined || server.exitCode !== null || server.signalCode !== null) return;
-    const gone = once(server, 'exit');
-    server.ref();
-    server.kill('SIGKILL');
-    await gone;
   }
 
   private get logFile(): string {

@@ -26,6 +26,7 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
   private readonly connection: RedisConnection | null;
   private readonly client: RedisClient | null;
   private readonly circuits = new Map<string, Circuit>();
+  private readonly listeners: (() => void)[] = [];
   private readonly complaints = new Map<string, number>();
 
   /** Null: there is none. Throws `RedisUrlInvalid`. */
@@ -72,6 +73,11 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
+  /** Has this called each time that Redis answers again, before anybody else asks it. */
+  onReturn(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+
   /** Whether every node takes a write. */
   async ping(): Promise<boolean> {
     // A mere PING is answered also by a server that refuses all that is asked of it otherwise.
@@ -107,7 +113,10 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
         const reason = reasonOf(error, this.connection?.fault);
         this.logger.warn(`${name} is away, and is done without: ${reason}`);
       },
-      closed: () => this.logger.warn(`${name} answers again.`),
+      closed: () => {
+        this.logger.warn(`${name} answers again.`);
+        for (const listener of this.listeners) listener();
+      },
       unansweredAgain: () => this.connection?.giveUp(node),
     };
   }

@@ -16,6 +16,11 @@ export const NOW_LUA = `
  * `chargeBucket` does. Gives allowed (1 or 0), the time worth of tokens left, and the time to full, in microseconds.
  */
 export const CHARGE_LUA = `
+  -- What is remembered of a bucket that is full again is not worth keeping.
+  local function expireAfter(now, fullAt)
+    local needed = math.ceil((fullAt - now) / 1000) + 10000
+    if redis.call('PTTL', KEYS[1]) < needed then redis.call('PEXPIRE', KEYS[1], needed) end
+  end
   local function charge(field, now, interval, burst)
     local stored = redis.call('HGET', KEYS[1], field)
     local emptyAt = now + interval * burst
@@ -27,9 +32,7 @@ export const CHARGE_LUA = `
     end
     local text = string.format('%.0f', fullAt)
     if text ~= stored then redis.call('HSET', KEYS[1], field, text) end
-    -- What is remembered of a bucket that is full again is not worth keeping.
-    local needed = math.ceil((fullAt - now) / 1000) + 10000
-    if redis.call('PTTL', KEYS[1]) < needed then redis.call('PEXPIRE', KEYS[1], needed) end
+    expireAfter(now, fullAt)
     return {allowed, emptyAt - fullAt, fullAt - now}
   end`;
 
@@ -38,3 +41,15 @@ export const CHARGE = new RedisScript(`
   ${NOW_LUA}
   ${CHARGE_LUA}
   return charge(ARGV[2], now, tonumber(ARGV[3]), tonumber(ARGV[4]))`);
+
+/**
+ * Takes what was spent elsewhere. KEYS: the hash. ARGV: the time or nothing, the field, microseconds' worth of tokens. More
+ * than a bucket holds does no harm: `charge` never sees one as further from full than an empty one is.
+ */
+export const SPEND = new RedisScript(`
+  ${NOW_LUA}
+  ${CHARGE_LUA}
+  local fullAt = math.max(tonumber(redis.call('HGET', KEYS[1], ARGV[2])) or now, now) + tonumber(ARGV[3])
+  redis.call('HSET', KEYS[1], ARGV[2], string.format('%.0f', fullAt))
+  expireAfter(now, fullAt)
+  return 1`);

@@ -1,12 +1,22 @@
 import type { Charge, RateLimit } from '#libs/kernel';
 import { chargeBucket } from './bucket';
+import { intervalOf, shareOf } from './rate-limit';
 
 /** So many buckets are remembered at most: some megabytes. */
 const CAPACITY = 50_000;
 
+/** Microseconds. */
+interface LocalBucket {
+  fullAt: number;
+  /** What was spent up to here has been told. */
+  toldTo: number;
+  /** How much of the whole limit's time a share's time is. */
+  worth: number;
+}
+
 /** Buckets of this process alone, for while there is no Redis. The one that was charged longest ago is forgotten first. */
 export class LocalBuckets {
-  private readonly fullAt = new Map<string, number>();
+  private readonly buckets = new Map<string, LocalBucket>();
 
   constructor(
     private readonly capacity = CAPACITY,
@@ -14,15 +24,35 @@ export class LocalBuckets {
     private readonly microseconds = (): number => Math.floor(performance.now() * 1_000),
   ) {}
 
-  charge(key: string, limit: RateLimit): Charge {
-    const { fullAt, charge } = chargeBucket(this.fullAt.get(key) ?? null, this.microseconds(), limit);
+  /** Takes a token of this process' share of the limit, where there are so many replicas. */
+  charge(key: string, limit: RateLimit, replicas = 1): Charge {
+    const share = shareOf(limit, replicas);
+    const known = this.buckets.get(key);
+    const { fullAt, charge } = chargeBucket(known?.fullAt ?? null, this.microseconds(), share);
     // Put in anew, so that the order of the map is that of the last charge.
-    this.fullAt.delete(key);
-    this.fullAt.set(key, fullAt);
-    if (this.fullAt.size > this.capacity) {
-      const [oldest] = this.fullAt.keys();
-      if (oldest !== undefined) this.fullAt.delete(oldest);
+    this.buckets.delete(key);
+    const worth = intervalOf(limit) / intervalOf(share);
+    this.buckets.set(key, Object.assign(known ?? { toldTo: 0 }, { fullAt, worth }));
+    if (this.buckets.size > this.capacity) {
+      const [oldest] = this.buckets.keys();
+      if (oldest !== undefined) this.buckets.delete(oldest);
     }
     return charge;
+  }
+
+  /**
+   * Tells what was spent of each bucket and has not come back, as time of the whole limit in microseconds, the latest
+   * charged first. What was told is not told again; ends when `tell` says that it was not heard.
+   */
+  async tellSpent(tell: (key: string, microseconds: number) => Promise<boolean>): Promise<void> {
+    for (const [key, bucket] of [...this.buckets].reverse()) {
+      const { fullAt, toldTo, worth } = bucket;
+      const spent = Math.floor((fullAt - Math.max(toldTo, this.microseconds())) * worth);
+      if (spent <= 0) continue;
+      bucket.toldTo = fullAt;
+      if (await tell(key, spent)) continue;
+      bucket.toldTo = toldTo;
+      return;
+    }
   }
 }

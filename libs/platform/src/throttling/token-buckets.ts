@@ -4,9 +4,9 @@ import type { Charge, RateLimit } from '#libs/kernel';
 import { Settings } from '../config/settings';
 import { RedisServer } from '../redis/redis-server';
 import { toCharge } from './bucket';
-import { CHARGE } from './charge-script';
+import { CHARGE, SPEND } from './charge-script';
 import { LocalBuckets } from './local-buckets';
-import { intervalOf, shareOf } from './rate-limit';
+import { intervalOf } from './rate-limit';
 
 /** What the script gives: allowed, microseconds' worth of tokens left, microseconds to full. */
 export type ChargeReply = readonly [number, number, number];
@@ -25,7 +25,9 @@ export class TokenBuckets implements ThrottlerStorage {
   constructor(
     private readonly redis: RedisServer,
     private readonly settings: Settings,
-  ) {}
+  ) {
+    redis.onReturn(() => void this.tellSpent());
+  }
 
   /** Takes a token of the bucket. `owner` names the hash in which the buckets of one client stand together. */
   async charge(owner: string, bucket: string, limit: RateLimit): Promise<Charge> {
@@ -36,7 +38,20 @@ export class TokenBuckets implements ThrottlerStorage {
   }
 
   chargeLocally(owner: string, bucket: string, limit: RateLimit): Charge {
-    return this.local.charge(`${owner} ${bucket}`, shareOf(limit, this.settings.replicas));
+    return this.local.charge(`${owner} ${bucket}`, limit, this.settings.replicas);
+  }
+
+  /**
+   * An outage gives a client one burst more, the shares of all replicas: not a second one afterwards, from a Redis that
+   * comes back empty or that was filled up meanwhile.
+   */
+  private async tellSpent(): Promise<void> {
+    await this.local.tellSpent(async (key, microseconds) => {
+      const end = key.lastIndexOf(' ');
+      const args = ['', bucketField(key.slice(end + 1)), microseconds];
+      const told = await this.redis.attempt((redis) => SPEND.run(redis, [clientKey(key.slice(0, end))], args));
+      return told !== undefined;
+    });
   }
 
   /** For guards of @nestjs/throttler: `ttl` is the time that an empty bucket takes to fill, in milliseconds. */

@@ -1,0 +1,145 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RateClass } from '#libs/kernel';
+import { type Arrangement } from '../support/arrangement';
+import { SPECIFIED_LIMITS } from '../support/start-app';
+import { ClientApplication, NO_LIMITS, type OwnLimits, type Outcome, counted } from './client-application';
+import { FaultSetting } from './fault-setting';
+import { MINUTE, sized, tell } from './sizes';
+
+const AT_ONCE = sized({ short: 150, long: 600 });
+const WAITERS = 7;
+const FORGED = sized({ short: 400, long: 10_000 });
+const FORGING_MS = sized({ short: 2_000, long: 60_000 });
+
+const SPECIFIED: Readonly<Record<RateClass, { readonly perMinute: number; readonly burst: number }>> = {
+  token: { perMinute: 5, burst: 10 },
+  read: { perMinute: 50, burst: 100 },
+  write: { perMinute: 20, burst: 40 },
+};
+const CLASSES = ['token', 'read', 'write'] as const;
+/** The specified rates with a burst that is soon used up; a token is 12 s in coming, which only the long form waits for. */
+const SOON_EMPTY: OwnLimits = { token: sized({ short: 30, long: 5 }) + '/1', read: '50/3', write: '20/2' };
+
+describe('Limits of three replicas', () => {
+  let setting: FaultSetting;
+  let arrange: Arrangement;
+  let asset: string;
+  beforeAll(async () => {
+    setting = await FaultSetting.open();
+    const replica = { ...SPECIFIED_LIMITS, REPLICAS: '3', TRUST_PROXY: '127.0.0.1' };
+    await setting.startReplicas(replica, replica, replica);
+    arrange = await setting.enterWorkspace();
+    [asset = ''] = await setting.assets(arrange, 1);
+  }, MINUTE);
+  afterAll(() => setting.close(), MINUTE);
+
+  const origin = (place: number): string => setting.origins[place % setting.origins.length] as string;
+  const anApplication = (limits: OwnLimits): Promise<ClientApplication> =>
+    ClientApplication.arrange(setting, arrange, limits);
+  /** A way to send requests of a class as a fresh client, to whichever replica. */
+  const aSender = async (rateClass: RateClass, limits: OwnLimits = {}) => {
+    const client = await anApplication(
+      rateClass === 'token' ? limits : { ...limits, token: NO_LIMITS.token as string },
+    );
+    if (rateClass === 'token') return (place: number) => client.issue(origin(place));
+    const token = await client.token(origin(0));
+    return (place: number) =>
+      rateClass === 'read' ? client.read(origin(place), token) : client.write(origin(place), token, asset);
+  };
+  const unexpected = (outcomes: readonly Outcome[]): Outcome[] =>
+    outcomes.filter(({ word }) => word !== 'ok' && word !== 'rate_limited');
+  const passed = (outcomes: readonly Outcome[]): number => counted(outcomes)['ok'] ?? 0;
+
+  it.each(CLASSES)(
+    'let exactly the burst of the %s class pass, of however many requests at once',
+    async (rateClass) => {
+      const { perMinute, burst } = SPECIFIED[rateClass];
+      const send = await aSender(rateClass);
+      const since = performance.now();
+      const outcomes = await Promise.all(Array.from({ length: AT_ONCE }, (_, place) => send(place)));
+      const milliseconds = performance.now() - since;
+      // What comes back to the bucket while they are answered may pass as well.
+      const refilled = Math.floor((milliseconds / MINUTE) * perMinute);
+      tell(`${rateClass} class`, { milliseconds: Math.round(milliseconds), refilled, ...counted(outcomes) });
+      expect(unexpected(outcomes)).toEqual([]);
+      expect(passed(outcomes)).toBeGreaterThanOrEqual(burst);
+      expect(passed(outcomes)).toBeLessThanOrEqual(burst + refilled);
+    },
+    MINUTE,
+  );
+
+  it.each(CLASSES)(
+    'let exactly the burst of the %s class pass while none comes back',
+    async (rateClass) => {
+      const { burst } = SPECIFIED[rateClass];
+      const send = await aSender(rateClass, { [rateClass]: `1/${burst}` });
+      const outcomes = await Promise.all(Array.from({ length: AT_ONCE }, (_, place) => send(place)));
+      expect(unexpected(outcomes)).toEqual([]);
+      expect(passed(outcomes)).toBe(burst);
+    },
+    MINUTE,
+  );
+
+  it(
+    'let pass who waited for as long as Retry-After says',
+    async () => {
+      const waiters: Promise<readonly [RateClass, number, string]>[] = [];
+      for (const rateClass of CLASSES) {
+        for (let n = 0; n < WAITERS; n += 1) {
+          const send = await aSender(rateClass, SOON_EMPTY);
+          const waiter = async (): Promise<readonly [RateClass, number, string]> => {
+            for (let place = n; ; place += 1) {
+              const { word, retryAfterSeconds } = await send(place);
+              if (word === 'ok') continue;
+              if (retryAfterSeconds === null) return [rateClass, 0, word];
+              await delay(retryAfterSeconds * 1_000);
+              return [rateClass, retryAfterSeconds, (await send(place + 1)).word];
+            }
+          };
+          waiters.push(waiter());
+        }
+      }
+      const outcomes = await Promise.all(waiters);
+      tell('waits for Retry-After', { waits: outcomes.length, seconds: outcomes.map(([, wait]) => wait).join(' ') });
+      expect(outcomes.filter(([, , word]) => word !== 'ok')).toEqual([]);
+    },
+    MINUTE,
+  );
+
+  it(
+    'never keep the owner of a client id out, whoever forges requests with it and from where',
+    async () => {
+      const owner = await anApplication({});
+      const home = '198.51.100.7';
+      const elsewhere = (n: number): string => `2001:db8:${(n % 65_536).toString(16)}:${n % 7}::1`;
+      const start = Date.now();
+      const forged: Outcome[] = [];
+      const forgers = Array.from({ length: 12 }, async () => {
+        for (let n = forged.length; Date.now() < start + FORGING_MS || forged.length < FORGED; n = forged.length) {
+          // Every other one from where the owner is as well.
+          forged.push(await owner.forge(origin(n), n % 2 === 0 ? home : elsewhere(n)));
+          const due = start + (forged.length / FORGED) * FORGING_MS;
+          if (due > Date.now()) await delay(due - Date.now());
+        }
+      });
+      // The burst, and then at the sustained rate.
+      const { perMinute, burst } = SPECIFIED.token;
+      const dueAt = (n: number): number => (n < burst ? n * 100 : 100 + ((n - burst + 1) * MINUTE) / perMinute);
+      const rightful: Outcome[] = [];
+      for (let n = 0; dueAt(n) < FORGING_MS; n += 1) {
+        await delay(Math.max(0, start + dueAt(n) - Date.now()));
+        rightful.push(await owner.issue(origin(n), home));
+      }
+      await Promise.all(forgers);
+      const milliseconds = Date.now() - start;
+      tell('forged requests', { milliseconds, ...counted(forged), rightful: rightful.length });
+      expect(counted(rightful)).toEqual({ ok: rightful.length });
+      expect(rightful.length).toBeGreaterThanOrEqual(burst);
+      expect(forged.length).toBeGreaterThanOrEqual(FORGED);
+      expect(forged.filter(({ word }) => word !== 'invalid_client' && word !== 'rate_limited')).toEqual([]);
+      const latest = rightful.at(-1)?.accessToken ?? '';
+      expect(await owner.everywhere(setting.origins, latest)).toEqual(['ok', 'ok', 'ok']);
+    },
+    3 * MINUTE,
+  );
+});

@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Arrangement } from '../support/arrangement';
+import { tally } from './answer-faults';
+import { ClientApplication, NO_LIMITS, type Outcome, counted } from './client-application';
+import { FaultSetting } from './fault-setting';
+import { MINUTE, sized, tell } from './sizes';
+
+const ROUNDS = sized({ short: 1, long: 10 });
+/** How much slower than usual half of the reads may be: on a machine that does much else it only tells that none waits. */
+const EXTRA_MS = sized({ short: 1_000, long: 25 });
+/** Between two requests of each loop of the load. */
+const PAUSE_MS = 15;
+const ASSETS = 10;
+const BURST = 90;
+const REPLICA = { REPLICAS: '3' };
+/** Redis is left alone for a second after a failure, and a connection is made again within another. */
+const BACK_MS = 2_200;
+
+describe('While Redis is lost and comes back, three replicas', () => {
+  let setting: FaultSetting;
+  let arrange: Arrangement;
+  beforeAll(async () => {
+    setting = await FaultSetting.open();
+    await setting.startReplicas(REPLICA, REPLICA, REPLICA);
+    arrange = await setting.enterWorkspace();
+  }, MINUTE);
+  afterAll(() => setting.close(), MINUTE);
+
+  const origin = (place: number): string => setting.origins[place % setting.origins.length] as string;
+
+  it(
+    'answer every request, right about tokens, and apply each key once',
+    async () => {
+      const { redis } = setting;
+      const load = await Load.begin(setting, arrange);
+      await load.during('there', 1_000);
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await redis.freeze();
+        await load.during('frozen', 2_500);
+        await redis.thaw();
+        await load.during('thawed', 1_200);
+        for (const phase of ['flushed', 'flushed', 'flushed']) {
+          await redis.flush();
+          await load.during(phase, 150);
+        }
+        await redis.end('SIGTERM');
+        await load.during('stopped', 1_500);
+        await redis.startAgain();
+        await load.during('started', 1_500);
+        await redis.restart();
+        await load.during('killed and restarted', 1_200);
+      }
+      await load.end();
+      const attempts = tally(setting.log.read().values());
+      tell('writes', attempts);
+      expect(load.faults).toEqual([]);
+      expect([attempts['lost'], attempts['refused']]).toEqual([0, 0]);
+      expect(await setting.faults()).toEqual([]);
+      const usual = load.median('there');
+      for (const phase of load.phases) {
+        expect([phase, load.median(phase) < usual + EXTRA_MS]).toEqual([phase, true]);
+      }
+    },
+    ROUNDS * MINUTE,
+  );
+
+  it.each([
+    ['frozen and thawed', () => setting.redis.freeze(), () => setting.redis.thaw()],
+    ['stopped and started, empty', () => setting.redis.end('SIGTERM'), () => setting.redis.startAgain()],
+    ['flushed', () => setting.redis.flush(), () => Promise.resolve()],
+  ])(
+    'let at most one burst more pass than the limit says, when it is %s',
+    async (what, lose, findAgain) => {
+      const client = await ClientApplication.arrange(setting, arrange, { ...NO_LIMITS, read: `1/${BURST}` });
+      const token = await client.token(origin(0));
+      const drain = async (): Promise<number> => {
+        const outcomes: Outcome[] = [];
+        for (let n = 0; n < 2 * BURST; n += 30) {
+          const some = Array.from({ length: 30 }, (_, place) => client.read(origin(place), token));
+          outcomes.push(...(await Promise.all(some)));
+        }
+        const { ok = 0, rate_limited: limited = 0 } = counted(outcomes);
+        expect(ok + limited).toBe(2 * BURST);
+        return ok;
+      };
+      expect(await drain()).toBe(BURST);
+      await lose();
+      const without = await drain();
+      await findAgain();
+      await delay(BACK_MS);
+      const after = await drain();
+      tell(`limits when Redis is ${what}`, { burst: BURST, without, after });
+      // Each replica tells what was spent there when it meets Redis again, and until the last one has, a few more pass.
+      expect(without + after).toBeLessThanOrEqual(BURST + BURST / 3);
+    },
+    MINUTE,
+  );
+});
+
+/** Reads, writes and token requests, as steady as they come; what was wrong with their answers, and how long they took. */
+class Load {
+  readonly faults: string[] = [];
+  private readonly times = new Map<string, Map<string, number[]>>();
+  private phase = 'there';
+  private over = false;
+  private work: Promise<unknown> = Promise.resolve();
+
+  private constructor(
+    private readonly setting: FaultSetting,
+    private readonly assets: readonly string[],
+  ) {}
+
+  static async begin(setting: FaultSetting, arrange: Arrangement): Promise<Load> {
+    const load = new Load(setting, await setting.assets(arrange, ASSETS));
+    const [reader, holder] = [
+      await ClientApplication.arrange(setting, arrange, NO_LIMITS),
+      await ClientApplication.arrange(setting, arrange, NO_LIMITS),
+    ];
+    const token = await reader.token(load.origin(0));
+    const loops = [0, 1, 2].map((first) => load.readSteadily(reader, token, first));
+    load.work = Promise.all([...loops, load.writeSteadily(0), load.writeSteadily(1), load.supersedeSteadily(holder)]);
+    return load;
+  }
+
+  async during(phase: string, milliseconds: number): Promise<void> {
+    this.phase = phase;
+    await delay(milliseconds);
+  }
+
+  async end(): Promise<void> {
+    this.over = true;
+    await this.work;
+    for (const [phase, kinds] of this.times) {
+      for (const [kind, times] of kinds) {
+        const sorted = times.sort((a, b) => a - b);
+        const at = (share: number): string => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(1);
+        tell(`${phase}: ${kind}`, { count: times.length, median: at(0.5), p99: at(0.99), most: at(1) });
+      }
+    }
+  }
+
+  get phases(): string[] {
+    return [...this.times.keys()];
+  }
+
+  /** Milliseconds that a read took. */
+  median(phase: string): number {
+    const sorted = (this.times.get(phase)?.get('read') ?? []).sort((a, b) => a - b);
+    return sorted[Math.floor(sorted.length / 2)] ?? 0;
+  }
+
+  /** By one token that is never superseded. */
+  private async readSteadily(client: ClientApplication, token: string, first: number): Promise<void> {
+    for (let n = first; !this.over; n += 1) {
+      await this.expect('ok', 'read', () => client.read(this.origin(n), token));
+      await delay(PAUSE_MS);
+    }
+  }
+
+  /** Each key twice at once. */
+  private async writeSteadily(first: number): Promise<void> {
+    const client = this.setting.client();
+    for (let n = first; !this.over; n += 2) {
+      const asset = this.assets[n % ASSETS] as string;
+      const path = `/v1/inventory/assets/${asset}`;
+      const operation = { key: randomUUID(), assets: [asset], path, body: { description: `change ${n}` } };
+      this.setting.log.sent(operation);
+      const { phase } = this;
+      const attempts = [n, n + 1].map(async (place) => client.attempt(operation, this.origin(place)));
+      for (const { milliseconds } of await Promise.all(attempts)) this.took(phase, 'write', milliseconds);
+      await delay(PAUSE_MS);
+    }
+  }
+
+  /** One token after the other, and what becomes of the one before. */
+  private async supersedeSteadily(client: ClientApplication): Promise<void> {
+    let old: string | null = null;
+    for (let n = 0; !this.over; n += 1) {
+      const { accessToken: token } = await this.expect('ok', 'token', () => client.issue(this.origin(n)));
+      if (token === null) continue;
+      for (const place of [0, 1, 2]) {
+        if (old !== null) {
+          const before = old;
+          await this.expect('token_superseded', 'read', () => client.read(this.origin(place), before));
+        }
+        await this.expect('ok', 'read', () => client.read(this.origin(place), token));
+      }
+      old = token;
+      await delay(PAUSE_MS);
+    }
+  }
+
+  private async expect(word: string, kind: string, request: () => Promise<Outcome>): Promise<Outcome> {
+    const { phase } = this;
+    const outcome = await request();
+    this.took(phase, kind, outcome.milliseconds);
+    if (outcome.word !== word) this.faults.push(`${phase}: ${kind}: ${outcome.word} in place of ${word}`);
+    return outcome;
+  }
+
+  private took(phase: string, kind: string, milliseconds: number): void {
+    const kinds = this.times.get(phase) ?? new Map<string, number[]>();
+    this.times.set(phase, kinds.set(kind, [...(kinds.get(kind) ?? []), milliseconds]));
+  }
+
+  private origin(place: number): string {
+    return this.setting.origins[place % this.setting.origins.length] as string;
+  }
+}
