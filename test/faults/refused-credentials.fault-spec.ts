@@ -1,0 +1,115 @@
+import crypto from 'node:crypto';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { pino } from 'pino';
+import { Database, RedisServer, loadSettings } from '#libs/platform';
+import { createApp } from '../../apps/api/src/create-app';
+import { AccessTokensService } from '../../libs/auth/src/application/access-tokens.service';
+import { ApiClient } from '../support/api-client';
+import { Arrangement } from '../support/arrangement';
+import { UNLIMITED } from '../support/start-app';
+import { type TestDatabase, createTestDatabase } from '../support/test-database';
+import { MINUTE, sized, tell } from './sizes';
+
+/** Of each kind, one after the other. */
+const REQUESTS = sized({ short: 60, long: 5_000 });
+const WARM_UP = sized({ short: 10, long: 2_000 });
+/** Medians; the short form measures too little for that, and counts the work instead. */
+const APART_MICROSECONDS = sized({ short: 50_000, long: 50 });
+
+describe('A token request of an unknown client and one with a wrong secret', () => {
+  let database: TestDatabase;
+  let app: NestExpressApplication;
+  let client: ApiClient;
+  let known: string;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const settings = loadSettings({
+      DATABASE_URL: database.databaseUrl,
+      REDIS_URL: process.env['TEST_REDIS_URL'],
+      LOCAL_DIR: process.env['TEST_LOCAL_DIR'],
+      BASE_URL: 'https://api.example.test',
+      ...UNLIMITED,
+    });
+    app = await createApp(settings, { log: pino({ level: 'silent' }) });
+    await app.listen(0, '127.0.0.1');
+    const origin = `http://127.0.0.1:${((app.getHttpServer() as Server).address() as AddressInfo).port}`;
+    client = new ApiClient(origin);
+    const arrange = new Arrangement(database.admin, settings, origin);
+    known = (await arrange.anApplication(await arrange.aWorkspace())).clientId;
+  }, MINUTE);
+  afterAll(async () => {
+    await app.close();
+    await database.drop();
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  const unknown = (): string => `ci_${crypto.randomBytes(16).toString('hex')}`;
+  const wrong = (): string => `cs_${crypto.randomBytes(36).toString('base64url')}0`;
+  const form = (clientId: string) => ({
+    ...{ grant_type: 'client_credentials', client_id: clientId, client_secret: wrong() },
+  });
+
+  it('get the same answer', async () => {
+    const answers = [await client.requestToken(form(unknown())), await client.requestToken(form(known))].map(
+      ({ status, headers, text, body }) => ({
+        status,
+        headers: [...headers].filter(([name]) => name !== 'x-request-id' && name !== 'date'),
+        body: text.replace(String(body['requestId']), ''),
+      }),
+    );
+    expect(answers[0]?.status).toBe(401);
+    expect(answers[0]).toEqual(answers[1]);
+  });
+
+  it('cost the same questions, digests and comparisons', async () => {
+    const redis = app.get(RedisServer, { strict: false });
+    const data = app.get(Database, { strict: false });
+    const spies = {
+      questions: jest.spyOn(data, 'run'),
+      charges: jest.spyOn(redis, 'attempt'),
+      digests: jest.spyOn(crypto, 'createHmac'),
+      comparisons: jest.spyOn(crypto, 'timingSafeEqual'),
+    };
+    const workOf = async (clientId: string): Promise<Record<string, number>> => {
+      jest.clearAllMocks();
+      await client.requestToken(form(clientId));
+      return Object.fromEntries(Object.entries(spies).map(([name, spy]) => [name, spy.mock.calls.length]));
+    };
+    const work = await workOf(known);
+    expect(work).toEqual({ questions: 1, charges: 2, digests: 1, comparisons: 2 });
+    for (const clientId of [unknown(), 'nobody', 'nul\u0000', 'x'.repeat(5_000)]) {
+      expect(await workOf(clientId)).toEqual(work);
+    }
+  });
+
+  it(
+    'take the same time',
+    async () => {
+      const tokens = app.get(AccessTokensService, { strict: false });
+      const stranger = unknown();
+      const times = new Map<string, number[]>([known, stranger].map((clientId) => [clientId, []]));
+      // Below HTTP, whose noise is a hundred times what is looked for; in turns, whose order changes.
+      for (let n = 0; n < WARM_UP + REQUESTS; n += 1) {
+        for (const clientId of n % 2 === 0 ? [known, stranger] : [stranger, known]) {
+          const secret = wrong();
+          const since = process.hrtime.bigint();
+          await tokens.issue(clientId, secret, '198.51.100.7', null).catch(() => undefined);
+          if (n >= WARM_UP) times.get(clientId)?.push(Number(process.hrtime.bigint() - since) / 1_000);
+        }
+      }
+      const [wrongSecret, unknownClient] = [times.get(known) ?? [], times.get(stranger) ?? []];
+      const apart = (share: number): number => quantile(wrongSecret, share) - quantile(unknownClient, share);
+      const told = { wrongSecret: quantile(wrongSecret, 0.5), unknownClient: quantile(unknownClient, 0.5) };
+      const figures = { ...told, apart: apart(0.5), fastestTenthApart: apart(0.1) };
+      tell('microseconds', Object.fromEntries(Object.entries(figures).map(([name, n]) => [name, n.toFixed(0)])));
+      expect(Math.abs(apart(0.5))).toBeLessThan(APART_MICROSECONDS);
+    },
+    5 * MINUTE,
+  );
+});
+
+function quantile(times: readonly number[], share: number): number {
+  return [...times].sort((a, b) => a - b)[Math.floor(times.length * share)] ?? 0;
+}
