@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
 import type { Answer } from '../support/api-client';
 import { type TestApp, startApp, startReplica } from '../support/start-app';
 
@@ -48,6 +49,19 @@ describe('Limits of three replicas that share a Redis', () => {
     expect(issued).toBe(10);
     const statuses = await Promise.all(tokens.map(async (token) => (await first().client(token).get(ASSETS)).status));
     expect(statuses.sort()).toEqual([200, ...Array.from({ length: 9 }, () => 401)]);
+  });
+
+  it('are kept by each replica alone, and fail no request, where Redis refuses what is asked of it', async () => {
+    const { clientId, clientSecret } = await first().arrange.anApplication(workspace);
+    const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+    const redis = new Redis(process.env['TEST_REDIS_URL'] as string);
+    // Not the kind of value that the buckets of a client are kept in.
+    await redis.set(`client:{${clientId}}`, '', 'EX', 60);
+    await redis.quit();
+    const issued = await first().client().requestToken(form);
+    expect([issued.status, issued.headers.get('X-RateLimit-Limit')]).toEqual([200, '10']);
+    const token = issued.body['access_token'] as string;
+    expect(await passed(330, (replica) => replica.client(token).get(`${ASSETS}?pageSize=1`))).toBe(300);
   });
 
   it('never keep the owner of a client id out, whoever guesses its secret and how often', async () => {

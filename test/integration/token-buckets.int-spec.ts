@@ -142,7 +142,7 @@ describe('A token bucket', () => {
     }
   });
 
-  it('heals within the time it takes to fill after the clock was set back by an hour', async () => {
+  it('heals within two minutes after the clock was set back by an hour', async () => {
     const [redisBucket, localBucket] = [inRedis(READ), inMemory(READ)];
     for (let request = 0; request < 101; request += 1) {
       localBucket(START);
@@ -152,7 +152,8 @@ describe('A token bucket', () => {
     expect([localBucket(before).allowed, (await redisBucket(before)).allowed]).toEqual([false, false]);
     const healed = before + 1.2 * SECOND;
     expect([localBucket(healed).allowed, (await redisBucket(healed)).allowed]).toEqual([true, true]);
-    const full = before + 125 * SECOND;
+    // Two minutes, and what the token just taken is worth.
+    const full = healed + 120 * SECOND;
     expect((await redisBucket(full)).remaining).toBe(99);
   });
 
