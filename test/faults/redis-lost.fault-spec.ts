@@ -27,6 +27,7 @@ describe('While Redis is lost and comes back, three replicas', () => {
   }, MINUTE);
   afterAll(() => setting.close(), MINUTE);
 
+  const isBack = (): Promise<void> => delay(BACK_MS);
   const origin = (place: number): string => setting.origins[place % setting.origins.length] as string;
 
   it(
@@ -66,8 +67,8 @@ describe('While Redis is lost and comes back, three replicas', () => {
   );
 
   it.each([
-    ['frozen and thawed', () => setting.redis.freeze(), () => setting.redis.thaw()],
-    ['stopped and started, empty', () => setting.redis.end('SIGTERM'), () => setting.redis.startAgain()],
+    ['frozen and thawed', () => setting.redis.freeze(), () => setting.redis.thaw().then(isBack)],
+    ['stopped and started, empty', () => setting.redis.end('SIGTERM'), () => setting.redis.startAgain().then(isBack)],
     ['flushed', () => setting.redis.flush(), () => Promise.resolve()],
   ])(
     'let at most one burst more pass than the limit says, when it is %s',
@@ -88,7 +89,6 @@ describe('While Redis is lost and comes back, three replicas', () => {
       await lose();
       const without = await drain();
       await findAgain();
-      await delay(BACK_MS);
       const after = await drain();
       tell(`limits when Redis is ${what}`, { burst: BURST, without, after });
       // Each replica tells what was spent there when it meets Redis again, and until the last one has, a few more pass.
