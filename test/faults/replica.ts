@@ -30,6 +30,11 @@ export class Replica {
     return this.collapses;
   }
 
+  /** How often it gave up on Redis, for as long as it runs. */
+  get timesWithoutRedis(): number {
+    return this.process.output.split('Redis is away').length - 1;
+  }
+
   /** SIGKILL: it finishes nothing and tells nobody. */
   async kill(): Promise<void> {
     this.isServing = false;
