@@ -54,7 +54,7 @@ const folderRules = [
     packages('typeorm', '@nestjs/typeorm', '(?:@types/)?pg', '(?:@types/)?pg-copy-streams'),
   ]),
   adapterMayImport('redis', 'Redis adapters.', [packages('ioredis')]),
-  adapterMayImport('jwt', 'Token adapters.', [packages('@nestjs/jwt')]),
+  adapterMayImport('jwt', 'Token adapters.', [packages('@nestjs/jwt', 'jose')]),
   adapterMayImport('system', 'What the machine offers: files, randomness, time.', [
     packages('csv-parse', 'canonicalize', 'uuid'),
   ]),

@@ -25,6 +25,7 @@ const TARGETS = {
   'class-transformer': imports('class-transformer'),
   'class-validator': imports('class-validator'),
   canonicalize: imports('canonicalize'),
+  jose: imports('jose'),
   'csv-parse': imports('csv-parse'),
   'types of express': "import type { Request } from 'express';\n",
   ioredis: imports('ioredis'),
@@ -55,7 +56,7 @@ const MAY_IMPORT: Readonly<Record<Layer, readonly Target[]>> = {
   ],
   typeorm: adapter('typeorm', 'typeorm', '@nestjs/typeorm', 'pg', 'pg-copy-streams'),
   redis: adapter('redis', 'ioredis'),
-  jwt: adapter('jwt', '@nestjs/jwt'),
+  jwt: adapter('jwt', '@nestjs/jwt', 'jose'),
   system: adapter('system', 'csv-parse', 'canonicalize', 'uuid'),
 };
 

@@ -10,6 +10,13 @@ export interface NewApplication {
 }
 
 /** Applications and their secrets. The client id stands in for the workspace where that is not known yet. */
+/**
+ * `refused` when the application was disabled or this secret ended meanwhile; `overtaken` by the generation that is in
+ * force instead.
+ */
+export type GenerationOutcome =
+  { readonly kind: 'begun' } | { readonly kind: 'refused' } | { readonly kind: 'overtaken'; readonly by: bigint };
+
 export abstract class ApplicationRepository {
   /** Adds an application that may use the API at once. */
   abstract create(workspaceId: WorkspaceId, application: NewApplication): Promise<Application>;
@@ -29,16 +36,15 @@ export abstract class ApplicationRepository {
   abstract setDisabled(clientId: string, disabled: boolean): Promise<Application | null>;
 
   /**
-   * Begins a new generation, higher than any before, and gives what `sign` makes of it. One transaction: if `sign` fails
-   * the generation before stays in force. Two at once take turns. Null when the application was disabled or this secret
-   * ended meanwhile.
+   * Makes this the application's generation, and so ends every lower one, unless it has a higher one by now. Atomic: of
+   * several at once the highest is in force in the end.
    */
   abstract beginGeneration(
     application: Application,
     secretDigest: Buffer,
     tokenId: string,
-    sign: (generation: bigint) => Promise<string>,
-  ): Promise<string | null>;
+    generation: bigint,
+  ): Promise<GenerationOutcome>;
 
   /** Gives the application these scopes and no others. Null for an unknown client id. */
   abstract setScopes(clientId: string, scopes: readonly string[]): Promise<Application | null>;

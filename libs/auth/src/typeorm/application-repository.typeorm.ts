@@ -2,7 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { type RateLimits, type WorkspaceId, formatRateLimit } from '#libs/kernel';
 import { Database, type Statement } from '#libs/platform';
 import type { Application, ApplicationSecrets } from '../domain/application';
-import { ApplicationRepository, type NewApplication } from '../domain/application-repository.port';
+import {
+  ApplicationRepository,
+  type GenerationOutcome,
+  type NewApplication,
+} from '../domain/application-repository.port';
 import { APPLICATION_COLUMNS, SECRET_COLUMNS, toApplication, toSecrets } from './application-columns';
 
 const CREATE: Statement = {
@@ -42,13 +46,17 @@ const CLEAR_LIMITS: Statement = {
 };
 /** The clock in microseconds keeps generations rising even when the row comes back from an older backup. */
 const NEXT_GENERATION = 'GREATEST(generation + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)';
+const MAY_BEGIN = `workspace_id = $1 AND id = $2::uuid AND NOT disabled
+            AND (secret_digest = decode($3, 'hex')
+                 OR (previous_secret_digest = decode($3, 'hex') AND previous_secret_expires_at > now()))`;
 const BEGIN_GENERATION: Statement = {
-  name: 'application_begin_generation',
-  text: `UPDATE application SET generation = ${NEXT_GENERATION}, jti = $3::uuid, issued_at = now()
-          WHERE workspace_id = $1 AND id = $2::uuid AND NOT disabled
-            AND (secret_digest = decode($4, 'hex')
-                 OR (previous_secret_digest = decode($4, 'hex') AND previous_secret_expires_at > now()))
-         RETURNING generation`,
+  name: 'application_begin_generation_2',
+  text: `UPDATE application SET generation = $4::bigint, jti = $5::uuid, issued_at = now()
+          WHERE ${MAY_BEGIN} AND generation < $4::bigint RETURNING 1`,
+};
+const FIND_GENERATION: Statement = {
+  name: 'application_find_generation',
+  text: `SELECT generation FROM application WHERE ${MAY_BEGIN}`,
 };
 /** With an overlap in seconds the live token stays what it is; without one it ends with the secret. */
 const ROTATE_SECRET: Statement = {
@@ -124,15 +132,17 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
     application: Application,
     secretDigest: Buffer,
     tokenId: string,
-    sign: (generation: bigint) => Promise<string>,
-  ): Promise<string | null> {
+    generation: bigint,
+  ): Promise<GenerationOutcome> {
     const { workspaceId, id } = application;
-    const values = [workspaceId, id, tokenId, secretDigest.toString('hex')];
-    return this.database.unitOfWork({ workspaceId }, async () => {
-      const [rows] = await this.database.run({ workspaceId }, [{ ...BEGIN_GENERATION, values }]);
-      const generation = rows?.[0]?.[0];
-      return generation ? sign(BigInt(generation)) : null;
-    });
+    const which = [workspaceId, id, secretDigest.toString('hex')];
+    const [begun, found] = await this.database.run({ workspaceId }, [
+      { ...BEGIN_GENERATION, values: [...which, String(generation), tokenId] },
+      { ...FIND_GENERATION, values: which },
+    ]);
+    if (begun?.[0]) return { kind: 'begun' };
+    const inForce = found?.[0]?.[0];
+    return inForce ? { kind: 'overtaken', by: BigInt(inForce) } : { kind: 'refused' };
   }
 
   private async change(
