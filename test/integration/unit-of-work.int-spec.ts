@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
@@ -16,6 +17,9 @@ const COUNT = 'SELECT count(*) FROM idempotency_record WHERE workspace_id = $1';
 const LOCK = `SELECT pg_advisory_xact_lock(hashtext($1 || $2))`;
 
 class Refused extends GateClosed {}
+
+/** Taken before there is a unit of work, so that what runs in it belongs to none. */
+const outsideUnit = AsyncLocalStorage.snapshot();
 
 describe('A unit of work', () => {
   let testDatabase: TestDatabase;
@@ -227,6 +231,30 @@ describe('A unit of work', () => {
     await admin.query('COMMIT');
     await Promise.all(units);
     await four.destroy();
+  });
+
+  it('counts the connections that were not had in time, and who waits for one', async () => {
+    const scope = aScope();
+    const one = await open(new URL(testDatabase.databaseUrl).href, 1);
+    const narrow = new Database(one);
+    const late: Promise<unknown>[] = [];
+    await narrow.unitOfWork(scope, async () => {
+      await narrow.run(scope, [statement(COUNT, scope.workspaceId)]);
+      expect(narrow.poolUse).toEqual({ size: 1, inUse: 1, idle: 0, waiting: 0 });
+      late.push(
+        ...outsideUnit(() => [
+          narrow.run(scope, [statement(COUNT, scope.workspaceId)]),
+          narrow.transaction(scope, () => Promise.resolve()),
+          narrow.unitOfWork(scope, () => narrow.run(scope, [statement(COUNT, scope.workspaceId)])),
+        ]),
+      );
+      for (const waiting of late) waiting.catch(() => undefined);
+      await delay(100);
+      expect(narrow.poolUse.waiting).toBe(3);
+      for (const waiting of late) await expect(waiting).rejects.toThrow('timeout exceeded when trying to connect');
+    });
+    expect(Object.fromEntries(narrow.acquisitionTimeouts.entries())).toEqual({ primary: 3 });
+    await one.destroy();
   });
 
   it('is repeated as a whole after a deadlock', async () => {

@@ -17,6 +17,11 @@ const LOST_CONNECTION = new Set([
 const LOST_MESSAGES =
   /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error/;
 
+/** Whether a connection was not had in time: all were in use, or Postgres took too long to accept another one. */
+export function connectionTimedOut(error: unknown): boolean {
+  return error instanceof Error && /timeout exceeded when trying to connect|connection timeout/.test(error.message);
+}
+
 /** Whether this error means that Postgres is down, unreachable or too slow, rather than that we asked wrongly. */
 export function databaseIsUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -4,7 +4,9 @@ import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Pool } from 'pg';
+import { Tally } from '../observability/tally';
 import { poolOf } from './data-source';
+import { connectionTimedOut } from './database-fault';
 import { Permits } from './permits';
 import { type BoundStatement, PipelinedStatements, type TextRow } from './pipelined-statements';
 import { type Gate, GateClosed, UnitOfWork } from './unit-of-work';
@@ -37,9 +39,19 @@ const LEFT_TO_READS = 2;
 
 const unheard = (): void => undefined;
 
+/** Numbers of connections, and of those who wait for one. */
+export interface PoolUse {
+  readonly size: number;
+  readonly inUse: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
 /** The one way to Postgres: nothing is read or written outside a tenant's scope. */
 @Injectable()
 export class Database {
+  /** Connections that were not had in time. */
+  readonly acquisitionTimeouts = new Tally(['primary']);
   private readonly pool: Pool;
   private readonly units = new AsyncLocalStorage<UnitOfWork>();
   private readonly permits: Permits;
@@ -54,6 +66,12 @@ export class Database {
     });
   }
 
+  get poolUse(): PoolUse {
+    const { totalCount, idleCount, waitingCount, options } = this.pool;
+    const waiting = waitingCount + this.permits.waiting;
+    return { size: options.max, inUse: totalCount - idleCount, idle: idleCount, waiting };
+  }
+
   /**
    * Runs prepared statements in one round trip and gives the rows of each in the order sent, every column as text.
    * Within a unit of work they are part of it; otherwise they are a transaction of their own.
@@ -61,7 +79,7 @@ export class Database {
   async run(scope: TenantScope, statements: readonly BoundStatement[]): Promise<TextRow[][]> {
     const unit = this.unitFor(scope);
     if (unit) return unit.run(statements);
-    const client = await this.pool.connect();
+    const client = await this.pool.connect().catch(this.countTimeout);
     try {
       const rows = await PipelinedStatements.run(client, [scopeStatement(scope), ...statements]);
       client.release();
@@ -105,6 +123,7 @@ export class Database {
         const rolledBack = unit.rollback(error);
         if (error instanceof GateClosed) throw error;
         await rolledBack;
+        if (connectionTimedOut(error)) this.acquisitionTimeouts.add('primary');
         const repeatable = REPEATABLE_SQLSTATES.has(String((error as { code?: unknown }).code));
         const left = deadline - performance.now();
         if (!repeatable || repeats === MAX_REPEATS || left < SHORTEST_TRY_MS) throw error;
@@ -117,12 +136,19 @@ export class Database {
   async transaction<Result>(scope: TenantScope, work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
     // It would take a second connection while the unit holds one: with all of them taken that waits for itself.
     if (this.units.getStore()) throw new Error('A transaction of its own cannot begin within a unit of work.');
-    return this.dataSource.transaction(async (manager) => {
-      const statement = scopeStatement(scope);
-      await manager.query(statement.text, [...statement.values]);
-      return work(manager);
-    });
+    return this.dataSource
+      .transaction(async (manager) => {
+        const statement = scopeStatement(scope);
+        await manager.query(statement.text, [...statement.values]);
+        return work(manager);
+      })
+      .catch(this.countTimeout);
   }
+
+  private readonly countTimeout = (error: unknown): never => {
+    if (connectionTimedOut(error)) this.acquisitionTimeouts.add('primary');
+    throw error;
+  };
 
   private unitFor(scope: TenantScope): UnitOfWork | undefined {
     const unit = this.units.getStore();

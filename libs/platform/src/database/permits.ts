@@ -7,6 +7,10 @@ export class Permits {
     this.free = count;
   }
 
+  get waiting(): number {
+    return this.line.length;
+  }
+
   /** Throws as a pool does when none was had within the time. */
   async acquire(patienceMs: number): Promise<void> {
     if (this.free > 0) {

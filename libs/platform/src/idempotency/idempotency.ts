@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { Tally } from '../observability/tally';
 import { Database } from '../database/database';
-import { IdempotencyInProgress } from './idempotency-errors';
+import { IdempotencyConflict, IdempotencyInProgress } from './idempotency-errors';
 import { IdempotencyRecords } from './idempotency-records';
 import type { IdempotentAnswer, IdempotentRequest } from './idempotent-answer';
 import { KeyClaim, KeyTaken } from './key-claim';
@@ -25,6 +26,8 @@ export interface IdempotentOutcome {
  */
 @Injectable()
 export class Idempotency {
+  /** Of requests whose own work failed nothing is counted: their keys are as if they had never come. */
+  readonly outcomes = new Tally(['first', 'replay', 'conflict', 'in_progress']);
   private readonly queue = new KeyQueue();
 
   constructor(
@@ -39,6 +42,21 @@ export class Idempotency {
    * came with another request and `idempotency_in_progress` when the first is still at it after five seconds.
    */
   async answer(request: IdempotentRequest, work: () => Promise<IdempotentAnswer>): Promise<IdempotentOutcome> {
+    try {
+      const outcome = await this.answerOnce(request, work);
+      this.outcomes.add(outcome.replayed ? 'replay' : 'first');
+      return outcome;
+    } catch (error) {
+      if (error instanceof IdempotencyConflict) this.outcomes.add('conflict');
+      if (error instanceof IdempotencyInProgress) this.outcomes.add('in_progress');
+      throw error;
+    }
+  }
+
+  private async answerOnce(
+    request: IdempotentRequest,
+    work: () => Promise<IdempotentAnswer>,
+  ): Promise<IdempotentOutcome> {
     const deadline = performance.now() + PATIENCE_MS;
     const key = `${request.workspaceId} ${request.applicationId} ${request.keyHash}`;
     for (;;) {

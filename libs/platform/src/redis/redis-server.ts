@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Tally } from '../observability/tally';
 import { Circuit, type CircuitWatcher, RedisAway } from './circuit';
 import { ClusterConnection } from './cluster-connection';
 import { GuardedClient } from './guarded-client';
@@ -22,6 +23,8 @@ export type RedisState = 'not configured' | 'ok' | 'away';
  * asks knows what to do without it. See {@link Circuit} for what its absence costs.
  */
 export class RedisServer implements OnModuleInit, OnApplicationShutdown {
+  /** How often a node was found to be away, and back. */
+  readonly transitions = new Tally(['opened', 'closed']);
   private readonly logger = new Logger('Redis');
   private readonly connection: RedisConnection | null;
   private readonly client: RedisClient | null;
@@ -110,10 +113,12 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
     const name = node === THE_NODE ? 'Redis' : 'A node of Redis';
     return {
       opened: (error) => {
+        this.transitions.add('opened');
         const reason = reasonOf(error, this.connection?.fault);
         this.logger.warn(`${name} is away, and is done without: ${reason}`);
       },
       closed: () => {
+        this.transitions.add('closed');
         this.logger.warn(`${name} answers again.`);
         for (const listener of this.listeners) listener();
       },
