@@ -149,6 +149,7 @@ describe('Sealing of the audit', () => {
     });
     expect(await sealer.sealAll()).toBe(0);
     expect([errors.mock.calls.length, notes.mock.calls.length]).toEqual([1, 0]);
+    expect(Object.fromEntries(sealer.failures.entries())).toEqual({ altered: 3, unavailable: 0 });
     expect(await setting.verify(workspace)).toMatchObject({
       sequence: null,
       reason: expect.stringMatching(/MAC/) as string,
@@ -227,6 +228,30 @@ describe('Sealing of the audit', () => {
     await setting.tamper(workspace, 'DELETE FROM audit_event WHERE workspace_id = $1 AND sequence IS NULL');
   });
 
+  it('tells what is left: how much, and since when', async () => {
+    const store = setting.sealStore();
+    await setting.sealer().sealAll();
+    expect(await store.backlog()).toEqual({ unsealed: 0, oldestAt: null });
+    const since = Date.now();
+    const workspaces = [await setting.aWorkspace(), await setting.aWorkspace()].sort().reverse();
+    for (const workspace of workspaces) {
+      await setting.record(workspace, 2);
+      await delay(20);
+    }
+    const { unsealed, oldestAt } = await store.backlog();
+    expect(unsealed).toBe(4);
+    expect(oldestAt?.getTime()).toBeGreaterThanOrEqual(since);
+    const { rows } = await setting.database.admin.query<{ oldest: Date }>(
+      'SELECT min(occurred_at) AS oldest FROM audit_event WHERE sequence IS NULL',
+    );
+    expect(oldestAt).toEqual(rows[0]?.oldest);
+    const sealer = setting.sealer(setting.api, 5);
+    sealer.onApplicationBootstrap();
+    for (const deadline = Date.now() + 5_000; !sealer.backlog && Date.now() < deadline;) await delay(5);
+    await sealer.beforeApplicationShutdown();
+    expect(sealer.backlog).toMatchObject({ unsealed: 0, oldestAt: null });
+  });
+
   describe('by the worker of the API', () => {
     it('comes by itself, leaves the one connection to others meanwhile, and stops when asked', async () => {
       const workspace = await setting.aWorkspace();
@@ -279,6 +304,7 @@ describe('Sealing of the audit', () => {
           return [];
         }),
         sealNext: jest.fn(),
+        backlog: async () => ({ unsealed: 0, oldestAt: null }),
       };
       const sealer = new AuditSealer(store, setting.evidence(), { now: () => 0 }, 5);
       sealer.onApplicationBootstrap();

@@ -66,7 +66,11 @@ export class AuditSetting {
 
   /** The sealer of one replica; `database` is that of another one. */
   sealer(database = this.api, intervalMs?: number): AuditSealer {
-    return new AuditSealer(new AuditSealStoreTypeorm(database), this.evidence(), new SystemClock(), intervalMs);
+    return new AuditSealer(this.sealStore(database), this.evidence(), new SystemClock(), intervalMs);
+  }
+
+  sealStore(database = this.api): AuditSealStoreTypeorm {
+    return new AuditSealStoreTypeorm(database);
   }
 
   async anotherReplica(): Promise<Database> {

@@ -45,6 +45,7 @@ export { Public, ROUTE_ACCESS, type RouteAccess, accessOf } from './http/route-a
 export { StrictQueryPipe } from './http/strict-query.pipe';
 export { SystemClock } from './http/system-clock';
 export { logAccess } from './observability/access-log';
+export { Tally } from './observability/tally';
 export { ProcessLogger, createLog } from './observability/process-logger';
 export { listCursorKeys, removeCursorKey, rotateCursorKey } from './pagination/cursor-key-file';
 export { newCursorKeyFile } from './pagination/cursor-keys';

@@ -1,19 +1,24 @@
 import { type BeforeApplicationShutdown, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { type Clock, type WorkspaceId } from '#libs/kernel';
+import { Tally } from '#libs/platform';
 import { AuditChainBroken, AuditEventRefused, sealBatch } from '../domain/audit-chain';
 import type { AuditEvidence } from '../domain/audit-evidence.port';
-import type { AuditSealStore } from '../domain/audit-seal-store.port';
+import type { AuditBacklog, AuditSealStore } from '../domain/audit-seal-store.port';
 
 const INTERVAL_MS = 5_000;
 /** Events of one transaction, which are all in memory at once. */
 const BATCH = 200;
 const ROUND = 'round';
+const LOOK = 'look';
 
 /**
  * Chains new audit events for as long as the API serves. Every replica has one; they take turns by workspace. Nothing
  * that fails here reaches anybody but the log, and the next round tries again.
  */
 export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  /** What was left at the end of the last round that could look; null before the first. */
+  backlog: (AuditBacklog & { readonly lookedAt: Date }) | null = null;
+  readonly failures = new Tally(['altered', 'unavailable']);
   private readonly logger = new Logger('AuditSealer');
   /** What failed last, of each workspace and of the round itself: each trouble is said once. */
   private readonly failing = new Map<string, string>();
@@ -30,7 +35,7 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
 
   onApplicationBootstrap(): void {
     this.timer = setTimeout(() => {
-      this.round = this.sealAll().then(() => {
+      this.round = this.runRound().then(() => {
         if (!this.stopping) this.onApplicationBootstrap();
       });
     }, this.intervalMs).unref();
@@ -59,6 +64,14 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
     return total;
   }
 
+  private async runRound(): Promise<void> {
+    await this.sealAll();
+    // Of a Postgres that did not answer it has been said.
+    if (this.stopping || this.failing.has(ROUND)) return;
+    const backlog = await this.attempt(LOOK, null, () => this.store.backlog());
+    if (backlog) this.backlog = { ...backlog, lookedAt: new Date(this.clock.now()) };
+  }
+
   private sealBatchOf(workspaceId: WorkspaceId): Promise<number | null> {
     return this.store.sealNext(workspaceId, BATCH, (before, events) =>
       sealBatch(this.evidence, workspaceId, before, events, this.clock.now()),
@@ -66,7 +79,7 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   private async attempt<Result>(what: string, otherwise: Result, work: () => Promise<Result>): Promise<Result> {
-    const place = what === ROUND ? {} : { workspaceId: what };
+    const place = what === ROUND || what === LOOK ? {} : { workspaceId: what };
     try {
       const result = await work();
       // While another replica is at it nothing is known.
@@ -75,12 +88,12 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
       }
       return result;
     } catch (error) {
+      const altered = error instanceof AuditChainBroken || error instanceof AuditEventRefused;
+      this.failures.add(altered ? 'altered' : 'unavailable');
       const reason = String(error);
       if (!this.stopping && this.failing.get(what) !== reason) {
         this.failing.set(what, reason);
-        const tampered = error instanceof AuditChainBroken || error instanceof AuditEventRefused;
-        const level = tampered ? 'error' : 'warn';
-        this.logger[level]({ message: 'audit events could not be sealed', ...place, error });
+        this.logger[altered ? 'error' : 'warn']({ message: 'audit events could not be sealed', ...place, error });
       }
       return otherwise;
     }

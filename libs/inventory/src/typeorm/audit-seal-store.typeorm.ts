@@ -3,7 +3,7 @@ import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
 import { Database, type Statement } from '#libs/platform';
 import type { SealedBatch } from '../domain/audit-chain';
 import type { AnchoredEvent, AuditHead } from '../domain/audit-event';
-import { AuditSealStore } from '../domain/audit-seal-store.port';
+import { type AuditBacklog, AuditSealStore } from '../domain/audit-seal-store.port';
 import {
   ANCHORED_EVENT_COLUMNS,
   AUDIT_HEAD,
@@ -16,6 +16,11 @@ import {
 const WORKSPACES_TO_SEAL: Statement = {
   name: 'audit_workspaces_to_seal_1',
   text: 'SELECT workspace_id FROM workspaces_to_seal() AS workspace_id',
+};
+
+const BACKLOG: Statement = {
+  name: 'audit_backlog_1',
+  text: 'SELECT unsealed, (extract(epoch FROM oldest) * 1000)::bigint FROM audit_backlog()',
 };
 
 /** Ends with the transaction, also of a process that was killed. */
@@ -34,6 +39,12 @@ export class AuditSealStoreTypeorm extends AuditSealStore {
   async workspacesToSeal(): Promise<WorkspaceId[]> {
     const [rows = []] = await this.database.run({ outsideTenants: true }, [{ ...WORKSPACES_TO_SEAL, values: [] }]);
     return rows.map(([id]) => toWorkspaceId(id as string));
+  }
+
+  async backlog(): Promise<AuditBacklog> {
+    const [[row] = []] = await this.database.run({ outsideTenants: true }, [{ ...BACKLOG, values: [] }]);
+    const [unsealed, oldest = null] = row ?? [];
+    return { unsealed: Number(unsealed), oldestAt: oldest === null ? null : new Date(Number(oldest)) };
   }
 
   async sealNext(

@@ -1,6 +1,7 @@
 import type { SchemaPart } from '#libs/platform';
 import { AssetsAndFacetCounts1780000000010 } from './migrations/1780000000010-assets-and-facet-counts';
 import { Audit1780000000012 } from './migrations/1780000000012-audit';
+import { AuditBacklog1780000000014 } from './migrations/1780000000014-audit-backlog';
 import { CountersSearchPath1780000000013 } from './migrations/1780000000013-counters-search-path';
 
 /** All but the sequence and the link, which only the sealing function fills in. */
@@ -13,7 +14,12 @@ const WRITTEN = 'classification, description, owner_id, owner_source, tags, api_
 
 /** The tables of assets, their tags and their counters, and of the audit of their changes. */
 export const inventorySchema: SchemaPart = {
-  migrations: [AssetsAndFacetCounts1780000000010, Audit1780000000012, CountersSearchPath1780000000013],
+  migrations: [
+    AssetsAndFacetCounts1780000000010,
+    Audit1780000000012,
+    CountersSearchPath1780000000013,
+    AuditBacklog1780000000014,
+  ],
   grants: [
     { table: 'tag_key', privileges: 'SELECT' },
     { table: 'asset', privileges: `SELECT, UPDATE (${WRITTEN})` },
@@ -25,5 +31,6 @@ export const inventorySchema: SchemaPart = {
     { table: 'audit_head', privileges: 'SELECT' },
     { function: 'workspaces_to_seal' },
     { function: 'seal_audit_events' },
+    { function: 'audit_backlog' },
   ],
 };
