@@ -1,7 +1,16 @@
 import 'reflect-metadata';
 import type { Server } from 'node:http';
+import { Logger } from '@nestjs/common';
 import { SigningKeys } from '#libs/auth';
-import { RedisServer, SettingsInvalid, assertRuntimeRole, createLog, loadSettings } from '#libs/platform';
+import {
+  Metrics,
+  RedisServer,
+  SettingsInvalid,
+  assertRuntimeRole,
+  createLog,
+  loadSettings,
+  logCrash,
+} from '#libs/platform';
 import { DataSource } from 'typeorm';
 import { createApp } from './create-app';
 import { drain, onStopSignal, trackSilentConnections } from './graceful-stop';
@@ -12,6 +21,8 @@ import { schema } from './schema';
 async function main(): Promise<void> {
   const settings = loadSettings(process.env);
   const log = createLog({ level: settings.logLevel, format: settings.logFormat });
+  logCrash(log);
+  const logger = new Logger('Management');
   let stopping = false;
   const app = await createApp(settings, { log, isStopping: () => stopping });
   const dataSource = app.get(DataSource);
@@ -21,10 +32,14 @@ async function main(): Promise<void> {
 
   const servers = [app.getHttpServer() as Server];
   if (settings.managementPort !== null) {
+    const metrics = app.get(Metrics);
+    metrics.watchProcess();
     const management = createManagementServer({
       readiness: () => checkReadiness(dataSource, schema, redis, stopping),
       jwks: () => app.get(SigningKeys).jwks,
+      metrics,
       baseUrl: settings.baseUrl,
+      onError: (requestId, error) => logger.error({ requestId, error }),
     });
     await listen(management, 'MANAGEMENT_PORT', settings.managementPort, settings.managementHost);
     servers.push(management);

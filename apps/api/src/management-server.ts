@@ -5,38 +5,59 @@ import type { Readiness } from './readiness';
 
 export interface ManagementRoutes {
   readonly readiness: () => Promise<Readiness>;
+  /** In the text format of Prometheus, which has a media type of its own. */
+  readonly metrics: { readonly mediaType: string; expose(): Promise<string> };
   /** The public halves of the signing keys (RFC 7517). */
   readonly jwks: () => object;
   readonly baseUrl: string;
+  /** Hears of what should not have happened. */
+  readonly onError: (requestId: string, error: unknown) => void;
 }
 
-type Answer = { readonly status: number; readonly body: object; readonly mediaType?: string };
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly mediaType: string;
+}
+
+type Answers = Readonly<Record<string, () => Promise<Answer> | Answer>>;
+
+const json = (status: number, body: object, mediaType = 'application/json; charset=utf-8'): Answer => ({
+  status,
+  body: JSON.stringify(body),
+  mediaType,
+});
 
 /** What operators and orchestrators ask, on a port that clients do not reach (decisions, section 8). */
 export function createManagementServer(routes: ManagementRoutes): Server {
-  const answers: Readonly<Record<string, () => Promise<Answer> | Answer>> = {
-    '/livez': () => ({ status: 200, body: { status: 'ok' } }),
+  const answers: Answers = {
+    '/livez': () => json(200, { status: 'ok' }),
     '/readyz': async () => {
       const { ready, checks } = await routes.readiness();
-      return { status: ready ? 200 : 503, body: { status: ready ? 'ok' : 'unavailable', checks } };
+      return json(ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', checks });
     },
-    '/jwks.json': () => ({ status: 200, body: routes.jwks() }),
+    '/metrics': async () => ({
+      status: 200,
+      body: await routes.metrics.expose(),
+      mediaType: routes.metrics.mediaType,
+    }),
+    '/jwks.json': () => json(200, routes.jwks()),
   };
   return createServer((request, response) => {
-    void answer(request, response, answers, routes.baseUrl);
+    void answer(request, response, answers, routes);
   });
 }
 
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  answers: Readonly<Record<string, () => Promise<Answer> | Answer>>,
-  baseUrl: string,
+  answers: Answers,
+  { baseUrl, onError }: ManagementRoutes,
 ): Promise<void> {
   const { instance, requestId } = openContext(request, response);
   const refuse = (error: DomainError): Answer => {
     const problem = toProblem(error, { baseUrl, instance, requestId });
-    return { status: problem.status, body: problem, mediaType: PROBLEM_MEDIA_TYPE };
+    return json(problem.status, problem, PROBLEM_MEDIA_TYPE);
   };
   const route = Object.hasOwn(answers, instance) ? answers[instance] : undefined;
   let result: Answer;
@@ -47,9 +68,13 @@ async function answer(
   } else {
     result = await Promise.resolve()
       .then(route)
-      .catch(() => refuse(new DomainError('internal_error', 'Something went wrong on our side.')));
+      .catch((error: unknown) => {
+        onError(requestId, error);
+        return refuse(new DomainError('internal_error', 'Something went wrong on our side.'));
+      });
   }
   response.statusCode = result.status;
-  response.setHeader('Content-Type', result.mediaType ?? 'application/json; charset=utf-8');
-  response.end(request.method === 'HEAD' ? undefined : JSON.stringify(result.body));
+  response.setHeader('Content-Type', result.mediaType);
+  response.setHeader('Content-Length', Buffer.byteLength(result.body));
+  response.end(request.method === 'HEAD' ? undefined : result.body);
 }

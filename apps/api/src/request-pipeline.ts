@@ -3,6 +3,8 @@ import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { BearerTokenGuard, ScopeGuard } from '#libs/auth';
 import {
+  type ApiServerAdapter,
+  HttpMetrics,
   IdempotencyInterceptor,
   ProblemFilter,
   RateLimitGuard,
@@ -10,6 +12,7 @@ import {
   acceptTarget,
   logAccess,
   openContext,
+  whenServed,
 } from '#libs/platform';
 import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
@@ -43,11 +46,20 @@ export const requestPipeline: readonly Provider[] = [
 /** The steps before the router, as plain middleware: they must also see what no route answers. */
 export function applyFirstSteps(app: NestExpressApplication, log: Logger, isStopping: () => boolean): void {
   const problems = app.get(ProblemFilter);
+  const metrics = app.get(HttpMetrics);
+  (app.getHttpAdapter() as unknown as ApiServerAdapter).whenRefused((refused) => {
+    logAccess(log, refused);
+    metrics.count(refused);
+  });
   app.use((request: Request, response: Response, next: NextFunction) => {
     openContext(request, response);
     // While the process stops, clients are told to open their next connection elsewhere.
     if (isStopping()) response.setHeader('Connection', 'close');
-    logAccess(log, request, response);
+    metrics.begin();
+    whenServed(request, response, (served) => {
+      logAccess(log, served);
+      metrics.end(served);
+    });
     try {
       acceptTarget(request);
     } catch (error) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Module } from '@nestjs/common';
 import { JwtModule } from '@nestjs/jwt';
 import { Clock } from '#libs/kernel';
-import { KeyRereading, RedisServer, Settings, SystemClock } from '#libs/platform';
+import { KeyRereading, Metrics, RedisServer, Settings, SystemClock } from '#libs/platform';
 import { AccessTokenLifetime, AccessTokensService } from './application/access-tokens.service';
 import { ApplicationsService } from './application/applications.service';
 import { WorkspacesService } from './application/workspaces.service';
@@ -12,6 +12,7 @@ import { ClientSecrets } from './domain/client-secrets.port';
 import { GrantCopies } from './domain/grant-copies.port';
 import { TokenRequestLimiter } from './domain/token-request-limiter.port';
 import { WorkspaceRepository } from './domain/workspace-repository.port';
+import { TokenRequestOutcomes } from './http/token-request-outcomes';
 import { TokenController } from './http/token.controller';
 import { AccessTokenSignerJwt, TokenIdentity } from './jwt/access-token-signer.jwt';
 import { SigningKeys } from './jwt/signing-keys';
@@ -46,6 +47,16 @@ const grantCopies = (options: { readonly copiesElsewhere: boolean }) => ({
     ...applicationProviders,
     grantCopies({ copiesElsewhere: false }),
     AccessTokensService,
+    {
+      provide: TokenRequestOutcomes,
+      useFactory: (metrics: Metrics) => {
+        const outcomes = new TokenRequestOutcomes();
+        const help = 'Requests for a token: a token was issued, or why not.';
+        metrics.tally({ name: 'compliance_token_requests_total', help }, 'outcome', outcomes);
+        return outcomes;
+      },
+      inject: [Metrics],
+    },
     { provide: TokenRequestLimiter, useClass: TokenRequestLimiterRedis },
     { provide: Clock, useClass: SystemClock },
     { provide: AccessTokenSigner, useClass: AccessTokenSignerJwt },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Module } from '@nestjs/common';
 import { Clock } from '#libs/kernel';
-import { Settings, SystemClock } from '#libs/platform';
+import { Metrics, Settings, SystemClock } from '#libs/platform';
 import { AssetsService } from './application/assets.service';
 import { AuditService } from './application/audit.service';
 import { CategoriesService } from './application/categories.service';
@@ -21,6 +21,7 @@ import { AssetsController } from './http/assets.controller';
 import { CategoriesController } from './http/categories.controller';
 import { AuditEvidenceSystem } from './system/audit-evidence.system';
 import { AuditSealer } from './system/audit-sealer';
+import { watchSealing } from './system/audit-sealing-metrics';
 import { ImportFilesSystem } from './system/import-files.system';
 import { AssetRepositoryTypeorm } from './typeorm/asset-repository.typeorm';
 import { AuditRecorder } from './typeorm/audit-recorder';
@@ -49,9 +50,12 @@ const auditEvidence = {
     { provide: AuditSealStore, useClass: AuditSealStoreTypeorm },
     {
       provide: AuditSealer,
-      useFactory: (store: AuditSealStore, evidence: AuditEvidence, clock: Clock) =>
-        new AuditSealer(store, evidence, clock),
-      inject: [AuditSealStore, AuditEvidence, Clock],
+      useFactory: (store: AuditSealStore, evidence: AuditEvidence, clock: Clock, metrics: Metrics) => {
+        const sealer = new AuditSealer(store, evidence, clock);
+        watchSealing(metrics, sealer);
+        return sealer;
+      },
+      inject: [AuditSealStore, AuditEvidence, Clock, Metrics],
     },
   ],
 })

@@ -45,8 +45,11 @@ export { Public, ROUTE_ACCESS, type RouteAccess, accessOf } from './http/route-a
 export { StrictQueryPipe } from './http/strict-query.pipe';
 export { SystemClock } from './http/system-clock';
 export { logAccess } from './observability/access-log';
+export { HttpMetrics } from './observability/http-metrics';
+export { type MetricDefinition, Metrics } from './observability/metrics';
+export { type ServedRequest, whenServed } from './observability/served-request';
 export { Tally } from './observability/tally';
-export { ProcessLogger, createLog } from './observability/process-logger';
+export { ProcessLogger, createLog, logCrash } from './observability/process-logger';
 export { listCursorKeys, removeCursorKey, rotateCursorKey } from './pagination/cursor-key-file';
 export { newCursorKeyFile } from './pagination/cursor-keys';
 export { CursorInvalid, type ListFilters } from './pagination/cursors';

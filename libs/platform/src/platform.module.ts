@@ -8,6 +8,10 @@ import { IdempotencyPurgeWorker } from './idempotency/purge-worker';
 import { IdempotencyRecords } from './idempotency/idempotency-records';
 import { KeyLease } from './idempotency/key-lease';
 import { HealthController } from './health/health.controller';
+import { Database } from './database/database';
+import { HttpMetrics } from './observability/http-metrics';
+import { Metrics } from './observability/metrics';
+import { watchPlatform } from './observability/platform-metrics';
 import { CursorKeys } from './pagination/cursor-keys';
 import { Cursors } from './pagination/cursors';
 import { Paging } from './pagination/paging';
@@ -38,6 +42,16 @@ export class PlatformModule {
         Paging,
         ProblemFilter,
         { provide: RedisServer, useValue: new RedisServer(settings.redisUrl) },
+        {
+          provide: Metrics,
+          useFactory: (database: Database, redis: RedisServer, idempotency: Idempotency) => {
+            const metrics = new Metrics();
+            watchPlatform(metrics, { database, redis, idempotency });
+            return metrics;
+          },
+          inject: [Database, RedisServer, Idempotency],
+        },
+        { provide: HttpMetrics, useFactory: (metrics: Metrics) => new HttpMetrics(metrics), inject: [Metrics] },
         TokenBuckets,
         KeyLease,
         IdempotencyRecords,
@@ -49,7 +63,7 @@ export class PlatformModule {
           inject: [IdempotencyPurge],
         },
       ],
-      exports: [Settings, Paging, ProblemFilter, RedisServer, TokenBuckets, Idempotency, throttling],
+      exports: [Settings, Paging, ProblemFilter, RedisServer, TokenBuckets, Idempotency, Metrics, throttling],
     };
   }
 }

@@ -3,6 +3,7 @@ import { RateLimited } from '#libs/kernel';
 import { PROBLEM_MEDIA_TYPE, type Problem, ProblemFilter, setRateLimitHeaders } from '#libs/platform';
 import type { Request, Response } from 'express';
 import { ClientNotAuthenticated } from '../domain/authentication-errors';
+import { TokenRequestOutcomes } from './token-request-outcomes';
 import { usesBasic } from './token-request';
 
 /** RFC 6749's own word for the codes that it does not know. */
@@ -19,7 +20,10 @@ const OAUTH_ERRORS: Readonly<Record<string, string>> = {
 /** Errors of the token endpoint: problems that carry RFC 6749's members as well, so that stock OAuth clients read them. */
 @Catch()
 export class TokenProblemFilter implements ExceptionFilter {
-  constructor(private readonly problems: ProblemFilter) {}
+  constructor(
+    private readonly problems: ProblemFilter,
+    private readonly outcomes: TokenRequestOutcomes,
+  ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<Request>();
@@ -33,6 +37,7 @@ export class TokenProblemFilter implements ExceptionFilter {
       body: withOAuthMembers(problem),
       mediaType: readsProblems(request) ? PROBLEM_MEDIA_TYPE : 'application/json',
     }));
+    this.outcomes.add(request.context.problemCode ?? 'internal_error');
   }
 }
 

@@ -7,6 +7,7 @@ import { AudienceUnsupported } from '../domain/token-request-errors';
 import { AccessTokenDto } from './access-token.dto';
 import { TokenProblemFilter } from './token-problem.filter';
 import { TokenRequestDto } from './token-request.dto';
+import { TokenRequestOutcomes } from './token-request-outcomes';
 import { readTokenRequest } from './token-request';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -18,6 +19,7 @@ export class TokenController {
   constructor(
     private readonly tokens: AccessTokensService,
     private readonly settings: Settings,
+    private readonly outcomes: TokenRequestOutcomes,
   ) {}
 
   @Post()
@@ -52,6 +54,8 @@ export class TokenController {
     if (audience !== null && audience !== this.settings.tokenAudience) throw new AudienceUnsupported();
     const issued = await this.tokens.issue(clientId, clientSecret, sourceOf(request), scopes);
     setRateLimitHeaders(response, 'token', issued.charge);
+    request.context.issuedTo = clientId;
+    this.outcomes.add('issued');
     return {
       access_token: issued.token,
       expires_in: issued.expiresInSeconds,

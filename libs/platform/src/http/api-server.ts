@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { DomainError } from '#libs/kernel';
 import express, { type Express } from 'express';
+import type { ServedRequest } from '../observability/served-request';
 import { toProblem, PROBLEM_MEDIA_TYPE } from '../problems/problem';
 
 /**
@@ -11,8 +12,15 @@ import { toProblem, PROBLEM_MEDIA_TYPE } from '../problems/problem';
  * other error, and which matches paths to the letter.
  */
 export class ApiServerAdapter extends ExpressAdapter {
+  private tell: (refused: ServedRequest) => void = () => undefined;
+
   constructor(private readonly baseUrl: string) {
     super(strictExpress());
+  }
+
+  /** What Node refuses never becomes a request; `listener` hears of it. */
+  whenRefused(listener: (refused: ServedRequest) => void): void {
+    this.tell = listener;
   }
 
   override initHttpServer(): void {
@@ -58,6 +66,9 @@ export class ApiServerAdapter extends ExpressAdapter {
         `X-Request-Id: ${requestId}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n` +
         `Connection: close\r\n\r\n${body}`,
     );
+    const { status, code } = problem;
+    const nobody = { route: null, workspaceId: null, clientId: null, traceId: null };
+    this.tell({ requestId, method: null, status, code, durationMs: 0, bytes: Buffer.byteLength(body), ...nobody });
   }
 }
 

@@ -33,6 +33,10 @@ export interface RequestContext {
   write: WriteRequest | null;
   /** Code of the problem that was answered, for the log. */
   problemCode: string | null;
+  /** Client id that a token was issued to: of whoever asks for a token nothing else is known. */
+  issuedTo: string | null;
+  /** Trace that the request is part of, where traces are kept. */
+  traceId: string | null;
 }
 
 declare module 'http' {
@@ -57,6 +61,8 @@ export function openContext(request: IncomingMessage, response: ServerResponse):
     charge: null,
     write: null,
     problemCode: null,
+    issuedTo: null,
+    traceId: null,
   };
   request.context = context;
   response.setHeader('X-Request-Id', requestId);

@@ -1,24 +1,10 @@
-import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
+import type { ServedRequest } from './served-request';
 
-/** One line a request, written when its answer is out or its connection lost. No query, no header, no body. */
-export function logAccess(log: Logger, request: Request, response: Response): void {
-  response.once('close', () => {
-    const { context } = request;
-    const route = (request.route as { path?: string } | undefined)?.path ?? null;
-    log.info(
-      {
-        requestId: context.requestId,
-        method: request.method,
-        route,
-        status: response.writableFinished ? response.statusCode : null,
-        code: context.problemCode,
-        workspaceId: context.caller?.workspaceId ?? null,
-        clientId: context.caller?.clientId ?? null,
-        durationMs: Number(process.hrtime.bigint() - context.startedAt) / 1e6,
-        bytes: Number(response.getHeader('Content-Length') ?? 0),
-      },
-      response.writableFinished ? 'request' : 'request aborted',
-    );
-  });
+/** One line a request. No path, no query, no header, no body: what a client sends may be a secret in the wrong place. */
+export function logAccess(log: Logger, { traceId, ...served }: ServedRequest): void {
+  log.info(
+    traceId === null ? served : { ...served, trace_id: traceId },
+    served.status === null ? 'request aborted' : 'request',
+  );
 }

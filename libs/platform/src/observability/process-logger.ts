@@ -13,6 +13,17 @@ export function createLog(options: { readonly level: string; readonly format: 'j
   return pino({ ...base, transport: { target: 'pino-pretty', options: { messageKey: 'message' } } });
 }
 
+/**
+ * Of an error that nobody caught, Node would print every member, in lines that are no JSON. Said here as every other
+ * error is; then the process ends, for what it was doing is not known any more.
+ */
+export function logCrash(log: Logger): void {
+  process.once('uncaughtException', (error: unknown) => {
+    log.fatal({ error: describe(error) }, 'The process ends: an error was not caught.');
+    process.exit(1);
+  });
+}
+
 /** A line of a stack in `apps/` or `libs/`, without what stands before. */
 const OWN_FRAME = /^ +at .*?((?:apps|libs)\/[^\s)]+)\)?$/m;
 const HOST_PATH = /(?<![\w:/])(?:\/[\w.@+-]+){2,}/g;

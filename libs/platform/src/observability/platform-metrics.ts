@@ -1,0 +1,82 @@
+import type { Database } from '../database/database';
+import { API_VERSION } from '../health/api-version';
+import type { Idempotency } from '../idempotency/idempotency';
+import type { RedisServer } from '../redis/redis-server';
+import type { Metrics } from './metrics';
+
+/** What the process leans on, as it is when somebody asks. */
+export function watchPlatform(
+  metrics: Metrics,
+  { database, redis, idempotency }: { database: Database; redis: RedisServer; idempotency: Idempotency },
+): void {
+  metrics.gauges({ name: 'compliance_build_info', help: 'Always 1; what runs.', labels: ['version', 'node'] }, () => [
+    { labels: { version: API_VERSION, node: process.versions.node }, value: 1 },
+  ]);
+  watchDatabase(metrics, database);
+  metrics.states(
+    { name: 'compliance_redis_state', help: 'Whether Redis answers: 1 for the state that holds.' },
+    'state',
+    ['not_configured', 'ok', 'away'],
+    () => (redis.state === 'not configured' ? 'not_configured' : redis.state),
+  );
+  metrics.tally(
+    {
+      name: 'compliance_redis_circuit_transitions_total',
+      help: 'How often a node of Redis was found to be away (opened), and back (closed).',
+    },
+    'to',
+    redis.transitions,
+  );
+  metrics.states(
+    {
+      name: 'compliance_rate_limit_mode',
+      help: 'Where buckets are kept: redis shares them among replicas, local is of this process. 1 for what holds.',
+    },
+    'mode',
+    ['redis', 'local'],
+    () => (redis.state === 'ok' ? 'redis' : 'local'),
+  );
+  metrics.tally(
+    { name: 'compliance_idempotency_outcomes_total', help: 'What became of writes with an Idempotency-Key.' },
+    'outcome',
+    idempotency.outcomes,
+  );
+}
+
+function watchDatabase(metrics: Metrics, database: Database): void {
+  const pool = 'primary';
+  metrics.gauges(
+    { name: 'compliance_database_pool_size', help: 'Connections that the pool may have.', labels: ['pool'] },
+    () => [{ labels: { pool }, value: database.poolUse.size }],
+  );
+  metrics.gauges(
+    {
+      name: 'compliance_database_pool_connections',
+      help: 'Connections that the pool has.',
+      labels: ['pool', 'state'],
+    },
+    () => {
+      const { inUse, idle } = database.poolUse;
+      return [
+        { labels: { pool, state: 'in_use' }, value: inUse },
+        { labels: { pool, state: 'idle' }, value: idle },
+      ];
+    },
+  );
+  metrics.gauges(
+    {
+      name: 'compliance_database_pool_waiting',
+      help: 'Requests that wait for a connection of the pool.',
+      labels: ['pool'],
+    },
+    () => [{ labels: { pool }, value: database.poolUse.waiting }],
+  );
+  metrics.tally(
+    {
+      name: 'compliance_database_acquisition_timeouts_total',
+      help: 'Connections of the pool that were not had within two seconds.',
+    },
+    'pool',
+    database.acquisitionTimeouts,
+  );
+}

@@ -1,0 +1,67 @@
+import type { Request, Response } from 'express';
+
+/** What is known of a request when its answer is out or its connection lost. Nothing that a client could have filled in. */
+export interface ServedRequest {
+  readonly requestId: string;
+  /** Null when what came was no request that could be read. */
+  readonly method: string | null;
+  /** The template, as in `/v1/inventory/assets/:id`; null when no route matched. */
+  readonly route: string | null;
+  /** Null when the connection was lost before the answer was out. */
+  readonly status: number | null;
+  /** Of the problem that was answered. */
+  readonly code: string | null;
+  readonly workspaceId: string | null;
+  readonly clientId: string | null;
+  readonly durationMs: number;
+  /** Of the answer's body, as handed to the connection. */
+  readonly bytes: number;
+  readonly traceId: string | null;
+}
+
+/** Calls `served` once, when the answer is out or the connection lost. */
+export function whenServed(request: Request, response: Response, served: (request: ServedRequest) => void): void {
+  const bodyBytes = countBody(request, response);
+  response.once('close', () => {
+    const { context } = request;
+    served({
+      requestId: context.requestId,
+      method: request.method,
+      route: routeOf(request),
+      status: response.writableFinished ? response.statusCode : null,
+      code: context.problemCode,
+      workspaceId: context.caller?.workspaceId ?? null,
+      clientId: context.caller?.clientId ?? context.issuedTo,
+      durationMs: Number(process.hrtime.bigint() - context.startedAt) / 1e6,
+      bytes: bodyBytes(),
+      traceId: context.traceId,
+    });
+  });
+}
+
+/**
+ * Where nothing but files is served under a path, that path is all that is said of them: which file is the client's to
+ * name. Express gives the path back when there was no such file.
+ */
+function routeOf(request: Request): string | null {
+  const route = request.route as { readonly path?: unknown } | undefined;
+  if (typeof route?.path === 'string') return route.path;
+  return request.baseUrl === '' ? null : `${request.baseUrl}/*`;
+}
+
+/** An answer need not say how long it is, and one that was cut off is shorter than it says. */
+function countBody(request: Request, response: Response): () => number {
+  let bytes = 0;
+  const { method } = request;
+  const counting =
+    <Args extends readonly unknown[], Result>(send: (...args: Args) => Result) =>
+    (...args: Args): Result => {
+      const [chunk, encoding] = args;
+      if (typeof chunk === 'string') bytes += Buffer.byteLength(chunk, encoding as BufferEncoding | undefined);
+      else if (chunk instanceof Uint8Array) bytes += chunk.byteLength;
+      return send(...args);
+    };
+  response.write = counting(response.write.bind(response) as (...args: unknown[]) => boolean);
+  response.end = counting(response.end.bind(response) as (...args: unknown[]) => Response);
+  return () => (method === 'HEAD' ? 0 : bytes);
+}

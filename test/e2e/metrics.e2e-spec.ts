@@ -1,0 +1,218 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { ApiUnderWatch } from '../support/api-under-watch';
+import { TcpProxy } from '../support/tcp-proxy';
+import { type TestDatabase, createTestDatabase } from '../support/test-database';
+
+describe('GET /metrics of the management port', () => {
+  let database: TestDatabase;
+  let redis: TcpProxy;
+  let api: ApiUnderWatch;
+  let workspace: string;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const url = new URL(process.env['TEST_REDIS_URL'] as string);
+    redis = await TcpProxy.to(url.hostname, Number(url.port));
+    url.port = String(redis.port);
+    api = await ApiUnderWatch.start(database, { REDIS_URL: url.href });
+    workspace = await api.arrange.aWorkspace();
+  });
+  afterAll(async () => {
+    await api.stop();
+    await redis.close();
+    await database.drop();
+  });
+
+  /** What a metric went up by meanwhile. */
+  const growth = async (names: readonly string[], work: () => Promise<unknown>): Promise<number[]> => {
+    const before = await api.samples();
+    await work();
+    const after = await api.samples();
+    return names.map((name) => (after.get(name) ?? 0) - (before.get(name) ?? 0));
+  };
+  const raw = async (text: string): Promise<void> => {
+    const socket = connect(api.port, '127.0.0.1');
+    socket.end(text).resume();
+    await once(socket, 'close');
+  };
+
+  it('answers in the text format of Prometheus, HEAD without the text, other methods by 405', async () => {
+    const answer = await api.management().get('/metrics');
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      200,
+      'text/plain; version=0.0.4; charset=utf-8',
+    ]);
+    expect(answer.text).toMatch(/^compliance_build_info\{version="1\.0\.0",node="[\d.]+"\} 1$/m);
+    expect(answer.text).toMatch(/^nodejs_eventloop_lag_p99_seconds \d/m);
+    const head = await api.management().send('HEAD', '/metrics');
+    expect([head.status, head.text, Number(head.headers.get('content-length')) > 1_000]).toEqual([200, '', true]);
+    const posted = await api.management().send('POST', '/metrics');
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  it('is not on the public port', async () => {
+    expect((await api.client().get('/metrics')).status).toBe(404);
+  });
+
+  it('counts requests by the template of their route, method, status and problem code, and their time', async () => {
+    const client = await api.arrange.aClient(workspace);
+    const at = (route: string, status: number, code: string) =>
+      `http_requests_total{route="${route}",method="GET",status="${status}",code="${code}"}`;
+    const grown = await growth(
+      [
+        at('/v1/inventory/assets/:id', 404, 'not_found'),
+        at('/v1/computers', 200, ''),
+        at('unmatched', 404, 'not_found'),
+        at('/docs/*', 200, ''),
+        'http_requests_total{route="unmatched",method="other",status="400",code="validation_failed"}',
+        'http_request_duration_seconds_count{route="/v1/computers",method="GET",status_class="2xx"}',
+        'http_request_duration_seconds_bucket{le="10",route="/v1/computers",method="GET",status_class="2xx"}',
+      ],
+      async () => {
+        await client.get(`/v1/inventory/assets/${randomUUID()}`);
+        await client.get(`/v1/inventory/assets/${randomUUID()}`);
+        await client.get('/v1/computers');
+        await client.get('/nowhere');
+        await client.get('/docs/swagger-ui.css');
+        await raw('GET / HTTP/9.9\r\n\r\n');
+      },
+    );
+    expect(grown).toEqual([2, 1, 1, 1, 1, 1, 1]);
+    expect(await api.sample('http_requests_in_flight', (value) => value === 0)).toBe(0);
+  });
+
+  it('has as many series as before, whatever paths, methods and ids are asked for', async () => {
+    const client = await api.arrange.aClient(workspace);
+    const word = () => randomBytes(6).toString('hex');
+    const volley = async (): Promise<void> => {
+      for (let round = 0; round < 8; round += 1) {
+        await client.get(`/${word()}/${word()}`);
+        await client.get(`/docs/${word()}.css`);
+        await client.get(`/problems/${word()}`);
+        await client.get(`/v1/inventory/assets/${word()}`);
+        await client.get(`/v1/inventory/assets/${randomUUID()}?${word()}=${word()}`);
+        await client.get(`/v1/inventory/assets/${randomUUID()}`);
+        await client.patch(`/v1/inventory/assets/${randomUUID()}`, { description: word() });
+        await client.patch(`/v1/inventory/assets/${randomUUID()}`, { [word()]: word() });
+        await client.send('DELETE', `/v1/inventory/assets/${word()}`);
+        await client.send(['PROPFIND', 'MKCOL', 'SEARCH', 'PURGE'][round % 4] as string, `/${word()}`);
+        await api.client(word()).get('/v1/computers', { headers: { 'X-Request-Id': word() } });
+        await api.client().requestToken({ grant_type: word(), client_id: word(), client_secret: word() });
+        await api.client().requestToken({
+          grant_type: 'client_credentials',
+          client_id: `ci_${word()}`,
+          client_secret: word(),
+        });
+        await raw(`${word()} / HTTP/1.1\r\n\r\n`);
+      }
+    };
+    await volley();
+    const names = [...(await api.samples()).keys()].filter((name) => !name.startsWith('nodejs_'));
+    await volley();
+    const namesAfter = [...(await api.samples()).keys()].filter((name) => !name.startsWith('nodejs_'));
+    expect(namesAfter.filter((name) => !names.includes(name))).toEqual([]);
+    expect(namesAfter.length).toBeGreaterThan(100);
+  });
+
+  it('tells what became of writes: first, replay, conflict, in progress', async () => {
+    const client = await api.arrange.aClient(workspace);
+    const { id } = await api.arrange.anAsset(workspace);
+    const path = `/v1/inventory/assets/${id}`;
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const names = ['first', 'replay', 'conflict'].map(
+      (outcome) => `compliance_idempotency_outcomes_total{outcome="${outcome}"}`,
+    );
+    const grown = await growth(names, async () => {
+      await client.patch(path, { description: 'one' }, headers);
+      await client.patch(path, { description: 'one' }, headers);
+      await client.patch(path, { description: 'one' }, headers);
+      await client.patch(path, { description: 'two' }, headers);
+      await client.patch(path, { descriptions: 'invalid' });
+    });
+    expect(grown).toEqual([1, 2, 1]);
+    expect((await api.samples()).get('compliance_idempotency_outcomes_total{outcome="in_progress"}')).toBe(0);
+  });
+
+  it('tells what became of token requests, and who was limited by class', async () => {
+    const { clientId, clientSecret } = await api.arrange.anApplication(workspace);
+    await database.admin.query(`UPDATE application SET limits = $2 WHERE client_id = $1`, [
+      clientId,
+      { token: '1/1', read: '1/1', write: '1/1' },
+    ]);
+    const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+    const outcomes = ['issued', 'invalid_client', 'rate_limited', 'invalid_request'].map(
+      (outcome) => `compliance_token_requests_total{outcome="${outcome}"}`,
+    );
+    const denials = ['token', 'read', 'write'].map((name) => `compliance_rate_limit_denials_total{class="${name}"}`);
+    const grown = await growth([...outcomes, ...denials], async () => {
+      const client = api.client((await api.client().requestToken(form)).body['access_token'] as string);
+      await api.client().requestToken({ ...form, client_secret: 'wrong' });
+      await api.client().requestToken(form);
+      await api.client().requestToken({});
+      for (let request = 0; request < 3; request += 1) {
+        await client.get('/v1/computers');
+        await client.patch(`/v1/inventory/assets/${randomUUID()}`, {});
+      }
+    });
+    expect(grown).toEqual([1, 1, 1, 1, 1, 2, 2]);
+  });
+
+  it('shows the pool, and the audit once it has been looked at', async () => {
+    const samples = await api.samples();
+    expect(samples.get('compliance_database_pool_size{pool="primary"}')).toBe(10);
+    const inUse = samples.get('compliance_database_pool_connections{pool="primary",state="in_use"}') as number;
+    const idle = samples.get('compliance_database_pool_connections{pool="primary",state="idle"}') as number;
+    expect(inUse + idle).toBeGreaterThanOrEqual(1);
+    expect(samples.get('compliance_database_pool_waiting{pool="primary"}')).toBe(0);
+    const looked = await api.sample('compliance_audit_seal_last_look_timestamp_seconds', (value) => value > 0);
+    expect(Math.abs(Date.now() / 1_000 - looked)).toBeLessThan(15);
+    expect(await api.sample('compliance_audit_unsealed_events', (value) => value === 0)).toBe(0);
+    expect(await api.sample('compliance_audit_seal_lag_seconds', (value) => value === 0)).toBe(0);
+  });
+
+  it('says once each time that Redis goes away or comes back', async () => {
+    const client = await api.arrange.aClient(workspace);
+    const transitions = ['opened', 'closed'].map((to) => `compliance_redis_circuit_transitions_total{to="${to}"}`);
+    const state = async () => {
+      const samples = await api.samples();
+      return ['ok', 'away'].map((name) => samples.get(`compliance_redis_state{state="${name}"}`));
+    };
+    const said = () => api.logLines.filter(({ context }) => context === 'Redis').map(({ message }) => message);
+    while ((await state())[0] !== 1) await client.get('/v1/computers');
+    const saidBefore = said().length;
+    const [opened = 0, closed = 0] = await growth(transitions, async () => {
+      await redis.set('refuse');
+      for (let request = 0; request < 20; request += 1) await client.get('/v1/computers');
+      expect(await state()).toEqual([0, 1]);
+      expect((await api.samples()).get('compliance_rate_limit_mode{mode="local"}')).toBe(1);
+      await redis.set('forward');
+      while ((await state())[0] !== 1) await client.get('/v1/computers');
+      expect((await api.samples()).get('compliance_rate_limit_mode{mode="redis"}')).toBe(1);
+    });
+    // On a machine that is busy Redis may seem away once more; it is never as often as it was asked.
+    expect([1, 2, 3]).toContain(opened);
+    expect(closed).toBe(opened);
+    const lines = said().slice(saidBefore);
+    expect(lines).toHaveLength(opened + closed);
+    expect(lines.slice(0, 2)).toEqual([expect.stringMatching(/^Redis is away/), 'Redis answers again.']);
+  });
+
+  it('is documented: every metric with its type and labels, and none that is not there', async () => {
+    const { text } = await api.management().get('/metrics');
+    const page = readFileSync(join(__dirname, '../../docs/observability.md'), 'utf8');
+    const rows = [...page.matchAll(/^\| `([a-z_0-9]+)` +\| (counter|gauge|histogram) +\| ([^|]*)\|/gm)];
+    const exposed = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`);
+    expect(rows.map(([, name, type]) => `${name} ${type}`).sort()).toEqual(exposed.sort());
+    for (const [, name = '', , cell = ''] of rows) {
+      const documented = [...cell.matchAll(/`(\w+)`/g)].map(([, label]) => label);
+      const samples = [...text.matchAll(new RegExp(`^${name}(?:_bucket)?(?:\\{(.*)\\})? [^ ]+$`, 'gm'))];
+      for (const [, list = ''] of samples) {
+        const labels = [...list.matchAll(/(\w+)="/g)].map(([, label]) => label).filter((label) => label !== 'le');
+        expect([name, ...labels]).toEqual([name, ...documented]);
+      }
+    }
+  });
+});

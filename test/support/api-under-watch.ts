@@ -1,0 +1,70 @@
+import { loadSettings } from '#libs/platform';
+import { ApiClient } from './api-client';
+import { ApiProcess, freePort } from './api-process';
+import { Arrangement } from './arrangement';
+import { UNLIMITED } from './start-app';
+import type { TestDatabase } from './test-database';
+
+/** The API as a process of its own, seen from both of its ports and by its log. */
+export class ApiUnderWatch {
+  private constructor(
+    readonly process: ApiProcess,
+    readonly arrange: Arrangement,
+    readonly port: number,
+    private readonly managementPort: number,
+  ) {}
+
+  static async start(database: TestDatabase, overrides: Record<string, string> = {}): Promise<ApiUnderWatch> {
+    const [port, managementPort] = [await freePort(), await freePort()];
+    const environment = {
+      DATABASE_URL: database.databaseUrl,
+      LOCAL_DIR: process.env['TEST_LOCAL_DIR'] as string,
+      PORT: String(port),
+      MANAGEMENT_PORT: String(managementPort),
+      ...UNLIMITED,
+      ...overrides,
+    };
+    const api = new ApiProcess(environment);
+    await api.serving();
+    const arrange = new Arrangement(database.admin, loadSettings(environment), `http://127.0.0.1:${port}`);
+    return new ApiUnderWatch(api, arrange, port, managementPort);
+  }
+
+  client(token?: string): ApiClient {
+    return new ApiClient(`http://127.0.0.1:${this.port}`, token);
+  }
+
+  management(): ApiClient {
+    return new ApiClient(`http://127.0.0.1:${this.managementPort}`);
+  }
+
+  /** Every sample of the metrics by its name and labels, as in `up{a="b"}`. */
+  async samples(): Promise<ReadonlyMap<string, number>> {
+    const { text } = await this.management().get('/metrics');
+    const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    return new Map(
+      lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
+    );
+  }
+
+  /** One sample, once `accept` takes it; throws what it was instead after ten seconds. */
+  async sample(name: string, accept: (value: number) => boolean): Promise<number> {
+    for (const deadline = Date.now() + 10_000; ;) {
+      const value = (await this.samples()).get(name);
+      if (value !== undefined && accept(value)) return value;
+      if (Date.now() > deadline) throw new Error(`${name} is ${value}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  /** Every line of the log so far. */
+  get logLines(): Record<string, unknown>[] {
+    const { output } = this.process;
+    const whole = output.slice(0, output.lastIndexOf('\n'));
+    return whole.split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
+  async stop(): Promise<void> {
+    await this.process.kill();
+  }
+}
