@@ -1,5 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import { type Logger, pino } from 'pino';
+import { messageOf, redacted } from './redaction';
 
 /** The process's log: one JSON document a line, or readable lines for a terminal. */
 export function createLog(options: { readonly level: string; readonly format: 'json' | 'pretty' }): Logger {
@@ -8,6 +9,7 @@ export function createLog(options: { readonly level: string; readonly format: 'j
     base: undefined,
     messageKey: 'message',
     timestamp: pino.stdTimeFunctions.isoTime,
+    hooks: { streamWrite: redacted },
   };
   if (options.format === 'json') return pino({ ...base, formatters: { level: (level) => ({ level }) } });
   return pino({ ...base, transport: { target: 'pino-pretty', options: { messageKey: 'message' } } });
@@ -26,7 +28,6 @@ export function logCrash(log: Logger): void {
 
 /** A line of a stack in `apps/` or `libs/`, without what stands before. */
 const OWN_FRAME = /^ +at .*?((?:apps|libs)\/[^\s)]+)\)?$/m;
-const HOST_PATH = /(?<![\w:/])(?:\/[\w.@+-]+){2,}/g;
 
 /** Nest's own messages, and those of our `Logger`s, in the same log. */
 export class ProcessLogger implements LoggerService {
@@ -56,7 +57,7 @@ export class ProcessLogger implements LoggerService {
 }
 
 function entry(message: unknown, context: string | undefined): [object, string?] {
-  if (message instanceof Error) return [{ context, error: describe(message) }, message.message];
+  if (message instanceof Error) return [{ context, error: describe(message) }, messageOf(message)];
   if (typeof message !== 'object' || message === null) return [{ context }, String(message)];
   const { error, ...fields } = message as { error?: unknown };
   return [{ context, ...fields, ...(error === undefined ? {} : { error: describe(error) }) }];
@@ -69,7 +70,7 @@ function entry(message: unknown, context: string | undefined): [object, string?]
  */
 function describe(error: unknown): object {
   if (!(error instanceof Error)) return { name: typeof error };
-  const { name, message, stack = '' } = error;
+  const { name, stack = '' } = error;
   const [, where = null] = OWN_FRAME.exec(stack) ?? [];
-  return { name, message: message.replace(HOST_PATH, '…'), code: (error as { code?: unknown }).code, where };
+  return { name, message: messageOf(error), code: (error as { code?: unknown }).code, where };
 }

@@ -1,0 +1,34 @@
+import { messageOf, redacted } from './redaction';
+
+const withCode = (message: string, code: string): Error => Object.assign(new Error(message), { code });
+
+describe('What the log leaves out', () => {
+  it.each([
+    ['"email":"ada.o+x@mail.example.com"', '"email":"…"'],
+    ['cannot reach postgres://api:hunter2@db:5432/c', 'cannot reach postgres://…@db:5432/c'],
+    [`the secret cs_${'aB3-_'.repeat(10)} is wrong`, 'the secret … is wrong'],
+    ['token eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjaSJ9.c2lnbmF0dXJl ended', 'token … ended'],
+  ])('%s becomes %s', (line, kept) => expect(redacted(line)).toBe(kept));
+
+  it.each(['{"route":"/v1/inventory/assets/:id","clientId":"ci_abc","durationMs":1.5}', 'user @ host', 'cs_short'])(
+    'nothing is missing of %s',
+    (line) => expect(redacted(line)).toBe(line),
+  );
+
+  it.each([
+    [
+      withCode('invalid input syntax for type uuid: "Ada "the" Okafor"', '22P02'),
+      'invalid input syntax for type uuid: "…"',
+    ],
+    [withCode('duplicate key violates "asset_pkey"', '23505'), 'duplicate key violates "asset_pkey"'],
+    [new SyntaxError(`Unexpected token 'h', "hunter2" is not valid JSON`), 'Unexpected token "…" is not valid JSON'],
+    [new Error("open '/srv/secret/key.pem'"), "open '…'"],
+  ])('of an error: %s', (error, kept) => expect(messageOf(error)).toBe(kept));
+
+  it('takes little time over whatever a client sends', () => {
+    const since = performance.now();
+    redacted(`${'a.'.repeat(50_000)}@${'b-'.repeat(50_000)}`);
+    expect(messageOf(new Error('x/'.repeat(100_000))).length).toBeLessThanOrEqual(500);
+    expect(performance.now() - since).toBeLessThan(500);
+  });
+});
