@@ -151,7 +151,10 @@ describe('The log', () => {
       CREATE FUNCTION quote_description() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         IF NEW.description LIKE 'cast %' THEN PERFORM NEW.description::uuid; END IF;
         IF NEW.description LIKE 'raise %' THEN
-          RAISE EXCEPTION 'not for %', substr(NEW.description, 7) USING DETAIL = NEW.description, HINT = NEW.description;
+          RAISE EXCEPTION 'not for %', substr(NEW.description, 7);
+        END IF;
+        IF NEW.description LIKE 'detail %' THEN
+          RAISE EXCEPTION 'refused' USING DETAIL = NEW.description, HINT = NEW.description;
         END IF;
         RETURN NEW;
       END $$;
@@ -172,6 +175,8 @@ describe('The log', () => {
     await refusedBy(`check ${plant('value of a check')}`);
     await refusedBy(`cast ${plant('value of a cast', `Ada "the" ${word()}`)}`);
     await refusedBy(`raise ${plant('value of a message', 'ada@raise.example.com')}`);
+
+    await refusedBy(`detail ${plant('value of a detail')}`);
 
     await client.get('/v1/health');
     const everything = api.process.output + api.process.errors;

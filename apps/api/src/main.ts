@@ -10,6 +10,7 @@ import {
   createLog,
   loadSettings,
   logCrash,
+  startTracing,
 } from '#libs/platform';
 import { DataSource } from 'typeorm';
 import { createApp } from './create-app';
@@ -23,6 +24,7 @@ async function main(): Promise<void> {
   const log = createLog({ level: settings.logLevel, format: settings.logFormat });
   logCrash(log);
   const logger = new Logger('Management');
+  const tracing = settings.tracesEndpoint && startTracing(settings.tracesEndpoint, (warning) => log.warn(warning));
   let stopping = false;
   const app = await createApp(settings, { log, isStopping: () => stopping });
   const dataSource = app.get(DataSource);
@@ -55,6 +57,7 @@ async function main(): Promise<void> {
     async () => {
       await drain(servers, closeSilent);
       await app.close();
+      if (tracing) await tracing.stop();
     },
   );
 }

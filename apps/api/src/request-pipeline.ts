@@ -12,6 +12,7 @@ import {
   acceptTarget,
   logAccess,
   openContext,
+  traceRequest,
   whenServed,
 } from '#libs/platform';
 import type { NextFunction, Request, Response } from 'express';
@@ -56,9 +57,12 @@ export function applyFirstSteps(app: NestExpressApplication, log: Logger, isStop
     // While the process stops, clients are told to open their next connection elsewhere.
     if (isStopping()) response.setHeader('Connection', 'close');
     metrics.begin();
+    const trace = traceRequest(request);
+    request.context.traceId = trace?.traceId ?? null;
     whenServed(request, response, (served) => {
       logAccess(log, served);
       metrics.end(served);
+      trace?.end(served);
     });
     try {
       acceptTarget(request);
@@ -66,6 +70,7 @@ export function applyFirstSteps(app: NestExpressApplication, log: Logger, isStop
       problems.answer(error, request, response);
       return;
     }
-    next();
+    if (trace) trace.run(next);
+    else next();
   });
 }

@@ -48,6 +48,7 @@ export { logAccess } from './observability/access-log';
 export { HttpMetrics } from './observability/http-metrics';
 export { type MetricDefinition, Metrics } from './observability/metrics';
 export { type ServedRequest, whenServed } from './observability/served-request';
+export { startTracing, traceRequest } from './observability/tracing';
 export { Tally } from './observability/tally';
 export { ProcessLogger, createLog, logCrash } from './observability/process-logger';
 export { listCursorKeys, removeCursorKey, rotateCursorKey } from './pagination/cursor-key-file';

@@ -15,6 +15,10 @@ const redisUrl = z.string().superRefine((url, context) => {
   }
 });
 const path = z.string().min(1);
+const SAMPLERS = [
+  ...(['always_on', 'always_off', 'traceidratio'] as const),
+  ...(['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const),
+];
 
 const rateLimit = (normal: string) =>
   z
@@ -70,6 +74,13 @@ export const settingsSchema = z
     LOCAL_DIR: path.default('.local'),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
     LOG_FORMAT: z.enum(['json', 'pretty']).default('json'),
+    // The libraries of OpenTelemetry read those after the first by themselves.
+    OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+    OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
+    OTEL_SERVICE_NAME: z.string().optional(),
+    OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
+    OTEL_TRACES_SAMPLER: z.enum(SAMPLERS).optional(),
+    OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).optional(),
   })
   .superRefine((settings, context) => {
     if (settings.NODE_ENV !== 'production') return;

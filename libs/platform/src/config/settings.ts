@@ -47,6 +47,8 @@ export class Settings {
     readonly localDir: string,
     readonly logLevel: string,
     readonly logFormat: 'json' | 'pretty',
+    /** Base address of the collector of traces; null: none are kept. */
+    readonly tracesEndpoint: string | null,
   ) {}
 }
 
@@ -93,6 +95,7 @@ export function loadSettings(environment: Readonly<Record<string, string | undef
     localDir,
     settings.LOG_LEVEL,
     settings.LOG_FORMAT,
+    settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
   );
 }
 

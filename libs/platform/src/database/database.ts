@@ -4,6 +4,7 @@ import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Pool } from 'pg';
+import { traceCall } from '../observability/tracing';
 import { Tally } from '../observability/tally';
 import { poolOf } from './data-source';
 import { connectionTimedOut } from './database-fault';
@@ -26,6 +27,8 @@ const scopeStatement = (scope: TenantScope): BoundStatement => {
   if ('workspaceId' in scope) return { ...SET_WORKSPACE, values: [scope.workspaceId] };
   return { ...SET_CLIENT, values: [scope.clientId] };
 };
+
+const TRANSACTION = { name: 'transaction', attributes: { 'db.system.name': 'postgresql' } };
 
 /** Refusals that a second try can turn into success: deadlock, serialization, lock not had in time, a row that went. */
 const REPEATABLE_SQLSTATES = new Set(['40P01', '40001', '55P03', '23502', '23503']);
@@ -136,13 +139,13 @@ export class Database {
   async transaction<Result>(scope: TenantScope, work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
     // It would take a second connection while the unit holds one: with all of them taken that waits for itself.
     if (this.units.getStore()) throw new Error('A transaction of its own cannot begin within a unit of work.');
-    return this.dataSource
-      .transaction(async (manager) => {
+    const begin = (): Promise<Result> =>
+      this.dataSource.transaction(async (manager) => {
         const statement = scopeStatement(scope);
         await manager.query(statement.text, [...statement.values]);
         return work(manager);
-      })
-      .catch(this.countTimeout);
+      });
+    return traceCall(() => TRANSACTION, begin).catch(this.countTimeout);
   }
 
   private readonly countTimeout = (error: unknown): never => {

@@ -1,5 +1,7 @@
 import type { Connection, PoolClient, Submittable } from 'pg';
 import { serialize } from 'pg-protocol';
+import type { OutgoingCall } from '../observability/trace';
+import { traceCall } from '../observability/tracing';
 
 /** A statement prepared once per connection under its name. The name must change whenever the text does. */
 export interface Statement {
@@ -23,6 +25,22 @@ interface WireConnection {
 const EXECUTE = serialize.execute();
 const SYNC = serialize.sync();
 
+/** By the names of the statements, which say what they are for: neither texts nor values leave the process. */
+function describe(statements: readonly Statement[]): OutgoingCall {
+  const summary = statements
+    .map(({ name }) => name)
+    .join(' ')
+    .slice(0, 255);
+  return {
+    name: summary,
+    attributes: {
+      'db.system.name': 'postgresql',
+      'db.query.summary': summary,
+      'db.operation.batch.size': statements.length,
+    },
+  };
+}
+
 /**
  * Several prepared statements sent as one batch that ends in a single Sync: one round trip and, by the extended query
  * protocol, one implicit transaction. So a `set_config(…, true)` at its head holds for the statements behind it and for
@@ -38,11 +56,13 @@ export class PipelinedStatements implements Submittable {
 
   /** The rows of each statement. After an error the connection's prepared statements are not known: give it up. */
   static run(client: PoolClient, statements: readonly BoundStatement[]): Promise<TextRow[][]> {
-    return new Promise((resolve, reject) => {
-      const batch = new PipelinedStatements(statements);
-      batch.callback = (error, rows) => (error ? reject(error) : resolve(rows ?? []));
-      client.query(batch);
-    });
+    const run = (): Promise<TextRow[][]> =>
+      new Promise((resolve, reject) => {
+        const batch = new PipelinedStatements(statements);
+        batch.callback = (error, rows) => (error ? reject(error) : resolve(rows ?? []));
+        client.query(batch);
+      });
+    return traceCall(() => describe(statements), run);
   }
 
   constructor(private readonly statements: readonly BoundStatement[]) {

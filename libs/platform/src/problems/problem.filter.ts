@@ -35,10 +35,13 @@ export class ProblemFilter implements ExceptionFilter {
   ): void {
     const error =
       thrown instanceof HttpException ? this.refusedByRouter(thrown, request, response) : toDomainError(thrown);
-    const { requestId, instance } = request.context;
+    const { requestId, instance, traceId } = request.context;
     const problem = toProblem(error, { baseUrl: this.settings.baseUrl, instance, requestId });
     request.context.problemCode = problem.code;
-    if (problem.status >= 500) this.logger.error({ requestId, code: problem.code, error: thrown });
+    if (problem.status >= 500) {
+      const trace = traceId === null ? {} : { trace_id: traceId };
+      this.logger.error({ requestId, code: problem.code, ...trace, error: thrown });
+    }
     if (response.headersSent) {
       response.destroy();
       return;

@@ -1,3 +1,4 @@
+import { traceCall } from '../observability/tracing';
 import type { Circuit } from './circuit';
 import type { RedisClient } from './redis-client';
 
@@ -11,22 +12,27 @@ export class GuardedClient implements RedisClient {
   ) {}
 
   async get(key: string): Promise<string | null> {
-    return this.circuitOf(key).run(() => this.client.get(key));
+    return this.send('GET', key, () => this.client.get(key));
   }
 
   async set(key: string, value: string, expiry: 'PX', milliseconds: number, condition: 'NX'): Promise<'OK' | null> {
-    return this.circuitOf(key).run(() => this.client.set(key, value, expiry, milliseconds, condition));
+    return this.send('SET', key, () => this.client.set(key, value, expiry, milliseconds, condition));
   }
 
   async del(key: string): Promise<number> {
-    return this.circuitOf(key).run(() => this.client.del(key));
+    return this.send('DEL', key, () => this.client.del(key));
   }
 
   async eval(script: string, keyCount: number, ...values: Values): Promise<unknown> {
-    return this.circuitOf(String(values[0])).run(() => this.client.eval(script, keyCount, ...values));
+    return this.send('EVAL', String(values[0]), () => this.client.eval(script, keyCount, ...values));
   }
 
   async evalsha(digest: string, keyCount: number, ...values: Values): Promise<unknown> {
-    return this.circuitOf(String(values[0])).run(() => this.client.evalsha(digest, keyCount, ...values));
+    return this.send('EVALSHA', String(values[0]), () => this.client.evalsha(digest, keyCount, ...values));
+  }
+
+  private async send<Result>(operation: string, key: string, command: () => Promise<Result>): Promise<Result> {
+    const call = () => ({ name: operation, attributes: { 'db.system.name': 'redis', 'db.operation.name': operation } });
+    return traceCall(call, () => this.circuitOf(key).run(command));
   }
 }

@@ -1,0 +1,102 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, type Tracer, context, propagation, trace } from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+import type { Request } from 'express';
+import { API_VERSION } from '../health/api-version';
+import type { ServedRequest } from './served-request';
+import { SpanSender } from './span-sender';
+import type { OutgoingCall, RequestTrace, Tracing } from './trace';
+
+const SERVICE = 'compliance-api';
+/** A process that stops does not wait longer for a collector. */
+const LAST_WORDS_MS = 3_000;
+const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi;
+
+/** Loaded only where traces are kept. Sampler, resource and headers are the SDK's own settings, by OTEL_…. */
+export class OpenTelemetryTracing implements Tracing {
+  /** `endpoint` is the collector's base address, to which OTLP adds a path. */
+  static to(endpoint: string, warn: (message: string) => void): OpenTelemetryTracing {
+    const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
+    const own = resourceFromAttributes({ 'service.name': SERVICE, 'service.version': API_VERSION });
+    const provider = new NodeTracerProvider({
+      resource: defaultResource()
+        .merge(own)
+        .merge(detectResources({ detectors: [envDetector] })),
+      spanProcessors: [new BatchSpanProcessor(new SpanSender(exporter, warn))],
+    });
+    provider.register();
+    return new OpenTelemetryTracing(provider);
+  }
+
+  private readonly tracer: Tracer;
+
+  private constructor(private readonly provider: NodeTracerProvider) {
+    this.tracer = provider.getTracer(SERVICE, API_VERSION);
+  }
+
+  request(request: Request): RequestTrace {
+    const { traceparent, tracestate } = request.headers;
+    const parent = propagation.extract(ROOT_CONTEXT, { traceparent, tracestate });
+    const { requestId, instance } = request.context;
+    const attributes = {
+      'http.request.method': request.method,
+      'url.scheme': request.protocol,
+      'network.protocol.version': request.httpVersion,
+      'compliance.request_id': requestId,
+    };
+    const span = this.tracer.startSpan(request.method, { kind: SpanKind.SERVER, attributes }, parent);
+    const within = trace.setSpan(parent, span);
+    return {
+      traceId: span.spanContext().traceId,
+      run: (work) => context.with(within, work),
+      end: (served) => {
+        const { method, route, status } = served;
+        if (route !== null) {
+          span.updateName(`${method} ${route}`);
+          span.setAttribute('http.route', route);
+          // Anything else in a path is of the client's making, and might be a secret in the wrong place.
+          if (instance.replace(UUID, ':id') === route) span.setAttribute('url.path', instance);
+        }
+        span.setAttributes(outcomeOf(served));
+        if (status === null || status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+        span.end();
+      },
+    };
+  }
+
+  async call<Result>({ name, attributes }: OutgoingCall, work: () => Promise<Result>): Promise<Result> {
+    // What the process does by itself, every few seconds, is nobody's request.
+    if (!trace.getActiveSpan()) return work();
+    return this.tracer.startActiveSpan(name, { kind: SpanKind.CLIENT, attributes: { ...attributes } }, async (span) => {
+      try {
+        return await work();
+      } catch (error) {
+        // Never the message: it may quote values.
+        const { code, name: kind } = error as { code?: unknown; name?: unknown };
+        span.setAttribute('error.type', String(code ?? kind));
+        span.setStatus({ code: SpanStatusCode.ERROR });
+        throw error;
+      } finally {
+        span.end();
+      }
+    });
+  }
+
+  async stop(): Promise<void> {
+    const stopped = this.provider.shutdown().catch(() => undefined);
+    await Promise.race([stopped, delay(LAST_WORDS_MS, undefined, { ref: false })]);
+  }
+}
+
+function outcomeOf({ status, code, workspaceId, clientId, bytes }: ServedRequest): Record<string, string | number> {
+  return {
+    ...(status !== null && { 'http.response.status_code': status }),
+    ...((status === null || status >= 500) && { 'error.type': status === null ? 'aborted' : (code ?? String(status)) }),
+    ...(code !== null && { 'compliance.problem_code': code }),
+    ...(workspaceId !== null && { 'compliance.workspace_id': workspaceId }),
+    ...(clientId !== null && { 'compliance.client_id': clientId }),
+    'http.response.body.size': bytes,
+  };
+}

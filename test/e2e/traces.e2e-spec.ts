@@ -1,0 +1,214 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { Answer } from '../support/api-client';
+import { freePort } from '../support/api-process';
+import { ApiUnderWatch } from '../support/api-under-watch';
+import { type TestDatabase, createTestDatabase } from '../support/test-database';
+import { type Span, TraceCollector } from '../support/trace-collector';
+
+const ROOT = join(__dirname, '../..');
+
+describe('Traces', () => {
+  let database: TestDatabase;
+  let collector: TraceCollector;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    collector = await TraceCollector.listen();
+  });
+  afterAll(async () => {
+    await collector.close();
+    await database.drop();
+  });
+
+  describe('of a process that has ended', () => {
+    let requestedTrace: string;
+    let requestedParent: string;
+    let workspace: string;
+    let clientId: string;
+    let assetId: string;
+    let update: Answer;
+    let failure: Answer;
+    const secrets: string[] = [];
+    let logLines: Record<string, unknown>[];
+
+    const plant = (): string => {
+      const value = randomBytes(8).toString('hex');
+      secrets.push(value);
+      return value;
+    };
+    const spansOf = (name: string): Span[] => collector.spans.filter((span) => span.name === name);
+    const requestSpan = (answer: Answer): Span => {
+      const id = answer.headers.get('x-request-id');
+      const [span, ...more] = collector.spans.filter(({ attributes }) => attributes['compliance.request_id'] === id);
+      if (!span || more.length > 0) throw new Error(`${more.length} more spans of the request`);
+      return span;
+    };
+    const below = ({ spanId }: Span): Span[] => collector.spans.filter((span) => span.parentSpanId === spanId);
+
+    beforeAll(async () => {
+      const api = await ApiUnderWatch.start(database, {
+        OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.endpoint}/`,
+        OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=abc',
+        OTEL_SERVICE_NAME: 'inventory-of-the-test',
+        REDIS_URL: process.env['TEST_REDIS_URL'] as string,
+      });
+      workspace = await api.arrange.aWorkspace();
+      const application = await api.arrange.anApplication(workspace);
+      ({ clientId } = application);
+      secrets.push(application.clientSecret);
+      const issued = await api.client().requestToken({
+        grant_type: 'client_credentials',
+        client_id: clientId,
+        client_secret: application.clientSecret,
+      });
+      const token = issued.body['access_token'] as string;
+      secrets.push(token);
+      const client = api.client(token);
+      ({ id: assetId } = await api.arrange.anAsset(workspace));
+      [requestedTrace, requestedParent] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
+      update = await client.patch(
+        `/v1/inventory/assets/${assetId}`,
+        { description: plant() },
+        { traceparent: `00-${requestedTrace}-${requestedParent}-01`, 'Idempotency-Key': plant() },
+      );
+      await client.get(`/v1/inventory/assets/${plant()}?${plant()}=${plant()}`);
+      await client.get(`/${plant()}`, { headers: { 'User-Agent': plant(), baggage: `a=${plant()}` } });
+      await database.admin.query(`ALTER TABLE asset ADD CHECK (description <> 'refused')`);
+      failure = await client.patch(`/v1/inventory/assets/${assetId}`, { description: 'refused' });
+      await client.get(`/v1/inventory/assets/${randomUUID()}`, { headers: { traceparent: plant() } });
+      api.process.signal('SIGINT');
+      expect(await api.process.exitCode()).toBe(0);
+      logLines = api.logLines;
+    });
+
+    it('were sent to the collector, all of them, before it ended', () => {
+      const serverSpans = collector.spans.filter(({ kind }) => kind === 2);
+      expect(serverSpans.map(({ name }) => name).sort()).toEqual(
+        [
+          ...['GET', 'GET /v1/inventory/assets/:id', 'GET /v1/inventory/assets/:id'],
+          ...['PATCH /v1/inventory/assets/:id', 'PATCH /v1/inventory/assets/:id', 'POST /oauth/token'],
+        ].sort(),
+      );
+      expect(collector.text).toContain('/v1/traces ');
+      expect(collector.text).toContain('"x-collector-key":"abc"');
+      expect(serverSpans[0]?.resource).toMatchObject({
+        'service.name': 'inventory-of-the-test',
+        'service.version': '1.0.0',
+      });
+    });
+
+    it('have a span of each request, part of the trace that the client named, with what became of it', () => {
+      expect(update.status).toBe(200);
+      expect(requestSpan(update)).toMatchObject({
+        traceId: requestedTrace,
+        parentSpanId: requestedParent,
+        name: 'PATCH /v1/inventory/assets/:id',
+        kind: 2,
+        status: { code: 0 },
+        attributes: {
+          'http.request.method': 'PATCH',
+          'http.route': '/v1/inventory/assets/:id',
+          'http.response.status_code': 200,
+          'url.path': `/v1/inventory/assets/${assetId}`,
+          'url.scheme': 'http',
+          'compliance.workspace_id': workspace,
+          'compliance.client_id': clientId,
+        },
+      });
+    });
+
+    it('have a span below it for each batch of statements and each command to Redis', () => {
+      const calls = below(requestSpan(update));
+      expect(calls.every(({ kind, traceId }) => kind === 3 && traceId === requestedTrace)).toBe(true);
+      const systems = calls.map(({ attributes }) => attributes['db.system.name']);
+      expect(systems).toEqual(expect.arrayContaining(['postgresql', 'redis']));
+      const names = calls.map(({ name }) => name).join('\n');
+      expect(names).toMatch(/idempotency_try_lock_1/);
+      expect(names).toMatch(/idempotency_insert_1.* commit/);
+      expect(names).toMatch(/^EVALSHA$/m);
+    });
+
+    it('say of a failure of ours that it is one, with a code and no message', () => {
+      expect(failure.status).toBe(500);
+      expect(requestSpan(failure)).toMatchObject({
+        status: { code: 2 },
+        attributes: { 'error.type': 'internal_error', 'http.response.status_code': 500 },
+      });
+      const failed = below(requestSpan(failure)).filter(({ status }) => status.code === 2);
+      expect(failed.map(({ attributes }) => attributes['error.type'])).toEqual(['23514']);
+    });
+
+    it('have their id in the lines of the log', () => {
+      const lines = logLines.filter(({ requestId }) => requestId === failure.headers.get('x-request-id'));
+      expect(lines.map((line) => [line['level'], line['trace_id']])).toEqual([
+        ['error', requestSpan(failure).traceId],
+        ['info', requestSpan(failure).traceId],
+      ]);
+    });
+
+    it('hold nothing of what clients sent', () => {
+      expect(secrets.length).toBeGreaterThan(9);
+      expect(secrets.filter((secret) => collector.text.includes(secret))).toEqual([]);
+    });
+
+    it('leave out what the process does by itself', () => {
+      expect(spansOf('set_workspace audit_workspaces_to_seal_1')).toEqual([]);
+      expect(collector.spans.filter(({ kind, parentSpanId }) => kind === 3 && !parentSpanId)).toEqual([]);
+    });
+  });
+
+  it('are as many as OTEL_TRACES_SAMPLER says', async () => {
+    const api = await ApiUnderWatch.start(database, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+      OTEL_TRACES_SAMPLER: 'traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0',
+    });
+    const before = collector.spans.length;
+    for (let request = 0; request < 5; request += 1) await api.client().get('/v1/health');
+    api.process.signal('SIGINT');
+    expect(await api.process.exitCode()).toBe(0);
+    expect(collector.spans.length).toBe(before);
+  });
+
+  it('cost one line of the log while there is no collector: neither answers nor the end of the process wait', async () => {
+    const api = await ApiUnderWatch.start(database, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
+      OTEL_EXPORTER_OTLP_TIMEOUT: '300',
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+    });
+    const warnings = () => api.logLines.filter(({ message }) => String(message).startsWith('Traces'));
+    for (const deadline = Date.now() + 10_000; warnings().length === 0 && Date.now() < deadline;) {
+      expect((await api.client().get('/v1/health')).status).toBe(200);
+    }
+    for (let round = 0; round < 10; round += 1) {
+      await api.client().get('/v1/health');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    const since = Date.now();
+    api.process.signal('SIGINT');
+    expect(await api.process.exitCode()).toBe(0);
+    expect(Date.now() - since).toBeLessThan(6_000);
+    expect(warnings()).toEqual([
+      expect.objectContaining({ level: 'warn', message: 'Traces cannot be sent, and are dropped.' }),
+    ]);
+    expect(api.process.errors).toBe('');
+  });
+
+  it('are not even loaded unless they are asked for', () => {
+    const hook = ['--conditions=source', '-r', join(ROOT, 'test/support/typescript-register.cjs')];
+    const loaded = (work: string): string[] => {
+      const script = `
+        const platform = require('./libs/platform/src/index.ts');
+        ${work}
+        const names = Object.keys(require.cache).map((path) => /@opentelemetry\\/(?!api\\/)([^/]+)/.exec(path)?.[1]);
+        console.log(JSON.stringify([...new Set(names.filter(Boolean))]));
+        process.exit(0);`;
+      const { stdout, stderr } = spawnSync(process.execPath, [...hook, '-e', script], { cwd: ROOT, encoding: 'utf8' });
+      if (stdout === '') throw new Error(stderr);
+      return JSON.parse(stdout) as string[];
+    };
+    expect(loaded('')).toEqual([]);
+    expect(loaded(`platform.startTracing('http://127.0.0.1:9', () => {});`)).toContain('sdk-trace-node');
+  });
+});
