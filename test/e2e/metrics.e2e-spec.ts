@@ -87,7 +87,7 @@ describe('GET /metrics of the management port', () => {
   it('has as many series as before, whatever paths, methods and ids are asked for', async () => {
     const client = await api.arrange.aClient(workspace);
     const word = () => randomBytes(6).toString('hex');
-    const volley = async (): Promise<void> => {
+    const volley = async (strangeMethods: readonly [string, string]): Promise<void> => {
       for (let round = 0; round < 8; round += 1) {
         await client.get(`/${word()}/${word()}`);
         await client.get(`/docs/${word()}.css`);
@@ -98,7 +98,7 @@ describe('GET /metrics of the management port', () => {
         await client.patch(`/v1/inventory/assets/${randomUUID()}`, { description: word() });
         await client.patch(`/v1/inventory/assets/${randomUUID()}`, { [word()]: word() });
         await client.send('DELETE', `/v1/inventory/assets/${word()}`);
-        await client.send(['PROPFIND', 'MKCOL', 'SEARCH', 'PURGE'][round % 4] as string, `/${word()}`);
+        await client.send(strangeMethods[round % 2] as string, `/${word()}`);
         await api.client(word()).get('/v1/computers', { headers: { 'X-Request-Id': word() } });
         await api.client().requestToken({ grant_type: word(), client_id: word(), client_secret: word() });
         await api.client().requestToken({
@@ -109,15 +109,15 @@ describe('GET /metrics of the management port', () => {
         await raw(`${word()} / HTTP/1.1\r\n\r\n`);
       }
     };
-    await volley();
+    await volley(['PROPFIND', 'MKCOL']);
     const names = [...(await api.samples()).keys()].filter((name) => !name.startsWith('nodejs_'));
-    await volley();
+    await volley(['SEARCH', 'PURGE']);
     const namesAfter = [...(await api.samples()).keys()].filter((name) => !name.startsWith('nodejs_'));
     expect(namesAfter.filter((name) => !names.includes(name))).toEqual([]);
     expect(namesAfter.length).toBeGreaterThan(100);
   });
 
-  it('tells what became of writes: first, replay, conflict, in progress', async () => {
+  it('tells what became of writes: first, replay, conflict', async () => {
     const client = await api.arrange.aClient(workspace);
     const { id } = await api.arrange.anAsset(workspace);
     const path = `/v1/inventory/assets/${id}`;
@@ -133,7 +133,6 @@ describe('GET /metrics of the management port', () => {
       await client.patch(path, { descriptions: 'invalid' });
     });
     expect(grown).toEqual([1, 2, 1]);
-    expect((await api.samples()).get('compliance_idempotency_outcomes_total{outcome="in_progress"}')).toBe(0);
   });
 
   it('tells what became of token requests, and who was limited by class', async () => {
