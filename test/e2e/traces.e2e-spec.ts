@@ -37,7 +37,6 @@ describe('Traces', () => {
       secrets.push(value);
       return value;
     };
-    const spansOf = (name: string): Span[] => collector.spans.filter((span) => span.name === name);
     const requestSpan = (answer: Answer): Span => {
       const id = answer.headers.get('x-request-id');
       const [span, ...more] = collector.spans.filter(({ attributes }) => attributes['compliance.request_id'] === id);
@@ -77,6 +76,8 @@ describe('Traces', () => {
       await database.admin.query(`ALTER TABLE asset ADD CHECK (description <> 'refused')`);
       failure = await client.patch(`/v1/inventory/assets/${assetId}`, { description: 'refused' });
       await client.get(`/v1/inventory/assets/${randomUUID()}`, { headers: { traceparent: plant() } });
+      // Asks Redis, and on behalf of no request.
+      await api.management().get('/readyz');
       api.process.signal('SIGINT');
       expect(await api.process.exitCode()).toBe(0);
       logLines = api.logLines;
@@ -153,7 +154,6 @@ describe('Traces', () => {
     });
 
     it('leave out what the process does by itself', () => {
-      expect(spansOf('set_workspace audit_workspaces_to_seal_1')).toEqual([]);
       expect(collector.spans.filter(({ kind, parentSpanId }) => kind === 3 && !parentSpanId)).toEqual([]);
     });
   });
