@@ -29,7 +29,7 @@ const TOP_LEVEL = new Set([
   ...['eslint.config.mjs', 'jest.config.cjs', 'LICENSE', 'README.md', 'apps', 'libs', 'test', 'docker', 'docs'],
 ]);
 const TEST_FOLDERS = new Set([
-  ...['e2e', 'integration', 'architecture', 'faults', 'browser', 'benchmark', 'support', 'run.mjs'],
+  ...['e2e', 'integration', 'architecture', 'faults', 'browser', 'benchmark', 'contract', 'support', 'run.mjs'],
 ]);
 
 /** What is wrong with the place of a file, if anything. */

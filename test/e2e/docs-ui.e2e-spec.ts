@@ -54,7 +54,10 @@ describe('The documentation of the API', () => {
         expect([path, operation.operationId]).toEqual([path, expect.any(String) as string]);
         expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['200', '500']));
         if (path.startsWith('/v1/') && path !== '/v1/health') {
-          expect(operation.security).toEqual([{ clientCredentials: [] }]);
+          expect(operation.security).toEqual([
+            { clientCredentials: [expect.stringMatching(/^(inventory|computers):(read|write)$/)] },
+            { clientCredentials: [expect.stringMatching(/^all:(read|write)$/)] },
+          ]);
           expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['400', '401', '403', '503']));
         }
       }
@@ -77,13 +80,13 @@ describe('The documentation of the API', () => {
     const { schemas } = contract.components;
     expect(Object.keys(schemas)).toEqual(
       expect.arrayContaining([
-        'AssetDto',
-        'AssetPageDto',
-        'ComputerDto',
-        'PageInfoDto',
-        'ProblemDto',
+        'Asset',
+        'AssetPage',
+        'Computer',
+        'PageInfo',
+        'Problem',
         'HealthDto',
-        'AccessTokenDto',
+        'AccessTokenResponse',
       ]),
     );
     for (const [name, schema] of Object.entries(schemas)) {

@@ -3,6 +3,7 @@ import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swag
 import { type SCOPES } from '#libs/auth';
 import { API_VERSION, CLIENT_CREDENTIALS_SCHEME, type Settings } from '#libs/platform';
 import helmet from 'helmet';
+import { completeContract } from './complete-contract';
 
 const SCOPE_MEANINGS: Record<(typeof SCOPES)[number], string> = {
   'all:read': 'Read access to every resource, current and future.',
@@ -13,29 +14,44 @@ const SCOPE_MEANINGS: Record<(typeof SCOPES)[number], string> = {
   'frameworks:read': 'Read compliance frameworks. No endpoint uses it in 1.0.0.',
 };
 
+const TAG_MEANINGS: Readonly<Record<string, string>> = {
+  Authentication: 'Tokens by the OAuth 2.0 client credentials grant.',
+  Inventory: 'Assets, their categories and their governance metadata.',
+  Computers: 'Monitored computers and their posture.',
+  Health: 'Liveness.',
+};
+
+const DESCRIPTION = `Machine-to-machine REST API: the asset inventory and the posture of its computers, page by page.
+
+- Get a token by the client credentials grant. **One token is active per application**: a new one supersedes the one before.
+- Errors are \`application/problem+json\` with stable codes; the address in \`type\` tells cause and remedy. An unknown path
+  is answered 404, a method that a path does not have 405 with \`Allow\`, a request that is no well-formed HTTP 400, all
+  before any token is looked at. These answers are the components UnknownPath, MethodNotAllowed and MalformedRequest.
+- Every write needs an \`Idempotency-Key\`. Send the same request again with the same key after any doubt.
+- Every GET can be asked by HEAD as well.
+- Changes within a version are additive: new operations, new optional parameters and members of requests, new members of
+  answers. Ignore what you do not know. Members with \`x-extensible-enum\` may take new values.`;
+
 /** The contract, generated from the routes. */
-export function createApiDocument(app: NestExpressApplication, settings: Settings): OpenAPIObject {
+export function createApiDocument(app: NestExpressApplication, settings: Pick<Settings, 'baseUrl'>): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')
     .setTitle('Compliance Platform Public API')
-    .setDescription(
-      'Machine-to-machine REST API: the asset inventory and the posture of its computers, page by page. ' +
-        'Get a token by the client credentials grant; **one token is active per application**, a new one supersedes ' +
-        'the one before. Errors are `application/problem+json` with stable codes.',
-    )
+    .setDescription(DESCRIPTION)
     .setVersion(API_VERSION)
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer(settings.baseUrl)
     .addOAuth2(
       {
         type: 'oauth2',
+        description: 'Bearer token of `POST /oauth/token`. An operation needs one of the scopes that it lists.',
         flows: { clientCredentials: { tokenUrl: `${settings.baseUrl}/oauth/token`, scopes: SCOPE_MEANINGS } },
       },
       CLIENT_CREDENTIALS_SCHEME,
     )
-    .addBasicAuth({ type: 'http', scheme: 'basic', description: 'Client id and secret.' }, 'client')
-    .build();
-  return SwaggerModule.createDocument(app, builder);
+    .addBasicAuth({ type: 'http', scheme: 'basic', description: 'Client id and secret.' }, 'client');
+  for (const [name, meaning] of Object.entries(TAG_MEANINGS)) builder.addTag(name, meaning);
+  return completeContract(SwaggerModule.createDocument(app, builder.build()), settings.baseUrl);
 }
 
 /** Swagger UI at /docs and the contract at /docs/openapi.json; neither needs a token. */

@@ -6,6 +6,7 @@ export { SCOPES, type Scope, covers, isScope } from './domain/scope';
 export { WORKSPACE_SLUG, type Workspace } from './domain/workspace';
 export { BearerTokenGuard } from './http/bearer-token.guard';
 export { RequireScope } from './http/require-scope.decorator';
+export { tokenProblemExamples } from './http/token-problem';
 export { ScopeGuard } from './http/scope.guard';
 export { makeMissingKeys } from './jwt/local-keys';
 export { listSigningKeys, removeSigningKey, rotateSigningKey } from './jwt/signing-key-files';

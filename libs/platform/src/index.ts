@@ -30,7 +30,18 @@ export { IdempotencyPurge } from './idempotency/idempotency-purge';
 export { API_VERSION } from './health/api-version';
 export { acceptTarget } from './http/accept-target';
 export { ApiBearer, CLIENT_CREDENTIALS_SCHEME } from './http/api-bearer.decorator';
-export { ApiProblems, BEARER_PROBLEMS } from './http/api-problems.decorator';
+export { type AnswerExamples, ApiAnswer } from './http/api-answer.decorator';
+export { type AnswerHeaders, chargedAnswer, headerComponents } from './http/api-headers';
+export {
+  ApiProblems,
+  ApiProblemsAs,
+  ApiPublicProblems,
+  BEARER_PROBLEMS,
+  PUBLIC_ANSWERS,
+  problemResponse,
+} from './http/api-problems.decorator';
+export { REQUEST_ID_PARAMETER } from './http/api-request-id';
+export { ApiObject, openEnum } from './http/api-schema.decorator';
 export { ApiServerAdapter } from './http/api-server';
 export { ApiWrite, WRITE_PROBLEMS } from './http/api-write.decorator';
 export { entityTagOf, ifMatch, refuseIfMatch } from './http/entity-tag';
@@ -59,6 +70,8 @@ export { PageQueryDto } from './pagination/page-query.dto';
 export { Paging } from './pagination/paging';
 export { PlatformModule } from './platform.module';
 export { PROBLEM_MEDIA_TYPE, type Problem, toProblem } from './problems/problem';
+export { EXAMPLE_REQUEST_ID, problemExample } from './problems/problem-example';
+export { ProblemDto } from './problems/problem.dto';
 export { PROBLEMS } from './problems/problem-table';
 export { ProblemFilter } from './problems/problem.filter';
 export { type RedisClient } from './redis/redis-client';

@@ -12,7 +12,10 @@ export type Scope = (typeof SCOPES)[number];
 
 export const isScope = (value: string): value is Scope => (SCOPES as readonly string[]).includes(value);
 
-/** Whether one of the granted scopes is, or includes, the wanted one: `all:read` every read, `all:write` every write. */
+/** The scope that includes this one: `all:read` every read, `all:write` every write. */
+export const coveringScope = (wanted: string): Scope => (wanted.endsWith(':read') ? 'all:read' : 'all:write');
+
+/** Whether one of the granted scopes is, or includes, the wanted one. */
 export function covers(granted: readonly string[], wanted: string): boolean {
-  return granted.includes(wanted) || granted.includes(wanted.endsWith(':read') ? 'all:read' : 'all:write');
+  return granted.includes(wanted) || granted.includes(coveringScope(wanted));
 }

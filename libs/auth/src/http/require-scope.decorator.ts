@@ -1,7 +1,13 @@
-import { SetMetadata } from '@nestjs/common';
-import { ROUTE_ACCESS, type RouteAccess } from '#libs/platform';
-import type { Scope } from '../domain/scope';
+import { SetMetadata, applyDecorators } from '@nestjs/common';
+import { ApiBearer, ROUTE_ACCESS, type RouteAccess } from '#libs/platform';
+import { type Scope, coveringScope } from '../domain/scope';
 
-/** The route needs a bearer token with this scope, or with the one that covers it (`all:read`, `all:write`). */
+/**
+ * The route needs a bearer token with this scope, or with the one that covers it (`all:read`, `all:write`). The contract
+ * says so by the same word.
+ */
 export const RequireScope = (scope: Scope): MethodDecorator & ClassDecorator =>
-  SetMetadata<string, RouteAccess>(ROUTE_ACCESS, { kind: 'scope', scope });
+  applyDecorators(
+    SetMetadata<string, RouteAccess>(ROUTE_ACCESS, { kind: 'scope', scope }),
+    ApiBearer([scope, coveringScope(scope)]),
+  );

@@ -1,21 +1,11 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import { RateLimited } from '#libs/kernel';
-import { PROBLEM_MEDIA_TYPE, type Problem, ProblemFilter, setRateLimitHeaders } from '#libs/platform';
+import { PROBLEM_MEDIA_TYPE, ProblemFilter, setRateLimitHeaders } from '#libs/platform';
 import type { Request, Response } from 'express';
 import { ClientNotAuthenticated } from '../domain/authentication-errors';
+import { withOAuthMembers } from './token-problem';
 import { TokenRequestOutcomes } from './token-request-outcomes';
 import { usesBasic } from './token-request';
-
-/** RFC 6749's own word for the codes that it does not know. */
-const OAUTH_ERRORS: Readonly<Record<string, string>> = {
-  unsupported_audience: 'invalid_request',
-  unsupported_media_type: 'invalid_request',
-  payload_too_large: 'invalid_request',
-  validation_failed: 'invalid_request',
-  rate_limited: 'temporarily_unavailable',
-  service_unavailable: 'temporarily_unavailable',
-  internal_error: 'server_error',
-};
 
 /** Errors of the token endpoint: problems that carry RFC 6749's members as well, so that stock OAuth clients read them. */
 @Catch()
@@ -39,10 +29,6 @@ export class TokenProblemFilter implements ExceptionFilter {
     }));
     this.outcomes.add(request.context.problemCode ?? 'internal_error');
   }
-}
-
-function withOAuthMembers(problem: Problem): object {
-  return { error: OAUTH_ERRORS[problem.code] ?? problem.code, error_description: problem.detail, ...problem };
 }
 
 /** Stock OAuth clients name only `application/json`, and refuse anything else. */

@@ -1,12 +1,13 @@
 import { Controller, HttpCode, Post, Req, Res, UseFilters } from '@nestjs/common';
-import { ApiBasicAuth, ApiBody, ApiConsumes, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiProblems, Public, Settings, readBody, setRateLimitHeaders, sourceOf } from '#libs/platform';
+import { ApiBasicAuth, ApiBody, ApiConsumes, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiAnswer, Public, Settings, readBody, setRateLimitHeaders, sourceOf } from '#libs/platform';
 import type { Request, Response } from 'express';
 import { AccessTokensService } from '../application/access-tokens.service';
 import { AudienceUnsupported } from '../domain/token-request-errors';
-import { AccessTokenDto } from './access-token.dto';
+import { ACCESS_TOKEN_EXAMPLES, AccessTokenDto } from './access-token.dto';
+import { ApiTokenProblems } from './api-token-problems.decorator';
 import { TokenProblemFilter } from './token-problem.filter';
-import { TokenRequestDto } from './token-request.dto';
+import { TOKEN_REQUEST_EXAMPLES, TokenRequestDto } from './token-request.dto';
 import { TokenRequestOutcomes } from './token-request-outcomes';
 import { readTokenRequest } from './token-request';
 
@@ -29,25 +30,22 @@ export class TokenController {
     operationId: 'issueToken',
     summary: 'Issue an access token',
     description:
-      'OAuth 2.0 client credentials grant. One token is active per application: a new one supersedes the one before. ' +
-      'Credentials stand in the form or in HTTP Basic, not both.',
+      'OAuth 2.0 client credentials grant. One token is active per application: a new one supersedes the one before, so ' +
+      'keep a token for its lifetime and share it among all workers. Credentials stand in the form or in HTTP Basic, not ' +
+      'both. Errors are `application/json` for clients whose `Accept` names that and not `application/problem+json`.',
   })
   @ApiConsumes(FORM)
-  @ApiBody({ type: TokenRequestDto })
+  @ApiBody({
+    type: TokenRequestDto,
+    required: true,
+    description: 'At most 256 KiB, not compressed.',
+    examples: TOKEN_REQUEST_EXAMPLES,
+  })
+  // HTTP Basic, or none of it: the credentials stand in the form then.
+  @ApiSecurity({})
   @ApiBasicAuth('client')
-  @ApiOkResponse({ type: AccessTokenDto })
-  @ApiProblems(
-    'invalid_request',
-    'unsupported_grant_type',
-    'invalid_scope',
-    'unsupported_audience',
-    'invalid_client',
-    'rate_limited',
-    'payload_too_large',
-    'unsupported_media_type',
-    'internal_error',
-    'service_unavailable',
-  )
+  @ApiAnswer(AccessTokenDto, { description: 'The token; the one before ends.', examples: ACCESS_TOKEN_EXAMPLES })
+  @ApiTokenProblems()
   async issue(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<AccessTokenDto> {
     const { bytes } = await readBody(request, response, [FORM]);
     const { clientId, clientSecret, audience, scopes } = readTokenRequest(request, bytes);

@@ -1,76 +1,103 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { PageInfoDto } from '#libs/platform';
+import { ApiObject, PageInfoDto } from '#libs/platform';
 import type { Computer } from '../domain/computer';
+import { ComputerTagDto } from './tag.dto';
 
-export class ComputerTagDto {
-  @ApiProperty({ maxLength: 1000 })
-  key!: string;
-
-  @ApiProperty({ maxLength: 255 })
-  value!: string;
-
-  @ApiProperty({ description: '`true` for platform-managed tags.' })
-  readOnly!: boolean;
-}
-
-const UNKNOWN_OR_NOT = { type: 'boolean', nullable: true, description: 'null when unknown.' } as const;
+/** Longest text that an import takes. */
+const MAX_TEXT = 2000;
+const known = (what: string, example: string) =>
+  ({
+    type: 'string',
+    nullable: true,
+    maxLength: MAX_TEXT,
+    description: `${what}; null when unknown.`,
+    example,
+  }) as const;
+const knownOrNot = (what: string) =>
+  ({ type: 'boolean', nullable: true, description: `Whether ${what}; null when unknown.`, example: true }) as const;
 
 /** Specification, CompliancePosture: aggregate posture, members null when nothing is known. */
+@ApiObject({
+  name: 'CompliancePosture',
+  description: 'Aggregate posture of a device; what is unknown is null, never false.',
+})
 export class CompliancePostureDto {
-  @ApiProperty({ type: 'string', nullable: true, description: 'Monitoring agent version, if present.' })
+  @ApiProperty(known('Monitoring agent version, if present', '2.4.0'))
   agentVersion!: string | null;
 
-  @ApiProperty(UNKNOWN_OR_NOT)
+  @ApiProperty(knownOrNot('an antivirus is installed'))
   antivirusInstalled!: boolean | null;
 
-  @ApiProperty(UNKNOWN_OR_NOT)
+  @ApiProperty(knownOrNot('the disk is encrypted'))
   diskEncryptionEnabled!: boolean | null;
 
-  @ApiProperty(UNKNOWN_OR_NOT)
+  @ApiProperty(knownOrNot('a password manager is installed'))
   passwordManagerInstalled!: boolean | null;
 
-  @ApiProperty(UNKNOWN_OR_NOT)
+  @ApiProperty(knownOrNot('the screen locks'))
   screenLockEnabled!: boolean | null;
 }
 
 /** Specification, Computer. */
+@ApiObject({ name: 'Computer', description: 'A computer of the inventory with its posture. Unknown values are null.' })
 export class ComputerDto {
-  @ApiProperty({ format: 'uuid', description: 'Public computer id: that of its COMPUTER asset.' })
+  @ApiProperty({
+    format: 'uuid',
+    description: 'Public computer id: that of its COMPUTER asset.',
+    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c14',
+  })
   id!: string;
 
-  @ApiProperty({ description: 'Computer name or hostname.' })
+  @ApiProperty({ maxLength: 1000, description: 'Computer name or hostname.', example: 'ada-mbp' })
   name!: string;
 
-  @ApiProperty({ type: 'string', nullable: true, description: 'OS family.' })
+  @ApiProperty(known('OS family', 'macOS'))
   operatingSystem!: string | null;
 
-  @ApiProperty({ type: 'string', nullable: true, description: 'OS version only.' })
+  @ApiProperty(known('OS version only', '15.1'))
   osVersion!: string | null;
 
-  @ApiProperty({ type: 'string', nullable: true, description: 'Hardware serial number.' })
+  @ApiProperty(known('Hardware serial number', 'C02XK'))
   serialNumber!: string | null;
 
-  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, description: "Owner's employee UUID." })
+  @ApiProperty({
+    type: 'string',
+    format: 'uuid',
+    nullable: true,
+    description: "Owner's employee UUID; null without an owner.",
+    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
+  })
   ownerId!: string | null;
 
-  @ApiProperty({ description: 'Whether an agent or a device management has reported the device.' })
+  @ApiProperty({ description: 'Whether an agent or a device management has reported the device.', example: true })
   isMonitored!: boolean;
 
-  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, description: 'Last device check-in.' })
+  @ApiProperty({
+    type: 'string',
+    format: 'date-time',
+    nullable: true,
+    description: 'Last device check-in, UTC; null where there was none.',
+    example: '2026-11-01T00:00:00.000Z',
+  })
   lastCheckedAt!: string | null;
 
-  @ApiProperty({ type: [ComputerTagDto], description: 'Sorted by the code points of the key.' })
+  @ApiProperty({
+    type: [ComputerTagDto],
+    'x-unbounded': 'The platform may manage any number of tags.',
+    description: 'Sorted by the code points of the key; empty without tags.',
+  } as { type: [typeof ComputerTagDto] })
   tags!: readonly ComputerTagDto[];
 
-  @ApiProperty({ type: CompliancePostureDto })
+  @ApiProperty({ type: CompliancePostureDto, description: 'What is known of its posture.' })
   compliance!: CompliancePostureDto;
 }
 
+@ApiObject({ name: 'ComputerPage', description: 'A page of computers.' })
 export class ComputerPageDto {
-  @ApiProperty({ type: [ComputerDto] })
+  @ApiProperty({ type: [ComputerDto], maxItems: 100, description: 'The computers of the page.' })
   results!: ComputerDto[];
 
-  @ApiProperty({ type: PageInfoDto })
+  @ApiProperty({ type: PageInfoDto, description: 'Where the page stands in the list.' })
   pageInfo!: PageInfoDto;
 }
 

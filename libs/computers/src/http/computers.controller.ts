@@ -1,24 +1,15 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '#libs/auth';
 import { assetId } from '#libs/kernel';
-import {
-  ApiBearer,
-  ApiProblems,
-  BEARER_PROBLEMS,
-  type Caller,
-  CurrentCaller,
-  NoQueryDto,
-  PageQueryDto,
-  Paging,
-} from '#libs/platform';
+import { ApiAnswer, ApiProblems, type Caller, CurrentCaller, NoQueryDto, PageQueryDto, Paging } from '#libs/platform';
 import { ComputersService } from '../application/computers.service';
+import { COMPUTER_EXAMPLES, COMPUTER_PAGE_EXAMPLES } from './computer-examples';
 import { ComputerDto, ComputerPageDto, toComputerDto } from './computer.dto';
 
 const RESOURCE = 'computers';
 
 @ApiTags('Computers')
-@ApiBearer()
 @Controller('v1/computers')
 export class ComputersController {
   constructor(
@@ -33,8 +24,8 @@ export class ComputersController {
     summary: 'List computers with their posture',
     description: 'Needs `computers:read` (or `all:read`). Every visible computer, monitored or not.',
   })
-  @ApiOkResponse({ type: ComputerPageDto })
-  @ApiProblems('validation_failed', 'invalid_cursor', ...BEARER_PROBLEMS)
+  @ApiAnswer(ComputerPageDto, { description: 'A page of computers.', examples: COMPUTER_PAGE_EXAMPLES })
+  @ApiProblems('validation_failed', 'invalid_cursor')
   async list(@CurrentCaller() { workspaceId }: Caller, @Query() query: PageQueryDto): Promise<ComputerPageDto> {
     const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
     const found = await this.computers.list(workspaceId, page);
@@ -49,11 +40,16 @@ export class ComputersController {
   @ApiOperation({
     operationId: 'getComputer',
     summary: 'Get one computer',
-    description: 'Needs `computers:read` (or `all:read`).',
+    description: 'Needs `computers:read` (or `all:read`). The id is that of the COMPUTER asset.',
   })
-  @ApiParam({ name: 'id', format: 'uuid', description: 'Public computer id.' })
-  @ApiOkResponse({ type: ComputerDto })
-  @ApiProblems('validation_failed', 'not_found', ...BEARER_PROBLEMS)
+  @ApiParam({
+    name: 'id',
+    format: 'uuid',
+    description: 'Public computer id: 8-4-4-4-12 hexadecimal digits in either case.',
+    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c14',
+  })
+  @ApiAnswer(ComputerDto, { description: 'The computer.', examples: COMPUTER_EXAMPLES })
+  @ApiProblems('validation_failed', 'not_found')
   async get(
     @CurrentCaller() { workspaceId }: Caller,
     @Param('id') id: string,

@@ -1,19 +1,31 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { PageInfoDto } from '#libs/platform';
-import { CATEGORY_KEYS } from '../domain/asset-category';
+import { ApiObject, PageInfoDto } from '#libs/platform';
+import { ASSET_CATEGORIES, CATEGORY_KEYS } from '../domain/asset-category';
 
+@ApiObject({ name: 'AssetCategory', description: 'One of the top-level categories of the inventory.' })
 export class AssetCategoryDto {
-  @ApiProperty({ enum: CATEGORY_KEYS, description: 'Stable category key.' })
+  @ApiProperty({ type: 'string', enum: CATEGORY_KEYS, description: 'Stable category key.', example: 'CLOUD' })
   key!: string;
 
-  @ApiProperty({ description: 'Human-readable label.' })
+  @ApiProperty({ minLength: 1, maxLength: 100, description: 'Human-readable label.', example: 'Cloud resources' })
   displayLabel!: string;
 }
 
+@ApiObject({ name: 'AssetCategoryPage', description: 'A page of categories.' })
 export class AssetCategoryPageDto {
-  @ApiProperty({ type: [AssetCategoryDto] })
+  @ApiProperty({ type: [AssetCategoryDto], maxItems: 100, description: 'The categories of the page.' })
   results!: AssetCategoryDto[];
 
-  @ApiProperty({ type: PageInfoDto })
+  @ApiProperty({ type: PageInfoDto, description: 'Where the page stands in the list.' })
   pageInfo!: PageInfoDto;
 }
+
+export const CATEGORY_PAGE_EXAMPLES = {
+  all: {
+    summary: 'The five categories',
+    value: {
+      results: ASSET_CATEGORIES.map(({ key, displayLabel }) => ({ key, displayLabel })),
+      pageInfo: { hasNextPage: false, endCursor: null, totalCount: ASSET_CATEGORIES.length },
+    } satisfies AssetCategoryPageDto,
+  },
+};

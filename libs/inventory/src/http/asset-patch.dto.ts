@@ -1,32 +1,55 @@
 import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
+import { ApiObject, openEnum } from '#libs/platform';
 import { CLASSIFICATIONS } from '../domain/asset';
 
+/** U+0000 is refused in every string of a body. */
+const STORABLE = '^[^\\u0000]*$';
+
 /** A tag as it is sent. What was read can be sent back: only the key counts. */
+@ApiObject({
+  name: 'TagRequest',
+  description: 'A tag as it is sent. What was read can be sent back: only the key counts.',
+  additionalProperties: false,
+})
 export class TagPatchDto {
-  @ApiProperty({ maxLength: 1000, description: 'An existing customer-defined tag key.', example: 'env' })
+  @ApiProperty({
+    maxLength: 1000,
+    pattern: STORABLE,
+    description: 'An existing customer-defined tag key; any other is refused.',
+    example: 'env',
+  })
   key!: string;
 
   @ApiPropertyOptional({
     type: 'string',
     nullable: true,
     maxLength: 255,
+    pattern: STORABLE,
     description: 'Ignored: values cannot change.',
+    example: 'production',
   })
   value?: string | null;
 
-  @ApiPropertyOptional({ type: 'boolean', nullable: true, description: 'Ignored.' })
+  @ApiPropertyOptional({ type: 'boolean', nullable: true, description: 'Ignored.', example: false })
   readOnly?: boolean | null;
 }
 
-/** Specification, PATCH /v1/inventory/assets/{id}: the governance fields, each optional. */
-export class AssetMetadataPatchDto {
-  @ApiPropertyOptional({ type: 'string', enum: [...CLASSIFICATIONS, null], nullable: true, example: 'INTERNAL' })
+/** The governance fields that one asset and a hundred have alike. */
+class GovernancePatchDto {
+  @ApiPropertyOptional({
+    type: 'string',
+    enum: [...CLASSIFICATIONS, null],
+    nullable: true,
+    description: 'Data classification.',
+    example: 'INTERNAL',
+  })
   classification?: string | null;
 
   @ApiPropertyOptional({
     type: 'string',
     nullable: true,
     maxLength: 500,
+    pattern: STORABLE,
     description: 'At most 500 Unicode code points; empty clears it.',
     example: 'Access logs of the public website',
   })
@@ -36,10 +59,19 @@ export class AssetMetadataPatchDto {
     type: 'string',
     format: 'uuid',
     nullable: true,
-    description: 'A visible employee of the workspace.',
+    description: 'A visible employee of the workspace; any other id is refused.',
+    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
   })
   ownerId?: string | null;
+}
 
+/** Specification, PATCH /v1/inventory/assets/{id}: the governance fields, each optional. */
+@ApiObject({
+  name: 'AssetMetadataPatchRequest',
+  description: 'The governance fields, each optional. Any other member is refused; `{}` changes nothing.',
+  additionalProperties: false,
+})
+export class AssetMetadataPatchDto extends GovernancePatchDto {
   @ApiPropertyOptional({
     type: [TagPatchDto],
     nullable: true,
@@ -50,33 +82,72 @@ export class AssetMetadataPatchDto {
   tags?: TagPatchDto[] | null;
 }
 
-/** Specification, bulk: the same patch for up to a hundred assets. */
-export class BulkUpdateDto {
-  @ApiProperty({ type: [String], format: 'uuid', minItems: 1, maxItems: 100, description: 'Assets to update.' })
-  ids!: string[];
-
-  @ApiProperty({ type: AssetMetadataPatchDto, description: 'Without `tags`, which must be absent or null.' })
-  patch!: AssetMetadataPatchDto;
+@ApiObject({
+  name: 'BulkPatch',
+  description: 'As the patch of one asset, but tags cannot be updated in bulk.',
+  additionalProperties: false,
+})
+export class BulkPatchDto extends GovernancePatchDto {
+  @ApiPropertyOptional({
+    type: 'string',
+    nullable: true,
+    enum: [null],
+    description: 'Absent or null: tags cannot be updated in bulk.',
+    example: null,
+  })
+  tags?: null;
 }
 
+/** Specification, bulk: the same patch for up to a hundred assets. */
+@ApiObject({
+  name: 'BulkUpdateRequest',
+  description: 'One patch for up to a hundred assets. Any other member is refused.',
+  additionalProperties: false,
+})
+export class BulkUpdateDto {
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string', format: 'uuid', example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11' },
+    minItems: 1,
+    maxItems: 100,
+    description: 'Assets to update; an id that stands here twice counts once.',
+  })
+  ids!: string[];
+
+  @ApiProperty({ type: BulkPatchDto, description: 'What to change, the same for each.' })
+  patch!: BulkPatchDto;
+}
+
+@ApiObject({ name: 'BulkUpdateFailure', description: 'An id whose asset was not updated.' })
 export class BulkUpdateFailureDto {
-  @ApiProperty({ format: 'uuid' })
+  @ApiProperty({
+    format: 'uuid',
+    description: 'The id, in lower case.',
+    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c13',
+  })
   id!: string;
 
-  @ApiProperty({ enum: ['not_found'], description: 'New values may be added.' })
+  @ApiProperty(openEnum(['not_found'], 'Why, for programs.'))
   code!: string;
 
-  @ApiProperty()
+  @ApiProperty({ maxLength: 1000, description: 'Why, for people.', example: 'No asset has this id.' })
   detail!: string;
 }
 
+const COUNT = { type: 'integer', minimum: 0, maximum: 100, example: 1 } as const;
+
+@ApiObject({ name: 'BulkUpdateSummary', description: 'How many of the distinct ids were updated, and which were not.' })
 export class BulkUpdateSummaryDto {
-  @ApiProperty({ type: 'integer', description: 'Distinct ids that were updated.' })
+  @ApiProperty({ ...COUNT, description: 'Distinct ids that were updated.' })
   successfulUpdates!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Distinct ids that were not.' })
+  @ApiProperty({ ...COUNT, description: 'Distinct ids that were not.' })
   failedUpdates!: number;
 
-  @ApiProperty({ type: [BulkUpdateFailureDto], description: 'One entry for each id that was not updated.' })
+  @ApiProperty({
+    type: [BulkUpdateFailureDto],
+    maxItems: 100,
+    description: 'One entry for each id that was not updated.',
+  })
   failures!: BulkUpdateFailureDto[];
 }

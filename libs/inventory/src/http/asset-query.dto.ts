@@ -11,13 +11,20 @@ const oneOf = (name: string, values: readonly string[]) => ({ message: `${name} 
 
 /** Query of the asset list. Members are strings as sent; `toAssetFilter` gives them their types. */
 export class AssetQueryDto extends PageQueryDto {
-  @ApiPropertyOptional({ enum: CATEGORY_KEYS, description: 'Restricts to one top-level category.' })
+  @ApiPropertyOptional({
+    type: 'string',
+    enum: CATEGORY_KEYS,
+    example: 'CLOUD',
+    description: 'Restricts to one top-level category.',
+  })
   @IsOptional()
   @IsIn(CATEGORY_KEYS, oneOf('categoryKey', CATEGORY_KEYS))
   categoryKey?: string;
 
   @ApiPropertyOptional({
+    type: 'string',
     enum: SUB_KEYS,
+    example: 'CLOUD_STORAGE_BUCKET',
     description:
       'Restricts to one sub-type; `CLOUD` matches every cloud asset. Must belong to `categoryKey` when both are given.',
   })
@@ -25,22 +32,32 @@ export class AssetQueryDto extends PageQueryDto {
   @IsIn(SUB_KEYS, oneOf('subKey', SUB_KEYS))
   subKey?: string;
 
-  @ApiPropertyOptional({ type: 'boolean', description: 'Whether an owner is assigned.' })
+  @ApiPropertyOptional({ type: 'boolean', example: false, description: 'Whether an owner is assigned.' })
   @IsOptional()
   @IsIn(BOOLEANS, oneOf('hasOwner', BOOLEANS))
   hasOwner?: string;
 
-  @ApiPropertyOptional({ type: 'boolean', description: 'Whether a governance description is set.' })
+  @ApiPropertyOptional({ type: 'boolean', example: true, description: 'Whether a governance description is set.' })
   @IsOptional()
   @IsIn(BOOLEANS, oneOf('hasDescription', BOOLEANS))
   hasDescription?: string;
 
-  @ApiPropertyOptional({ enum: CLASSIFICATIONS, description: '`UNKNOWN` matches unclassified assets.' })
+  @ApiPropertyOptional({
+    type: 'string',
+    enum: CLASSIFICATIONS,
+    example: 'CONFIDENTIAL',
+    description: '`UNKNOWN` matches unclassified assets.',
+  })
   @IsOptional()
   @IsIn(CLASSIFICATIONS, oneOf('classification', CLASSIFICATIONS))
   classification?: string;
 
-  @ApiPropertyOptional({ enum: COMPLETE_STATUSES, description: 'Alias of `hasOwner`.' })
+  @ApiPropertyOptional({
+    type: 'string',
+    enum: COMPLETE_STATUSES,
+    example: 'INCOMPLETE',
+    description: '`COMPLETE` means `hasOwner=true`; one that contradicts the other gives an empty page.',
+  })
   @IsOptional()
   @IsIn(COMPLETE_STATUSES, oneOf('completeStatus', COMPLETE_STATUSES))
   completeStatus?: string;

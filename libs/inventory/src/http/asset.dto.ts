@@ -1,93 +1,155 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { PageInfoDto } from '#libs/platform';
+import { ApiObject, PageInfoDto, openEnum } from '#libs/platform';
 import { type Asset, CLASSIFICATIONS, COMPLETE_STATUSES, OWNER_SOURCES, completeStatusOf } from '../domain/asset';
 import { ASSET_TYPES, CATEGORY_KEYS, categoryOf } from '../domain/asset-category';
 import { TagDto } from './tag.dto';
 
-const ONLY = (category: string, what: string) =>
-  ({ type: 'string', nullable: true, description: `${category} only: ${what}` }) as const;
+/** Longest text that an import takes. */
+const MAX_TEXT = 2000;
+const only = (category: string, what: string, maxLength: number) =>
+  ({
+    type: 'string',
+    nullable: true,
+    maxLength,
+    description: `${category} only: ${what} Null when unknown and for other categories.`,
+    example: null,
+  }) as const;
+const KNOWN_OR_NOT = { type: 'boolean', nullable: true, example: true } as const;
 
+@ApiObject({
+  name: 'DataStored',
+  description: 'What an INFORMATION or CUSTOM asset is known to hold; null for others and where nothing is known.',
+  nullable: true,
+})
 export class DataStoredDto {
-  @ApiProperty({ type: 'boolean', nullable: true })
+  @ApiProperty({ ...KNOWN_OR_NOT, description: 'Whether it holds data of patients; null when unknown.' })
   containsPatientData!: boolean | null;
 
-  @ApiProperty({ type: 'boolean', nullable: true })
+  @ApiProperty({ ...KNOWN_OR_NOT, description: 'Whether it holds data of users; null when unknown.' })
   containsUserData!: boolean | null;
 
-  @ApiProperty({ type: 'string', nullable: true })
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    maxLength: MAX_TEXT,
+    description: 'Free text on the data of users.',
+    example: 'Names and dates of birth',
+  })
   userDataInfo!: string | null;
 }
 
 /** Specification, Asset. Members of another category, and unknown values, are null: shapes never vary. */
+@ApiObject({
+  name: 'Asset',
+  description:
+    'An asset of the inventory. Members of another category, and unknown values, are null: shapes never vary.',
+})
 export class AssetDto {
-  @ApiProperty({ format: 'uuid', description: 'Public asset id. For EMPLOYEE assets the employee UUID.' })
+  @ApiProperty({
+    format: 'uuid',
+    description: 'Public asset id. For EMPLOYEE assets the employee UUID.',
+    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
+  })
   id!: string;
 
-  @ApiProperty({ description: 'Display name.' })
+  @ApiProperty({ maxLength: 1000, description: 'Display name.', example: 'access-logs' })
   name!: string;
 
-  @ApiProperty({ enum: CATEGORY_KEYS })
+  @ApiProperty({ type: 'string', enum: CATEGORY_KEYS, description: 'Top-level category.', example: 'CLOUD' })
   categoryKey!: string;
 
-  @ApiProperty({ enum: ASSET_TYPES, description: 'Type within the category. New values may be added.' })
+  @ApiProperty(openEnum(ASSET_TYPES, 'Type within the category.'))
   type!: string;
-
-  @ApiProperty({ enum: CLASSIFICATIONS, description: '`UNKNOWN` when nobody classified the asset.' })
-  classification!: string;
-
-  @ApiProperty({ enum: COMPLETE_STATUSES, description: '`COMPLETE` exactly when the asset has an owner.' })
-  completeStatus!: string;
-
-  @ApiProperty({ type: 'string', nullable: true, maxLength: 500, description: 'Governance description.' })
-  description!: string | null;
-
-  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, description: "Owner's employee UUID." })
-  ownerId!: string | null;
 
   @ApiProperty({
     type: 'string',
-    enum: [...OWNER_SOURCES, null],
-    nullable: true,
-    description: 'Origin of the owner assignment; null without an owner. New values may be added.',
+    enum: CLASSIFICATIONS,
+    description: '`UNKNOWN` when nobody classified the asset.',
+    example: 'INTERNAL',
   })
+  classification!: string;
+
+  @ApiProperty({
+    type: 'string',
+    enum: COMPLETE_STATUSES,
+    description: '`COMPLETE` exactly when the asset has an owner.',
+    example: 'COMPLETE',
+  })
+  completeStatus!: string;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    maxLength: 500,
+    description: 'Governance description; null when there is none.',
+    example: 'Access logs of the public website',
+  })
+  description!: string | null;
+
+  @ApiProperty({
+    type: 'string',
+    format: 'uuid',
+    nullable: true,
+    description: "Owner's employee UUID; null without an owner.",
+    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
+  })
+  ownerId!: string | null;
+
+  @ApiProperty({ ...openEnum(OWNER_SOURCES, 'Origin of the owner assignment; null without an owner.'), nullable: true })
   ownerSource!: string | null;
 
-  @ApiProperty({ description: 'Identifier of the asset in its source system.' })
+  @ApiProperty({
+    minLength: 1,
+    maxLength: 2048,
+    description: 'Identifier of the asset in its source system.',
+    example: 'arn:aws:s3:::access-logs',
+  })
   externalId!: string;
 
-  @ApiProperty({ format: 'date-time' })
+  @ApiProperty({ format: 'date-time', description: 'Creation time, UTC.', example: '2026-01-02T03:04:05.000Z' })
   createdAt!: string;
 
-  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, description: 'Last compliance check.' })
+  @ApiProperty({
+    type: 'string',
+    format: 'date-time',
+    nullable: true,
+    description: 'Last compliance check, UTC; null where there was none.',
+    example: '2026-11-01T00:00:00.000Z',
+  })
   lastCheckedAt!: string | null;
 
-  @ApiProperty({ type: [TagDto], description: 'Sorted by the code points of the key.' })
+  @ApiProperty({
+    type: [TagDto],
+    'x-unbounded': 'The platform may manage any number of tags.',
+    description: 'Sorted by the code points of the key; empty without tags.',
+  } as { type: [typeof TagDto] })
   tags!: readonly TagDto[];
 
-  @ApiProperty({ type: DataStoredDto, nullable: true, description: 'INFORMATION and CUSTOM only.' })
+  @ApiProperty({ type: DataStoredDto })
   dataStored!: DataStoredDto | null;
 
-  @ApiProperty(ONLY('CLOUD', 'cloud account id.'))
+  @ApiProperty(only('CLOUD', 'cloud account id.', MAX_TEXT))
   accountId!: string | null;
 
-  @ApiProperty(ONLY('CLOUD', 'region or location.'))
+  @ApiProperty(only('CLOUD', 'region or location.', MAX_TEXT))
   region!: string | null;
 
-  @ApiProperty(ONLY('COMPUTER', 'hardware serial number.'))
+  @ApiProperty(only('COMPUTER', 'hardware serial number.', MAX_TEXT))
   serialNumber!: string | null;
 
-  @ApiProperty(ONLY('COMPUTER', 'operating system family and version combined.'))
+  @ApiProperty(only('COMPUTER', 'operating system family and version, one space between.', 2 * MAX_TEXT + 1))
   osVersion!: string | null;
 
-  @ApiProperty(ONLY('EMPLOYEE', "the employee's e-mail address (personal data)."))
+  @ApiProperty(only('EMPLOYEE', "the employee's e-mail address (personal data).", MAX_TEXT))
   email!: string | null;
 }
 
+@ApiObject({ name: 'AssetPage', description: 'A page of assets.' })
 export class AssetPageDto {
-  @ApiProperty({ type: [AssetDto] })
+  @ApiProperty({ type: [AssetDto], maxItems: 100, description: 'The assets of the page.' })
   results!: AssetDto[];
 
-  @ApiProperty({ type: PageInfoDto })
+  @ApiProperty({ type: PageInfoDto, description: 'Where the page stands in the list.' })
   pageInfo!: PageInfoDto;
 }
 

@@ -1,12 +1,11 @@
 import { Controller, Get, Param, Patch, Query, Req, Res } from '@nestjs/common';
-import { ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiHeader, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '#libs/auth';
 import { assetId } from '#libs/kernel';
 import {
-  ApiBearer,
+  ApiAnswer,
   ApiProblems,
   ApiWrite,
-  BEARER_PROBLEMS,
   type Caller,
   CurrentCaller,
   CurrentWrite,
@@ -21,17 +20,28 @@ import {
 import type { Request, Response } from 'express';
 import { AssetsService } from '../application/assets.service';
 import { AssetDto, AssetPageDto, toAssetDto } from './asset.dto';
+import {
+  ASSET_EXAMPLES,
+  ASSET_PAGE_EXAMPLES,
+  ASSET_PATCH_EXAMPLES,
+  BULK_SUMMARY_EXAMPLES,
+  BULK_UPDATE_EXAMPLES,
+} from './asset-examples';
 import { readAssetPatch, readBulkUpdate, toBulkUpdateSummaryDto } from './asset-patch-body';
 import { AssetMetadataPatchDto, BulkUpdateDto, BulkUpdateSummaryDto } from './asset-patch.dto';
 import { AssetQueryDto, toAssetFilter } from './asset-query.dto';
 
 const RESOURCE = 'assets';
-const ENTITY_TAG = {
-  ETag: { description: 'Strong entity tag of this version of the asset.', schema: { type: 'string' } },
+/** `*`, or entity tags with commas between (RFC 9110, 13.1.1). */
+const ENTITY_TAGS = '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$';
+const ASSET_ID = {
+  name: 'id',
+  format: 'uuid',
+  description: 'Public asset id: 8-4-4-4-12 hexadecimal digits in either case.',
+  example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
 } as const;
 
 @ApiTags('Inventory')
-@ApiBearer()
 @Controller('v1/inventory/assets')
 export class AssetsController {
   constructor(
@@ -47,8 +57,8 @@ export class AssetsController {
     description:
       'Needs `inventory:read` (or `all:read`). HIDDEN and deleted assets are excluded. Filters combine with AND.',
   })
-  @ApiOkResponse({ type: AssetPageDto })
-  @ApiProblems('validation_failed', 'invalid_cursor', ...BEARER_PROBLEMS)
+  @ApiAnswer(AssetPageDto, { description: 'A page of assets.', examples: ASSET_PAGE_EXAMPLES })
+  @ApiProblems('validation_failed', 'invalid_cursor')
   async list(@CurrentCaller() { workspaceId }: Caller, @Query() query: AssetQueryDto): Promise<AssetPageDto> {
     const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
     const found = await this.assets.list(workspaceId, toAssetFilter(filters), page);
@@ -63,11 +73,11 @@ export class AssetsController {
   @ApiOperation({
     operationId: 'getAsset',
     summary: 'Get one asset',
-    description: 'Needs `inventory:read` (or `all:read`).',
+    description: 'Needs `inventory:read` (or `all:read`). The `ETag` names this version of the asset.',
   })
-  @ApiParam({ name: 'id', format: 'uuid', description: 'Public asset id.' })
-  @ApiOkResponse({ type: AssetDto, headers: ENTITY_TAG })
-  @ApiProblems('validation_failed', 'not_found', ...BEARER_PROBLEMS)
+  @ApiParam(ASSET_ID)
+  @ApiAnswer(AssetDto, { description: 'The asset.', examples: ASSET_EXAMPLES, headers: { ETag: 'always' } })
+  @ApiProblems('validation_failed', 'not_found')
   async get(
     @CurrentCaller() { workspaceId }: Caller,
     @Param('id') id: string,
@@ -88,23 +98,22 @@ export class AssetsController {
       'Needs `inventory:write` (or `all:write`). Only owner, description, classification and customer tags can be written; ' +
       'employees cannot. An owner set here reads `ownerSource: API`, and no import overwrites what was set here.',
   })
-  @ApiParam({ name: 'id', format: 'uuid', description: 'Public asset id.' })
+  @ApiParam(ASSET_ID)
   @ApiHeader({
     name: 'If-Match',
     required: false,
-    description: 'Update only if the asset still has this entity tag; otherwise 412.',
-    schema: { type: 'string', example: '"7"' },
+    description:
+      'Update only if the asset still has this entity tag (one of these, separated by commas; `*` for any), otherwise 412. ' +
+      'Judged after the replay of an earlier answer.',
+    schema: { type: 'string', minLength: 1, maxLength: 1024, pattern: ENTITY_TAGS, example: '"7"' },
   })
-  @ApiWrite(AssetMetadataPatchDto)
-  @ApiOkResponse({ type: AssetDto, description: 'The updated asset.', headers: ENTITY_TAG })
-  @ApiProblems(
-    'validation_failed',
-    'not_found',
-    'resource_not_writable',
-    'precondition_failed',
-    ...WRITE_PROBLEMS,
-    ...BEARER_PROBLEMS,
-  )
+  @ApiWrite(AssetMetadataPatchDto, ASSET_PATCH_EXAMPLES)
+  @ApiAnswer(AssetDto, {
+    description: 'The updated asset.',
+    examples: { cloud: ASSET_EXAMPLES.cloud },
+    headers: { ETag: 'always', 'Idempotent-Replayed': 'sometimes' },
+  })
+  @ApiProblems('validation_failed', 'not_found', 'resource_not_writable', 'precondition_failed', ...WRITE_PROBLEMS)
   async update(
     @CurrentWrite() { workspaceId, author, body }: CurrentWriteRequest,
     @Param('id') id: string,
@@ -125,11 +134,15 @@ export class AssetsController {
     summary: 'Update the governance metadata of up to 100 assets',
     description:
       'Needs `inventory:write` (or `all:write`). The patch is applied to every id in one transaction. Ids without a visible ' +
-      'asset are counted as failed; one employee among them, and nothing is applied. Tags cannot be updated in bulk.',
+      'asset are counted as failed; one employee among them, and nothing is applied. Tags cannot be updated in bulk, and `If-Match` is refused.',
   })
-  @ApiWrite(BulkUpdateDto)
-  @ApiOkResponse({ type: BulkUpdateSummaryDto })
-  @ApiProblems('validation_failed', 'resource_not_writable', ...WRITE_PROBLEMS, ...BEARER_PROBLEMS)
+  @ApiWrite(BulkUpdateDto, BULK_UPDATE_EXAMPLES)
+  @ApiAnswer(BulkUpdateSummaryDto, {
+    description: 'What became of the ids. The updated assets are not returned.',
+    examples: BULK_SUMMARY_EXAMPLES,
+    headers: { 'Idempotent-Replayed': 'sometimes' },
+  })
+  @ApiProblems('validation_failed', 'resource_not_writable', ...WRITE_PROBLEMS)
   async updateMany(
     @CurrentWrite() { workspaceId, author, body }: CurrentWriteRequest,
     @Query() _query: NoQueryDto,

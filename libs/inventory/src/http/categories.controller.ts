@@ -1,22 +1,13 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '#libs/auth';
-import {
-  ApiBearer,
-  ApiProblems,
-  BEARER_PROBLEMS,
-  type Caller,
-  CurrentCaller,
-  PageQueryDto,
-  Paging,
-} from '#libs/platform';
+import { ApiAnswer, ApiProblems, type Caller, CurrentCaller, PageQueryDto, Paging } from '#libs/platform';
 import { CategoriesService } from '../application/categories.service';
-import { AssetCategoryPageDto } from './asset-category.dto';
+import { AssetCategoryPageDto, CATEGORY_PAGE_EXAMPLES } from './asset-category.dto';
 
 const RESOURCE = 'categories';
 
 @ApiTags('Inventory')
-@ApiBearer()
 @Controller('v1/inventory/categories')
 export class CategoriesController {
   constructor(
@@ -29,10 +20,10 @@ export class CategoriesController {
   @ApiOperation({
     operationId: 'listCategories',
     summary: 'List asset categories',
-    description: 'Needs `inventory:read` (or `all:read`).',
+    description: 'Needs `inventory:read` (or `all:read`). The categories and their labels, in a fixed order.',
   })
-  @ApiOkResponse({ type: AssetCategoryPageDto })
-  @ApiProblems('validation_failed', 'invalid_cursor', ...BEARER_PROBLEMS)
+  @ApiAnswer(AssetCategoryPageDto, { description: 'A page of categories.', examples: CATEGORY_PAGE_EXAMPLES })
+  @ApiProblems('validation_failed', 'invalid_cursor')
   list(@CurrentCaller() { workspaceId }: Caller, @Query() query: PageQueryDto): AssetCategoryPageDto {
     const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
     const found = this.categories.list(page);

@@ -1,6 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiProblems } from '../http/api-problems.decorator';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiAnswer } from '../http/api-answer.decorator';
+import { ApiPublicProblems } from '../http/api-problems.decorator';
 import { NoQueryDto } from '../http/no-query.dto';
 import { Public } from '../http/route-access';
 import { API_VERSION } from './api-version';
@@ -12,9 +13,17 @@ import { HealthDto } from './health.dto';
 @Controller('v1/health')
 export class HealthController {
   @Get()
-  @ApiOperation({ operationId: 'getHealth', summary: 'Tell whether the service serves requests' })
-  @ApiOkResponse({ type: HealthDto })
-  @ApiProblems('internal_error')
+  @ApiOperation({
+    operationId: 'getHealth',
+    summary: 'Tell whether the service serves requests',
+    description: 'Liveness: needs no token, is never limited and depends on nothing else that might be down.',
+  })
+  @ApiAnswer(HealthDto, {
+    description: 'The service serves requests.',
+    examples: { ok: { summary: 'Serving', value: { status: 'ok', version: API_VERSION } } },
+    charged: false,
+  })
+  @ApiPublicProblems('validation_failed')
   get(@Query() _query: NoQueryDto): HealthDto {
     return { status: 'ok', version: API_VERSION };
   }

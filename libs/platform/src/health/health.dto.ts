@@ -1,9 +1,21 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { ApiObject } from '../http/api-schema.decorator';
 
+@ApiObject({ name: 'HealthDto', description: 'Given as long as the service serves requests.' })
 export class HealthDto {
-  @ApiProperty({ enum: ['ok'], description: 'Always `ok` while the service serves requests.' })
+  @ApiProperty({
+    type: 'string',
+    enum: ['ok'],
+    description: 'Always `ok` while the service serves requests.',
+    example: 'ok',
+  })
   status!: 'ok';
 
-  @ApiProperty({ example: '1.0.0', description: 'Public API version.' })
+  @ApiProperty({
+    pattern: '^[0-9]+\\.[0-9]+\\.[0-9]+$',
+    maxLength: 32,
+    description: 'Public API version.',
+    example: '1.0.0',
+  })
   version!: string;
 }

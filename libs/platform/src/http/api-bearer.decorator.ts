@@ -1,7 +1,9 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiSecurity } from '@nestjs/swagger';
 
-/** Names of the security schemes in the contract. */
+/** Name of the security scheme of bearer tokens in the contract. */
 export const CLIENT_CREDENTIALS_SCHEME = 'clientCredentials';
 
-/** Documents that a route needs a bearer token. */
-export const ApiBearer = (): ClassDecorator & MethodDecorator => ApiSecurity(CLIENT_CREDENTIALS_SCHEME);
+/** Documents that a route needs a bearer token with any one of these scopes. */
+export const ApiBearer = (scopes: readonly string[]): ClassDecorator & MethodDecorator =>
+  applyDecorators(...scopes.map((scope) => ApiSecurity(CLIENT_CREDENTIALS_SCHEME, [scope])));

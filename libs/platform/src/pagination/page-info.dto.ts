@@ -1,16 +1,31 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { ApiObject } from '../http/api-schema.decorator';
 
+/** Far more than any cursor needs: it holds a position and the filters of one list. */
+export const MAX_CURSOR_LENGTH = 1024;
+
+@ApiObject({ name: 'PageInfo', description: 'Where a page stands in its list.' })
 export class PageInfoDto {
-  @ApiProperty({ description: 'True when more results follow.' })
+  @ApiProperty({ description: 'True when more results follow.', example: true })
   hasNextPage!: boolean;
 
   @ApiProperty({
     type: 'string',
     nullable: true,
-    description: 'Opaque cursor of the next page; null when `hasNextPage` is false.',
+    minLength: 1,
+    maxLength: MAX_CURSOR_LENGTH,
+    description: 'Opaque cursor of the next page, for `pageCursor`; null when `hasNextPage` is false.',
+    example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
   })
   endCursor!: string | null;
 
-  @ApiProperty({ type: 'integer', format: 'int64', description: 'Exact number of matches across all pages.' })
+  @ApiProperty({
+    type: 'integer',
+    format: 'int64',
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'Exact number of matches across all pages.',
+    example: 128,
+  })
   totalCount!: number;
 }

@@ -1,5 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, Matches } from 'class-validator';
+import { MAX_CURSOR_LENGTH } from './page-info.dto';
 
 /** Query of every list. Members are strings as sent: nothing is converted before it was checked. */
 export class PageQueryDto {
@@ -9,6 +10,7 @@ export class PageQueryDto {
     minimum: 1,
     maximum: 100,
     default: 25,
+    example: 50,
   })
   @IsOptional()
   @Matches(/^([1-9][0-9]?|100)$/, { message: 'pageSize must be a whole number from 1 to 100' })
@@ -16,8 +18,12 @@ export class PageQueryDto {
 
   @ApiPropertyOptional({
     description:
-      'Opaque cursor: `pageInfo.endCursor` of the page before, exactly as it was returned. Filters left out are those of the cursor; a filter sent must equal it.',
+      'Opaque cursor: `pageInfo.endCursor` of the page before, exactly as it was returned; absent for the first page. ' +
+      'Filters left out are those of the cursor; a filter sent must equal it.',
     type: 'string',
+    minLength: 1,
+    maxLength: MAX_CURSOR_LENGTH,
+    example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
   })
   @IsOptional()
   @IsString()

@@ -1,23 +1,34 @@
-interface DescribedProblem {
+import type { ErrorCode } from '#libs/kernel';
+import type { Problem } from './problem';
+import { problemExample } from './problem-example';
+import { PROBLEMS } from './problem-table';
+
+/** What the address of a problem tells: to programs as it is, to people as a page. */
+export interface DescribedProblem {
   readonly type: string;
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly status: number;
   readonly title: string;
   readonly cause: string;
   readonly remedy: string;
-  readonly example: string;
+  /** A whole answer, the same that the contract shows. */
+  readonly example: Problem;
+}
+
+export function describeProblem(code: ErrorCode, baseUrl: string): DescribedProblem {
+  const { status, title, cause, remedy } = PROBLEMS[code];
+  const example = problemExample(code, baseUrl);
+  return { type: example.type, code, status, title, cause, remedy, example };
 }
 
 /** Page on one problem. Its texts are our own, from the one table; they are escaped all the same. */
-export function problemPage(problem: DescribedProblem): string {
-  const { type, code, status, title, cause, remedy, example } = problem;
-  const body = { type, title, status, code, detail: example, instance: '/v1/…', requestId: '…' };
+export function problemPage({ code, status, title, cause, remedy, example }: DescribedProblem): string {
   return page(
     code,
-    `<h1><code>${code}</code></h1><p>HTTP ${status} ${escaped(title)}</p>
+    `<h1><code>${escaped(code)}</code></h1><p>HTTP ${status} ${escaped(title)}</p>
      <h2>Cause</h2><p>${prose(cause)}</p>
      <h2>Remedy</h2><p>${prose(remedy)}</p>
-     <h2>Example</h2><pre>${escaped(JSON.stringify(body, null, 2))}</pre>
+     <h2>Example</h2><pre>${escaped(JSON.stringify(example, null, 2))}</pre>
      <p><a href="/problems">All problems</a></p>`,
   );
 }

@@ -1,16 +1,10 @@
 import { Controller, Get, Header, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { DomainError, ERROR_CODES, type ErrorCode } from '#libs/kernel';
+import { DomainError, ERROR_CODES } from '#libs/kernel';
 import type { Request, Response } from 'express';
 import { Settings } from '../config/settings';
 import { Public } from '../http/route-access';
-import { problemListPage, problemPage } from './problem-page';
-import { PROBLEMS, type ProblemDefinition } from './problem-table';
-
-interface ProblemDescription extends ProblemDefinition {
-  readonly type: string;
-  readonly code: ErrorCode;
-}
+import { describeProblem, problemListPage, problemPage } from './problem-page';
 
 /** The addresses that `type` of a problem names: a page for people, JSON for programs. */
 @ApiExcludeController()
@@ -22,7 +16,7 @@ export class ProblemPagesController {
   @Get()
   @Header('Vary', 'Accept')
   list(@Req() request: Request, @Res({ passthrough: true }) response: Response): unknown {
-    const problems = ERROR_CODES.map((code) => this.describe(code));
+    const problems = ERROR_CODES.map((code) => describeProblem(code, this.settings.baseUrl));
     if (!wantsPage(request)) return { problems };
     response.type('html');
     return problemListPage(problems);
@@ -33,14 +27,10 @@ export class ProblemPagesController {
   get(@Param('code') name: string, @Req() request: Request, @Res({ passthrough: true }) response: Response): unknown {
     const code = ERROR_CODES.find((known) => known === name);
     if (!code) throw new DomainError('not_found', 'There is no problem of this code.');
-    const problem = this.describe(code);
+    const problem = describeProblem(code, this.settings.baseUrl);
     if (!wantsPage(request)) return problem;
     response.type('html');
     return problemPage(problem);
-  }
-
-  private describe(code: ErrorCode): ProblemDescription {
-    return { type: `${this.settings.baseUrl}/problems/${code}`, code, ...PROBLEMS[code] };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '#libs/kernel';
+import type { ErrorCode, InputFault } from '#libs/kernel';
 
 /** What one code means to whoever receives it. The pages under /problems and docs/errors.md are made from this. */
 export interface ProblemDefinition {
@@ -7,9 +7,25 @@ export interface ProblemDefinition {
   readonly title: string;
   readonly cause: string;
   readonly remedy: string;
-  /** A `detail` as a client may see it. */
-  readonly example: string;
+  /** What differs from answer to answer, as a client may see it. */
+  readonly example: ExampleAnswer;
 }
+
+interface ExampleAnswer {
+  readonly detail: string;
+  /** Path of the request. */
+  readonly instance: string;
+  readonly errors?: readonly InputFault[];
+}
+
+const LIST = '/v1/inventory/assets';
+const ITEM = `${LIST}/018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11`;
+const TOKEN = '/oauth/token';
+const atFault = (instance: string, place: 'parameter' | 'header', name: string, code: string, detail: string) => ({
+  detail,
+  instance,
+  errors: [{ [place]: name, code, detail }],
+});
 
 /** The one table from codes to problems. */
 export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
@@ -18,7 +34,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
     title: 'Bad Request',
     cause: 'Some input is malformed, out of range or unknown. `errors` names each member that is at fault.',
     remedy: 'Correct the members named in `errors` and send the request again.',
-    example: 'pageSize must be a whole number from 1 to 100.',
+    example: atFault(LIST, 'parameter', 'pageSize', 'format', 'pageSize must be a whole number from 1 to 100.'),
   },
   invalid_cursor: {
     status: 400,
@@ -26,49 +42,55 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
     cause: 'The cursor was altered, or it was issued for another workspace, list or set of filters.',
     remedy:
       'Pass `pageInfo.endCursor` back exactly as it was returned, with the same filters; or start at the first page.',
-    example: 'pageCursor was issued for other filters.',
+    example: atFault(LIST, 'parameter', 'pageCursor', 'format', 'pageCursor was issued for another categoryKey.'),
   },
   unsupported_audience: {
     status: 400,
     title: 'Bad Request',
     cause: 'The `audience` of the token request is not the audience of this API.',
     remedy: 'Leave `audience` out, or send the audience of this API exactly.',
-    example: 'The audience is not the one of this API.',
+    example: atFault(TOKEN, 'parameter', 'audience', 'choice', 'The audience is not the one of this API.'),
   },
   unsupported_grant_type: {
     status: 400,
     title: 'Bad Request',
     cause: 'The token request asks for another grant than `client_credentials`.',
     remedy: 'Send `grant_type=client_credentials`.',
-    example: 'grant_type must be client_credentials.',
+    example: atFault(TOKEN, 'parameter', 'grant_type', 'choice', 'grant_type must be client_credentials.'),
   },
   invalid_request: {
     status: 400,
     title: 'Bad Request',
     cause: 'A parameter of the token request is missing, given twice or in the wrong place.',
     remedy: 'Send each parameter once, in the form; credentials either in the form or by HTTP Basic, not both.',
-    example: 'client_secret is required.',
+    example: atFault(TOKEN, 'parameter', 'client_secret', 'format', 'client_secret is required.'),
   },
   invalid_scope: {
     status: 400,
     title: 'Bad Request',
     cause: 'A scope of the token request is unknown or not granted to the application.',
     remedy: 'Ask for scopes that the application was given, or leave `scope` out to get all of them.',
-    example: 'The scope inventory:write is not granted to this application.',
+    example: atFault(
+      TOKEN,
+      'parameter',
+      'scope',
+      'choice',
+      'The scope inventory:write is unknown or not granted to this application.',
+    ),
   },
   invalid_client: {
     status: 401,
     title: 'Unauthorized',
     cause: 'The client is unknown or disabled, or the secret is wrong, expired or revoked.',
     remedy: 'Check client id and secret; ask an administrator of the workspace for a new secret.',
-    example: 'The client could not be authenticated.',
+    example: { detail: 'The client could not be authenticated.', instance: TOKEN },
   },
   token_missing: {
     status: 401,
     title: 'Unauthorized',
     cause: 'The request carries no bearer token.',
     remedy: 'Send `Authorization: Bearer <ACCESS_TOKEN>` with a token of `POST /oauth/token`.',
-    example: 'A bearer token is required.',
+    example: { detail: 'A bearer token is required.', instance: LIST },
   },
   token_invalid: {
     status: 401,
@@ -76,111 +98,120 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
     cause:
       'The bearer token is malformed, was not issued by this service for this API, or its application is disabled.',
     remedy: 'Request a new token and send it unchanged.',
-    example: 'The bearer token is not valid.',
+    example: { detail: 'The bearer token is not valid.', instance: LIST },
   },
   token_expired: {
     status: 401,
     title: 'Unauthorized',
     cause: 'The lifetime of the bearer token is over.',
     remedy: 'Request a new token. `expires_in` of the token response tells the lifetime in seconds.',
-    example: 'The bearer token has expired.',
+    example: { detail: 'The bearer token has expired.', instance: LIST },
   },
   token_superseded: {
     status: 401,
     title: 'Unauthorized',
     cause: 'A newer token was issued for the same application; only the newest is accepted.',
     remedy: 'Share one token among all workers of an application, or give each worker an application of its own.',
-    example: 'A newer token was issued for this application.',
+    example: { detail: 'A newer token was issued for this application.', instance: LIST },
   },
   insufficient_scope: {
     status: 403,
     title: 'Forbidden',
     cause: 'The token does not carry the scope that the operation needs. Write access does not include read access.',
     remedy: 'Have the scope granted to the application, then request a new token.',
-    example: 'This operation needs the scope inventory:read.',
+    example: { detail: 'This operation needs the scope inventory:read.', instance: LIST },
   },
   resource_not_writable: {
     status: 403,
     title: 'Forbidden',
     cause: 'The request would change an EMPLOYEE asset; employee records are read-only. Nothing was applied.',
     remedy: 'Leave EMPLOYEE assets out of updates.',
-    example: 'Employee records are read-only.',
+    example: {
+      detail: 'Employees cannot be updated: 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11. Nothing was applied.',
+      instance: ITEM,
+    },
   },
   not_found: {
     status: 404,
     title: 'Not Found',
     cause: 'There is nothing at this path, or no such resource in the workspace of the token.',
     remedy: 'Check the path and the id. Hidden and deleted assets are not found.',
-    example: 'No asset has this id.',
+    example: { detail: 'No asset has this id.', instance: ITEM },
   },
   method_not_allowed: {
     status: 405,
     title: 'Method Not Allowed',
     cause: 'The path exists, but not for this method.',
     remedy: 'Use one of the methods that the `Allow` header names.',
-    example: 'DELETE is not allowed here.',
+    example: { detail: 'DELETE is not allowed here.', instance: ITEM },
   },
   idempotency_conflict: {
     status: 409,
     title: 'Conflict',
     cause: 'The `Idempotency-Key` was already used for a different request.',
     remedy: 'Use a fresh key for every new request, and the same key only to repeat the same one.',
-    example: 'This Idempotency-Key was used for a different request.',
+    example: { detail: 'This Idempotency-Key was used with a different request.', instance: ITEM },
   },
   idempotency_in_progress: {
     status: 409,
     title: 'Conflict',
     cause: 'A request with the same `Idempotency-Key` is still running.',
     remedy: 'Wait as long as `Retry-After` says and send the same request with the same key again.',
-    example: 'A request with this Idempotency-Key is still running.',
+    example: { detail: 'A request with this Idempotency-Key is still being processed.', instance: ITEM },
   },
   precondition_failed: {
     status: 412,
     title: 'Precondition Failed',
     cause: 'The asset has changed since the version that `If-Match` names.',
     remedy: 'Read the asset again, decide anew and send its current `ETag` in `If-Match`.',
-    example: 'The asset has changed in the meantime.',
+    example: { detail: 'The asset has another version than If-Match names.', instance: ITEM },
   },
   payload_too_large: {
     status: 413,
     title: 'Payload Too Large',
     cause: 'The body of the request is larger than 256 KiB.',
     remedy: 'Send less at once.',
-    example: 'The body is larger than 262144 bytes.',
+    example: { detail: 'The body is larger than 262144 bytes.', instance: LIST },
   },
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported Media Type',
     cause: 'The `Content-Type` is missing or not one that the operation reads, or the body is compressed.',
     remedy: 'Send the content type that the operation documents, without a `Content-Encoding`.',
-    example: 'The body must be application/x-www-form-urlencoded.',
+    example: atFault(
+      ITEM,
+      'header',
+      'Content-Type',
+      'choice',
+      'Content-Type must be application/json or application/merge-patch+json, in UTF-8.',
+    ),
   },
   headers_too_large: {
     status: 431,
     title: 'Request Header Fields Too Large',
     cause: 'The request line and headers together are larger than the server reads.',
     remedy: 'Send fewer or shorter headers.',
-    example: 'The header block is too large.',
+    example: { detail: 'The header block is too large.', instance: '/' },
   },
   rate_limited: {
     status: 429,
     title: 'Too Many Requests',
     cause: 'The application has used up its allowance for this class of requests.',
     remedy: 'Wait as many seconds as `Retry-After` says; spread requests evenly.',
-    example: 'The rate limit is exceeded; retry in 2 seconds.',
+    example: { detail: 'Too many requests. Try again in 2 s.', instance: LIST },
   },
   internal_error: {
     status: 500,
     title: 'Internal Server Error',
     cause: 'Something went wrong on our side. Nothing of a failed write was kept.',
     remedy: 'Try again; if it stays, report the `requestId`.',
-    example: 'Something went wrong on our side.',
+    example: { detail: 'Something went wrong on our side.', instance: LIST },
   },
   service_unavailable: {
     status: 503,
     title: 'Service Unavailable',
     cause: 'A part that the service depends on is down or too slow. Nothing of a failed write was kept.',
     remedy: 'Try again after `Retry-After` seconds, a write with the same `Idempotency-Key`.',
-    example: 'The service is temporarily unavailable.',
+    example: { detail: 'The service is temporarily unavailable.', instance: LIST },
   },
 };

@@ -20,7 +20,7 @@ export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 export function toDomainError(thrown: unknown): DomainError {
   if (thrown instanceof DomainError) return thrown;
   const code: ErrorCode = databaseIsUnavailable(thrown) ? 'service_unavailable' : 'internal_error';
-  return new DomainError(code, PROBLEMS[code].example);
+  return new DomainError(code, PROBLEMS[code].example.detail);
 }
 
 /** `instance` is the path of the request without its query. */

@@ -1,0 +1,52 @@
+import { type ErrorCode } from '#libs/kernel';
+import { type Problem, problemExample } from '#libs/platform';
+
+/** RFC 6749's own word for the codes that it does not know. */
+const OAUTH_ERRORS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  unsupported_audience: 'invalid_request',
+  unsupported_media_type: 'invalid_request',
+  payload_too_large: 'invalid_request',
+  validation_failed: 'invalid_request',
+  rate_limited: 'temporarily_unavailable',
+  service_unavailable: 'temporarily_unavailable',
+  internal_error: 'server_error',
+};
+
+export interface TokenProblem extends Problem {
+  readonly error: string;
+  readonly error_description: string;
+}
+
+/** A problem that carries RFC 6749's members as well, so that stock OAuth clients read it. */
+export const withOAuthMembers = (problem: Problem): TokenProblem => ({
+  error: OAUTH_ERRORS[problem.code] ?? problem.code,
+  error_description: problem.detail,
+  ...problem,
+});
+
+/** Codes that the token endpoint answers with RFC 6749's members. */
+export const TOKEN_PROBLEMS: readonly ErrorCode[] = [
+  'invalid_request',
+  'unsupported_grant_type',
+  'invalid_scope',
+  'unsupported_audience',
+  'validation_failed',
+  'invalid_client',
+  'payload_too_large',
+  'unsupported_media_type',
+  'rate_limited',
+  'internal_error',
+  'service_unavailable',
+];
+
+export const tokenExampleName = (code: ErrorCode): string => `issueToken.${code}`;
+
+/** The examples of the token endpoint's problems in the contract, by name. */
+export function tokenProblemExamples(baseUrl: string): Record<string, TokenProblem> {
+  return Object.fromEntries(
+    TOKEN_PROBLEMS.map((code) => [
+      tokenExampleName(code),
+      withOAuthMembers({ ...problemExample(code, baseUrl), instance: '/oauth/token' }),
+    ]),
+  );
+}

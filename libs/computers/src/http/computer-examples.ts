@@ -1,0 +1,32 @@
+import type { ComputerDto, ComputerPageDto } from './computer.dto';
+
+const LAPTOP: ComputerDto = {
+  id: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c14',
+  name: 'ada-mbp',
+  operatingSystem: 'macOS',
+  osVersion: '15.1',
+  serialNumber: 'C02XK',
+  ownerId: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
+  isMonitored: true,
+  lastCheckedAt: '2026-11-01T00:00:00.000Z',
+  tags: [{ key: 'env', value: 'office', readOnly: false }],
+  compliance: {
+    agentVersion: '2.4.0',
+    antivirusInstalled: true,
+    diskEncryptionEnabled: true,
+    passwordManagerInstalled: null,
+    screenLockEnabled: false,
+  },
+};
+
+export const COMPUTER_EXAMPLES = { laptop: { summary: 'A monitored laptop', value: LAPTOP } };
+
+export const COMPUTER_PAGE_EXAMPLES = {
+  only: {
+    summary: 'The only page',
+    value: {
+      results: [LAPTOP],
+      pageInfo: { hasNextPage: false, endCursor: null, totalCount: 1 },
+    } satisfies ComputerPageDto,
+  },
+};

@@ -1,0 +1,105 @@
+import type { AssetDto, AssetPageDto } from './asset.dto';
+import type { AssetMetadataPatchDto, BulkUpdateDto, BulkUpdateSummaryDto } from './asset-patch.dto';
+
+const BUCKET: AssetDto = {
+  id: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
+  name: 'access-logs',
+  categoryKey: 'CLOUD',
+  type: 'CLOUD_STORAGE_BUCKET',
+  classification: 'INTERNAL',
+  completeStatus: 'COMPLETE',
+  description: 'Access logs of the public website',
+  ownerId: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
+  ownerSource: 'API',
+  externalId: 'arn:aws:s3:::access-logs',
+  createdAt: '2026-01-02T03:04:05.000Z',
+  lastCheckedAt: '2026-11-01T00:00:00.000Z',
+  tags: [
+    { key: 'aws:stack', value: 'web', readOnly: true },
+    { key: 'env', value: 'production', readOnly: false },
+  ],
+  dataStored: null,
+  accountId: '123456789012',
+  region: 'eu-west-1',
+  serialNumber: null,
+  osVersion: null,
+  email: null,
+};
+
+const EMPLOYEE: AssetDto = {
+  ...BUCKET,
+  id: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
+  name: 'Ada Okafor',
+  categoryKey: 'EMPLOYEE',
+  type: 'EMPLOYEE',
+  classification: 'UNKNOWN',
+  completeStatus: 'INCOMPLETE',
+  description: null,
+  ownerId: null,
+  ownerSource: null,
+  externalId: 'hr-17',
+  lastCheckedAt: null,
+  tags: [],
+  accountId: null,
+  region: null,
+  email: 'ada@example.com',
+};
+
+export const ASSET_EXAMPLES = {
+  cloud: { summary: 'A storage bucket', value: BUCKET },
+  employee: { summary: 'An employee', value: EMPLOYEE },
+};
+
+export const ASSET_PAGE_EXAMPLES = {
+  first: {
+    summary: 'A page that others follow',
+    value: {
+      results: [BUCKET, EMPLOYEE],
+      pageInfo: { hasNextPage: true, endCursor: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU', totalCount: 128 },
+    } satisfies AssetPageDto,
+  },
+  last: {
+    summary: 'The last page',
+    value: {
+      results: [EMPLOYEE],
+      pageInfo: { hasNextPage: false, endCursor: null, totalCount: 128 },
+    } satisfies AssetPageDto,
+  },
+};
+
+export const ASSET_PATCH_EXAMPLES = {
+  govern: {
+    summary: 'Set owner, classification, description and the wanted set of customer tags',
+    value: {
+      ownerId: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
+      classification: 'INTERNAL',
+      description: 'Access logs of the public website',
+      tags: [{ key: 'env' }],
+    } satisfies AssetMetadataPatchDto as AssetMetadataPatchDto,
+  },
+  clear: {
+    summary: 'Clear the description; as application/merge-patch+json also the owner',
+    value: { description: '', ownerId: null } satisfies AssetMetadataPatchDto as AssetMetadataPatchDto,
+  },
+};
+
+export const BULK_UPDATE_EXAMPLES = {
+  classify: {
+    summary: 'Classify two assets',
+    value: {
+      ids: ['018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11', '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c13'],
+      patch: { classification: 'CONFIDENTIAL' },
+    } satisfies BulkUpdateDto as BulkUpdateDto,
+  },
+};
+
+export const BULK_SUMMARY_EXAMPLES = {
+  partly: {
+    summary: 'One asset updated, one not found',
+    value: {
+      successfulUpdates: 1,
+      failedUpdates: 1,
+      failures: [{ id: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c13', code: 'not_found', detail: 'No asset has this id.' }],
+    } satisfies BulkUpdateSummaryDto as BulkUpdateSummaryDto,
+  },
+};

@@ -1,0 +1,11 @@
+// `npm run contract`: writes the contract of this code into docs/contract/openapi.json.
+import 'reflect-metadata';
+import { writeFileSync } from 'node:fs';
+import { CONTRACT_FILE, contractText, generateContract } from './generated-contract';
+
+generateContract()
+  .then((contract) => writeFileSync(CONTRACT_FILE, contractText(contract)))
+  .catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.exit(1);
+  });
