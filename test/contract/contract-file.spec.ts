@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { CONTRACT_FILE, contractText, generateContract } from './generated-contract';
+import { CONTRACT_FILE } from './contract-files';
+import { contractText, generateContract } from './generated-contract';
 
 describe('The committed contract', () => {
   it('is the one that the code generates', async () => {

@@ -1,15 +1,9 @@
-import { join } from 'node:path';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { loadSettings } from '#libs/platform';
 import { createApiDocument } from '../../apps/api/src/api-document';
 import { AppModule } from '../../apps/api/src/app.module';
 import type { Contract } from './contract-document';
-
-/** The contract of this code, as `docs/contract/openapi.json` should have it. */
-export const CONTRACT_FILE = join(__dirname, '../../docs/contract/openapi.json');
-/** The contract of the last release, which every later one must be an addition to. */
-export const RELEASED_FILE = join(__dirname, '../../docs/contract/released.json');
 
 /** Generates the contract with the default base URL. Nothing is started: no provider is made, no service asked. */
 export async function generateContract(): Promise<Contract> {

@@ -1,7 +1,8 @@
 // `npm run contract`: writes the contract of this code into docs/contract/openapi.json.
 import 'reflect-metadata';
 import { writeFileSync } from 'node:fs';
-import { CONTRACT_FILE, contractText, generateContract } from './generated-contract';
+import { CONTRACT_FILE } from './contract-files';
+import { contractText, generateContract } from './generated-contract';
 
 generateContract()
   .then((contract) => writeFileSync(CONTRACT_FILE, contractText(contract)))

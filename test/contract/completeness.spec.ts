@@ -1,0 +1,201 @@
+import { getMetadataStorage } from 'class-validator';
+import { ERROR_CODES, type ErrorCode } from '#libs/kernel';
+import { BEARER_PROBLEMS, PROBLEMS, PageQueryDto, WRITE_PROBLEMS, problemExample } from '#libs/platform';
+import { AssetQueryDto } from '../../libs/inventory/src/http/asset-query.dto';
+import {
+  type Header,
+  type MediaType,
+  type NamedOperation,
+  type Parameter,
+  type Response,
+  type Schema,
+  operationsOf,
+  readContract,
+  resolve,
+} from './contract-document';
+import { CONTRACT_FILE } from './contract-files';
+
+const contract = readContract(CONTRACT_FILE);
+const operations = operationsOf(contract);
+
+const REQUEST_HEADERS = ['Idempotency-Key', 'If-Match', 'X-Request-Id'];
+const ANSWER_HEADERS = [
+  ...['X-Request-Id', 'X-Content-Type-Options', 'Cache-Control', 'ETag', 'Idempotent-Replayed', 'Retry-After'],
+  ...['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'RateLimit', 'RateLimit-Policy', 'WWW-Authenticate', 'Allow'],
+];
+
+/** How many of a kind there are, and which of them lack a word or an example. */
+function count<Thing>(
+  things: readonly (readonly [name: string, thing: Thing])[],
+  isComplete: (thing: Thing) => boolean,
+) {
+  const incomplete = things.filter(([, thing]) => !isComplete(thing)).map(([name]) => name);
+  return { total: things.length, complete: things.length - incomplete.length, incomplete };
+}
+const all = (total: number) => ({ total, complete: total, incomplete: [] });
+const said = (text: string | undefined): boolean => (text ?? '').trim() !== '';
+
+const named = ({ operation }: NamedOperation): string => operation.operationId ?? '';
+const parameters = operations.flatMap((one) =>
+  (one.operation.parameters ?? []).map((parameter) => {
+    const resolved = resolve<Parameter>(contract, parameter);
+    return [`${named(one)} ${resolved.name}`, resolved] as const;
+  }),
+);
+const responses = [
+  ...operations.flatMap((one) =>
+    Object.entries(one.operation.responses).map(([status, response]) => [`${named(one)} ${status}`, response] as const),
+  ),
+  ...Object.entries(contract.components.responses),
+];
+const headers = responses.flatMap(([place, response]) =>
+  Object.entries(response.headers ?? {}).map(
+    ([name, header]) => [`${place} ${name}`, resolve<Header>(contract, header)] as const,
+  ),
+);
+const bodies = [
+  ...responses.flatMap(([place, { content = {} }]) => contents(place, content)),
+  ...operations.flatMap((one) => contents(named(one), one.operation.requestBody?.content ?? {})),
+];
+const members = Object.entries(contract.components.schemas).flatMap(([name, { properties = {} }]) =>
+  Object.entries(properties).map(([member, schema]) => [`${name}.${member}`, schema] as const),
+);
+
+function contents(place: string, content: Readonly<Record<string, MediaType>>) {
+  return Object.entries(content).map(([mediaType, body]) => [`${place} ${mediaType}`, body] as const);
+}
+
+/** The codes of a failure: the names of its examples. */
+function codesOf(response: Response | undefined): string[] {
+  return Object.values(response?.content ?? {}).flatMap(({ examples = {} }) => Object.keys(examples));
+}
+const codesOfOperation = ({ operation }: NamedOperation): string[] =>
+  Object.entries(operation.responses).flatMap(([status, response]) => (status < '400' ? [] : codesOf(response)));
+
+describe('The contract describes and exemplifies', () => {
+  it('every operation', () => {
+    const entries = operations.map((one) => [named(one), one.operation] as const);
+    expect(
+      count(entries, ({ summary, description, operationId, tags, security }) =>
+        [said(summary), said(description), said(operationId), tags?.length === 1, security !== undefined].every(
+          Boolean,
+        ),
+      ),
+    ).toEqual(all(9));
+  });
+
+  it('every parameter, those that the code reads and no other', () => {
+    expect(
+      count(
+        parameters,
+        ({ description, example, schema }) => said(description) && (example ?? schema.example) !== undefined,
+      ),
+    ).toEqual(all(parameters.length));
+    const read = (query: new () => object) =>
+      new Set(
+        getMetadataStorage()
+          .getTargetValidationMetadatas(query, '', false, false)
+          .map((one) => one.propertyName),
+      );
+    const documented = (operationId: string) =>
+      parameters
+        .filter(([place, one]) => one.in === 'query' && place.startsWith(`${operationId} `))
+        .map(([, one]) => one.name);
+    expect(new Set(documented('listAssets'))).toEqual(read(AssetQueryDto));
+    expect(new Set(documented('listComputers'))).toEqual(read(PageQueryDto));
+    expect(new Set(documented('listCategories'))).toEqual(read(PageQueryDto));
+    expect(
+      ['getAsset', 'getComputer', 'updateAsset', 'updateAssets', 'issueToken', 'getHealth'].flatMap(documented),
+    ).toEqual([]);
+  });
+
+  it('every header, in both directions', () => {
+    expect(count(headers, ({ description, example }) => said(description) && example !== undefined)).toEqual(
+      all(headers.length),
+    );
+    const sent = parameters.filter(([, one]) => one.in === 'header').map(([, one]) => one.name);
+    expect([...new Set(sent)].sort()).toEqual(REQUEST_HEADERS);
+    const given = headers.map(([place]) => place.split(' ').at(-1));
+    expect([...new Set(given)].sort()).toEqual([...ANSWER_HEADERS].sort());
+    const withId = parameters.filter(([, one]) => one.name === 'X-Request-Id');
+    expect(withId).toHaveLength(operations.length);
+  });
+
+  it('every body, and every member of every body', () => {
+    expect(count(bodies, ({ examples = {} }) => Object.keys(examples).length > 0)).toEqual(all(bodies.length));
+    const describedAt = (schema: Schema) =>
+      said(resolve<Schema>(contract, schema as Schema & { $ref: string }).description);
+    expect(count(members, (schema) => said(schema.description) || describedAt(schema))).toEqual(all(members.length));
+  });
+
+  it('every code, by the example of the one table', () => {
+    const given = new Set([...operations.flatMap(codesOfOperation), ...responses.flatMap(([, one]) => codesOf(one))]);
+    expect(ERROR_CODES.filter((code) => !given.has(code))).toEqual([]);
+    for (const code of ERROR_CODES) {
+      const { instance, ...example } = problemExample(code, 'http://127.0.0.1:3000');
+      const { [code]: plain, [`issueToken.${code}`]: ofToken } = contract.components.examples;
+      if (plain) expect(plain.value).toEqual({ ...example, instance });
+      if (ofToken) expect(ofToken.value).toMatchObject({ ...example, instance: '/oauth/token' });
+      expect([code, plain !== undefined || ofToken !== undefined]).toEqual([code, true]);
+    }
+  });
+
+  it('every code at the status of the table', () => {
+    const misplaced = operations.flatMap((one) =>
+      Object.entries(one.operation.responses).flatMap(([status, response]) =>
+        (status < '400' ? [] : codesOf(response)).filter(
+          (code) => String(PROBLEMS[code as ErrorCode].status) !== status,
+        ),
+      ),
+    );
+    expect(misplaced).toEqual([]);
+  });
+
+  it.each(operations.map((one) => [named(one), one] as const))('every code that %s can answer', (_, one) => {
+    const needsToken = (one.operation.security ?? []).some((way) => 'clientCredentials' in way);
+    const isList = (one.operation.parameters ?? []).some(
+      (parameter) => 'name' in parameter && parameter.name === 'pageCursor',
+    );
+    const expected: readonly ErrorCode[] = [
+      ...(['validation_failed', 'headers_too_large', 'internal_error'] as const),
+      ...(needsToken ? BEARER_PROBLEMS : []),
+      ...(needsToken && one.method === 'PATCH' ? WRITE_PROBLEMS : []),
+      ...(one.path.includes('{id}') ? (['not_found'] as const) : []),
+      ...(isList ? (['invalid_cursor'] as const) : []),
+    ];
+    expect(codesOfOperation(one)).toEqual(expect.arrayContaining([...expected]));
+  });
+});
+
+describe('The contract', () => {
+  it('refuses what it does not name in every object of a request, but for the form that ignores it (RFC 6749)', () => {
+    const roots = operations.flatMap(({ operation }) => Object.values(operation.requestBody?.content ?? {}));
+    const open = new Set<string>();
+    const visit = (schema: Schema): void => {
+      const at = resolve<Schema>(contract, schema as Schema & { $ref: string });
+      if (at.properties && at.additionalProperties !== false) open.add(schema.$ref ?? 'inline');
+      for (const inner of [
+        ...Object.values(at.properties ?? {}),
+        ...(at.allOf ?? []),
+        ...(at.items ? [at.items] : []),
+      ]) {
+        visit(inner);
+      }
+    };
+    for (const { schema } of roots) visit(schema);
+    expect([...open]).toEqual(['#/components/schemas/TokenRequest']);
+  });
+
+  it('tells clients that types and origins of owners can become more', () => {
+    const { Asset, Problem } = contract.components.schemas;
+    for (const schema of [
+      Asset?.properties?.['type'],
+      Asset?.properties?.['ownerSource'],
+      Problem?.properties?.['code'],
+    ]) {
+      expect(schema?.['x-extensible-enum']?.length).toBeGreaterThan(1);
+      expect(schema?.enum).toBeUndefined();
+      expect(schema?.description).toContain('new values may be added');
+    }
+  });
+});

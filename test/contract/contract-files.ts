@@ -1,0 +1,6 @@
+import { join } from 'node:path';
+
+/** The contract of this code, with the default base URL. */
+export const CONTRACT_FILE = join(__dirname, '../../docs/contract/openapi.json');
+/** The contract of the last release, which every later one must be an addition to. */
+export const RELEASED_FILE = join(__dirname, '../../docs/contract/released.json');

@@ -1,0 +1,23 @@
+// Lints contracts: a JSON array of documents on stdin, on stdout an array of what was found in each. In a process of its
+// own, because the linter is an ES module, which jest does not load.
+import { readFileSync } from 'node:fs';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { LINT_CONFIG } from './lint-rules';
+
+async function main(): Promise<void> {
+  const documents = JSON.parse(readFileSync(0, 'utf8')) as object[];
+  const config = await createConfig(LINT_CONFIG);
+  const findings = [];
+  for (const document of documents) {
+    const problems = await lintFromString({ source: JSON.stringify(document), config });
+    findings.push(
+      problems.map(({ ruleId, message, location }) => ({ rule: ruleId, message, place: location[0]?.pointer ?? '' })),
+    );
+  }
+  process.stdout.write(JSON.stringify(findings));
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.exit(1);
+});

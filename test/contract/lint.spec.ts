@@ -1,0 +1,110 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { type Contract, readContract } from './contract-document';
+import { CONTRACT_FILE } from './contract-files';
+import { REMOVED, planted } from './planted-contract';
+
+interface Finding {
+  readonly rule: string;
+  readonly message: string;
+  readonly place: string;
+}
+
+const ROOT = join(__dirname, '../..');
+
+function lint(documents: readonly object[]): Finding[][] {
+  const hook = ['--conditions=source', '-r', join(ROOT, 'test/support/typescript-register.cjs')];
+  const { stdout, stderr, status } = spawnSync(process.execPath, [...hook, join(__dirname, 'lint-contract.ts')], {
+    input: JSON.stringify(documents),
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+    timeout: 60_000,
+  });
+  if (status !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as Finding[][];
+}
+
+/** What is answered where no operation is, which the linter looks for within operations. */
+const OF_NO_OPERATION = ['MalformedRequest', 'UnknownPath', 'MethodNotAllowed'].map((name) => ({
+  rule: 'no-unused-components',
+  message: `Component: "${name}" is never used.`,
+  place: `#/components/responses/${name}`,
+}));
+
+const LIST = 'paths /v1/inventory/assets get';
+const ASSET = 'components schemas Asset properties';
+const MALFORMED_PAGE = { value: { results: [], pageInfo: { hasNextPage: 'no' } } };
+
+const PLANTED: readonly (readonly [rule: string, what: string, changes: Record<string, unknown>])[] = [
+  ['struct', 'a word that OpenAPI does not know', { [`${LIST} verb`]: 'list' }],
+  [
+    'no-unresolved-refs',
+    'a reference to nothing',
+    { [`${LIST} parameters 0`]: { $ref: '#/components/parameters/None' } },
+  ],
+  ['operation-summary', 'no summary', { [`${LIST} summary`]: REMOVED }],
+  ['operation-description', 'no description of an operation', { [`${LIST} description`]: REMOVED }],
+  ['operation-operationId', 'no operationId', { [`${LIST} operationId`]: REMOVED }],
+  ['operation-operationId-unique', 'one operationId twice', { [`${LIST} operationId`]: 'getAsset' }],
+  ['house/operation-tags', 'no tags', { [`${LIST} tags`]: REMOVED }],
+  ['operation-tag-defined', 'an unknown tag', { [`${LIST} tags`]: ['Things'] }],
+  ['operation-singular-tag', 'two tags', { [`${LIST} tags`]: ['Inventory', 'Computers'] }],
+  ['tag-description', 'a tag without a description', { 'tags 0 description': REMOVED }],
+  ['house/operation-security', 'no word on security', { [`${LIST} security`]: REMOVED }],
+  ['security-defined', 'an unknown security scheme', { [`${LIST} security 0`]: { none: [] } }],
+  ['security-scopes-defined', 'an unknown scope', { [`${LIST} security 0 clientCredentials`]: ['assets:read'] }],
+  ['parameter-description', 'a parameter without a description', { [`${LIST} parameters 0 description`]: REMOVED }],
+  ['house/parameter-example', 'a parameter without an example', { [`${LIST} parameters 0 schema example`]: REMOVED }],
+  ['no-invalid-schema-examples', 'an example out of limits', { [`${LIST} parameters 0 schema example`]: 500 }],
+  ['house/schema-limits', 'an integer without a limit', { [`${LIST} parameters 0 schema maximum`]: REMOVED }],
+  ['house/schema-limits', 'a string without a limit', { [`${ASSET} name maxLength`]: REMOVED }],
+  [
+    'house/schema-limits',
+    'an array without a limit',
+    { 'components schemas AssetPage properties results maxItems': REMOVED },
+  ],
+  ['scalar-property-missing-example', 'a member without an example', { [`${ASSET} name example`]: REMOVED }],
+  [
+    'house/media-type-examples',
+    'an answer without an example',
+    { [`${LIST} responses 200 content application/json examples`]: {} },
+  ],
+  [
+    'no-invalid-media-type-examples',
+    'an example of an answer that is not one',
+    { [`${LIST} responses 200 content application/json examples first`]: MALFORMED_PAGE },
+  ],
+  ['house/response-headers', 'an answer without headers', { [`${LIST} responses 200 headers`]: REMOVED }],
+  [
+    'response-contains-header',
+    'an answer without X-Request-Id',
+    { [`${LIST} responses 400 headers X-Request-Id`]: REMOVED },
+  ],
+  ['house/header-described', 'a header without a description', { 'components headers ETag description': REMOVED }],
+  ['house/header-described', 'a header without an example', { 'components headers ETag example': REMOVED }],
+  ['operation-2xx-response', 'no success', { [`${LIST} responses 200`]: REMOVED }],
+  [
+    'path-parameters-defined',
+    'a path parameter that is not described',
+    { 'paths /v1/computers/{id} get parameters 0 name': 'key' },
+  ],
+];
+
+describe('The contract', () => {
+  const contract = readContract(CONTRACT_FILE);
+  const [findings = [], ...caught] = lint([
+    contract,
+    ...PLANTED.map(([, , changes]): Contract => planted(contract, changes)),
+  ]);
+
+  it('has nothing that its linter finds at fault', () => {
+    expect(findings).toEqual(OF_NO_OPERATION);
+  });
+
+  it.each(PLANTED.map(([rule, what], index) => ({ rule, what, found: caught[index] ?? [] })))(
+    'could not have $what: $rule',
+    ({ rule, found }) => {
+      expect(found.map((finding) => finding.rule)).toContain(rule);
+    },
+  );
+});

@@ -1,0 +1,107 @@
+import { type Contract, type Schema, resolve } from './contract-document';
+
+/** Who writes what a schema describes: a request must stay accepted, an answer must stay understood. */
+export type Direction = 'request' | 'answer';
+
+export interface Comparison {
+  readonly before: Contract;
+  readonly after: Contract;
+  /** Notes a change that a client of the contract before would notice. */
+  readonly breaks: (place: string, what: string) => void;
+}
+
+const LOWER_LIMITS = ['minimum', 'minLength', 'minItems'] as const;
+const UPPER_LIMITS = ['maximum', 'maxLength', 'maxItems'] as const;
+
+/** Notes whatever a request may no longer say, or an answer may now say, that it could, or could not, before. */
+export function compareSchemas(
+  comparison: Comparison,
+  place: string,
+  direction: Direction,
+  [oldSchema, newSchema]: readonly [Schema, Schema],
+): void {
+  const before = flattened(comparison.before, oldSchema);
+  const after = flattened(comparison.after, newSchema);
+  const breaks = (what: string) => comparison.breaks(place, what);
+
+  if (before.type !== after.type) {
+    breaks(`has another type: ${after.type ?? 'any'}, not ${before.type ?? 'any'}`);
+    return;
+  }
+  compareNull(direction, before, after, breaks);
+  compareValues(direction, before, after, breaks);
+  compareLimits(direction, before, after, breaks);
+  for (const word of ['format', 'pattern'] as const) {
+    if (before[word] === after[word]) continue;
+    // A request that is freed of a form, and an answer that is bound to one, do nobody harm.
+    const harmless = direction === 'request' ? after[word] === undefined : before[word] === undefined;
+    if (!harmless) breaks(`has another ${word}`);
+  }
+  if (JSON.stringify(before.default) !== JSON.stringify(after.default)) breaks('has another default');
+  if (before.items && after.items) compareSchemas(comparison, `${place}[]`, direction, [before.items, after.items]);
+  compareMembers(comparison, place, direction, [before, after]);
+}
+
+function compareNull(direction: Direction, before: Schema, after: Schema, breaks: (what: string) => void): void {
+  const [wasNullable, isNullable] = [before.nullable === true, after.nullable === true];
+  if (direction === 'request' && wasNullable && !isNullable) breaks('no longer takes null');
+  if (direction === 'answer' && !wasNullable && isNullable) breaks('can be null now');
+}
+
+function compareValues(direction: Direction, before: Schema, after: Schema, breaks: (what: string) => void): void {
+  const [narrow, wide] = direction === 'request' ? [after, before] : [before, after];
+  if (!narrow.enum) return;
+  if (!wide.enum) {
+    breaks(direction === 'request' ? 'takes only some values now' : 'can have any value now');
+    return;
+  }
+  for (const value of wide.enum) {
+    if (narrow.enum.includes(value)) continue;
+    breaks(direction === 'request' ? `no longer takes ${String(value)}` : `can be ${String(value)} now`);
+  }
+}
+
+function compareLimits(direction: Direction, before: Schema, after: Schema, breaks: (what: string) => void): void {
+  const [narrow, wide] = direction === 'request' ? [after, before] : [before, after];
+  const what = direction === 'request' ? 'narrower' : 'wider';
+  for (const limit of LOWER_LIMITS) {
+    const bound = narrow[limit];
+    if (bound !== undefined && bound > (wide[limit] ?? -Infinity)) breaks(`has a ${what} ${limit}`);
+  }
+  for (const limit of UPPER_LIMITS) {
+    const bound = narrow[limit];
+    if (bound !== undefined && bound < (wide[limit] ?? Infinity)) breaks(`has a ${what} ${limit}`);
+  }
+}
+
+function compareMembers(
+  comparison: Comparison,
+  place: string,
+  direction: Direction,
+  [before, after]: readonly [Schema, Schema],
+): void {
+  const isRequest = direction === 'request';
+  for (const [name, schema] of Object.entries(before.properties ?? {})) {
+    const member = `${place}.${name}`;
+    const now = after.properties?.[name];
+    if (!now) comparison.breaks(member, 'is gone');
+    else compareSchemas(comparison, member, direction, [schema, now]);
+  }
+  const [were, are] = [before.required ?? [], after.required ?? []];
+  if (isRequest) {
+    for (const name of are) if (!were.includes(name)) comparison.breaks(`${place}.${name}`, 'is required now');
+    if (before.additionalProperties !== false && after.additionalProperties === false)
+      comparison.breaks(place, 'no longer takes members that it does not name');
+    return;
+  }
+  for (const name of were) {
+    if (after.properties?.[name] && !are.includes(name)) comparison.breaks(`${place}.${name}`, 'can be absent now');
+  }
+}
+
+/** A reference as what it leads to; a list of one schema that all must hold as that one. */
+function flattened(contract: Contract, schema: Schema): Schema {
+  const { allOf, ...own } = resolve<Schema>(contract, schema as Schema & { $ref: string });
+  if (!allOf) return own;
+  return allOf.reduce<Schema>((all, part) => ({ ...flattened(contract, part), ...all }), own);
+}
