@@ -31,7 +31,7 @@ describe('The API process', () => {
   afterEach(() => ApiProcess.killAll());
 
   const client = () => new ApiClient(`http://127.0.0.1:${port}`);
-  const management = () => new ApiClient(`http://127.0.0.1:${managementPort}`);
+  const management = () => ApiClient.ofManagement(`http://127.0.0.1:${managementPort}`);
   const connected = async (): Promise<Socket> => {
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
@@ -108,7 +108,7 @@ describe('The API process', () => {
         );
         await Promise.all(replicas.map((replica) => replica.serving()));
         const keys = await Promise.all(
-          managementPorts.map((own) => new ApiClient(`http://127.0.0.1:${own}`).get('/jwks.json')),
+          managementPorts.map((own) => ApiClient.ofManagement(`http://127.0.0.1:${own}`).get('/jwks.json')),
         );
         expect(new Set(keys.map(({ text }) => text)).size).toBe(1);
       } finally {

@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import type { ArrangedApplication } from '../support/arrangement';
 import { decodeJwt, decodeProtectedHeader, forgeToken } from '../support/jwt';
+import { headersOf, oracle } from '../contract/contract-oracle';
 import { type TestApp, startApp } from '../support/start-app';
 
 const PATH = '/v1/inventory/assets';
@@ -128,16 +129,20 @@ describe('Bearer tokens', () => {
   }, 20_000);
 
   it('refuses two Authorization headers, whichever is right', async () => {
-    const status = await new Promise((resolve, reject) => {
+    const answer = await new Promise((resolve, reject) => {
       const sent = request({ port: app.port, host: '127.0.0.1', path: PATH }, (response) => {
-        response.resume();
-        resolve(response.statusCode);
+        let text = '';
+        response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+        response.on('end', () => {
+          const status = response.statusCode ?? 0;
+          resolve([status, oracle().faultsOf('GET', PATH, { status, headers: headersOf(response), text })]);
+        });
       });
       sent.setHeader('Authorization', [`Bearer ${token}`, 'Bearer other']);
       sent.on('error', reject);
       sent.end();
     });
-    expect(status).toBe(401);
+    expect(answer).toEqual([401, []]);
   });
 
   it('supersedes the token before with every new one, at once', async () => {

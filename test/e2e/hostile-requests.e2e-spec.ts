@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import fc from 'fast-check';
+import { assertDocumented, headersOf } from '../contract/contract-oracle';
 import { type TestApp, startApp } from '../support/start-app';
 
 const RUNS = 1_500;
@@ -25,9 +26,15 @@ describe('Hostile requests', () => {
       const sent = request({ host: '127.0.0.1', port: app.port, method, path, headers }, (response) => {
         let text = '';
         response.on('data', (chunk: Buffer) => (text += chunk.toString()));
-        response.on('end', () =>
-          resolve({ status: response.statusCode ?? 0, type: response.headers['content-type'] ?? '', body: text }),
-        );
+        response.on('end', () => {
+          const status = response.statusCode ?? 0;
+          try {
+            assertDocumented(method, path, { status, headers: headersOf(response), text });
+            resolve({ status, type: response.headers['content-type'] ?? '', body: text });
+          } catch (undocumented) {
+            reject(undocumented as Error);
+          }
+        });
       });
       sent.on('error', reject);
       sent.end(body);

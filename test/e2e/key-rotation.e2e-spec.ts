@@ -73,7 +73,7 @@ describe('Keys that two replicas share', () => {
     });
     await replica.serving();
     origins = [app.origin, `http://127.0.0.1:${port}`];
-    management = new ApiClient(`http://127.0.0.1:${managementPort}`);
+    management = ApiClient.ofManagement(`http://127.0.0.1:${managementPort}`);
     const workspace = await app.arrange.aWorkspace();
     for (let index = 0; index < ASSETS; index += 1) await app.arrange.anAsset(workspace);
     heldToken = await app.arrange.aToken(workspace);

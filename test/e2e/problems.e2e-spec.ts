@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { ERROR_CODES } from '#libs/kernel';
 import { PROBLEMS } from '#libs/platform';
+import { oracle } from '../contract/contract-oracle';
 import { type TestApp, startApp } from '../support/start-app';
 
 describe('Problems', () => {
@@ -140,6 +141,13 @@ describe('Problems', () => {
       expect(head.toLowerCase()).toContain('content-type: application/problem+json');
       expect(head.toLowerCase()).toContain('x-request-id: ');
       expect(JSON.parse(body)).toMatchObject({ status, code });
+      const headers = new Headers(
+        head
+          .split('\r\n')
+          .slice(1)
+          .map((line) => line.split(': ', 2) as [string, string]),
+      );
+      expect(oracle().faultsOfRefusal({ status, headers, text: body })).toEqual([]);
     });
 
     it('take the absolute form of a target and ignore an unknown expectation', async () => {

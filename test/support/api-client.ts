@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { assertDocumented } from '../contract/contract-oracle';
 
 export interface Answer<Body = Record<string, unknown>> {
   readonly status: number;
@@ -12,12 +13,18 @@ export interface PageBody {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null; readonly totalCount: number };
 }
 
-/** Speaks to the API as a client does. */
+/** Speaks to the API as a client does. An answer that the contract does not describe fails the test that got it. */
 export class ApiClient {
   constructor(
     private readonly origin: string,
     private readonly token?: string,
+    private readonly judge: typeof assertDocumented = assertDocumented,
   ) {}
+
+  /** Of the other port, which is no part of the public contract. */
+  static ofManagement(origin: string): ApiClient {
+    return new ApiClient(origin, undefined, () => undefined);
+  }
 
   async send<Body = Record<string, unknown>>(
     method: string,
@@ -28,6 +35,7 @@ export class ApiClient {
     if (this.token !== undefined && !headers.has('Authorization')) headers.set('Authorization', `Bearer ${this.token}`);
     const response = await fetch(`${this.origin}${path}`, { ...init, method, headers });
     const text = await response.text();
+    this.judge(method, path, { status: response.status, headers: response.headers, text });
     return { status: response.status, headers: response.headers, text, body: parsed(text) as Body };
   }
 

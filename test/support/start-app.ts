@@ -4,6 +4,7 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { type Settings, loadSettings } from '#libs/platform';
 import { createApp } from '../../apps/api/src/create-app';
+import { oracle } from '../contract/contract-oracle';
 import { ApiClient } from './api-client';
 import { Arrangement } from './arrangement';
 import { type TestDatabase, createTestDatabase } from './test-database';
@@ -49,6 +50,8 @@ export async function startReplica(of: TestApp, overrides: Record<string, string
 }
 
 async function serve(database: TestDatabase, overrides: Record<string, string>): Promise<TestApp> {
+  // The judge of answers takes a moment to get ready, which no test that measures time should pay for.
+  oracle();
   const settings = loadSettings({
     NODE_ENV: 'test',
     DATABASE_URL: database.databaseUrl,

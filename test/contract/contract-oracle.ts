@@ -1,0 +1,138 @@
+import { StrictSchemas } from './answer-schemas';
+import {
+  type Contract,
+  type Header,
+  type Operation,
+  type Response,
+  operationsOf,
+  readContract,
+  resolve,
+} from './contract-document';
+import { CONTRACT_FILE } from './contract-files';
+
+export interface GivenAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** Public, and described by themselves rather than by the contract (decisions, section 8). */
+const OUTSIDE_THE_CONTRACT = /^\/(docs|problems)(\/|$)/;
+/** How bytes travel; HTTP's own business. */
+const OF_TRANSPORT = new Set([
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+]);
+
+/** Judges answers by the contract: what it does not describe is a fault. */
+export class ContractOracle {
+  private readonly schemas: StrictSchemas;
+  private readonly paths: readonly {
+    readonly pattern: RegExp;
+    readonly methods: Readonly<Record<string, Operation>>;
+  }[];
+
+  constructor(private readonly contract: Contract) {
+    this.schemas = new StrictSchemas(contract);
+    this.paths = Object.entries(contract.paths).map(([path, methods]) => ({
+      pattern: new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+')}$`),
+      methods,
+    }));
+    const { headers, responses } = contract.components;
+    const answers = operationsOf(contract).flatMap(({ operation }) => Object.values(operation.responses));
+    this.schemas.prepare([
+      ...Object.values(headers).map(({ schema }) => schema),
+      ...[...answers, ...Object.values(responses)].flatMap(({ content = {} }) =>
+        Object.values(content).map(({ schema }) => schema),
+      ),
+    ]);
+  }
+
+  /** What of the answer is not in the contract; empty when all of it is. `target` is the path with its query. */
+  faultsOf(method: string, target: string, answer: GivenAnswer): string[] {
+    const [path = ''] = target.split('?', 1);
+    if (OUTSIDE_THE_CONTRACT.test(path)) return [];
+    const response = this.responseTo(method, path, answer.status);
+    if (!response) return [`status ${answer.status} is not documented`];
+    return [...this.faultsOfHeaders(response, answer), ...this.faultsOfBody(method, response, answer)];
+  }
+
+  /** What of an answer of Node's own parser is not in the contract: there was no request to find an operation for. */
+  faultsOfRefusal(answer: GivenAnswer): string[] {
+    const { MalformedRequest, UnknownPath } = this.contract.components.responses;
+    const [anyOperation] = operationsOf(this.contract);
+    const refusals = { 400: MalformedRequest, 404: UnknownPath, 431: anyOperation?.operation.responses['431'] };
+    const response = refusals[answer.status as 400 | 404 | 431];
+    if (!response) return [`status ${answer.status} is not documented`];
+    return [...this.faultsOfHeaders(response, answer), ...this.faultsOfBody('GET', response, answer)];
+  }
+
+  private responseTo(method: string, path: string, status: number): Response | undefined {
+    const { UnknownPath, MethodNotAllowed } = this.contract.components.responses;
+    const methods = this.paths.find(({ pattern }) => pattern.test(path))?.methods;
+    if (!methods) return status === 404 ? UnknownPath : undefined;
+    const operation = methods[method === 'HEAD' ? 'get' : method.toLowerCase()];
+    if (!operation) return status === 405 ? MethodNotAllowed : undefined;
+    return operation.responses[String(status)];
+  }
+
+  private faultsOfHeaders(response: Response, { headers }: GivenAnswer): string[] {
+    const documented = Object.entries(response.headers ?? {}).map(
+      ([name, header]) => [name, resolve<Header>(this.contract, header)] as const,
+    );
+    const names = new Set(documented.map(([name]) => name.toLowerCase()));
+    const unknown = [...headers.keys()].filter((name) => !names.has(name) && !OF_TRANSPORT.has(name));
+    return [
+      ...unknown.map((name) => `header ${name} is not documented`),
+      ...documented.flatMap(([name, { required, schema }]) => {
+        const value = headers.get(name);
+        if (value === null) return required ? [`header ${name} is missing`] : [];
+        const fault = this.schemas.faultOf(schema, schema.type === 'integer' ? Number(value) : value);
+        return fault === null ? [] : [`header ${name}: ${fault}`];
+      }),
+    ];
+  }
+
+  private faultsOfBody(method: string, { content = {} }: Response, { status, headers, text }: GivenAnswer): string[] {
+    const [mediaType = ''] = (headers.get('content-type') ?? '').split(';', 1);
+    const documented = content[mediaType];
+    if (!documented) return [`media type ${mediaType || '(none)'} is not documented`];
+    if (method === 'HEAD') return text === '' ? [] : ['an answer to HEAD has a body'];
+    let body: unknown;
+    try {
+      body = JSON.parse(text);
+    } catch {
+      return ['the body is not JSON'];
+    }
+    const fault = this.schemas.faultOf(documented.schema, body);
+    if (fault !== null) return [`body: ${fault}`];
+    if (status < 400) return [];
+    const { code } = body as { code: string };
+    return code in (documented.examples ?? {}) ? [] : [`code ${code} is not documented`];
+  }
+}
+
+/** The headers of an answer as Node's own client gives them. */
+export function headersOf({ rawHeaders }: { readonly rawHeaders: readonly string[] }): Headers {
+  const headers = new Headers();
+  for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
+  return headers;
+}
+
+let shared: ContractOracle | undefined;
+/** The judge by the committed contract. */
+export const oracle = (): ContractOracle => (shared ??= new ContractOracle(readContract(CONTRACT_FILE)));
+
+/** Throws unless the committed contract describes the answer, all of it. */
+export function assertDocumented(method: string, target: string, answer: GivenAnswer): void {
+  const faults = oracle().faultsOf(method.toUpperCase(), target, answer);
+  if (faults.length === 0) return;
+  throw new Error(
+    `${method} ${target} was answered ${answer.status}, which the contract does not describe:\n` +
+      `${faults.map((fault) => `  ${fault}`).join('\n')}\n${answer.text.slice(0, 2000)}`,
+  );
+}
