@@ -184,5 +184,54 @@ describe('Problems', () => {
       const person = await app.client().get('/problems', { headers: { Accept: 'text/html' } });
       for (const code of ERROR_CODES) expect(person.text).toContain(`href="/problems/${code}"`);
     });
+
+    it.each([
+      ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/html; charset=utf-8'],
+      ['text/html', 'text/html; charset=utf-8'],
+      ['*/*', 'application/json; charset=utf-8'],
+      ['application/json', 'application/json; charset=utf-8'],
+      ['application/problem+json', 'application/json; charset=utf-8'],
+      ['application/json, text/html;q=0.5', 'application/json; charset=utf-8'],
+      ['text/html;q=0, */*', 'application/json; charset=utf-8'],
+      ['image/png', 'application/json; charset=utf-8'],
+    ])('take “Accept: %s” for a wish for %s', async (accept, type) => {
+      for (const path of ['/problems', '/problems/not_found']) {
+        const { headers } = await app.client().get(path, { headers: { Accept: accept } });
+        expect([path, headers.get('content-type'), headers.get('vary')]).toEqual([path, type, 'Accept']);
+      }
+    });
+
+    it('may be kept for an hour, load nothing from elsewhere, and can be asked by HEAD', async () => {
+      for (const path of ['/problems', '/problems/rate_limited']) {
+        const page = await app.client().get(path, { headers: { Accept: 'text/html' } });
+        expect(page.headers.get('cache-control')).toBe('public, max-age=3600');
+        expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+        const head = await app.client().send('HEAD', path, { headers: { Accept: 'text/html' } });
+        expect([head.status, head.text, head.headers.get('content-type'), head.headers.get('content-length')]).toEqual([
+          200,
+          '',
+          page.headers.get('content-type'),
+          String(Buffer.byteLength(page.text)),
+        ]);
+      }
+    });
+
+    it('answer an unknown code by a problem that no cache keeps, to people too', async () => {
+      const answer = await app.client().get('/problems/unknown_code', { headers: { Accept: 'text/html' } });
+      expect([answer.status, answer.body['code']]).toEqual([404, 'not_found']);
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect(answer.headers.get('content-type')).toBe('application/problem+json');
+    });
+
+    it('show the example that the contract shows', async () => {
+      const contract = (
+        await app.client().get<{ components: { examples: Record<string, { value: object }> } }>('/docs/openapi.json')
+      ).body;
+      for (const code of ERROR_CODES) {
+        const { body } = await app.client().get(`/problems/${code}`);
+        const { [code]: shown, [`issueToken.${code}`]: ofToken } = contract.components.examples;
+        expect((shown ?? ofToken)?.value).toMatchObject(body['example'] as object);
+      }
+    });
   });
 });

@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import type { ApiClient } from '../support/api-client';
+import { type TestApp, startApp } from '../support/start-app';
+import { AllowedRequests } from './allowed-requests';
+import { operationsOf, readContract } from './contract-document';
+import { CONTRACT_FILE } from './contract-files';
+
+const IS_LONG = process.env['CONTRACT_SIZES'] === 'long';
+const RUNS = IS_LONG ? 10_000 : 400;
+
+const contract = readContract(CONTRACT_FILE);
+
+describe('A request that the contract allows', () => {
+  let app: TestApp;
+  let callers: readonly ApiClient[];
+  let requests: AllowedRequests;
+
+  beforeAll(async () => {
+    app = await startApp();
+    const workspace = await app.arrange.aWorkspace();
+    const owner = await app.arrange.anEmployee(workspace);
+    const computer = await app.arrange.anAsset(workspace, { type: 'COMPUTER' });
+    const arranged = [
+      computer,
+      await app.arrange.anAsset(workspace, { type: 'COMPUTER' }),
+      await app.arrange.anAsset(workspace, { type: 'CLOUD_STORAGE_BUCKET', ownerId: owner.id }),
+      await app.arrange.anAsset(workspace, { type: 'INFORMATION' }),
+    ];
+    const assets = arranged.map(({ id }) => id);
+    await app.arrange.aTagKey(workspace, 'env', { value: 'production' });
+    const full = await app.arrange.aClient(workspace);
+    const cursorOf = async (path: string): Promise<string> =>
+      (await full.page(path, { pageSize: '1' })).pageInfo.endCursor as string;
+    const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
+    const often = (...values: string[]) => ({ values, weight: 80 });
+    requests = new AllowedRequests(contract, {
+      id: often(...assets, owner.id),
+      'getComputer.id': often(computer.id),
+      item: often(...assets),
+      ownerId: often(owner.id),
+      key: often('env'),
+      'listAssets.pageCursor': often(await cursorOf('/v1/inventory/assets')),
+      'listComputers.pageCursor': often(await cursorOf('/v1/computers')),
+      'listCategories.pageCursor': often(await cursorOf('/v1/inventory/categories')),
+      'Idempotency-Key': { values: ['again', 'and again'], weight: 1 },
+      'If-Match': { values: ['*', '"1"', '"2"'], weight: 12 },
+      client_id: often(clientId),
+      client_secret: often(clientSecret),
+      audience: often(app.settings.tokenAudience),
+      scope: often('all:read', ''),
+    });
+    const poor = await app.arrange.aClient(workspace, ['frameworks:read']);
+    // Most of what comes is let in: the others stop at the door.
+    callers = [full, full, full, full, full, full, full, full, poor, app.client()];
+  });
+  afterAll(() => app.stop());
+
+  it(
+    `gets an answer that the contract describes and never a 5xx, ${RUNS} times`,
+    async () => {
+      const given = new Map<string, number>();
+      await fc.assert(
+        fc.asyncProperty(requests.any(), fc.nat(9), async ({ operationId, method, target, headers, body }, who) => {
+          const caller = callers[who] as ApiClient;
+          const { status } = await caller.send(method, target, { headers, ...(body === undefined ? {} : { body }) });
+          const answer = `${operationId} ${status}`;
+          given.set(answer, (given.get(answer) ?? 0) + 1);
+          expect(status).toBeLessThan(500);
+        }),
+        { numRuns: RUNS, ...(IS_LONG ? {} : { seed: 20_261_121 }) },
+      );
+      const told = [...given].sort().map(([answer, times]) => `${answer}: ${times}`);
+      if (IS_LONG) process.stderr.write(`  ${told.join('\n  ')}\n`);
+      // Requests that are all refused at the door would prove nothing.
+      const succeeded = [...given.keys()].filter((answer) => answer.endsWith(' 200')).sort();
+      expect(succeeded).toEqual(
+        operationsOf(contract)
+          .map(({ operation }) => `${operation.operationId} 200`)
+          .sort(),
+      );
+    },
+    IS_LONG ? 600_000 : 60_000,
+  );
+});
