@@ -1,10 +1,14 @@
-import { Controller, Get, Header, Param, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { DomainError, ERROR_CODES } from '#libs/kernel';
 import type { Request, Response } from 'express';
 import { Settings } from '../config/settings';
 import { Public } from '../http/route-access';
 import { describeProblem, problemListPage, problemPage } from './problem-page';
+
+/** What a page may load: nothing but its own few rules of style. */
+const NOTHING_ELSE =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** The addresses that `type` of a problem names: a page for people, JSON for programs. */
 @ApiExcludeController()
@@ -14,27 +18,29 @@ export class ProblemPagesController {
   constructor(private readonly settings: Settings) {}
 
   @Get()
-  @Header('Vary', 'Accept')
   list(@Req() request: Request, @Res({ passthrough: true }) response: Response): unknown {
     const problems = ERROR_CODES.map((code) => describeProblem(code, this.settings.baseUrl));
-    if (!wantsPage(request)) return { problems };
-    response.type('html');
-    return problemListPage(problems);
+    return answer(request, response, { problems }, () => problemListPage(problems));
   }
 
   @Get(':code')
-  @Header('Vary', 'Accept')
   get(@Param('code') name: string, @Req() request: Request, @Res({ passthrough: true }) response: Response): unknown {
     const code = ERROR_CODES.find((known) => known === name);
     if (!code) throw new DomainError('not_found', 'There is no problem of this code.');
     const problem = describeProblem(code, this.settings.baseUrl);
-    if (!wantsPage(request)) return problem;
-    response.type('html');
-    return problemPage(problem);
+    return answer(request, response, problem, () => problemPage(problem));
   }
 }
 
-/** Browsers name `text/html`; programs do not. */
-function wantsPage(request: Request): boolean {
-  return (request.headers.accept ?? '').includes('text/html');
+/** The same for everybody until the next release, so caches may keep it for an hour. */
+function answer(request: Request, response: Response, described: object, page: () => string): unknown {
+  response.setHeader('Vary', 'Accept');
+  response.setHeader('Cache-Control', 'public, max-age=3600');
+  if (!prefersPage(request)) return described;
+  response.setHeader('Content-Security-Policy', NOTHING_ELSE);
+  response.type('html');
+  return page();
 }
+
+/** Browsers prefer HTML; whoever has no preference, or knows neither, is a program. */
+const prefersPage = (request: Request): boolean => request.accepts(['json', 'html']) === 'html';

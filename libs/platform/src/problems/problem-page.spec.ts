@@ -1,0 +1,29 @@
+import { ERROR_CODES } from '#libs/kernel';
+import { describeProblem, problemListPage, problemPage } from './problem-page';
+
+describe('The page of a problem', () => {
+  const hostile = {
+    ...describeProblem('not_found', 'https://api.example.test'),
+    title: '<script>alert(1)</script>',
+    cause: 'a < b & `<b>` "quoted"',
+    remedy: '<img src=x onerror=alert(1)>',
+    example: { ...describeProblem('not_found', 'https://api.example.test').example, detail: '</pre><script>' },
+  };
+
+  it('shows every text as text, whatever stands in it', () => {
+    for (const page of [problemPage(hostile), problemListPage([hostile])]) {
+      expect(page).not.toMatch(/<script|<img|<b>/);
+      expect(page).toContain('a &#60; b &#38; <code>&#60;b&#62;</code> &#34;quoted&#34;');
+    }
+  });
+
+  it('has cause, remedy and a whole example of each code', () => {
+    for (const code of ERROR_CODES) {
+      const described = describeProblem(code, 'https://api.example.test');
+      const page = problemPage(described);
+      for (const heading of ['Cause', 'Remedy', 'Example']) expect(page).toContain(`<h2>${heading}</h2>`);
+      expect(page).toContain(`&#34;code&#34;: &#34;${code}&#34;`);
+      expect(described.example).toMatchObject({ type: described.type, code, status: described.status });
+    }
+  });
+});
