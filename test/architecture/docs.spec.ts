@@ -32,6 +32,7 @@ describe('The documentation', () => {
       'docs/getting-started.md',
       'docs/production.md',
       'docs/benchmarks.md',
+      'docs/contract.md',
     ];
     const named = pages.flatMap((name) =>
       [
