@@ -3,6 +3,7 @@ import type { Database } from '../database/database';
 import { Idempotency } from './idempotency';
 import { IdempotencyConflict, IdempotencyInProgress } from './idempotency-errors';
 import type { IdempotencyRecords } from './idempotency-records';
+import { KeyTaken } from './key-claim';
 import type { KeyLease } from './key-lease';
 
 const REQUEST = {
@@ -14,10 +15,11 @@ const REQUEST = {
 const ANSWER = { status: 200, body: '{}', entityTag: null };
 
 describe('What becomes of writes by key', () => {
-  /** The outcomes counted after one request, whose look at the key ends like this. */
-  const countedAfter = async (claim: () => Promise<unknown>, work = () => Promise.resolve(ANSWER)) => {
-    const database = { unitOfWork: (_: unknown, unit: () => Promise<unknown>) => unit() } as unknown as Database;
-    const records = { claim, insert: async () => undefined } as unknown as IdempotencyRecords;
+  /** The outcomes counted after one request, whose claim of the key ends like this. */
+  const countedAfter = async (claimed: () => Promise<void>, work = () => Promise.resolve(ANSWER)) => {
+    const unitOfWork = (_: unknown, unit: () => Promise<unknown>) => claimed().then(unit);
+    const database = { unitOfWork } as unknown as Database;
+    const records = { insert: async () => undefined } as unknown as IdempotencyRecords;
     const idempotency = new Idempotency(database, records, {} as KeyLease);
     await idempotency.answer(REQUEST, work).catch(() => undefined);
     return Object.fromEntries([...idempotency.outcomes.entries()].filter(([, count]) => count > 0));
@@ -25,13 +27,14 @@ describe('What becomes of writes by key', () => {
   const refuse = (error: Error) => () => Promise.reject(error);
 
   it('is counted by its outcome', async () => {
-    expect(await countedAfter(async () => ({ kind: 'free' }))).toEqual({ first: 1 });
+    expect(await countedAfter(async () => undefined)).toEqual({ first: 1 });
+    expect(await countedAfter(refuse(new KeyTaken(ANSWER)))).toEqual({ replay: 1 });
     expect(await countedAfter(refuse(new IdempotencyConflict()))).toEqual({ conflict: 1 });
     expect(await countedAfter(refuse(new IdempotencyInProgress()))).toEqual({ in_progress: 1 });
   });
 
   it('is not counted when the work itself failed: the key is as if it had never come', async () => {
     const failing = () => Promise.reject(new Error('not valid'));
-    expect(await countedAfter(async () => ({ kind: 'free' }), failing)).toEqual({});
+    expect(await countedAfter(async () => undefined, failing)).toEqual({});
   });
 });

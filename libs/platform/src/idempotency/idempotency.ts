@@ -38,8 +38,9 @@ export class Idempotency {
 
   /**
    * Runs `work` in one unit of work together with the record of its answer, unless the key has an answer already: then
-   * whatever `work` gave, threw or wrote meanwhile is forgotten. Whatever `work` throws leaves no trace, and the key may be used again. Throws `idempotency_conflict` when the key
-   * came with another request and `idempotency_in_progress` when the first is still at it after five seconds.
+   * whatever `work` gave, threw or wrote meanwhile is forgotten. Whatever `work` throws leaves no trace, and the key may
+   * be used again. Throws `idempotency_conflict` when the key came with another request and `idempotency_in_progress`
+   * when the first is still at it after five seconds.
    */
   async answer(request: IdempotentRequest, work: () => Promise<IdempotentAnswer>): Promise<IdempotentOutcome> {
     try {
