@@ -5,10 +5,12 @@
 const TEST_CODE = '\\.(fake|contract|spec|e2e-spec|int-spec)\\.ts$';
 
 // Libraries with the folders of a feature; `auth` stands one step lower but is built the same way.
-const LAYERED_LIB = '^libs/(?!kernel/|platform/)([^/]+)/src';
+const LAYERED_LIB = '^libs/(?!kernel/|platform/|client/)([^/]+)/src';
 const KERNEL = '^libs/kernel/';
 const PLATFORM = '^libs/platform/';
 const AUTH = '^libs/auth/';
+// A package of its own, for those who call the API.
+const CLIENT = '^libs/client/';
 const OWN = '^libs/$1/src';
 
 const packages = (...names) => `^node_modules/(${names.join('|')})/`;
@@ -73,21 +75,35 @@ const ladderRules = [
     severity: 'error',
     comment: 'Step down, never up.',
     from: { path: PLATFORM, pathNot: TEST_CODE },
-    to: { path: '^libs/', pathNot: [KERNEL, PLATFORM] },
+    to: { path: '^libs/', pathNot: [KERNEL, PLATFORM, CLIENT] },
   },
   {
     name: 'auth-stands-on-platform',
     severity: 'error',
     comment: 'Step down, never up.',
     from: { path: AUTH, pathNot: TEST_CODE },
-    to: { path: '^libs/', pathNot: [KERNEL, PLATFORM, AUTH] },
+    to: { path: '^libs/', pathNot: [KERNEL, PLATFORM, AUTH, CLIENT] },
   },
   {
     name: 'features-stand-side-by-side',
     severity: 'error',
     comment: 'A feature is one folder that could be deleted, so no other feature may know it.',
-    from: { path: '^libs/(?!kernel/|platform/|auth/)([^/]+)/', pathNot: TEST_CODE },
-    to: { path: '^libs/', pathNot: [KERNEL, PLATFORM, AUTH, '^libs/$1/'] },
+    from: { path: '^libs/(?!kernel/|platform/|auth/|client/)([^/]+)/', pathNot: TEST_CODE },
+    to: { path: '^libs/', pathNot: [KERNEL, PLATFORM, AUTH, CLIENT, '^libs/$1/'] },
+  },
+  {
+    name: 'client-stands-alone',
+    severity: 'error',
+    comment: 'It is published by itself: of all that is here it knows the contract, as generated types.',
+    from: { path: CLIENT, pathNot: TEST_CODE },
+    to: { path: '^libs/', pathNot: CLIENT },
+  },
+  {
+    name: 'server-never-imports-its-client',
+    severity: 'error',
+    comment: 'What serves knows nothing of those who call.',
+    from: { path: '^(?:apps|libs)/', pathNot: [CLIENT, TEST_CODE] },
+    to: { path: CLIENT },
   },
   {
     name: 'libs-never-import-apps',
@@ -110,14 +126,14 @@ const doorRules = [
     name: 'index-is-the-only-door',
     severity: 'error',
     comment: 'Another library or app sees what index.ts names, and nothing behind it.',
-    from: { path: '^(?:libs|apps)/([^/]+)/', pathNot: TEST_CODE },
+    from: { path: '^(?:libs|apps)/([^/]+)/', pathNot: [CLIENT, TEST_CODE] },
     to: { path: '^libs/', pathNot: ['^libs/$1/', '^libs/[^/]+/src/index\\.ts$'] },
   },
   {
     name: 'libs-are-called-by-name',
     severity: 'error',
     comment: 'Between libraries and apps the way is `#libs/<name>`, never a relative path.',
-    from: { path: '^(?:libs|apps)/([^/]+)/', pathNot: TEST_CODE },
+    from: { path: '^(?:libs|apps)/([^/]+)/', pathNot: [CLIENT, TEST_CODE] },
     to: { path: '^libs/[^/]+/src/index\\.ts$', pathNot: '^libs/$1/', dependencyTypesNot: ['aliased-subpath-import'] },
   },
   {
@@ -159,6 +175,12 @@ const treeRules = [
     severity: 'error',
     comment: 'Every rule of a folder starts at `src/`: a file beside it would be under none.',
     ...anyFileAt('^libs/([^/]+$|[^/]+/(?!src/))'),
+  },
+  {
+    name: 'client-is-flat',
+    severity: 'error',
+    comment: 'A client that needs folders does more than call.',
+    ...anyFileAt(`${CLIENT}src/[^/]+/`),
   },
   {
     name: 'kernel-is-flat',
@@ -241,6 +263,8 @@ module.exports = {
   forbidden: [...folderRules, ...ladderRules, ...doorRules, ...treeRules, ...shippingRules],
   options: {
     doNotFollow: { path: 'node_modules' },
+    // What the client's own build made.
+    exclude: { path: '^libs/client/dist/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

@@ -1,6 +1,19 @@
-// Nest 12 and a few of its dependencies are ES modules; they are compiled to CommonJS with our own sources.
-const transformed =
-  '/node_modules/(?!(@nestjs|jose|file-type|strtok3|token-types|uint8array-extras|@tokenizer|load-esm|@borewit)/)';
+// Nest 12, a few of its dependencies and two OAuth clients are ES modules; they are compiled to CommonJS with our own sources.
+const modules = [
+  ...[
+    '@nestjs',
+    'jose',
+    'file-type',
+    'strtok3',
+    'token-types',
+    'uint8array-extras',
+    '@tokenizer',
+    'load-esm',
+    '@borewit',
+  ],
+  ...['oauth4webapi', 'openid-client'],
+];
+const transformed = `/node_modules/(?!(${modules.join('|')})/)`;
 
 const shared = {
   testEnvironment: 'node',
@@ -19,7 +32,7 @@ const shared = {
     ],
   },
   transformIgnorePatterns: [transformed],
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.local/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/libs/client/dist/', '<rootDir>/.local/'],
 };
 
 module.exports = {

@@ -26,7 +26,7 @@ const dependencies = [
   ...['express', 'ioredis', 'pg', 'pg-copy-streams', 'rxjs'],
   ...['typeorm', 'twice-declared'],
 ];
-const devDependencies = ['jest', 'twice-declared'];
+const devDependencies = ['jest', 'openapi-fetch', 'twice-declared'];
 const versions = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, '1.0.0']));
 
 const PLATFORM_FOLDERS = [
@@ -77,6 +77,12 @@ const allowed: Files = {
     imports('../domain/asset', '#libs/platform', '@nestjs/common', 'typeorm', 'pg') +
     imports('node:stream', './migrations/1780000000010-assets'),
   'libs/inventory/src/typeorm/migrations/1780000000010-assets.ts': '',
+
+  'libs/client/package.json': JSON.stringify({ name: 'planted-client', dependencies: versions(['openapi-fetch']) }),
+  'libs/client/src/index.ts': imports('./compliance-client'),
+  'libs/client/src/compliance-client.ts': imports('openapi-fetch', 'node:crypto', './contract'),
+  'libs/client/src/contract.ts': '',
+  'libs/client/dist/index.js': imports('stowaway'),
 
   'libs/computers/src/index.ts': imports('./computers.module'),
   'libs/computers/src/computers.module.ts': imports('#libs/auth', '@nestjs/common'),
@@ -147,6 +153,15 @@ const planted: Readonly<Record<string, readonly Planted[]>> = {
   'libs-never-import-apps': [
     plant('libs/platform/src/http/planted-app.ts', imports('../../../../apps/api/src/server')),
   ],
+  'client-stands-alone': [
+    plant('libs/client/src/planted-lib.ts', imports('../../kernel/src/page')),
+    plant('libs/client/src/planted-type.ts', "import type { Page } from '../../kernel/src/index';\n"),
+  ],
+  'server-never-imports-its-client': [
+    plant('apps/api/src/planted-client.ts', imports('#libs/client')),
+    plant('libs/platform/src/http/planted-client.ts', imports('#libs/client')),
+    plant(`${inventory}/planted-client.module.ts`, imports('#libs/client')),
+  ],
   'apps-stand-alone': [plant('apps/admin/src/planted-app.ts', imports('../../api/src/server'))],
   'index-is-the-only-door': [
     plant('apps/api/src/planted-window.ts', imports('../../../libs/inventory/src/domain/asset')),
@@ -169,6 +184,7 @@ const planted: Readonly<Record<string, readonly Planted[]>> = {
     plant('libs/planted.ts', imports('./kernel/src/page')),
   ],
   'kernel-is-flat': [plant('libs/kernel/src/paging/planted.ts', imports('../page'))],
+  'client-is-flat': [plant('libs/client/src/stores/planted.ts', imports('../contract'))],
   'migrations-under-typeorm': [
     plant(`${inventory}/domain/migrations/planted.ts`, imports('../asset')),
     plant('libs/platform/src/database/migrations/planted.ts', imports('../../redis/connection')),
@@ -199,6 +215,8 @@ const planted: Readonly<Record<string, readonly Planted[]>> = {
   'no-undeclared-package': [
     plant('apps/api/src/planted-undeclared.ts', imports('stowaway')),
     plant('libs/platform/src/http/planted-undeclared.ts', imports('stowaway')),
+    // What the project around it has is not what its own package.json declares.
+    plant('libs/client/src/planted-undeclared.ts', imports('ioredis')),
     plant('test/support/planted-undeclared.ts', imports('stowaway')),
   ],
   'no-unresolvable': [

@@ -1,0 +1,36 @@
+/** What `work` gives, unless the signal aborts before; then the signal's reason is thrown. The work itself goes on. */
+export async function abortable<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  signal.throwIfAborted();
+  let giveUp = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    giveUp = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', giveUp, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    // A signal may outlive thousands of calls.
+    signal.removeEventListener('abort', giveUp);
+  }
+}
+
+/** Runs `work` with a signal that aborts when `signal` does, or after so many milliseconds with a `TimeoutError`. */
+export async function withTimeout<Result>(
+  signal: AbortSignal,
+  milliseconds: number,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  signal.throwIfAborted();
+  const controller = new AbortController();
+  const giveUp = () => controller.abort(signal.reason);
+  signal.addEventListener('abort', giveUp, { once: true });
+  const timer = setTimeout(() => {
+    controller.abort(new DOMException(`No answer within ${milliseconds} ms.`, 'TimeoutError'));
+  }, milliseconds);
+  try {
+    return await work(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', giveUp);
+  }
+}

@@ -1,0 +1,28 @@
+export {
+  type Answer,
+  type CallOptions,
+  type ClientOptions,
+  ComplianceClient,
+  type UpdateOptions,
+  type WriteOptions,
+} from './compliance-client';
+export { type components, type operations, type paths } from './contract';
+export { FileTokenStore } from './file-token-store';
+export { MemoryTokenStore } from './memory-token-store';
+export { type Page, Pages } from './pages';
+export { ConnectionLost, type InputFault, Problem, type ProblemCode } from './problem';
+export { type RedisCommand, RedisTokenStore } from './redis-token-store';
+export {
+  type Asset,
+  type AssetCategory,
+  type AssetPatch,
+  type AssetQuery,
+  type BulkUpdate,
+  type BulkUpdateSummary,
+  type CategoryQuery,
+  type Computer,
+  type ComputerQuery,
+  type Health,
+} from './resources';
+export { type RetryPolicy } from './retry';
+export { LOCK_MS, type StoredToken, type TokenStore, type Unlock } from './token-store';

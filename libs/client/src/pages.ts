@@ -1,0 +1,25 @@
+/** A page of a list, as the API answers it. */
+export interface Page<Item> {
+  readonly results: readonly Item[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null; readonly totalCount: number };
+}
+
+/** A list, read page by page as far as the loop goes. Each loop over it is a walk of its own, from the beginning. */
+export class Pages<Item> implements AsyncIterable<Item> {
+  constructor(private readonly load: (cursor: string | null) => Promise<Page<Item>>) {}
+
+  /** Item by item. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
+    for await (const page of this.pages()) yield* page.results;
+  }
+
+  /** Page by page: with the total count, and the cursor from which a later walk can go on. */
+  async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
+    for (let cursor: string | null = null; ;) {
+      const page: Page<Item> = await this.load(cursor);
+      yield page;
+      if (!page.pageInfo.hasNextPage) return;
+      cursor = page.pageInfo.endCursor;
+    }
+  }
+}

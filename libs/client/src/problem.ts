@@ -1,0 +1,63 @@
+import { type components } from './contract';
+
+type ProblemBody = components['schemas']['ProblemDto'];
+
+/** Codes of this version of the contract. New ones may be added, so a `switch` needs a default. */
+export type ProblemCode = ProblemBody['code'] | 'unexpected_answer';
+
+/** An input at fault: where it stands (`pointer` into the body, `parameter` or `header`) and what is wrong with it. */
+export type InputFault = NonNullable<ProblemBody['errors']>[number];
+
+/** The API refused: an answer that is no success. Decide by `code`. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+
+  constructor(
+    /** `unexpected_answer` when what answered was not the API but something in between. */
+    readonly code: ProblemCode | (string & {}),
+    readonly status: number,
+    readonly detail: string,
+    readonly errors: readonly InputFault[],
+    /** To quote when you report something; null when the answer had none. */
+    readonly requestId: string | null,
+    /** When to try again; null when the answer did not say. */
+    readonly retryAfterSeconds: number | null,
+  ) {
+    super(`${status} ${code}: ${detail}`);
+  }
+
+  static async of(response: Response): Promise<Problem> {
+    const body = (await response.json().catch(() => null)) as Partial<ProblemBody> | null;
+    return new Problem(
+      body?.code ?? 'unexpected_answer',
+      response.status,
+      body?.detail ?? response.statusText,
+      body?.errors ?? [],
+      body?.requestId ?? response.headers.get('X-Request-Id'),
+      retryAfterSeconds(response.headers),
+    );
+  }
+}
+
+/** No answer came, or not all of it: the connection was lost, or it took too long. A write may have been applied. */
+export class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost';
+
+  constructor(cause: unknown) {
+    super(`No answer: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+/** `Retry-After` in seconds (RFC 9110, 10.2.3), which proxies also send as a date. */
+function retryAfterSeconds(headers: Headers): number | null {
+  const value = headers.get('Retry-After');
+  if (value === null) return null;
+  if (/^\d+$/.test(value)) return Number(value);
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? null : Math.max(0, Math.ceil((date - Date.now()) / 1000));
+}
+
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? cause.message || String((cause as { code?: unknown }).code) : message;
+}

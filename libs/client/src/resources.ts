@@ -1,0 +1,29 @@
+import { type operations } from './contract';
+
+type Answer<Name extends keyof operations> = operations[Name] extends {
+  responses: { 200: { content: { 'application/json': infer Body } } };
+}
+  ? Body
+  : never;
+type Query<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>;
+type Body<Name extends keyof operations> = operations[Name] extends {
+  requestBody: { content: { 'application/json': infer Sent } };
+}
+  ? Sent
+  : never;
+
+export type Health = Answer<'getHealth'>;
+export type Asset = Answer<'getAsset'>;
+export type AssetCategory = Answer<'listCategories'>['results'][number];
+export type Computer = Answer<'getComputer'>;
+export type BulkUpdateSummary = Answer<'updateAssets'>;
+
+/** Filters combine with AND. `pageSize` is 1 to 100, 25 by default; `pageCursor` goes on where another walk ended. */
+export type AssetQuery = Query<'listAssets'>;
+export type CategoryQuery = Query<'listCategories'>;
+export type ComputerQuery = Query<'listComputers'>;
+
+/** A member that is absent or null stays as it is. */
+export type AssetPatch = Body<'updateAsset'>;
+/** 1 to 100 ids, and a patch without tags. */
+export type BulkUpdate = Body<'updateAssets'>;
