@@ -129,7 +129,7 @@ export class ComplianceClient {
       await this.api.PATCH('/v1/inventory/assets', {
         signal,
         params: { header: { 'Idempotency-Key': idempotencyKey } },
-        body: update,
+        body: { ids: [...update.ids], patch: update.patch },
       }),
     );
   }

@@ -12,7 +12,7 @@ export interface paths {
     put?: never;
     /**
      * Issue an access token
-     * @description OAuth 2.0 client credentials grant. One token is active per application: a new one supersedes the one before. Credentials stand in the form or in HTTP Basic, not both.
+     * @description OAuth 2.0 client credentials grant. One token is active per application: a new one supersedes the one before, so keep a token for its lifetime and share it among all workers. Credentials stand in the form or in HTTP Basic, not both. Errors are `application/json` for clients whose `Accept` names that and not `application/problem+json`.
      */
     post: operations['issueToken'];
     delete?: never;
@@ -50,7 +50,7 @@ export interface paths {
     };
     /**
      * Get one computer
-     * @description Needs `computers:read` (or `all:read`).
+     * @description Needs `computers:read` (or `all:read`). The id is that of the COMPUTER asset.
      */
     get: operations['getComputer'];
     put?: never;
@@ -68,7 +68,10 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /** Tell whether the service serves requests */
+    /**
+     * Tell whether the service serves requests
+     * @description Liveness: needs no token, is never limited and depends on nothing else that might be down.
+     */
     get: operations['getHealth'];
     put?: never;
     post?: never;
@@ -97,7 +100,7 @@ export interface paths {
     head?: never;
     /**
      * Update the governance metadata of up to 100 assets
-     * @description Needs `inventory:write` (or `all:write`). The patch is applied to every id in one transaction. Ids without a visible asset are counted as failed; one employee among them, and nothing is applied. Tags cannot be updated in bulk.
+     * @description Needs `inventory:write` (or `all:write`). The patch is applied to every id in one transaction. Ids without a visible asset are counted as failed; one employee among them, and nothing is applied. Tags cannot be updated in bulk, and `If-Match` is refused.
      */
     patch: operations['updateAssets'];
     trace?: never;
@@ -111,7 +114,7 @@ export interface paths {
     };
     /**
      * Get one asset
-     * @description Needs `inventory:read` (or `all:read`).
+     * @description Needs `inventory:read` (or `all:read`). The `ETag` names this version of the asset.
      */
     get: operations['getAsset'];
     put?: never;
@@ -135,7 +138,7 @@ export interface paths {
     };
     /**
      * List asset categories
-     * @description Needs `inventory:read` (or `all:read`).
+     * @description Needs `inventory:read` (or `all:read`). The categories and their labels, in a fixed order.
      */
     get: operations['listCategories'];
     put?: never;
@@ -150,107 +153,153 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
-    AccessTokenDto: {
-      /** @description Signed RS256 bearer token. */
-      access_token: string;
-      /** @description Lifetime in seconds. */
-      expires_in: number;
-      /** @description Scopes of the token, separated by spaces. */
-      scope: string;
-      /** @enum {string} */
-      token_type: 'Bearer';
-    };
-    AssetCategoryDto: {
-      /** @description Human-readable label. */
-      displayLabel: string;
+    /** @description The one active token of the application. */
+    AccessTokenResponse: {
       /**
-       * @description Stable category key.
+       * @description Signed RS256 bearer token. Its content is not part of the contract: send it unchanged.
+       * @example eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiJjaV8zZjlhIn0.c2lnbmF0dXJl
+       */
+      access_token: string;
+      /**
+       * @description Lifetime in seconds.
+       * @example 3600
+       */
+      expires_in: number;
+      /**
+       * @description Scopes of the token, separated by spaces.
+       * @example inventory:read inventory:write
+       */
+      scope: string;
+      /**
+       * @description Always `Bearer`.
+       * @example Bearer
        * @enum {string}
        */
-      key: 'CLOUD' | 'COMPUTER' | 'CUSTOM' | 'INFORMATION' | 'EMPLOYEE';
+      token_type: 'Bearer';
     };
-    AssetCategoryPageDto: {
-      pageInfo: components['schemas']['PageInfoDto'];
-      results: components['schemas']['AssetCategoryDto'][];
-    };
-    AssetDto: {
-      /** @description CLOUD only: cloud account id. */
+    /** @description An asset of the inventory. Members of another category, and unknown values, are null: shapes never vary. */
+    Asset: {
+      /**
+       * @description CLOUD only: cloud account id. Null when unknown and for other categories.
+       * @example null
+       */
       accountId: string | null;
-      /** @enum {string} */
+      /**
+       * @description Top-level category.
+       * @example CLOUD
+       * @enum {string}
+       */
       categoryKey: 'CLOUD' | 'COMPUTER' | 'CUSTOM' | 'INFORMATION' | 'EMPLOYEE';
       /**
        * @description `UNKNOWN` when nobody classified the asset.
+       * @example INTERNAL
        * @enum {string}
        */
       classification: 'UNKNOWN' | 'PUBLIC' | 'INTERNAL' | 'CONFIDENTIAL';
       /**
        * @description `COMPLETE` exactly when the asset has an owner.
+       * @example COMPLETE
        * @enum {string}
        */
       completeStatus: 'COMPLETE' | 'INCOMPLETE';
-      /** Format: date-time */
+      /**
+       * Format: date-time
+       * @description Creation time, UTC.
+       * @example 2026-01-02T03:04:05.000Z
+       */
       createdAt: string;
-      /** @description INFORMATION and CUSTOM only. */
-      dataStored: components['schemas']['DataStoredDto'] | null;
-      /** @description Governance description. */
+      dataStored: components['schemas']['DataStored'];
+      /**
+       * @description Governance description; null when there is none.
+       * @example Access logs of the public website
+       */
       description: string | null;
-      /** @description EMPLOYEE only: the employee's e-mail address (personal data). */
+      /**
+       * @description EMPLOYEE only: the employee's e-mail address (personal data). Null when unknown and for other categories.
+       * @example null
+       */
       email: string | null;
-      /** @description Identifier of the asset in its source system. */
+      /**
+       * @description Identifier of the asset in its source system.
+       * @example arn:aws:s3:::access-logs
+       */
       externalId: string;
       /**
        * Format: uuid
        * @description Public asset id. For EMPLOYEE assets the employee UUID.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11
        */
       id: string;
       /**
        * Format: date-time
-       * @description Last compliance check.
+       * @description Last compliance check, UTC; null where there was none.
+       * @example 2026-11-01T00:00:00.000Z
        */
       lastCheckedAt: string | null;
-      /** @description Display name. */
+      /**
+       * @description Display name.
+       * @example access-logs
+       */
       name: string;
-      /** @description COMPUTER only: operating system family and version combined. */
+      /**
+       * @description COMPUTER only: operating system family and version, one space between. Null when unknown and for other categories.
+       * @example null
+       */
       osVersion: string | null;
       /**
        * Format: uuid
-       * @description Owner's employee UUID.
+       * @description Owner's employee UUID; null without an owner.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
        */
       ownerId: string | null;
       /**
-       * @description Origin of the owner assignment; null without an owner. New values may be added.
-       * @enum {string|null}
+       * @description Origin of the owner assignment; null without an owner. One of `MANUAL`, `API`, `INTEGRATION`, `RULE`; new values may be added, so accept any.
+       * @example MANUAL
        */
-      ownerSource: 'MANUAL' | 'API' | 'INTEGRATION' | 'RULE' | null;
-      /** @description CLOUD only: region or location. */
-      region: string | null;
-      /** @description COMPUTER only: hardware serial number. */
-      serialNumber: string | null;
-      /** @description Sorted by the code points of the key. */
-      tags: components['schemas']['TagDto'][];
+      ownerSource: string | null;
       /**
-       * @description Type within the category. New values may be added.
+       * @description CLOUD only: region or location. Null when unknown and for other categories.
+       * @example null
+       */
+      region: string | null;
+      /**
+       * @description COMPUTER only: hardware serial number. Null when unknown and for other categories.
+       * @example null
+       */
+      serialNumber: string | null;
+      /** @description Sorted by the code points of the key; empty without tags. */
+      tags: components['schemas']['Tag'][];
+      /**
+       * @description Type within the category. One of `CLOUD_AUTOSCALE_GROUPS`, `CLOUD_COMPUTE_INSTANCE`, `CLOUD_CONTAINER_REPOSITORY`, `CLOUD_DATA_WAREHOUSE`, `CLOUD_LOAD_BALANCER`, `CLOUD_NO_SQL_DATABASE`, `CLOUD_PAAS_APPS`, `CLOUD_QUEUE`, `CLOUD_RELATIONAL_DATABASE`, `CLOUD_STORAGE_BUCKET`, `CLOUD_OTHER`, `COMPUTER`, `CUSTOM`, `INFORMATION`, `EMPLOYEE`; new values may be added, so accept any.
+       * @example CLOUD_AUTOSCALE_GROUPS
+       */
+      type: string;
+    };
+    /** @description One of the top-level categories of the inventory. */
+    AssetCategory: {
+      /**
+       * @description Human-readable label.
+       * @example Cloud resources
+       */
+      displayLabel: string;
+      /**
+       * @description Stable category key.
+       * @example CLOUD
        * @enum {string}
        */
-      type:
-        | 'CLOUD_AUTOSCALE_GROUPS'
-        | 'CLOUD_COMPUTE_INSTANCE'
-        | 'CLOUD_CONTAINER_REPOSITORY'
-        | 'CLOUD_DATA_WAREHOUSE'
-        | 'CLOUD_LOAD_BALANCER'
-        | 'CLOUD_NO_SQL_DATABASE'
-        | 'CLOUD_PAAS_APPS'
-        | 'CLOUD_QUEUE'
-        | 'CLOUD_RELATIONAL_DATABASE'
-        | 'CLOUD_STORAGE_BUCKET'
-        | 'CLOUD_OTHER'
-        | 'COMPUTER'
-        | 'CUSTOM'
-        | 'INFORMATION'
-        | 'EMPLOYEE';
+      key: 'CLOUD' | 'COMPUTER' | 'CUSTOM' | 'INFORMATION' | 'EMPLOYEE';
     };
-    AssetMetadataPatchDto: {
+    /** @description A page of categories. */
+    AssetCategoryPage: {
+      /** @description Where the page stands in the list. */
+      pageInfo: components['schemas']['PageInfo'];
+      /** @description The categories of the page. */
+      results: components['schemas']['AssetCategory'][];
+    };
+    /** @description The governance fields, each optional. Any other member is refused; `{}` changes nothing. */
+    AssetMetadataPatchRequest: {
       /**
+       * @description Data classification.
        * @example INTERNAL
        * @enum {string|null}
        */
@@ -262,100 +311,195 @@ export interface components {
       description?: string | null;
       /**
        * Format: uuid
-       * @description A visible employee of the workspace.
+       * @description A visible employee of the workspace; any other id is refused.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
        */
       ownerId?: string | null;
       /** @description The wanted set of customer tags: missing ones are added, others removed, tags of the platform stay. `[]` removes all. */
-      tags?: components['schemas']['TagPatchDto'][] | null;
+      tags?: components['schemas']['TagRequest'][] | null;
     };
-    AssetPageDto: {
-      pageInfo: components['schemas']['PageInfoDto'];
-      results: components['schemas']['AssetDto'][];
+    /** @description A page of assets. */
+    AssetPage: {
+      /** @description Where the page stands in the list. */
+      pageInfo: components['schemas']['PageInfo'];
+      /** @description The assets of the page. */
+      results: components['schemas']['Asset'][];
     };
-    BulkUpdateDto: {
-      /** @description Assets to update. */
-      ids: string[];
-      /** @description Without `tags`, which must be absent or null. */
-      patch: components['schemas']['AssetMetadataPatchDto'];
-    };
-    BulkUpdateFailureDto: {
+    /** @description As the patch of one asset, but tags cannot be updated in bulk. */
+    BulkPatch: {
       /**
-       * @description New values may be added.
-       * @enum {string}
+       * @description Data classification.
+       * @example INTERNAL
+       * @enum {string|null}
        */
-      code: 'not_found';
+      classification?: 'UNKNOWN' | 'PUBLIC' | 'INTERNAL' | 'CONFIDENTIAL' | null;
+      /**
+       * @description At most 500 Unicode code points; empty clears it.
+       * @example Access logs of the public website
+       */
+      description?: string | null;
+      /**
+       * Format: uuid
+       * @description A visible employee of the workspace; any other id is refused.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
+       */
+      ownerId?: string | null;
+      /**
+       * @description Absent or null: tags cannot be updated in bulk.
+       * @example null
+       * @enum {string|null}
+       */
+      tags?: null;
+    };
+    /** @description An id whose asset was not updated. */
+    BulkUpdateFailure: {
+      /**
+       * @description Why, for programs. One of `not_found`; new values may be added, so accept any.
+       * @example not_found
+       */
+      code: string;
+      /**
+       * @description Why, for people.
+       * @example No asset has this id.
+       */
       detail: string;
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The id, in lower case.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c13
+       */
       id: string;
     };
-    BulkUpdateSummaryDto: {
-      /** @description Distinct ids that were not. */
+    /** @description One patch for up to a hundred assets. Any other member is refused. */
+    BulkUpdateRequest: {
+      /** @description Assets to update; an id that stands here twice counts once. */
+      ids: string[];
+      /** @description What to change, the same for each. */
+      patch: components['schemas']['BulkPatch'];
+    };
+    /** @description How many of the distinct ids were updated, and which were not. */
+    BulkUpdateSummary: {
+      /**
+       * @description Distinct ids that were not.
+       * @example 1
+       */
       failedUpdates: number;
       /** @description One entry for each id that was not updated. */
-      failures: components['schemas']['BulkUpdateFailureDto'][];
-      /** @description Distinct ids that were updated. */
+      failures: components['schemas']['BulkUpdateFailure'][];
+      /**
+       * @description Distinct ids that were updated.
+       * @example 1
+       */
       successfulUpdates: number;
     };
-    CompliancePostureDto: {
-      /** @description Monitoring agent version, if present. */
+    /** @description Aggregate posture of a device; what is unknown is null, never false. */
+    CompliancePosture: {
+      /**
+       * @description Monitoring agent version, if present; null when unknown.
+       * @example 2.4.0
+       */
       agentVersion: string | null;
-      /** @description null when unknown. */
+      /**
+       * @description Whether an antivirus is installed; null when unknown.
+       * @example true
+       */
       antivirusInstalled: boolean | null;
-      /** @description null when unknown. */
+      /**
+       * @description Whether the disk is encrypted; null when unknown.
+       * @example true
+       */
       diskEncryptionEnabled: boolean | null;
-      /** @description null when unknown. */
+      /**
+       * @description Whether a password manager is installed; null when unknown.
+       * @example true
+       */
       passwordManagerInstalled: boolean | null;
-      /** @description null when unknown. */
+      /**
+       * @description Whether the screen locks; null when unknown.
+       * @example true
+       */
       screenLockEnabled: boolean | null;
     };
-    ComputerDto: {
-      compliance: components['schemas']['CompliancePostureDto'];
+    /** @description A computer of the inventory with its posture. Unknown values are null. */
+    Computer: {
+      /** @description What is known of its posture. */
+      compliance: components['schemas']['CompliancePosture'];
       /**
        * Format: uuid
        * @description Public computer id: that of its COMPUTER asset.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c14
        */
       id: string;
-      /** @description Whether an agent or a device management has reported the device. */
+      /**
+       * @description Whether an agent or a device management has reported the device.
+       * @example true
+       */
       isMonitored: boolean;
       /**
        * Format: date-time
-       * @description Last device check-in.
+       * @description Last device check-in, UTC; null where there was none.
+       * @example 2026-11-01T00:00:00.000Z
        */
       lastCheckedAt: string | null;
-      /** @description Computer name or hostname. */
+      /**
+       * @description Computer name or hostname.
+       * @example ada-mbp
+       */
       name: string;
-      /** @description OS family. */
+      /**
+       * @description OS family; null when unknown.
+       * @example macOS
+       */
       operatingSystem: string | null;
-      /** @description OS version only. */
+      /**
+       * @description OS version only; null when unknown.
+       * @example 15.1
+       */
       osVersion: string | null;
       /**
        * Format: uuid
-       * @description Owner's employee UUID.
+       * @description Owner's employee UUID; null without an owner.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
        */
       ownerId: string | null;
-      /** @description Hardware serial number. */
+      /**
+       * @description Hardware serial number; null when unknown.
+       * @example C02XK
+       */
       serialNumber: string | null;
-      /** @description Sorted by the code points of the key. */
-      tags: components['schemas']['ComputerTagDto'][];
+      /** @description Sorted by the code points of the key; empty without tags. */
+      tags: components['schemas']['Tag'][];
     };
-    ComputerPageDto: {
-      pageInfo: components['schemas']['PageInfoDto'];
-      results: components['schemas']['ComputerDto'][];
+    /** @description A page of computers. */
+    ComputerPage: {
+      /** @description Where the page stands in the list. */
+      pageInfo: components['schemas']['PageInfo'];
+      /** @description The computers of the page. */
+      results: components['schemas']['Computer'][];
     };
-    ComputerTagDto: {
-      key: string;
-      /** @description `true` for platform-managed tags. */
-      readOnly: boolean;
-      value: string;
-    };
-    DataStoredDto: {
+    /** @description What an INFORMATION or CUSTOM asset is known to hold; null for others and where nothing is known. */
+    DataStored: {
+      /**
+       * @description Whether it holds data of patients; null when unknown.
+       * @example true
+       */
       containsPatientData: boolean | null;
+      /**
+       * @description Whether it holds data of users; null when unknown.
+       * @example true
+       */
       containsUserData: boolean | null;
+      /**
+       * @description Free text on the data of users.
+       * @example Names and dates of birth
+       */
       userDataInfo: string | null;
-    };
+    } | null;
+    /** @description Given as long as the service serves requests. */
     HealthDto: {
       /**
        * @description Always `ok` while the service serves requests.
+       * @example ok
        * @enum {string}
        */
       status: 'ok';
@@ -365,116 +509,351 @@ export interface components {
        */
       version: string;
     };
-    InputFaultDto: {
-      /** @description What is wrong with it, for programs. */
+    /** @description One input at fault, named by exactly one of `pointer`, `parameter` and `header`. */
+    InputFault: {
+      /**
+       * @description What is wrong with it, for programs. One of `required`, `unknown`, `duplicated`, `format`, `length`, `range`, `choice`, `readonly`; new values may be added, so accept any.
+       * @example required
+       */
       code: string;
-      /** @description What is wrong with it, for people. */
+      /**
+       * @description What is wrong with it, for people.
+       * @example pageSize is required.
+       */
       detail: string;
-      /** @description Name of a header. */
+      /**
+       * @description Name of a header.
+       * @example Idempotency-Key
+       */
       header?: string;
-      /** @description Name of a query or path parameter. */
+      /**
+       * @description Name of a query or path parameter.
+       * @example pageSize
+       */
       parameter?: string;
-      /** @description JSON pointer into the body (RFC 6901). */
+      /**
+       * @description JSON pointer into the body (RFC 6901).
+       * @example /ownerId
+       */
       pointer?: string;
     };
-    PageInfoDto: {
-      /** @description Opaque cursor of the next page; null when `hasNextPage` is false. */
+    /** @description Where a page stands in its list. */
+    PageInfo: {
+      /**
+       * @description Opaque cursor of the next page, for `pageCursor`; null when `hasNextPage` is false.
+       * @example AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU
+       */
       endCursor: string | null;
-      /** @description True when more results follow. */
+      /**
+       * @description True when more results follow.
+       * @example true
+       */
       hasNextPage: boolean;
       /**
        * Format: int64
        * @description Exact number of matches across all pages.
+       * @example 128
        */
       totalCount: number;
     };
-    ProblemDto: {
+    /** @description Every error (RFC 7807). Programs decide by `code`. */
+    Problem: {
       /**
-       * @description Stable machine-readable code. New codes may be added.
-       * @enum {string}
+       * @description Stable machine-readable code. One of `validation_failed`, `invalid_cursor`, `unsupported_audience`, `unsupported_grant_type`, `invalid_request`, `invalid_scope`, `invalid_client`, `token_missing`, `token_invalid`, `token_expired`, `token_superseded`, `insufficient_scope`, `resource_not_writable`, `not_found`, `method_not_allowed`, `idempotency_conflict`, `idempotency_in_progress`, `precondition_failed`, `payload_too_large`, `unsupported_media_type`, `headers_too_large`, `rate_limited`, `internal_error`, `service_unavailable`; new values may be added, so accept any.
+       * @example validation_failed
        */
-      code:
-        | 'validation_failed'
-        | 'invalid_cursor'
-        | 'unsupported_audience'
-        | 'unsupported_grant_type'
-        | 'invalid_request'
-        | 'invalid_scope'
-        | 'invalid_client'
-        | 'token_missing'
-        | 'token_invalid'
-        | 'token_expired'
-        | 'token_superseded'
-        | 'insufficient_scope'
-        | 'resource_not_writable'
-        | 'not_found'
-        | 'method_not_allowed'
-        | 'idempotency_conflict'
-        | 'idempotency_in_progress'
-        | 'precondition_failed'
-        | 'payload_too_large'
-        | 'unsupported_media_type'
-        | 'headers_too_large'
-        | 'rate_limited'
-        | 'internal_error'
-        | 'service_unavailable';
-      /** @description Human-readable explanation. */
+      code: string;
+      /**
+       * @description Human-readable explanation.
+       * @example No asset has this id.
+       */
       detail: string;
-      /** @description The inputs at fault. */
-      errors?: components['schemas']['InputFaultDto'][];
-      /** @description Path of the request. */
+      /** @description The inputs at fault, the first twenty of them; absent where no particular one is. */
+      errors?: components['schemas']['InputFault'][];
+      /**
+       * @description Path of the request, without its query.
+       * @example /v1/inventory/assets
+       */
       instance: string;
-      /** @description Request identifier, also in the X-Request-Id header. */
+      /**
+       * @description Request identifier, also in the `X-Request-Id` header.
+       * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+       */
       requestId: string;
-      /** @description HTTP status. */
+      /**
+       * @description HTTP status.
+       * @example 404
+       */
       status: number;
-      /** @description HTTP status text. */
+      /**
+       * @description HTTP status text.
+       * @example Not Found
+       */
       title: string;
       /**
        * Format: uri
-       * @description Address of a page on this problem.
+       * @description Address of a page on this problem: cause, remedy and an example, as HTML or JSON.
+       * @example https://api.example.com/problems/not_found
        */
       type: string;
     };
-    TagDto: {
-      /** @description Tag key. */
-      key: string;
-      /** @description `true` for platform-managed tags, which cannot be written. */
-      readOnly: boolean;
-      /** @description Tag value; empty for a key without one. */
-      value: string;
-    };
-    TagPatchDto: {
+    /** @description A tag of an asset or computer. */
+    Tag: {
       /**
-       * @description An existing customer-defined tag key.
+       * @description Tag key.
        * @example env
        */
       key: string;
-      /** @description Ignored. */
+      /**
+       * @description `true` for platform-managed tags, which cannot be written.
+       * @example false
+       */
+      readOnly: boolean;
+      /**
+       * @description Tag value; empty for a key without one.
+       * @example production
+       */
+      value: string;
+    };
+    /** @description A tag as it is sent. What was read can be sent back: only the key counts. */
+    TagRequest: {
+      /**
+       * @description An existing customer-defined tag key; any other is refused.
+       * @example env
+       */
+      key: string;
+      /**
+       * @description Ignored.
+       * @example false
+       */
       readOnly?: boolean | null;
-      /** @description Ignored: values cannot change. */
+      /**
+       * @description Ignored: values cannot change.
+       * @example production
+       */
       value?: string | null;
     };
-    TokenRequestDto: {
-      /** @description The audience of this API; any other gives `unsupported_audience`. */
+    /** @description A problem with the members of RFC 6749 beside its own, so that stock OAuth clients can read it. */
+    TokenProblem: {
+      /**
+       * @description Stable machine-readable code. One of `validation_failed`, `invalid_cursor`, `unsupported_audience`, `unsupported_grant_type`, `invalid_request`, `invalid_scope`, `invalid_client`, `token_missing`, `token_invalid`, `token_expired`, `token_superseded`, `insufficient_scope`, `resource_not_writable`, `not_found`, `method_not_allowed`, `idempotency_conflict`, `idempotency_in_progress`, `precondition_failed`, `payload_too_large`, `unsupported_media_type`, `headers_too_large`, `rate_limited`, `internal_error`, `service_unavailable`; new values may be added, so accept any.
+       * @example validation_failed
+       */
+      code: string;
+      /**
+       * @description Human-readable explanation.
+       * @example No asset has this id.
+       */
+      detail: string;
+      /**
+       * @description Code of RFC 6749. One of `invalid_request`, `invalid_client`, `invalid_scope`, `unsupported_grant_type`, `temporarily_unavailable`, `server_error`; new values may be added, so accept any.
+       * @example invalid_request
+       */
+      error: string;
+      /**
+       * @description The same as `detail`.
+       * @example client_secret is required.
+       */
+      error_description: string;
+      /** @description The inputs at fault, the first twenty of them; absent where no particular one is. */
+      errors?: components['schemas']['InputFault'][];
+      /**
+       * @description Path of the request, without its query.
+       * @example /v1/inventory/assets
+       */
+      instance: string;
+      /**
+       * @description Request identifier, also in the `X-Request-Id` header.
+       * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+       */
+      requestId: string;
+      /**
+       * @description HTTP status.
+       * @example 404
+       */
+      status: number;
+      /**
+       * @description HTTP status text.
+       * @example Not Found
+       */
+      title: string;
+      /**
+       * Format: uri
+       * @description Address of a page on this problem: cause, remedy and an example, as HTML or JSON.
+       * @example https://api.example.com/problems/not_found
+       */
+      type: string;
+    };
+    /** @description Client credentials grant (RFC 6749, 4.4). Each parameter once; unknown ones are ignored. */
+    TokenRequest: {
+      /**
+       * @description The audience of this API, exactly; absent, it is understood. Any other gives `unsupported_audience`.
+       * @example https://api.example.com
+       */
       audience?: string;
-      /** @description Required unless HTTP Basic is used. */
+      /**
+       * @description Required unless HTTP Basic is used, and absent then.
+       * @example ci_3f9a1c5e7b2d4f608192a3b4c5d6e7f8
+       */
       client_id?: string;
       /**
        * Format: password
-       * @description Required unless HTTP Basic is used.
+       * @description Required unless HTTP Basic is used, and absent then.
+       * @example cs_the-secret-of-the-application
        */
       client_secret?: string;
-      /** @enum {string} */
+      /**
+       * @description The one grant that there is.
+       * @example client_credentials
+       * @enum {string}
+       */
       grant_type: 'client_credentials';
-      /** @description Scopes separated by spaces; absent or empty: all that the application has. */
+      /**
+       * @description Scopes separated by spaces; absent or empty: all that the application has.
+       * @example inventory:read
+       */
       scope?: string;
     };
   };
-  responses: never;
-  parameters: never;
+  responses: {
+    /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each member that is at fault. */
+    MalformedRequest: {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+    /** @description `method_not_allowed`: The path exists, but not for this method. */
+    MethodNotAllowed: {
+      headers: {
+        Allow: components['headers']['Allow'];
+        'Cache-Control': components['headers']['Cache-Control'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+    /** @description `not_found`: There is nothing at this path, or no such resource in the workspace of the token. */
+    UnknownPath: {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+  };
+  parameters: {
+    /**
+     * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+     * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+     */
+    'X-Request-Id': string;
+  };
   requestBodies: never;
-  headers: never;
+  headers: {
+    /**
+     * @description The methods that this path has.
+     * @example GET, HEAD
+     */
+    Allow: string;
+    /**
+     * @description Answers are of one moment and one caller; no cache may keep them.
+     * @example no-store
+     */
+    'Cache-Control': 'no-store';
+    /**
+     * @description Strong entity tag of this version of the asset, for `If-Match`.
+     * @example "7"
+     */
+    ETag: string;
+    /**
+     * @description The answer was given before under this `Idempotency-Key`; nothing was done now.
+     * @example true
+     */
+    'Idempotent-Replayed.sometimes': 'true';
+    /**
+     * @description Class, requests left (`r`) and seconds until the bucket is full (`t`); IETF draft ratelimit-headers.
+     * @example "read";r=99;t=2
+     */
+    RateLimit: string;
+    /**
+     * @description Class, size of the bucket (`q`) and seconds that an empty one takes to fill (`w`); IETF draft ratelimit-headers.
+     * @example "read";q=100;w=120
+     */
+    'RateLimit-Policy': string;
+    /**
+     * @description Class, size of the bucket (`q`) and seconds that an empty one takes to fill (`w`); IETF draft ratelimit-headers.
+     * @example "read";q=100;w=120
+     */
+    'RateLimit-Policy.sometimes': string;
+    /**
+     * @description Class, requests left (`r`) and seconds until the bucket is full (`t`); IETF draft ratelimit-headers.
+     * @example "read";r=99;t=2
+     */
+    'RateLimit.sometimes': string;
+    /**
+     * @description Whole seconds to wait before the request is sent again.
+     * @example 2
+     */
+    'Retry-After': number;
+    /**
+     * @description Whole seconds to wait before the request is sent again.
+     * @example 2
+     */
+    'Retry-After.sometimes': number;
+    /**
+     * @description How to authenticate (RFC 6750), with `error` where a token was refused and `scope` where one is missing.
+     * @example Bearer realm="compliance-api", error="invalid_token", error_description="The bearer token has expired."
+     */
+    'WWW-Authenticate': string;
+    /**
+     * @description How to authenticate (RFC 6750), with `error` where a token was refused and `scope` where one is missing.
+     * @example Bearer realm="compliance-api", error="invalid_token", error_description="The bearer token has expired."
+     */
+    'WWW-Authenticate.sometimes': string;
+    /**
+     * @description The answer is of its `Content-Type` and nothing else.
+     * @example nosniff
+     */
+    'X-Content-Type-Options': 'nosniff';
+    /**
+     * @description Requests that a full bucket of this class (token, read or write) allows at once.
+     * @example 100
+     */
+    'X-RateLimit-Limit': number;
+    /**
+     * @description Requests that a full bucket of this class (token, read or write) allows at once.
+     * @example 100
+     */
+    'X-RateLimit-Limit.sometimes': number;
+    /**
+     * @description Requests of this class that are left now.
+     * @example 99
+     */
+    'X-RateLimit-Remaining': number;
+    /**
+     * @description Requests of this class that are left now.
+     * @example 99
+     */
+    'X-RateLimit-Remaining.sometimes': number;
+    /**
+     * @description Id of the request: the one that the client sent, if it is well-formed, else one of ours. Quote it in reports.
+     * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+     */
+    'X-Request-Id': string;
+  };
   pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -482,22 +861,37 @@ export interface operations {
   issueToken: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
+      };
       path?: never;
       cookie?: never;
     };
+    /** @description At most 256 KiB, not compressed. */
     requestBody: {
       content: {
-        'application/x-www-form-urlencoded': components['schemas']['TokenRequestDto'];
+        'application/x-www-form-urlencoded': components['schemas']['TokenRequest'];
       };
     };
     responses: {
+      /** @description The token; the one before ends. */
       200: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['AccessTokenDto'];
+          'application/json': components['schemas']['AccessTokenResponse'];
         };
       };
       /**
@@ -508,67 +902,116 @@ export interface operations {
        *     `invalid_scope`: A scope of the token request is unknown or not granted to the application.
        *
        *     `unsupported_audience`: The `audience` of the token request is not the audience of this API.
+       *
+       *     `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each member that is at fault.
        */
       400: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/json': components['schemas']['TokenProblem'];
+          'application/problem+json': components['schemas']['TokenProblem'];
         };
       };
       /** @description `invalid_client`: The client is unknown or disabled, or the secret is wrong, expired or revoked. */
       401: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/json': components['schemas']['TokenProblem'];
+          'application/problem+json': components['schemas']['TokenProblem'];
         };
       };
       /** @description `payload_too_large`: The body of the request is larger than 256 KiB. */
       413: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/json': components['schemas']['TokenProblem'];
+          'application/problem+json': components['schemas']['TokenProblem'];
         };
       };
       /** @description `unsupported_media_type`: The `Content-Type` is missing or not one that the operation reads, or the body is compressed. */
       415: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/json': components['schemas']['TokenProblem'];
+          'application/problem+json': components['schemas']['TokenProblem'];
         };
       };
       /** @description `rate_limited`: The application has used up its allowance for this class of requests. */
       429: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/json': components['schemas']['TokenProblem'];
+          'application/problem+json': components['schemas']['TokenProblem'];
+        };
+      };
+      /** @description `headers_too_large`: The request line and headers together are larger than the server reads. */
+      431: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `internal_error`: Something went wrong on our side. Nothing of a failed write was kept. */
       500: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/json': components['schemas']['TokenProblem'];
+          'application/problem+json': components['schemas']['TokenProblem'];
         };
       };
       /** @description `service_unavailable`: A part that the service depends on is down or too slow. Nothing of a failed write was kept. */
       503: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/json': components['schemas']['TokenProblem'];
+          'application/problem+json': components['schemas']['TokenProblem'];
         };
       };
     };
@@ -576,23 +1019,37 @@ export interface operations {
   listComputers: {
     parameters: {
       query?: {
-        /** @description Opaque cursor: `pageInfo.endCursor` of the page before, exactly as it was returned. Filters left out are those of the cursor; a filter sent must equal it. */
+        /** @description Opaque cursor: `pageInfo.endCursor` of the page before, exactly as it was returned; absent for the first page. Filters left out are those of the cursor; a filter sent must equal it. */
         pageCursor?: string;
         /** @description Items per page. */
         pageSize?: number;
       };
-      header?: never;
+      header?: {
+        /**
+         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
+      };
       path?: never;
       cookie?: never;
     };
     requestBody?: never;
     responses: {
+      /** @description A page of computers. */
       200: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['ComputerPageDto'];
+          'application/json': components['schemas']['ComputerPage'];
         };
       };
       /**
@@ -602,10 +1059,17 @@ export interface operations {
        */
       400: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /**
@@ -619,46 +1083,93 @@ export interface operations {
        */
       401: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `insufficient_scope`: The token does not carry the scope that the operation needs. Write access does not include read access. */
       403: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `rate_limited`: The application has used up its allowance for this class of requests. */
       429: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `headers_too_large`: The request line and headers together are larger than the server reads. */
+      431: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `internal_error`: Something went wrong on our side. Nothing of a failed write was kept. */
       500: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `service_unavailable`: A part that the service depends on is down or too slow. Nothing of a failed write was kept. */
       503: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
     };
@@ -666,30 +1177,51 @@ export interface operations {
   getComputer: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
+      };
       path: {
-        /** @description Public computer id. */
+        /** @description Public computer id: 8-4-4-4-12 hexadecimal digits in either case. */
         id: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
+      /** @description The computer. */
       200: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['ComputerDto'];
+          'application/json': components['schemas']['Computer'];
         };
       };
       /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each member that is at fault. */
       400: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /**
@@ -703,55 +1235,109 @@ export interface operations {
        */
       401: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `insufficient_scope`: The token does not carry the scope that the operation needs. Write access does not include read access. */
       403: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `not_found`: There is nothing at this path, or no such resource in the workspace of the token. */
       404: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `rate_limited`: The application has used up its allowance for this class of requests. */
       429: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `headers_too_large`: The request line and headers together are larger than the server reads. */
+      431: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `internal_error`: Something went wrong on our side. Nothing of a failed write was kept. */
       500: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `service_unavailable`: A part that the service depends on is down or too slow. Nothing of a failed write was kept. */
       503: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
     };
@@ -759,27 +1345,64 @@ export interface operations {
   getHealth: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
+      };
       path?: never;
       cookie?: never;
     };
     requestBody?: never;
     responses: {
+      /** @description The service serves requests. */
       200: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
           'application/json': components['schemas']['HealthDto'];
         };
       };
-      /** @description `internal_error`: Something went wrong on our side. Nothing of a failed write was kept. */
-      500: {
+      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each member that is at fault. */
+      400: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `headers_too_large`: The request line and headers together are larger than the server reads. */
+      431: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `internal_error`: Something went wrong on our side. Nothing of a failed write was kept. */
+      500: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
     };
@@ -791,13 +1414,13 @@ export interface operations {
         categoryKey?: 'CLOUD' | 'COMPUTER' | 'CUSTOM' | 'INFORMATION' | 'EMPLOYEE';
         /** @description `UNKNOWN` matches unclassified assets. */
         classification?: 'UNKNOWN' | 'PUBLIC' | 'INTERNAL' | 'CONFIDENTIAL';
-        /** @description Alias of `hasOwner`. */
+        /** @description `COMPLETE` means `hasOwner=true`; one that contradicts the other gives an empty page. */
         completeStatus?: 'COMPLETE' | 'INCOMPLETE';
         /** @description Whether a governance description is set. */
         hasDescription?: boolean;
         /** @description Whether an owner is assigned. */
         hasOwner?: boolean;
-        /** @description Opaque cursor: `pageInfo.endCursor` of the page before, exactly as it was returned. Filters left out are those of the cursor; a filter sent must equal it. */
+        /** @description Opaque cursor: `pageInfo.endCursor` of the page before, exactly as it was returned; absent for the first page. Filters left out are those of the cursor; a filter sent must equal it. */
         pageCursor?: string;
         /** @description Items per page. */
         pageSize?: number;
@@ -820,18 +1443,32 @@ export interface operations {
           | 'INFORMATION'
           | 'EMPLOYEE';
       };
-      header?: never;
+      header?: {
+        /**
+         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
+      };
       path?: never;
       cookie?: never;
     };
     requestBody?: never;
     responses: {
+      /** @description A page of assets. */
       200: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['AssetPageDto'];
+          'application/json': components['schemas']['AssetPage'];
         };
       };
       /**
@@ -841,10 +1478,17 @@ export interface operations {
        */
       400: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /**
@@ -858,46 +1502,93 @@ export interface operations {
        */
       401: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `insufficient_scope`: The token does not carry the scope that the operation needs. Write access does not include read access. */
       403: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `rate_limited`: The application has used up its allowance for this class of requests. */
       429: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `headers_too_large`: The request line and headers together are larger than the server reads. */
+      431: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `internal_error`: Something went wrong on our side. Nothing of a failed write was kept. */
       500: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `service_unavailable`: A part that the service depends on is down or too slow. Nothing of a failed write was kept. */
       503: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
     };
@@ -906,35 +1597,56 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** @description One key for each change, the same again when it is sent again: 1 to 256 characters. The first answer is kept for 24 hours and replayed, byte for byte, with `Idempotent-Replayed: true`. */
+        /** @description One key for each change, the same again when it is sent again: 1 to 256 characters after trimming, no control characters, one header. The first answer is kept for 24 hours and replayed, byte for byte, with `Idempotent-Replayed: true`. */
         'Idempotency-Key': string;
+        /**
+         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
       };
       path?: never;
       cookie?: never;
     };
-    /** @description As `application/json` an absent and a null member both keep what is there. As `application/merge-patch+json` (RFC 7396) null clears it. */
+    /** @description At most 256 KiB, not compressed. As `application/json` an absent and a null member both keep what is there. As `application/merge-patch+json` (RFC 7396) null clears it. */
     requestBody: {
       content: {
-        'application/json': components['schemas']['BulkUpdateDto'];
-        'application/merge-patch+json': components['schemas']['BulkUpdateDto'];
+        'application/json': components['schemas']['BulkUpdateRequest'];
+        'application/merge-patch+json': components['schemas']['BulkUpdateRequest'];
       };
     };
     responses: {
+      /** @description What became of the ids. The updated assets are not returned. */
       200: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'Idempotent-Replayed': components['headers']['Idempotent-Replayed.sometimes'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['BulkUpdateSummaryDto'];
+          'application/json': components['schemas']['BulkUpdateSummary'];
         };
       };
       /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each member that is at fault. */
       400: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /**
@@ -948,10 +1660,14 @@ export interface operations {
        */
       401: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /**
@@ -961,10 +1677,18 @@ export interface operations {
        */
       403: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /**
@@ -974,55 +1698,112 @@ export interface operations {
        */
       409: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'Retry-After': components['headers']['Retry-After.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `payload_too_large`: The body of the request is larger than 256 KiB. */
       413: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `unsupported_media_type`: The `Content-Type` is missing or not one that the operation reads, or the body is compressed. */
       415: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `rate_limited`: The application has used up its allowance for this class of requests. */
       429: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `headers_too_large`: The request line and headers together are larger than the server reads. */
+      431: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `internal_error`: Something went wrong on our side. Nothing of a failed write was kept. */
       500: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `service_unavailable`: A part that the service depends on is down or too slow. Nothing of a failed write was kept. */
       503: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
     };
@@ -1030,32 +1811,52 @@ export interface operations {
   getAsset: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /**
+         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
+      };
       path: {
-        /** @description Public asset id. */
+        /** @description Public asset id: 8-4-4-4-12 hexadecimal digits in either case. */
         id: string;
       };
       cookie?: never;
     };
     requestBody?: never;
     responses: {
+      /** @description The asset. */
       200: {
         headers: {
-          /** @description Strong entity tag of this version of the asset. */
-          ETag?: string;
+          'Cache-Control': components['headers']['Cache-Control'];
+          ETag: components['headers']['ETag'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['AssetDto'];
+          'application/json': components['schemas']['Asset'];
         };
       };
       /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each member that is at fault. */
       400: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /**
@@ -1069,55 +1870,109 @@ export interface operations {
        */
       401: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `insufficient_scope`: The token does not carry the scope that the operation needs. Write access does not include read access. */
       403: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `not_found`: There is nothing at this path, or no such resource in the workspace of the token. */
       404: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `rate_limited`: The application has used up its allowance for this class of requests. */
       429: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `headers_too_large`: The request line and headers together are larger than the server reads. */
+      431: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `internal_error`: Something went wrong on our side. Nothing of a failed write was kept. */
       500: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `service_unavailable`: A part that the service depends on is down or too slow. Nothing of a failed write was kept. */
       503: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
     };
@@ -1126,43 +1981,62 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** @description One key for each change, the same again when it is sent again: 1 to 256 characters. The first answer is kept for 24 hours and replayed, byte for byte, with `Idempotent-Replayed: true`. */
+        /** @description One key for each change, the same again when it is sent again: 1 to 256 characters after trimming, no control characters, one header. The first answer is kept for 24 hours and replayed, byte for byte, with `Idempotent-Replayed: true`. */
         'Idempotency-Key': string;
-        /** @description Update only if the asset still has this entity tag; otherwise 412. */
+        /** @description Update only if the asset still has this entity tag (one of these, separated by commas; `*` for any), otherwise 412. Judged after the replay of an earlier answer. */
         'If-Match'?: string;
+        /**
+         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
       };
       path: {
-        /** @description Public asset id. */
+        /** @description Public asset id: 8-4-4-4-12 hexadecimal digits in either case. */
         id: string;
       };
       cookie?: never;
     };
-    /** @description As `application/json` an absent and a null member both keep what is there. As `application/merge-patch+json` (RFC 7396) null clears it. */
+    /** @description At most 256 KiB, not compressed. As `application/json` an absent and a null member both keep what is there. As `application/merge-patch+json` (RFC 7396) null clears it. */
     requestBody: {
       content: {
-        'application/json': components['schemas']['AssetMetadataPatchDto'];
-        'application/merge-patch+json': components['schemas']['AssetMetadataPatchDto'];
+        'application/json': components['schemas']['AssetMetadataPatchRequest'];
+        'application/merge-patch+json': components['schemas']['AssetMetadataPatchRequest'];
       };
     };
     responses: {
       /** @description The updated asset. */
       200: {
         headers: {
-          /** @description Strong entity tag of this version of the asset. */
-          ETag?: string;
+          'Cache-Control': components['headers']['Cache-Control'];
+          ETag: components['headers']['ETag'];
+          'Idempotent-Replayed': components['headers']['Idempotent-Replayed.sometimes'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['AssetDto'];
+          'application/json': components['schemas']['Asset'];
         };
       };
       /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each member that is at fault. */
       400: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /**
@@ -1176,10 +2050,14 @@ export interface operations {
        */
       401: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /**
@@ -1189,19 +2067,34 @@ export interface operations {
        */
       403: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `not_found`: There is nothing at this path, or no such resource in the workspace of the token. */
       404: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /**
@@ -1211,64 +2104,128 @@ export interface operations {
        */
       409: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'Retry-After': components['headers']['Retry-After.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `precondition_failed`: The asset has changed since the version that `If-Match` names. */
       412: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `payload_too_large`: The body of the request is larger than 256 KiB. */
       413: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `unsupported_media_type`: The `Content-Type` is missing or not one that the operation reads, or the body is compressed. */
       415: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `rate_limited`: The application has used up its allowance for this class of requests. */
       429: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `headers_too_large`: The request line and headers together are larger than the server reads. */
+      431: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `internal_error`: Something went wrong on our side. Nothing of a failed write was kept. */
       500: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `service_unavailable`: A part that the service depends on is down or too slow. Nothing of a failed write was kept. */
       503: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
     };
@@ -1276,23 +2233,37 @@ export interface operations {
   listCategories: {
     parameters: {
       query?: {
-        /** @description Opaque cursor: `pageInfo.endCursor` of the page before, exactly as it was returned. Filters left out are those of the cursor; a filter sent must equal it. */
+        /** @description Opaque cursor: `pageInfo.endCursor` of the page before, exactly as it was returned; absent for the first page. Filters left out are those of the cursor; a filter sent must equal it. */
         pageCursor?: string;
         /** @description Items per page. */
         pageSize?: number;
       };
-      header?: never;
+      header?: {
+        /**
+         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
+      };
       path?: never;
       cookie?: never;
     };
     requestBody?: never;
     responses: {
+      /** @description A page of categories. */
       200: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/json': components['schemas']['AssetCategoryPageDto'];
+          'application/json': components['schemas']['AssetCategoryPage'];
         };
       };
       /**
@@ -1302,10 +2273,17 @@ export interface operations {
        */
       400: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /**
@@ -1319,48 +2297,122 @@ export interface operations {
        */
       401: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `insufficient_scope`: The token does not carry the scope that the operation needs. Write access does not include read access. */
       403: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `rate_limited`: The application has used up its allowance for this class of requests. */
       429: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `headers_too_large`: The request line and headers together are larger than the server reads. */
+      431: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `internal_error`: Something went wrong on our side. Nothing of a failed write was kept. */
       500: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
       /** @description `service_unavailable`: A part that the service depends on is down or too slow. Nothing of a failed write was kept. */
       503: {
         headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
         content: {
-          'application/problem+json': components['schemas']['ProblemDto'];
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
     };
   };
 }
+
+/** Every code that has an example in the contract. */
+export type ProblemCode =
+  | 'headers_too_large'
+  | 'idempotency_conflict'
+  | 'idempotency_in_progress'
+  | 'insufficient_scope'
+  | 'internal_error'
+  | 'invalid_client'
+  | 'invalid_cursor'
+  | 'invalid_request'
+  | 'invalid_scope'
+  | 'method_not_allowed'
+  | 'not_found'
+  | 'payload_too_large'
+  | 'precondition_failed'
+  | 'rate_limited'
+  | 'resource_not_writable'
+  | 'service_unavailable'
+  | 'token_expired'
+  | 'token_invalid'
+  | 'token_missing'
+  | 'token_superseded'
+  | 'unsupported_audience'
+  | 'unsupported_grant_type'
+  | 'unsupported_media_type'
+  | 'validation_failed';

@@ -6,11 +6,11 @@ export {
   type UpdateOptions,
   type WriteOptions,
 } from './compliance-client';
-export { type components, type operations, type paths } from './contract';
+export { type ProblemCode, type components, type operations, type paths } from './contract';
 export { FileTokenStore } from './file-token-store';
 export { MemoryTokenStore } from './memory-token-store';
 export { type Page, Pages } from './pages';
-export { ConnectionLost, type InputFault, Problem, type ProblemCode } from './problem';
+export { ConnectionLost, type InputFault, Problem } from './problem';
 export { type RedisCommand, RedisTokenStore } from './redis-token-store';
 export {
   type Asset,

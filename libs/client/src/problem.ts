@@ -1,9 +1,6 @@
-import { type components } from './contract';
+import { type ProblemCode, type components } from './contract';
 
-type ProblemBody = components['schemas']['ProblemDto'];
-
-/** Codes of this version of the contract. New ones may be added, so a `switch` needs a default. */
-export type ProblemCode = ProblemBody['code'] | 'unexpected_answer';
+type ProblemBody = components['schemas']['Problem'];
 
 /** An input at fault: where it stands (`pointer` into the body, `parameter` or `header`) and what is wrong with it. */
 export type InputFault = NonNullable<ProblemBody['errors']>[number];
@@ -13,8 +10,11 @@ export class Problem extends Error {
   override readonly name = 'Problem';
 
   constructor(
-    /** `unexpected_answer` when what answered was not the API but something in between. */
-    readonly code: ProblemCode | (string & {}),
+    /**
+     * New codes may be added, so a `switch` needs a default. `unexpected_answer`: what answered was not the API but
+     * something in between.
+     */
+    readonly code: ProblemCode | 'unexpected_answer' | (string & {}),
     readonly status: number,
     readonly detail: string,
     readonly errors: readonly InputFault[],

@@ -25,5 +25,8 @@ export type ComputerQuery = Query<'listComputers'>;
 
 /** A member that is absent or null stays as it is. */
 export type AssetPatch = Body<'updateAsset'>;
-/** 1 to 100 ids, and a patch without tags. */
-export type BulkUpdate = Body<'updateAssets'>;
+/** 1 to 100 ids, and what to change of each; tags cannot be. */
+export interface BulkUpdate {
+  readonly ids: readonly string[];
+  readonly patch: Omit<AssetPatch, 'tags'>;
+}

@@ -2,30 +2,42 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
+import { CONTRACT_FILE } from './generated-contract';
 import { postmanCollection } from './postman-collection';
 
 // `npm run generate` writes what follows from the committed contract; with `--check` it only says what is not up to date.
 
 const root = join(__dirname, '../..');
-const contractFile = join(root, 'docs/contract/openapi.json');
+const TYPES_FILE = join(root, 'libs/client/src/contract.ts');
 
 const HEADER =
   '// Generated from docs/contract/openapi.json by `npm run generate`; a test finds what was edited by hand.\n\n';
 
 async function clientTypes(contract: object): Promise<string> {
-  return HEADER + astToString(await openapiTS(JSON.stringify(contract), { alphabetize: true }));
+  const types = astToString(await openapiTS(JSON.stringify(contract), { alphabetize: true }));
+  const codes = [...new Set(problemCodesIn(contract))].sort().map((code) => `'${code}'`);
+  const problemCode = `/** Every code that has an example in the contract. */\nexport type ProblemCode = ${codes.join(' | ')};\n`;
+  return format(`${HEADER}${types}\n${problemCode}`, { ...(await resolveConfig(TYPES_FILE)), filepath: TYPES_FILE });
+}
+
+/** The contract leaves `code` open for new ones; those of today stand in its examples of problems. */
+function problemCodesIn(part: unknown): string[] {
+  if (typeof part !== 'object' || part === null) return [];
+  const { code, requestId } = part as { code?: unknown; requestId?: unknown };
+  if (typeof code === 'string' && typeof requestId === 'string') return [code];
+  return Object.values(part).flatMap(problemCodesIn);
 }
 
 const PRODUCTS = [
-  { file: join(root, 'libs/client/src/contract.ts'), generate: clientTypes },
+  { file: TYPES_FILE, generate: clientTypes },
   { file: join(root, 'docs/contract/postman-collection.json'), generate: postmanCollection },
 ];
 
 async function main(): Promise<void> {
-  const contract = JSON.parse(readFileSync(contractFile, 'utf8')) as object;
+  const contract = JSON.parse(readFileSync(CONTRACT_FILE, 'utf8')) as object;
   const check = process.argv.includes('--check');
   for (const { file, generate } of PRODUCTS) {
-    const text = await format(await generate(contract), { ...(await resolveConfig(file)), filepath: file });
+    const text = await generate(contract);
     if (!check) writeFileSync(file, text);
     else if (readFileSync(file, 'utf8') !== text) {
       process.stderr.write(`${relative(root, file)} does not follow from the contract: run \`npm run generate\`.\n`);

@@ -71,7 +71,7 @@ export async function postmanCollection(contract: object): Promise<string> {
   collection.variable = [...VARIABLES];
   collection.auth = CLIENT_CREDENTIALS;
   for (const folder of collection.item) for (const item of folder.item ?? [folder]) finish(item);
-  return JSON.stringify(collection);
+  return `${JSON.stringify(collection, null, 2)}\n`;
 }
 
 async function converted(contract: object): Promise<Collection> {
@@ -87,7 +87,7 @@ async function converted(contract: object): Promise<Collection> {
     convertV2(input, options, (error, result) => {
       const collection = result?.output?.[0]?.data;
       if (collection) resolve(collection as unknown as Collection);
-      else reject(error ?? new Error(result?.reason));
+      else reject(error instanceof Error ? error : new Error(result?.reason ?? 'No collection was made.'));
     });
   });
 }
