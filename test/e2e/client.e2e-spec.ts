@@ -1,0 +1,251 @@
+import { ComplianceClient, MemoryTokenStore, Problem, type ClientOptions } from '#libs/client';
+import { readFileSync } from 'node:fs';
+import { CONTRACT_FILE } from '../contract/generated-contract';
+import { type TestApp, startApp, startReplica } from '../support/start-app';
+
+describe('The client', () => {
+  let app: TestApp;
+  let workspace: string;
+  let api: ComplianceClient;
+  beforeAll(async () => {
+    app = await startApp();
+    workspace = await app.arrange.aWorkspace();
+    api = await aClient();
+  });
+  afterAll(() => app.stop());
+
+  const aClient = async (options: Partial<ClientOptions> = {}): Promise<ComplianceClient> =>
+    new ComplianceClient({ baseUrl: app.origin, ...(await app.arrange.anApplication(workspace)), ...options });
+  /** What the log has of a route since it had so many lines; a line is written when its answer is out. */
+  const requests = async (wanted: string, since: number, of = app) => {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return of.logLines.slice(since).filter(({ route }) => route === wanted);
+  };
+
+  it('has a method for every operation of the contract but the token, which it takes by itself', () => {
+    const { paths } = JSON.parse(readFileSync(CONTRACT_FILE, 'utf8')) as {
+      paths: Record<string, Record<string, { operationId: string }>>;
+    };
+    const operations = Object.values(paths).flatMap((path) =>
+      Object.values(path).map(({ operationId }) => operationId),
+    );
+    const methods = Object.getOwnPropertyNames(ComplianceClient.prototype).filter((name) => name !== 'constructor');
+    expect(methods.sort()).toEqual(operations.filter((name) => name !== 'issueToken').sort());
+  });
+
+  it('takes one token for many calls at once, and goes on using it', async () => {
+    const before = app.logLines.length;
+    const client = await aClient();
+    await Promise.all(Array.from({ length: 20 }, () => client.listCategories().pages().next()));
+    await client.listComputers().pages().next();
+    expect(await requests('/oauth/token', before)).toHaveLength(1);
+  });
+
+  it('walks every item of a list exactly once, page after page, as often as it is asked', async () => {
+    const space = await app.arrange.aWorkspace();
+    const ids: string[] = [];
+    for (let made = 0; made < 7; made += 1) ids.push((await app.arrange.anAsset(space)).id);
+    const computer = await app.arrange.anAsset(space, { type: 'COMPUTER', name: 'ada-mbp' });
+    const client = new ComplianceClient({ baseUrl: app.origin, ...(await app.arrange.anApplication(space)) });
+
+    const list = client.listAssets({ categoryKey: 'CUSTOM', pageSize: 3 });
+    for (let walk = 0; walk < 2; walk += 1) {
+      const seen: string[] = [];
+      for await (const asset of list) seen.push(asset.id);
+      expect(seen.sort()).toEqual([...ids].sort());
+    }
+    const sizes: number[] = [];
+    for await (const { results, pageInfo } of list.pages()) {
+      sizes.push(results.length);
+      expect(pageInfo.totalCount).toBe(7);
+    }
+    expect(sizes).toEqual([3, 3, 1]);
+
+    for await (const { id, name } of client.listComputers()) expect([id, name]).toEqual([computer.id, 'ada-mbp']);
+    expect((await client.getComputer(computer.id)).body.name).toBe('ada-mbp');
+    const keys: string[] = [];
+    for await (const { key } of client.listCategories({ pageSize: 2 })) keys.push(key);
+    expect(keys).toEqual(['CLOUD', 'COMPUTER', 'CUSTOM', 'INFORMATION', 'EMPLOYEE']);
+  });
+
+  it('goes on from the cursor of an earlier walk', async () => {
+    const first = await api.listCategories({ pageSize: 2 }).pages().next();
+    const pageCursor = first.value?.pageInfo.endCursor as string;
+    const rest: string[] = [];
+    for await (const { key } of api.listCategories({ pageSize: 2, pageCursor })) rest.push(key);
+    expect(rest).toEqual(['CUSTOM', 'INFORMATION', 'EMPLOYEE']);
+  });
+
+  it('tells whether the service lives, without a token', async () => {
+    const before = app.logLines.length;
+    const stranger = new ComplianceClient({ baseUrl: `${app.origin}/`, clientId: 'ci_x', clientSecret: 'cs_x' });
+    expect((await stranger.getHealth()).body).toEqual({ status: 'ok', version: '1.0.0' });
+    expect(await requests('/oauth/token', before)).toEqual([]);
+  });
+
+  describe('updates', () => {
+    it('an asset, under a key of its own each time, and gives the version for the next', async () => {
+      const { id } = await app.arrange.anAsset(workspace);
+      const first = await api.updateAsset(id, { description: 'Reviewed', classification: 'INTERNAL' });
+      expect(first).toMatchObject({
+        body: { id, description: 'Reviewed', classification: 'INTERNAL' },
+        etag: '"2"',
+        replayed: false,
+        requestId: expect.any(String) as string,
+      });
+      const second = await api.updateAsset(id, { description: null }, { ifMatch: '"2"' });
+      expect([second.body.description, second.replayed]).toEqual(['Reviewed', false]);
+      const third = await api.updateAsset(id, { description: null }, { nullClears: true });
+      expect(third.body.description).toBeNull();
+      expect((await api.getAsset(id)).etag).toBe(third.etag);
+    });
+
+    it('replays the answer of a key that the caller names again', async () => {
+      const { id } = await app.arrange.anAsset(workspace);
+      const options = { idempotencyKey: 'nightly-review-7' };
+      const first = await api.updateAsset(id, { description: 'Nightly' }, options);
+      const again = await api.updateAsset(id, { description: 'Nightly' }, options);
+      expect([first.replayed, again.replayed]).toEqual([false, true]);
+      expect(again.body).toEqual(first.body);
+      await expect(api.updateAsset(id, { description: 'Other' }, options)).rejects.toMatchObject({
+        code: 'idempotency_conflict',
+      });
+    });
+
+    it('many assets at once', async () => {
+      const { id } = await app.arrange.anAsset(workspace);
+      const { body } = await api.updateAssets({ ids: [id, workspace], patch: { classification: 'PUBLIC' } });
+      expect(body).toMatchObject({ successfulUpdates: 1, failedUpdates: 1, failures: [{ id: workspace }] });
+    });
+
+    it('refuses to lose what somebody else wrote', async () => {
+      const { id } = await app.arrange.anAsset(workspace);
+      const { etag } = await api.getAsset(id);
+      await api.updateAsset(id, { description: 'Theirs' });
+      const update = api.updateAsset(id, { description: 'Ours' }, { ifMatch: etag as string });
+      await expect(update).rejects.toMatchObject({ name: 'Problem', status: 412, code: 'precondition_failed' });
+    });
+  });
+
+  describe('problems', () => {
+    it('say what the API said: code, status, detail, the inputs at fault and the request', async () => {
+      const before = app.logLines.length;
+      const problem = (await api
+        .listAssets({ pageSize: 101 })
+        .pages()
+        .next()
+        .catch((error: unknown) => error)) as Problem;
+      expect(problem).toBeInstanceOf(Problem);
+      expect(problem).toMatchObject({
+        code: 'validation_failed',
+        status: 400,
+        detail: expect.stringContaining('pageSize') as string,
+        errors: [{ parameter: 'pageSize' }],
+        requestId: app.logLines.at(-1)?.['requestId'],
+        retryAfterSeconds: null,
+      });
+      expect(await requests('/v1/inventory/assets', before)).toHaveLength(1);
+    });
+
+    it('of the token are thrown by the call that needed it', async () => {
+      const client = await aClient({ clientSecret: 'wrong' });
+      await expect(client.getAsset(workspace)).rejects.toMatchObject({ code: 'invalid_client', status: 401 });
+    });
+
+    it('say when to come back, and are not waited for longer than the caller wants', async () => {
+      const limited = await startReplica(app, { RATE_LIMIT_READ: '1/1' });
+      try {
+        const client = await aClient({ baseUrl: limited.origin, retry: { longestRetryAfterSeconds: 10 } });
+        await client.getAsset((await app.arrange.anAsset(workspace)).id);
+        const problem = (await client.getAsset(workspace).catch((error: unknown) => error)) as Problem;
+        expect(problem).toMatchObject({ code: 'rate_limited', status: 429 });
+        expect(problem.retryAfterSeconds).toBeGreaterThan(10);
+      } finally {
+        await limited.stop();
+      }
+    });
+  });
+
+  describe('given up by its signal', () => {
+    it('throws the reason at once, while it waits for the next attempt, too', async () => {
+      const limited = await startReplica(app, { RATE_LIMIT_READ: '1/1' });
+      try {
+        const client = await aClient({ baseUrl: limited.origin });
+        await client.listComputers().pages().next();
+        const since = Date.now();
+        const reason = new Error('enough');
+        const controller = new AbortController();
+        setTimeout(() => controller.abort(reason), 150);
+        const walk = client.listComputers({}, { signal: controller.signal }).pages().next();
+        await expect(walk).rejects.toBe(reason);
+        expect(Date.now() - since).toBeLessThan(1_000);
+        await expect(client.getHealth({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+      } finally {
+        await limited.stop();
+      }
+    });
+
+    it('leaves the token that others wait for on its way', async () => {
+      const before = app.logLines.length;
+      const client = await aClient();
+      const controller = new AbortController();
+      const given = client.getAsset(workspace, { signal: controller.signal });
+      const other = client.listComputers().pages().next();
+      await Promise.resolve();
+      controller.abort(new Error('enough'));
+      await expect(given).rejects.toThrow('enough');
+      expect((await other).value?.pageInfo.hasNextPage).toBe(false);
+      expect(await requests('/oauth/token', before)).toHaveLength(1);
+    });
+  });
+
+  describe('when its token is not accepted any more', () => {
+    it('looks for a newer one in the store before it takes one itself', async () => {
+      const credentials = await app.arrange.anApplication(workspace);
+      const tokenStore = new MemoryTokenStore();
+      const [one, other] = [1, 2].map(
+        () => new ComplianceClient({ baseUrl: app.origin, ...credentials, tokenStore }),
+      ) as [ComplianceClient, ComplianceClient];
+      await Promise.all([one, other].map((client) => client.listComputers().pages().next()));
+      // Somebody without the store takes a token: the one that both hold is superseded.
+      const stranger = new ComplianceClient({ baseUrl: app.origin, ...credentials });
+      await stranger.listComputers().pages().next();
+      const before = app.logLines.length;
+      await one.listComputers().pages().next();
+      expect(await requests('/oauth/token', before)).toHaveLength(1);
+      await other.listComputers().pages().next();
+      expect(await requests('/oauth/token', before)).toHaveLength(1);
+    });
+
+    it('gives up, and says so, when each new one is superseded at once', async () => {
+      const credentials = await app.arrange.anApplication(workspace);
+      const form = { grant_type: 'client_credentials', client_id: credentials.clientId } as const;
+      const client = new ComplianceClient({
+        baseUrl: app.origin,
+        ...credentials,
+        fetch: async (input, init) => {
+          if ((input as Request).url.includes('/v1/')) {
+            await app.client().requestToken({ ...form, client_secret: credentials.clientSecret });
+          }
+          return fetch(input, init);
+        },
+      });
+      await expect(client.getAsset(workspace)).rejects.toMatchObject({ code: 'token_superseded' });
+    });
+
+    it('takes a new one when it has expired, unseen by the caller', async () => {
+      const shortLived = await startReplica(app, { ACCESS_TOKEN_TTL_SECONDS: '1' });
+      try {
+        const client = await aClient({ baseUrl: shortLived.origin });
+        const before = shortLived.logLines.length;
+        await client.listComputers().pages().next();
+        await new Promise((resolve) => setTimeout(resolve, 950));
+        await client.listComputers().pages().next();
+        expect(await requests('/oauth/token', before, shortLived)).toHaveLength(2);
+        expect(shortLived.logLines.slice(before).filter(({ status }) => status === 401)).toEqual([]);
+      } finally {
+        await shortLived.stop();
+      }
+    });
+  });
+});
