@@ -58,6 +58,10 @@ function retryAfterSeconds(headers: Headers): number | null {
 }
 
 function reasonOf(error: unknown): string {
-  const { message, cause } = error as Error;
-  return cause instanceof Error ? cause.message || String((cause as { code?: unknown }).code) : message;
+  const { message, cause } = error as {
+    readonly message: string;
+    readonly cause?: { message?: string; code?: string };
+  };
+  // fetch hides what happened in its cause, which has a code alone when several addresses were tried.
+  return cause?.message || cause?.code || message;
 }
