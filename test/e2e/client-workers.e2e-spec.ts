@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createInterface } from 'node:readline';
-import { FileTokenStore } from '#libs/client';
 import { type TestApp, startApp } from '../support/start-app';
 
 interface Outcome {
@@ -107,24 +106,5 @@ describe('Workers of one application, each a process of its own', () => {
     const [file, ...others] = readdirSync(directory);
     expect(others).toEqual([]);
     expect(statSync(join(directory, file as string)).mode & 0o777).toBe(0o600);
-  });
-
-  it('take over from one that died while it held the lock', async () => {
-    const store = new FileTokenStore(directory);
-    expect(await store.tryLock('any')).not.toBeNull();
-    const [lock] = readdirSync(directory) as [string];
-    expect(await store.tryLock('any')).toBeNull();
-    const longAgo = Date.now() / 1000 - 31;
-    utimesSync(join(directory, lock), longAgo, longAgo);
-    expect(await store.tryLock('any')).toBeNull();
-    expect(await store.tryLock('any')).not.toBeNull();
-  });
-
-  it('read a broken file as none', async () => {
-    const store = new FileTokenStore(directory);
-    await store.write('any', { accessToken: 'a', usableUntil: 1 });
-    const [file] = readdirSync(directory) as [string];
-    writeFileSync(join(directory, file), '{"accessToken":');
-    expect(await store.read('any')).toBeNull();
   });
 });

@@ -1,0 +1,90 @@
+import { ConnectionLost, Problem } from './problem';
+import { DEFAULT_RETRY, pauseAfter, retried } from './retry';
+
+const problem = (status: number, code: string, retryAfterSeconds: number | null = null) =>
+  new Problem(code, status, '', [], null, retryAfterSeconds);
+const pausesAfter = (error: unknown, made: number) =>
+  Array.from({ length: 200 }, () => pauseAfter(error, made, DEFAULT_RETRY) ?? NaN);
+
+describe('The pause before another attempt', () => {
+  it('is drawn below a bound that doubles and ends at ten seconds', () => {
+    for (const [made, bound] of [
+      [1, 200],
+      [2, 400],
+      [4, 1_600],
+      [9, 10_000],
+    ] as const) {
+      const pauses = pausesAfter(new ConnectionLost(new Error('gone')), made);
+      expect(Math.min(...pauses)).toBeGreaterThanOrEqual(0);
+      expect(Math.max(...pauses)).toBeLessThan(bound);
+      expect(Math.max(...pauses)).toBeGreaterThan(bound / 2);
+      expect(new Set(pauses).size).toBeGreaterThan(100);
+    }
+  });
+
+  it('is never shorter than Retry-After', () => {
+    const pauses = pausesAfter(problem(429, 'rate_limited', 2), 1);
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(2_000);
+    expect(Math.max(...pauses)).toBeLessThan(2_200);
+  });
+
+  it.each([
+    [429, 'rate_limited'],
+    [503, 'service_unavailable'],
+    [502, 'unexpected_answer'],
+    [504, 'unexpected_answer'],
+    [409, 'idempotency_in_progress'],
+  ])('is made after %i %s', (status, code) => {
+    expect(pauseAfter(problem(status, code), 1, DEFAULT_RETRY)).not.toBeNull();
+  });
+
+  it.each([
+    [400, 'validation_failed'],
+    [401, 'invalid_client'],
+    [403, 'insufficient_scope'],
+    [404, 'not_found'],
+    [409, 'idempotency_conflict'],
+    [412, 'precondition_failed'],
+    [500, 'internal_error'],
+  ])('is not made after %i %s', (status, code) => {
+    expect(pauseAfter(problem(status, code), 1, DEFAULT_RETRY)).toBeNull();
+  });
+
+  it('is not made after an answer that asks for more than a minute, nor after a fault of the program', () => {
+    expect(pauseAfter(problem(429, 'rate_limited', 61), 1, DEFAULT_RETRY)).toBeNull();
+    expect(pauseAfter(new RangeError('ours'), 1, DEFAULT_RETRY)).toBeNull();
+  });
+});
+
+describe('Attempts', () => {
+  it('are so many as the policy says, and the last failure is thrown', async () => {
+    let made = 0;
+    const attempt = () => Promise.reject(new ConnectionLost(new Error(`attempt ${(made += 1)}`)));
+    const policy = { ...DEFAULT_RETRY, firstPauseMs: 1, attempts: 3 };
+    await expect(retried(attempt, policy, new AbortController().signal)).rejects.toThrow('attempt 3');
+    expect(made).toBe(3);
+  });
+});
+
+describe('A problem', () => {
+  const answer = (body: string, headers: Record<string, string>) =>
+    Problem.of(new Response(body, { status: 503, statusText: 'Service Unavailable', headers }));
+
+  it('of something in between says what there is to say', async () => {
+    expect(await answer('<html>', { 'X-Request-Id': 'r-1' })).toMatchObject({
+      code: 'unexpected_answer',
+      status: 503,
+      detail: 'Service Unavailable',
+      errors: [],
+      requestId: 'r-1',
+      retryAfterSeconds: null,
+    });
+  });
+
+  it('reads Retry-After as seconds and as a date', async () => {
+    expect((await answer('{}', { 'Retry-After': '7' })).retryAfterSeconds).toBe(7);
+    const date = new Date(Date.now() + 90_000).toUTCString();
+    expect((await answer('{}', { 'Retry-After': date })).retryAfterSeconds).toBeGreaterThan(80);
+    expect((await answer('{}', { 'Retry-After': 'soon' })).retryAfterSeconds).toBeNull();
+  });
+});

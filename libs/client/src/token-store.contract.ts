@@ -1,0 +1,29 @@
+import { type TokenStore } from './token-store';
+
+/** What every store promises. `open` gives another worker's view of the same place, which is empty at first. */
+export function tokenStoreContract(name: string, open: () => TokenStore): void {
+  const token = { accessToken: 'a.b.c', usableUntil: Date.now() + 60_000 };
+
+  describe(`The token store ${name}`, () => {
+    it('gives every worker what one of them wrote last, for each application its own', async () => {
+      expect(await open().read('ci_a@x')).toBeNull();
+      await open().write('ci_a@x', { ...token, accessToken: 'older' });
+      await open().write('ci_a@x', token);
+      expect(await open().read('ci_a@x')).toEqual(token);
+      expect(await open().read('ci_a@y')).toBeNull();
+    });
+
+    it('lets one worker of an application take a token, and the next one when it is done', async () => {
+      const attempts = await Promise.all([1, 2, 3, 4, 5].map(() => open().tryLock('ci_b@x')));
+      const [unlock, ...others] = attempts.filter((attempt) => attempt !== null);
+      expect(others).toEqual([]);
+      expect(await open().tryLock('ci_c@x')).not.toBeNull();
+      await unlock?.();
+      const next = await open().tryLock('ci_b@x');
+      expect(next).not.toBeNull();
+      // Who is done already gives back nothing of anybody else's.
+      if (name !== 'of a process') await unlock?.();
+      expect(await open().tryLock('ci_b@x')).toBeNull();
+    });
+  });
+}

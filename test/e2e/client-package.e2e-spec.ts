@@ -1,0 +1,85 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type TestApp, startApp } from '../support/start-app';
+
+const root = join(__dirname, '../..');
+
+const CONSUMER = `
+import { ComplianceClient, Problem, type Asset } from 'compliance-public-api-client';
+const api = new ComplianceClient({ baseUrl: 'https://api.example.com', clientId: 'ci', clientSecret: 'cs' });
+export async function names(): Promise<string[]> {
+  const found: string[] = [];
+  try {
+    for await (const asset of api.listAssets({ categoryKey: 'CLOUD', hasOwner: false })) found.push(asset.name);
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'rate_limited') return [];
+    throw error;
+  }
+  // @ts-expect-error no such category
+  api.listAssets({ categoryKey: 'CLOUDS' });
+  // @ts-expect-error tags cannot be updated in bulk
+  await api.updateAssets({ ids: ['x'], patch: { tags: [] } });
+  const asset: Asset = (await api.updateAsset('x', { tags: [{ key: 'env' }] })).body;
+  return [...found, asset.name];
+}
+`;
+
+describe('The client as a package', () => {
+  let directory: string;
+  let app: TestApp;
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'compliance-client-'));
+    app = await startApp();
+    const packed = run('npm', ['pack', '--silent', '--pack-destination', directory], join(root, 'libs/client'));
+    const modules = join(directory, 'node_modules');
+    mkdirSync(modules);
+    run('tar', ['-xzf', join(directory, packed.trim().split('\n').at(-1) as string), '-C', modules], directory);
+    run('mv', ['package', 'compliance-public-api-client'], modules);
+    for (const dependency of ['openapi-fetch', 'openapi-typescript-helpers']) {
+      symlinkSync(join(root, 'node_modules', dependency), join(modules, dependency));
+    }
+  });
+  afterAll(async () => {
+    await app.stop();
+    rmSync(directory, { recursive: true });
+  });
+
+  const run = (program: string, words: readonly string[], cwd: string): string => {
+    const { status, stdout, stderr } = spawnSync(program, words, { cwd, encoding: 'utf8', timeout: 60_000 });
+    if (status !== 0) throw new Error(`${program} ${words.join(' ')}: ${stdout}${stderr}`);
+    return stdout;
+  };
+
+  it('holds what it needs and nothing else', () => {
+    const files = readdirSync(join(directory, 'node_modules/compliance-public-api-client'), { recursive: true });
+    const names = (files as string[]).filter((name) => name !== 'dist');
+    expect(names).toEqual(expect.arrayContaining(['package.json', 'README.md', 'dist/index.js', 'dist/index.d.ts']));
+    const others = names.filter((name) => !/^(package\.json|README\.md|dist\/[a-z-]+\.(js|js\.map|d\.ts))$/.test(name));
+    expect(others).toEqual([]);
+  });
+
+  it.each([
+    ['import', 'module.mjs', "import { ComplianceClient } from 'compliance-public-api-client';"],
+    ['require', 'script.cjs', "const { ComplianceClient } = require('compliance-public-api-client');"],
+  ])('works by %s', async (_, file, loading) => {
+    const program = join(directory, file);
+    const client = `new ComplianceClient({ baseUrl: '${app.origin}', clientId: 'a', clientSecret: 'b' })`;
+    writeFileSync(program, `${loading}\n${client}.getHealth().then(({ body }) => console.log(body.status));\n`);
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [program], { timeout: 20_000 });
+    expect([stdout, stderr]).toEqual(['ok\n', '']);
+  });
+
+  it('tells a strict compiler what may be sent and what comes back', () => {
+    writeFileSync(join(directory, 'consumer.ts'), CONSUMER);
+    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', 'node'];
+    const types = ['--typeRoots', join(root, 'node_modules/@types')];
+    run(
+      process.execPath,
+      [join(root, 'node_modules/typescript/bin/tsc'), ...options, ...types, 'consumer.ts'],
+      directory,
+    );
+  });
+});

@@ -1,0 +1,58 @@
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { FileTokenStore, LOCK_MS, MemoryTokenStore, RedisTokenStore } from '#libs/client';
+import { tokenStoreContract } from '../../libs/client/src/token-store.contract';
+
+const directory = mkdtempSync(join(tmpdir(), 'compliance-client-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const memory = new MemoryTokenStore();
+tokenStoreContract('of a process', () => memory);
+
+describe('in files', () => {
+  const at = join(directory, 'not', 'there', 'yet');
+  tokenStoreContract('in a directory', () => new FileTokenStore(at));
+
+  it('passes the lock of a worker that died on, half a minute later', async () => {
+    const place = join(directory, 'dead');
+    const store = new FileTokenStore(place);
+    expect(await store.tryLock('any')).not.toBeNull();
+    const [lock] = readdirSync(place) as [string];
+    const longAgo = (Date.now() - LOCK_MS - 1_000) / 1000;
+    utimesSync(join(place, lock), longAgo, longAgo);
+    expect(await store.tryLock('any')).toBeNull();
+    expect(await store.tryLock('any')).not.toBeNull();
+  });
+
+  it('reads a broken file as none', async () => {
+    const place = join(directory, 'broken');
+    const store = new FileTokenStore(place);
+    await store.write('any', { accessToken: 'a', usableUntil: 1 });
+    writeFileSync(join(place, (readdirSync(place) as [string])[0]), '{"accessToken":');
+    expect(await store.read('any')).toBeNull();
+  });
+});
+
+describe('in Redis', () => {
+  const redis = new Redis(process.env['TEST_REDIS_URL'] as string, { lazyConnect: true });
+  const prefix = `client-${process.pid}-${Date.now()}:`;
+  const open = () => new RedisTokenStore((command, ...rest) => redis.call(command, ...rest), prefix);
+  beforeAll(() => redis.connect());
+  afterAll(async () => {
+    await redis.del(await redis.keys(`${prefix}*`));
+    redis.disconnect();
+  });
+  tokenStoreContract('in Redis', open);
+
+  it('passes the lock of a worker that died on, half a minute later, and keeps no token longer than it is of use', async () => {
+    await open().tryLock('any');
+    await open().write('any', { accessToken: 'a', usableUntil: Date.now() + 5_000 });
+    const [lock, token] = [await redis.pttl(`${prefix}any:lock`), await redis.pttl(`${prefix}any`)];
+    expect(lock).toBeGreaterThan(LOCK_MS - 5_000);
+    expect(lock).toBeLessThanOrEqual(LOCK_MS);
+    expect(token).toBeGreaterThan(1_000);
+    expect(token).toBeLessThanOrEqual(5_000);
+  });
+});
