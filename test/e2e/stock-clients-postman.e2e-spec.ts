@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CONTRACT_FILE } from '../contract/generated-contract';
+import { ApiClient, type Answer } from '../support/api-client';
+import { type TestApp, startApp } from '../support/start-app';
+
+interface Parameter {
+  readonly key: string;
+  readonly value: string;
+  readonly disabled?: boolean;
+}
+interface Item {
+  readonly name: string;
+  readonly item?: readonly Item[];
+  readonly request: {
+    readonly method: string;
+    readonly url: { readonly path: readonly string[]; readonly query: Parameter[]; readonly variable: Parameter[] };
+    readonly header: readonly Parameter[];
+    readonly body?: { readonly raw?: string; readonly urlencoded?: readonly Parameter[] };
+    readonly auth?: { readonly type: string };
+  };
+}
+interface Collection {
+  readonly item: readonly Item[];
+  readonly variable: readonly Parameter[];
+  readonly auth: { readonly type: string; readonly oauth2: readonly Parameter[] };
+}
+
+const collection = JSON.parse(
+  readFileSync(join(__dirname, '../../docs/contract/postman-collection.json'), 'utf8'),
+) as Collection;
+const items = collection.item.flatMap((folder) => folder.item ?? [folder]);
+const enabled = (parameters: readonly Parameter[]) => parameters.filter(({ disabled }) => disabled !== true);
+const pairs = (parameters: readonly Parameter[], fill: (text: string) => string) =>
+  enabled(parameters).map(({ key, value }): [string, string] => [key, fill(value)]);
+
+describe('The Postman collection', () => {
+  let app: TestApp;
+  let values: Record<string, string>;
+  let token: string;
+  beforeAll(async () => {
+    app = await startApp();
+    const workspace = await app.arrange.aWorkspace();
+    const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
+    const { id: assetId } = await app.arrange.anAsset(workspace);
+    const { id: computerId } = await app.arrange.anAsset(workspace, { type: 'COMPUTER' });
+    values = { baseUrl: app.origin, clientId, clientSecret, assetId, computerId };
+    const { oauth2 } = collection.auth;
+    const setting = (key: string) => filled(oauth2.find((one) => one.key === key)?.value ?? '');
+    // What Postman does at "Get New Access Token", with credentials in a Basic header.
+    const basic = Buffer.from(`${setting('clientId')}:${setting('clientSecret')}`).toString('base64');
+    const answer = await fetch(setting('accessTokenUrl'), {
+      method: 'POST',
+      headers: { Authorization: `Basic ${basic}` },
+      body: new URLSearchParams({ grant_type: setting('grant_type') }),
+    });
+    token = ((await answer.json()) as { access_token: string }).access_token;
+  });
+  afterAll(() => app.stop());
+
+  const filled = (text: string): string =>
+    text.replace(/\{\{([^}]+)\}\}/g, (_, name: string) => (name === '$guid' ? randomUUID() : (values[name] ?? name)));
+
+  const send = async ({ request }: Item): Promise<Answer> => {
+    const { url, method, header, body, auth } = request;
+    const places = Object.fromEntries(url.variable.map(({ key, value }) => [`:${key}`, filled(value)]));
+    const path = url.path.map((part) => places[part] ?? part).join('/');
+    const query = new URLSearchParams(pairs(url.query, filled)).toString();
+    const form = new URLSearchParams(pairs(body?.urlencoded ?? [], filled));
+    return new ApiClient(app.origin, auth?.type === 'noauth' ? undefined : token).send(method, `/${path}?${query}`, {
+      headers: pairs(header, filled),
+      body: body?.raw === undefined ? (method === 'POST' ? form.toString() : undefined) : filled(body.raw),
+    });
+  };
+
+  it('has every operation of the contract, and asks for no value but its variables', () => {
+    const { paths } = JSON.parse(readFileSync(CONTRACT_FILE, 'utf8')) as { paths: Record<string, object> };
+    const operations = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const requests = items.map(({ request: { method, url } }) => `${method} /${url.path.join('/')}`);
+    expect(requests.map((one) => one.replace(/:(\w+)/, '{$1}')).sort()).toEqual(operations.sort());
+    expect(collection.variable.map(({ key }) => key).sort()).toEqual(Object.keys(values).sort());
+  });
+
+  it('sends a fresh Idempotency-Key with every write', () => {
+    const writes = items.filter(({ request }) => request.method === 'PATCH');
+    expect(writes.length).toBeGreaterThan(1);
+    for (const { request } of writes) {
+      expect(enabled(request.header)).toContainEqual(
+        expect.objectContaining({ key: 'Idempotency-Key', value: '{{$guid}}' }) as Parameter,
+      );
+    }
+  });
+
+  // The token last: it supersedes the one of the others.
+  it.each(items.map((item) => [item.name, item] as const).sort(([a]) => (a.includes('token') ? 1 : -1)))(
+    '%s: works as it is',
+    async (_, item) => {
+      const answer = await send(item);
+      expect([answer.status, answer.status === 200 ? '' : answer.text]).toEqual([200, '']);
+    },
+  );
+});
