@@ -1,0 +1,163 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { demandProgram } from '../support/debian-program';
+import { type Example, LANGUAGES, type Language, examplesOf } from '../support/doc-examples';
+import { MeddlingProxy } from '../support/meddling-proxy';
+import { type TestApp, startApp, startReplica } from '../support/start-app';
+
+const PAGES = [
+  ...['getting-started.md', 'authentication.md', 'pagination.md', 'filters.md', 'updates.md'],
+  ...['rate-limits.md', 'errors.md', 'versioning.md'],
+];
+const NAMES = ['token', 'list', 'filter', 'get', 'update', 'bulk', 'if-match', 'limits', 'errors'];
+/** Lines that start things; the tests of `npm start` and of the operators' commands run them. */
+const RUN_ELSEWHERE = [/^npm ci && npm start$/, /^npm run --silent admin -- /, /^export /];
+
+const examples = PAGES.flatMap(examplesOf);
+const ASSETS = 106;
+
+const idsOf = (page: string) => (JSON.parse(page) as { results: { id: string }[] }).results.map(({ id }) => id);
+
+describe('The examples of the documentation', () => {
+  it('stand there for each task in curl, JavaScript and Python, and each is run here', () => {
+    const named = examples.flatMap(({ name, language }) => (name === null ? [] : [`${name} ${language}`]));
+    expect(named.sort()).toEqual(NAMES.flatMap((name) => LANGUAGES.map((language) => `${name} ${language}`)).sort());
+    const others = examples.filter(({ name }) => name === null).flatMap(({ code }) => code.trim().split('\n'));
+    expect(others.filter((line) => !RUN_ELSEWHERE.some((known) => known.test(line)))).toEqual([]);
+  });
+});
+
+describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
+  let app: TestApp;
+  let proxy: MeddlingProxy;
+  let workspace: string;
+  let directory: string;
+  let environment: Record<string, string>;
+  let id: string;
+  beforeAll(async () => {
+    demandProgram('curl', 'curl');
+    demandProgram('python3', 'python3-minimal');
+    app = await startApp();
+    proxy = await MeddlingProxy.to(app.origin);
+    directory = mkdtempSync(join(tmpdir(), 'compliance-examples-'));
+    workspace = await app.arrange.aWorkspace();
+    for (let made = 0; made < ASSETS - 6; made += 1) await app.arrange.anAsset(workspace, { name: `badge ${made}` });
+    const { id: owner } = await app.arrange.anEmployee(workspace);
+    for (const name of ['logs', 'backups', 'queue']) {
+      await app.arrange.anAsset(workspace, { type: 'CLOUD_STORAGE_BUCKET', name });
+    }
+    await app.arrange.anAsset(workspace, { type: 'CLOUD_STORAGE_BUCKET', name: 'owned', ownerId: owner });
+    await app.arrange.aTagKey(workspace, 'env');
+    id = (await app.arrange.anAsset(workspace, { name: 'printer' })).id;
+    const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
+    environment = { BASE_URL: proxy.origin, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret, ID: id };
+    environment['TOKEN'] = (await run('token')).trim();
+  });
+  beforeEach(() => {
+    proxy.meddling = {};
+  });
+  afterAll(async () => {
+    await proxy.close();
+    await app.stop();
+    rmSync(directory, { recursive: true });
+  });
+
+  /** What the example says on stdout, run by its own program in an empty directory. It fails when the program does. */
+  const run = async (name: string, overrides: Record<string, string> = {}): Promise<string> => {
+    const { code } = examples.find((one) => one.name === name && one.language === language) as Example;
+    const [program, extension] = { sh: ['sh', 'sh'], js: [process.execPath, 'mjs'], python: ['python3', 'py'] }[
+      language
+    ] as [string, string];
+    const file = join(directory, `${name}.${extension}`);
+    writeFileSync(file, code);
+    const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment, ...overrides };
+    const { stdout, stderr } = await promisify(execFile)(program, [file], { cwd: directory, env, timeout: 25_000 });
+    // curl says there what it tries again.
+    if (language !== 'sh') expect(stderr).toBe('');
+    return stdout;
+  };
+  const asset = async (of = id) => (await app.client(environment['TOKEN']).get(`/v1/inventory/assets/${of}`)).body;
+  const audited = async () => {
+    const { rows } = await app.database.admin.query('SELECT 1 FROM audit_event WHERE asset_id = $1', [id]);
+    return rows.length;
+  };
+
+  it('get a token that opens the API', async () => {
+    expect(environment['TOKEN']).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+    expect((await asset())['name']).toBe('printer');
+  });
+
+  it('list every asset exactly once, over two pages', async () => {
+    const lines = (await run('list')).trim().split('\n');
+    const ids = language === 'sh' ? lines.flatMap(idsOf) : lines.map((line) => line.split(' ')[0]);
+    const { rows } = await app.database.admin.query<{ id: string }>(
+      'SELECT public_id AS id FROM asset WHERE workspace_id = $1',
+      [workspace],
+    );
+    expect(rows).toHaveLength(ASSETS);
+    expect([...ids].sort()).toEqual(rows.map((row) => row.id).sort());
+  });
+
+  it('list what their filters say', async () => {
+    const said = await run('filter');
+    for (const name of ['logs', 'backups', 'queue']) expect(said).toContain(name);
+    expect(said).not.toContain('owned');
+    expect(said).toMatch(language === 'sh' ? /"totalCount":3}/ : /^3 without an owner\n/);
+  });
+
+  it('read one asset and its version', async () => {
+    const said = await run('get');
+    expect(said).toContain('printer');
+    expect(said).toMatch(/"1"/);
+  });
+
+  it('update it once, though the answer is lost', async () => {
+    let cuts = 0;
+    proxy.meddling = { cut: ({ method }) => method === 'PATCH' && (cuts += 1) === 1 };
+    expect(await run('update')).toContain(language === 'sh' ? '200\n' : 'Access logs');
+    expect(cuts).toBe(2);
+    expect(await audited()).toBe(1);
+    expect(await asset()).toMatchObject({
+      classification: 'INTERNAL',
+      description: 'Access logs',
+      tags: [{ key: 'env' }],
+    });
+  });
+
+  it('update many', async () => {
+    expect(await run('bulk')).toContain('"successfulUpdates":1');
+    expect((await asset())['classification']).toBe('CONFIDENTIAL');
+  });
+
+  it('do not overwrite what somebody else wrote in between', async () => {
+    const other = await app.arrange.aClient(workspace);
+    let writes = 0;
+    proxy.meddling = {
+      before: async ({ method }) => {
+        if (method !== 'PATCH' || (writes += 1) > 1) return;
+        await other.patch(`/v1/inventory/assets/${id}`, { description: 'Theirs.' });
+      },
+    };
+    expect(await run('if-match')).toContain(language === 'python' ? 'Theirs. Reviewed' : '200');
+    expect(writes).toBe(2);
+    expect((await asset())['description']).toBe(language === 'sh' ? 'Reviewed' : 'Theirs. Reviewed');
+  });
+
+  it('wait as long as a 429 says', async () => {
+    const limited = await startReplica(app, { RATE_LIMIT_READ: '60/2' });
+    try {
+      expect(await run('limits', { BASE_URL: limited.origin })).toBe('CLOUD 4\nCOMPUTER 0\nEMPLOYEE 1\n');
+      expect(limited.logLines.some(({ status }) => status === 429)).toBe(true);
+    } finally {
+      await limited.stop();
+    }
+  });
+
+  it('say what is wrong', async () => {
+    const said = await run('errors');
+    for (const word of ['400', 'validation_failed', 'pageSize']) expect(said).toContain(word);
+  });
+});

@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const LANGUAGES = ['sh', 'js', 'python'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+export interface Example {
+  readonly page: string;
+  readonly language: Language;
+  /** What stands behind `run=`; null for a block that is not to be run. */
+  readonly name: string | null;
+  readonly code: string;
+}
+
+const BLOCK = /^```(sh|js|python)(?: run=(\S+))?\n([\s\S]*?)^```$/gm;
+
+/** The blocks of code of a page of the documentation, in the languages that have examples. */
+export function examplesOf(page: string): Example[] {
+  const text = readFileSync(join(__dirname, '../../docs', page), 'utf8');
+  return [...text.matchAll(BLOCK)].map(([, language, name, code]) => ({
+    page,
+    language: language as Language,
+    name: name ?? null,
+    code: code as string,
+  }));
+}

@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+export interface Meddling {
+  /** Runs before a request is passed on. */
+  before?(request: IncomingMessage): Promise<void>;
+  /** True: the answer has come, and the connection is cut instead of passing it on. */
+  cut?(request: IncomingMessage): boolean;
+}
+
+/** Stands between a client and the API, and does something at the worst moment. */
+export class MeddlingProxy {
+  meddling: Meddling = {};
+  private readonly server = createServer((request, response) => void this.pass(request, response));
+
+  private constructor(private readonly target: string) {}
+
+  static async to(target: string): Promise<MeddlingProxy> {
+    const proxy = new MeddlingProxy(target);
+    proxy.server.listen(0, '127.0.0.1');
+    await once(proxy.server, 'listening');
+    return proxy;
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private async pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await buffer(request);
+    await this.meddling.before?.(request);
+    const { host: _host, connection: _connection, ...headers } = request.headers as Record<string, string>;
+    const answer = await fetch(`${this.target}${request.url}`, {
+      method: request.method,
+      headers,
+      body: body.length > 0 ? new Uint8Array(body) : undefined,
+    });
+    const content = Buffer.from(await answer.arrayBuffer());
+    if (this.meddling.cut?.(request)) return void request.socket.destroy();
+    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(content);
+  }
+}
