@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -70,6 +70,21 @@ describe('The client as a package', () => {
     writeFileSync(program, `${loading}\n${client}.getHealth().then(({ body }) => console.log(body.status));\n`);
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [program], { timeout: 20_000 });
     expect([stdout, stderr]).toEqual(['ok\n', '']);
+  });
+
+  it('does what the lines of its page do', async () => {
+    const [, lines] = /```js\n([\s\S]*?)```/.exec(readFileSync(join(root, 'libs/client/README.md'), 'utf8')) ?? [];
+    const workspace = await app.arrange.aWorkspace();
+    const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
+    const { id } = await app.arrange.anAsset(workspace, { name: 'Badge printer' });
+    writeFileSync(join(directory, 'readme.mjs'), lines as string);
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, ['readme.mjs'], {
+      cwd: directory,
+      env: { PATH: process.env['PATH'], BASE_URL: app.origin, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret },
+      timeout: 20_000,
+    });
+    expect([stdout, stderr]).toEqual([`${id} Badge printer\n`, '']);
+    expect(readdirSync(join(directory, '.tokens'))).toHaveLength(1);
   });
 
   it('tells a strict compiler what may be sent and what comes back', () => {
