@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Redis } from 'ioredis';
+import { type Redis } from 'ioredis';
 import { ComplianceClient, FileTokenStore, MemoryTokenStore, RedisTokenStore, type TokenStore } from '#libs/client';
 
 // A worker of an application, as a process of its own. It says that it is ready, waits for a line, reads for a while, and
@@ -15,7 +15,7 @@ interface Assignment {
 
 async function main(): Promise<void> {
   const { store, milliseconds, ...credentials } = JSON.parse(process.env['ASSIGNMENT'] as string) as Assignment;
-  const redis = store.kind === 'redis' ? new Redis(store.at) : null;
+  const redis = store.kind === 'redis' ? new (await import('ioredis')).Redis(store.at) : null;
   let refused = 0;
   const client = new ComplianceClient({
     ...credentials,
