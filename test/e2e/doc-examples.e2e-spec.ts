@@ -36,7 +36,7 @@ let limited: TestApp;
 let proxy: MeddlingProxy;
 beforeAll(async () => {
   demandProgram('curl', 'curl');
-  demandProgram('python3', 'python3-minimal');
+  demandProgram('python3', 'python3');
   app = await startApp();
   limited = await startReplica(app, { RATE_LIMIT_READ: '60/2' });
   proxy = await MeddlingProxy.to(app.origin);
