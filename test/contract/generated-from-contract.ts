@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
-import { CONTRACT_FILE } from './generated-contract';
+import { CONTRACT_FILE } from './contract-files';
 import { postmanCollection } from './postman-collection';
 
 // `npm run generate` writes what follows from the committed contract; with `--check` it only says what is not up to date.

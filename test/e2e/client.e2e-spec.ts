@@ -1,6 +1,6 @@
 import { ComplianceClient, MemoryTokenStore, Problem, type ClientOptions } from '#libs/client';
 import { readFileSync } from 'node:fs';
-import { CONTRACT_FILE } from '../contract/generated-contract';
+import { CONTRACT_FILE } from '../contract/contract-files';
 import { type TestApp, startApp, startReplica } from '../support/start-app';
 
 describe('The client', () => {

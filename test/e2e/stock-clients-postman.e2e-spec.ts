@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CONTRACT_FILE } from '../contract/generated-contract';
+import { CONTRACT_FILE } from '../contract/contract-files';
 import { ApiClient, type Answer } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
 
