@@ -3,33 +3,14 @@ import { Database } from '#libs/platform';
 import { DEMO_SIZES } from '../../libs/inventory/src/domain/demo-inventory';
 import type { AssetFilter } from '../../libs/inventory/src/domain/asset-filter';
 import type { AssetRepositoryTypeorm } from '../../libs/inventory/src/typeorm/asset-repository.typeorm';
+import { ASSET_FILTERS } from '../support/asset-filters';
 import { assetRepositoryOn } from '../support/asset-repository';
 import type { BenchmarkDatabase } from './benchmark-database';
-import { loadDemoAssets } from './demo-assets';
+import { loadDemoAssets } from '../support/demo-assets';
 import { judge, median, milliseconds } from './statistics';
 
 const PAGE = 25;
 const REPEATS = 40;
-
-/** Every filter by itself, and combinations from the commonest to the rarest. */
-const FILTERS: readonly AssetFilter[] = [
-  {},
-  { categoryKey: 'CLOUD' },
-  { categoryKey: 'COMPUTER' },
-  { categoryKey: 'EMPLOYEE' },
-  { subKey: 'CLOUD' },
-  { subKey: 'CLOUD_QUEUE' },
-  { hasOwner: true },
-  { hasOwner: false },
-  { hasDescription: true },
-  { hasDescription: false },
-  { classification: 'CONFIDENTIAL' },
-  { classification: 'UNKNOWN' },
-  { completeStatus: 'INCOMPLETE' },
-  { hasOwner: false, hasDescription: false, classification: 'PUBLIC' },
-  { categoryKey: 'CLOUD', hasOwner: false, hasDescription: false, classification: 'PUBLIC' },
-  { subKey: 'CUSTOM', hasOwner: false, hasDescription: true, classification: 'CONFIDENTIAL' },
-];
 
 /** Pages of a small and a large workspace of the same table, first and last, with every filter. */
 export async function benchmarkReads(
@@ -46,7 +27,7 @@ export async function benchmarkReads(
   const repository = assetRepositoryOn(new Database(database.api));
   let missed = 0;
   const worst = { size: 0, depth: 0 };
-  for (const filter of FILTERS) {
+  for (const filter of ASSET_FILTERS) {
     const cases = {
       smallFirst: { workspace: small, after: null },
       largeFirst: { workspace: large, after: null },

@@ -5,8 +5,8 @@ import { dataSourceOptions } from '../../libs/platform/src/database/data-source'
 import type { TestDatabase } from '../support/test-database';
 import { BareUpdates } from './bare-updates';
 import { type BenchmarkServices, withBenchmarkServices } from './benchmark-services';
-import { loadDemoAssets } from './demo-assets';
-import { RoundTripCounter } from './round-trips';
+import { loadDemoAssets } from '../support/demo-assets';
+import { RoundTripCounter } from '../support/round-trips';
 import { ServedApi } from './served-api';
 import { judge, median, milliseconds } from './statistics';
 import {

@@ -6,7 +6,12 @@ import { ImportFilesSystem } from '../../libs/inventory/src/system/import-files.
 import { ImportStoreTypeorm } from '../../libs/inventory/src/typeorm/import-store.typeorm';
 
 /** Fills a workspace with so many assets of the demo, through the import. */
-export async function loadDemoAssets(operator: DataSource, workspace: WorkspaceId, assets: number): Promise<void> {
+export async function loadDemoAssets(
+  operator: DataSource,
+  workspace: WorkspaceId,
+  assets: number,
+  say: (line: string) => void = console.log,
+): Promise<void> {
   const imports = new ImportsService(new ImportStoreTypeorm(operator), new ImportFilesSystem());
   const options = { source: 'demo', files: [], dryRun: false, missing: 'keep', createTagKeys: 'platform' } as const;
   const size = assets > DEMO_SIZES.M ? 'L' : 'M';
@@ -23,5 +28,5 @@ export async function loadDemoAssets(operator: DataSource, workspace: WorkspaceI
   });
   if (process.stderr.isTTY) process.stderr.write('\n');
   if (report.failed > 0) throw new Error(JSON.stringify(report.errors[0]));
-  console.log(`  ${assets} assets loaded in ${Math.round((Date.now() - since) / 1000)} s`);
+  say(`  ${assets} assets loaded in ${Math.round((Date.now() - since) / 1000)} s`);
 }

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import type { Answer, ApiClient } from '../support/api-client';
+import { RoundTripCounter } from '../support/round-trips';
+import { type TestApp, startApp, startReplica } from '../support/start-app';
+
+interface Cost {
+  /** How often the application waited for Postgres. */
+  readonly roundTrips: number;
+  readonly statements: number;
+  /** Sent to Redis, without what scripts did there. */
+  readonly commands: number;
+}
+
+/**
+ * What each request asks of Postgres and Redis: counts that do not depend on the machine. Now and then the process asks
+ * something for itself, or a copy of the grant has run out; the least of a few tries is the cost of the request.
+ */
+describe('A request costs', () => {
+  let first: TestApp;
+  let app: TestApp;
+  let counter: RoundTripCounter;
+  let redis: Redis;
+  let monitor: Redis;
+  let commands = 0;
+  let client: ApiClient;
+  let form: Record<string, string>;
+  let ids: string[];
+  beforeAll(async () => {
+    first = await startApp();
+    counter = await RoundTripCounter.before(first.database.databaseUrl);
+    const redisUrl = process.env['TEST_REDIS_URL'] as string;
+    app = await startReplica(first, { DATABASE_URL: counter.url, REDIS_URL: redisUrl });
+    redis = new Redis(redisUrl);
+    const workspace = await app.arrange.aWorkspace();
+    ids = [];
+    for (let count = 0; count < 3; count += 1) {
+      ids.push((await app.arrange.anAsset(workspace, { type: 'COMPUTER' })).id);
+    }
+    const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
+    form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+    const answer = await app.client().requestToken(form);
+    client = app.client(answer.body['access_token'] as string);
+    monitor = await redis.monitor();
+    // Other tests share the server: only what is about this client counts.
+    monitor.on('monitor', (_time: string, words: string[], source: string) => {
+      if (source !== 'lua' && words.some((word) => word.includes(clientId))) commands += 1;
+    });
+  });
+  afterAll(async () => {
+    monitor.disconnect();
+    redis.disconnect();
+    await app.stop();
+    await counter.close();
+    await first.stop();
+  });
+
+  const costOf = async (send: () => Promise<Answer>): Promise<Cost> => {
+    const costs: Cost[] = [];
+    for (let tries = 0; tries < 5; tries += 1) {
+      const before = commands;
+      const conversation = await counter.during(async () => expect((await send()).status).toBe(200));
+      // The monitor hears of a command a moment after its answer.
+      await redis.ping();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      costs.push({ ...conversation, commands: commands - before });
+    }
+    const least = (count: keyof Cost): number => Math.min(...costs.map((cost) => cost[count]));
+    return { roundTrips: least('roundTrips'), statements: least('statements'), commands: least('commands') };
+  };
+  const update = (path: string, body: unknown, key: string = randomUUID()) =>
+    client.patch(path, body, { 'Idempotency-Key': key });
+  let changes = 0;
+  const change = () => ({ description: `change ${(changes += 1)}` });
+
+  // The tenant, then the statement itself.
+  const READ = { roundTrips: 1, statements: 2, commands: 1 };
+  it.each([
+    ['a page of assets', '/v1/inventory/assets?pageSize=2', READ],
+    ['a filtered page', '/v1/inventory/assets?categoryKey=COMPUTER&hasOwner=false&classification=UNKNOWN', READ],
+    ['an asset', '/v1/inventory/assets/:id', READ],
+    ['a page of computers', '/v1/computers', READ],
+    ['a computer', '/v1/computers/:id', READ],
+    ['the categories', '/v1/inventory/categories', { roundTrips: 0, statements: 0, commands: 1 }],
+    ['a sign of life', '/v1/health', { roundTrips: 0, statements: 0, commands: 0 }],
+  ])('for %s no more than its one statement', async (_, path, expected) => {
+    expect(await costOf(() => client.get(path.replace(':id', ids[0] ?? '')))).toEqual(expected);
+  });
+
+  it('for an update two round trips: what is asked, and what is written with the commit', async () => {
+    const path = `/v1/inventory/assets/${ids[0] ?? ''}`;
+    expect(await costOf(() => update(path, change()))).toEqual({ roundTrips: 2, statements: 10, commands: 1 });
+    const bulk = () => update('/v1/inventory/assets', { ids, patch: change() });
+    expect(await costOf(bulk)).toEqual({ roundTrips: 2, statements: 10, commands: 1 });
+  });
+
+  it('for a replay what is asked, and the end of the transaction', async () => {
+    const path = `/v1/inventory/assets/${ids[1] ?? ''}`;
+    const [key, body] = [randomUUID(), change()];
+    await update(path, body, key);
+    expect(await costOf(() => update(path, body, key))).toEqual({ roundTrips: 2, statements: 7, commands: 1 });
+  });
+
+  it('for a token the look-up and the new generation, its bucket and the end of the copy', async () => {
+    expect(await costOf(() => app.client().requestToken(form))).toEqual({ roundTrips: 2, statements: 5, commands: 2 });
+  });
+});

@@ -1,0 +1,21 @@
+import type { AssetFilter } from '../../libs/inventory/src/domain/asset-filter';
+
+/** Every filter by itself, and combinations from the commonest to the rarest. */
+export const ASSET_FILTERS: readonly AssetFilter[] = [
+  {},
+  { categoryKey: 'CLOUD' },
+  { categoryKey: 'COMPUTER' },
+  { categoryKey: 'EMPLOYEE' },
+  { subKey: 'CLOUD' },
+  { subKey: 'CLOUD_QUEUE' },
+  { hasOwner: true },
+  { hasOwner: false },
+  { hasDescription: true },
+  { hasDescription: false },
+  { classification: 'CONFIDENTIAL' },
+  { classification: 'UNKNOWN' },
+  { completeStatus: 'INCOMPLETE' },
+  { hasOwner: false, hasDescription: false, classification: 'PUBLIC' },
+  { categoryKey: 'CLOUD', hasOwner: false, hasDescription: false, classification: 'PUBLIC' },
+  { subKey: 'CUSTOM', hasOwner: false, hasDescription: true, classification: 'CONFIDENTIAL' },
+];
