@@ -125,7 +125,7 @@ describe('Traces', () => {
       const systems = calls.map(({ attributes }) => attributes['db.system.name']);
       expect(systems).toEqual(expect.arrayContaining(['postgresql', 'redis']));
       const names = calls.map(({ name }) => name).join('\n');
-      expect(names).toMatch(/idempotency_try_lock_1/);
+      expect(names).toMatch(/idempotency_claim_1 asset_lock_/);
       expect(names).toMatch(/idempotency_insert_1.* commit/);
       expect(names).toMatch(/^EVALSHA$/m);
     });

@@ -35,7 +35,7 @@ export class ApiUnderWatch {
   }
 
   management(): ApiClient {
-    return new ApiClient(`http://127.0.0.1:${this.managementPort}`);
+    return ApiClient.ofManagement(`http://127.0.0.1:${this.managementPort}`);
   }
 
   /** Every sample of the metrics by its name and labels, as in `up{a="b"}`. */
