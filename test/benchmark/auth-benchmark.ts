@@ -1,15 +1,13 @@
-import autocannon from 'autocannon';
 import { Redis } from 'ioredis';
 import { loadSettings } from '#libs/platform';
 import { Arrangement, type ArrangedApplication } from '../support/arrangement';
 import { UNLIMITED } from '../support/start-app';
 import { BareTokens } from './bare-tokens';
 import { type BenchmarkServices, withBenchmarkServices } from './benchmark-services';
+import { load } from './load';
 import { MeasuredProcess } from './measured-process';
-import { judge, median, milliseconds } from './statistics';
+import { judge, median, milliseconds, spread } from './statistics';
 
-/** Requests of each variant in a turn, over so many connections. */
-const REQUESTS = 2_000;
 const CONNECTIONS = 8;
 const TURNS_OF_GUARDS = 4;
 const WARM_UP_TURNS = 3;
@@ -50,13 +48,13 @@ export async function benchmarkAuth({ rounds }: { readonly rounds: number }): Pr
 }
 
 async function measureGuards({ environment, nest, redisUrl, arrange }: Setting, rounds: number): Promise<number> {
-  console.log(`\nGuards: ${rounds} rounds of ${TURNS_OF_GUARDS} turns of ${REQUESTS} requests each`);
+  console.log(`\nGuards: ${rounds} rounds of ${TURNS_OF_GUARDS} turns of a second`);
   const bare = await MeasuredProcess.start('guard-child.ts', environment, 'express');
   const authorization = `Bearer ${await arrange.aToken(await arrange.aWorkspace())}`;
   const variants = {
-    'bare Express': () => load(bare, '/open'),
-    'without guards': () => load(nest, '/open'),
-    'with guards': () => load(nest, '/guarded', authorization),
+    'bare Express': () => cpuOf(bare, '/open'),
+    'without guards': () => cpuOf(nest, '/open'),
+    'with guards': () => cpuOf(nest, '/guarded', authorization),
   };
   const names = Object.keys(variants) as (keyof typeof variants)[];
   for (let turn = 0; turn < WARM_UP_TURNS; turn += 1) for (const name of names) await variants[name]();
@@ -75,7 +73,11 @@ async function measureGuards({ environment, nest, redisUrl, arrange }: Setting, 
   for (const name of names) console.log(`  ${name}: ${spread(figures[name])} µs of CPU a request`);
   const guards = figures['with guards'].map((cost, round) => cost - (figures['without guards'][round] ?? Number.NaN));
   console.log(`  the guards: ${spread(guards)} µs of CPU`);
-  const commands = await countCommands(redisUrl, () => load(nest, '/guarded', authorization, COUNTED_REQUESTS));
+  const commands = await countCommands(redisUrl, async () => {
+    for (let count = 0; count < COUNTED_REQUESTS; count += 1) {
+      await fetch(`http://127.0.0.1:${nest.port}/guarded`, { headers: { authorization } });
+    }
+  });
   await bare.stop();
   return (
     judge('microseconds of CPU of the guards', median(guards), { atMost: 60 }) +
@@ -84,16 +86,9 @@ async function measureGuards({ environment, nest, redisUrl, arrange }: Setting, 
 }
 
 /** Microseconds of the server's CPU for each request. */
-async function load(server: MeasuredProcess, path: string, authorization?: string, amount = REQUESTS): Promise<number> {
-  const before = await server.cpuMilliseconds();
-  const result = await autocannon({
-    url: `http://127.0.0.1:${server.port}${path}`,
-    connections: CONNECTIONS,
-    amount,
-    headers: authorization ? { authorization } : {},
-  });
-  if (result['2xx'] !== amount) throw new Error(`${path}: ${result['2xx']} of ${amount} answered`);
-  return (((await server.cpuMilliseconds()) - before) / amount) * 1_000;
+async function cpuOf(server: MeasuredProcess, path: string, authorization?: string): Promise<number> {
+  const options = { ...(authorization !== undefined && { authorization }), seconds: 1, connections: CONNECTIONS };
+  return (await load(server, path, options)).cpuMicroseconds;
 }
 
 /** Those that clients sent while `work` ran, without what scripts did. */
@@ -146,6 +141,3 @@ async function measureTokens(setting: Setting, rounds: number): Promise<number> 
   console.log(`  a signature and one update: ${spread(figures.bare)} ms`);
   return judge('a token against a signature and one update', median(figures.ratio), { atMost: 1.3 });
 }
-
-const spread = (values: readonly number[]): string =>
-  `${median(values).toFixed(2)} (${Math.min(...values).toFixed(2)} to ${Math.max(...values).toFixed(2)})`;

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { parseArgs } from 'node:util';
 import { benchmarkAuth } from './auth-benchmark';
 import { benchmarkImport } from './import-benchmark';
+import { benchmarkList } from './list-benchmark';
 import { benchmarkReads } from './read-benchmark';
 import { benchmarkUpdates } from './update-benchmark';
 import { withBenchmarkDatabase } from './benchmark-database';
@@ -11,6 +12,7 @@ const HELP = `npm run bench -- <what> [--assets N] [--records N] [--rounds N]
   read     latency and cost of pages by size and depth, totals, and the speed of an import
   import   the speed of an import alone
   auth     cost of the guards in front of a route, and of a token, against the least they can cost
+  list     CPU and throughput of a page over HTTP, against a server written by hand and one as tutorials write it
   update   cost of a single update, a bulk of 100 and a replay over HTTP, against the bare transaction
 
   --assets N    size of the large workspace (1000000)
@@ -19,7 +21,7 @@ const HELP = `npm run bench -- <what> [--assets N] [--records N] [--rounds N]
 
 Every figure is a ratio of two measurements of the same run. Exits with 1 when a target is missed.`;
 
-const WHATS = ['read', 'import', 'auth', 'update'];
+const WHATS = ['read', 'import', 'auth', 'list', 'update'];
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -48,6 +50,7 @@ async function main(): Promise<number> {
   const benchmarks: Record<string, () => Promise<number>> = {
     update: () => benchmarkUpdates({ rounds }),
     auth: () => benchmarkAuth({ rounds }),
+    list: () => benchmarkList({ rounds, assets: Number(values.assets) }),
   };
   const missed = await (benchmarks[what ?? ''] ?? benchmarkInventory)();
   console.log(missed === 0 ? '\nEvery target is met.' : `\n${missed} target(s) missed.`);

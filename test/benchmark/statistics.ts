@@ -22,3 +22,7 @@ export async function milliseconds(work: () => Promise<unknown>): Promise<number
   await work();
   return Number(process.hrtime.bigint() - start) / 1e6;
 }
+
+/** The median, and the least and the most. */
+export const spread = (values: readonly number[]): string =>
+  `${median(values).toFixed(2)} (${Math.min(...values).toFixed(2)} to ${Math.max(...values).toFixed(2)})`;
