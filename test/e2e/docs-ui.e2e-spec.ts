@@ -22,12 +22,22 @@ describe('The documentation of the API', () => {
   it('is a page with Swagger UI, whose parts all load, from this origin only', async () => {
     const page = await app.client().get('/docs');
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(page.headers.get('content-security-policy')).toContain("script-src 'self'");
-    expect(page.headers.get('content-security-policy')).not.toContain('upgrade-insecure-requests');
+    const policy = page.headers.get('content-security-policy');
+    expect(policy).toMatch(/^default-src 'none';script-src 'self';style-src 'self';/);
+    expect(policy).not.toMatch(/unsafe|https?:|\*|upgrade-insecure-requests/);
     const parts = [...page.text.matchAll(/(?:src|href)="\.\/(docs\/[^"]+)"/g)].map(([, part]) => part as string);
     expect(parts.length).toBeGreaterThanOrEqual(4);
     for (const part of parts) expect([part, (await app.client().get(`/${part}`)).status]).toEqual([part, 200]);
     expect(page.text).not.toMatch(/(?:src|href)="https?:/);
+  });
+
+  it('has one address, and takes nothing but GET there', async () => {
+    for (const other of ['/docs/', '/docs/index.html']) {
+      const { status, headers } = await app.client().get(other, { redirect: 'manual' });
+      expect([other, status, headers.get('location')]).toEqual([other, 302, '../docs']);
+    }
+    const posted = await app.client().send('POST', '/docs');
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
   it('has a contract with exactly the endpoints of the specification', () => {

@@ -2,8 +2,8 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { type SCOPES } from '#libs/auth';
 import { API_VERSION, CLIENT_CREDENTIALS_SCHEME, type Settings } from '#libs/platform';
-import helmet from 'helmet';
 import { completeContract } from './complete-contract';
+import { serveExplorer } from './explorer';
 
 const SCOPE_MEANINGS: Record<(typeof SCOPES)[number], string> = {
   'all:read': 'Read access to every resource, current and future.',
@@ -56,18 +56,9 @@ export function createApiDocument(app: NestExpressApplication, settings: Pick<Se
 
 /** Swagger UI at /docs and the contract at /docs/openapi.json; neither needs a token. */
 export function serveApiDocument(app: NestExpressApplication, settings: Settings): void {
-  app.use(
-    '/docs',
-    helmet({
-      // The page may be served by plain HTTP, on a laptop or behind a proxy that ends TLS.
-      contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } },
-      strictTransportSecurity: false,
-    }),
-  );
-  SwaggerModule.setup('docs', app, () => createApiDocument(app, settings), {
-    jsonDocumentUrl: 'docs/openapi.json',
-    raw: ['json'],
-    customSiteTitle: 'Compliance Platform Public API',
-    swaggerOptions: { deepLinking: true, persistAuthorization: true, displayRequestDuration: true },
-  });
+  let contract: OpenAPIObject | undefined;
+  const document = (): OpenAPIObject => (contract ??= createApiDocument(app, settings));
+  serveExplorer(app, document);
+  // Its own page is hidden by ours, which stands first; what it is for is the parts of Swagger UI and the contract.
+  SwaggerModule.setup('docs', app, document, { jsonDocumentUrl: 'docs/openapi.json', raw: ['json'] });
 }

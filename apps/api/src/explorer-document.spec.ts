@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { explorerDocument } from './explorer-document';
+
+interface Parameter {
+  readonly name: string;
+  readonly description: string;
+  readonly example?: unknown;
+  readonly schema: { readonly example?: unknown };
+}
+
+describe('The document of the page', () => {
+  const text = readFileSync(join(__dirname, '../../../docs/contract/openapi.json'), 'utf8');
+  const contract = JSON.parse(text) as OpenAPIObject;
+  const document = explorerDocument(contract);
+  const operations = Object.values(document.paths).flatMap(({ get, post, patch }) =>
+    [get, post, patch].filter((operation) => operation !== undefined),
+  );
+  const parameters = [
+    ...operations.flatMap((operation) => operation.parameters ?? []),
+    ...Object.values(document.components?.parameters ?? {}),
+  ].filter((parameter) => 'name' in parameter) as unknown as Parameter[];
+
+  it('leaves the contract as it is', () => expect(JSON.parse(text)).toEqual(contract));
+
+  it('fills no parameter in with an example, and tells the example', () => {
+    expect(parameters.length).toBeGreaterThan(10);
+    for (const { name, example, schema } of parameters) {
+      expect([name, example, schema.example]).toEqual([name, undefined, undefined]);
+    }
+    expect(parameters.find(({ name }) => name === 'If-Match')?.description).toMatch(/Example: `"7"`$/);
+  });
+
+  it('says beside a key that it is fresh, and how to see a replay', () => {
+    const keys = parameters.filter(({ name }) => name === 'Idempotency-Key');
+    expect(keys).toHaveLength(2);
+    for (const { description } of keys) expect(description).toMatch(/fresh value for every try.*replay/);
+  });
+
+  it('explains the one-token rule beside the one way to authorize', () => {
+    const schemes = document.components?.securitySchemes ?? {};
+    expect(Object.keys(schemes)).toEqual(['clientCredentials']);
+    expect(JSON.stringify(schemes)).toContain('One token is active per application.');
+    for (const { security } of operations) {
+      for (const name of (security ?? []).flatMap((requirement) => Object.keys(requirement))) {
+        expect(schemes).toHaveProperty(name);
+      }
+    }
+  });
+
+  it('offers first a body that fits every asset', () => {
+    const body = JSON.stringify(document.paths['/v1/inventory/assets/{id}']?.patch?.requestBody);
+    expect(body).toContain('"examples":{"first":{"summary":"Set the description","value":{"description":"Reviewed"}}');
+  });
+});

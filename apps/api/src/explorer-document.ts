@@ -1,0 +1,91 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { CLIENT_CREDENTIALS_SCHEME } from '#libs/platform';
+
+type Components = NonNullable<OpenAPIObject['components']>;
+type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
+type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: string }>;
+type Body = Extract<NonNullable<Operation['requestBody']>, { content: object }>;
+type Schema = Extract<NonNullable<Components['schemas']>[string], { type?: unknown }>;
+
+const FORM = 'application/x-www-form-urlencoded';
+
+const ONE_TOKEN = `**One token is active per application.** To authorize is to ask for a new token, and a new token ends the one
+before: a script that works with the same client id is then answered 401 \`token_superseded\`, and so is this page when the
+script asks again. So give this page an application of its own; \`npm start\` makes one and prints its client id and secret.
+
+Superseded or expired? Log out here and authorize again. The browser keeps the token for this page until
+you log out, and never the secret.
+
+Tick no scope to get all that the application has; a ticked one that it lacks is answered \`invalid_scope\`.`;
+
+const FRESH_KEY =
+  'Filled in with a fresh value for every try. To see a replay, put the value of the try before back; its `curl` line shows it.';
+
+const FORM_HINT =
+  '**This ends the token that the application had.** Under the client id that this page is authorized with, log out and ' +
+  'authorize again afterwards.';
+
+/** What fits every asset, where the examples of the contract name ids that are nobody’s. */
+const FIRST_TRIES: Readonly<Record<string, { readonly summary: string; readonly value: object }>> = {
+  updateAsset: { summary: 'Set the description', value: { description: 'Reviewed' } },
+};
+
+/**
+ * The contract as Swagger UI shows it. The contract is read by programs too; on the page an example is a value that is
+ * sent unless somebody empties the field, so examples of parameters are told in words instead, and what a person must
+ * know to work with the page is said where it is needed.
+ */
+export function explorerDocument(contract: OpenAPIObject): OpenAPIObject {
+  const document = structuredClone(contract);
+  const parameters = [
+    ...Object.values(document.components?.parameters ?? {}),
+    ...operationsOf(document).flatMap((operation) => operation.parameters ?? []),
+  ];
+  for (const parameter of parameters) if ('name' in parameter) tellExample(parameter);
+  for (const operation of operationsOf(document)) {
+    if (operation.requestBody && 'content' in operation.requestBody) prepareBody(operation, operation.requestBody);
+    if (operation.requestBody && FORM in (operation.requestBody as Body).content) authorizeByForm(operation, document);
+  }
+  const scheme = document.components?.securitySchemes?.[CLIENT_CREDENTIALS_SCHEME];
+  if (scheme && 'type' in scheme) scheme.description = ONE_TOKEN;
+  return document;
+}
+
+function operationsOf(document: OpenAPIObject): Operation[] {
+  return Object.values(document.paths).flatMap(({ get, post, patch }) =>
+    [get, post, patch].filter((operation) => operation !== undefined),
+  );
+}
+
+function tellExample(parameter: Parameter): void {
+  const schema = parameter.schema as Schema | undefined;
+  const example: unknown = parameter.example ?? schema?.example;
+  delete parameter.example;
+  delete schema?.example;
+  if (parameter.name === 'Idempotency-Key') parameter.description += ` ${FRESH_KEY}`;
+  // A list to choose from needs no example.
+  else if (typeof example === 'string' && !schema?.enum) parameter.description += ` Example: \`${example}\``;
+}
+
+function prepareBody(operation: Operation, body: Body): void {
+  const first = FIRST_TRIES[operation.operationId ?? ''];
+  if (first === undefined) return;
+  for (const content of Object.values(body.content)) content.examples = { first, ...content.examples };
+}
+
+/** Both ways to say who asks are refused together, so the page offers one: the form, empty. */
+function authorizeByForm(operation: Operation, document: OpenAPIObject): void {
+  const content = (operation.requestBody as Body).content[FORM];
+  for (const requirement of operation.security ?? []) {
+    for (const scheme of Object.keys(requirement)) delete document.components?.securitySchemes?.[scheme];
+  }
+  operation.security = [];
+  operation.description = `${operation.description ?? ''}\n\n${FORM_HINT}`;
+  delete content?.examples;
+  const reference = content?.schema && '$ref' in content.schema ? content.schema.$ref.split('/').at(-1) : undefined;
+  const { properties } = (document.components?.schemas?.[reference ?? ''] ?? {}) as Schema;
+  for (const property of Object.values(properties ?? {}) as Schema[]) {
+    // Without any example Swagger UI would fill in the word “string”.
+    if (!property.enum) property.example = '';
+  }
+}
