@@ -1,13 +1,10 @@
-import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { aptMayInstall, installDebianPackage, onPath } from './debian-package';
 
 const NOT_FOUND =
   'The tests need a Redis and found none. Install redis-server, or start Docker, or set REDIS_URL to a Redis with an empty database.';
 const NO_SERVER_FOUND =
   'These tests start Redis servers of their own, several that belong together, for which neither REDIS_URL nor Docker does. Install redis-server.';
-
-const MINUTE = 60_000;
 
 export const DOCKER_IMAGE = 'redis:7';
 
@@ -36,7 +33,8 @@ export function findRedisServer(say: (line: string) => void): string {
 function serverByApt(say: (line: string) => void, otherwise: string): string {
   if (!aptMayInstall()) throw new Error(otherwise);
   say('No redis-server on this machine: installing Debian’s redis-tools by apt-get, for the tests.');
-  installByApt(otherwise);
+  // Of Debian's two packages the one without a system service: nothing is started, now or at the next boot.
+  installDebianPackage('redis-tools', otherwise);
   const path = findServer();
   if (path === null) throw new Error(otherwise);
   return path;
@@ -49,39 +47,4 @@ function findServer(): string | null {
 
 function dockerAnswers(): boolean {
   return onPath('docker') !== null && spawnSync('docker', ['info'], { timeout: 10_000 }).status === 0;
-}
-
-function aptMayInstall(): boolean {
-  return process.getuid?.() === 0 && existsSync('/etc/debian_version') && onPath('apt-get') !== null;
-}
-
-/** Of Debian's two packages the one without a system service: nothing is started, now or at the next boot. */
-function installByApt(otherwise: string): void {
-  aptGet('update');
-  const { status, error, stderr } = aptGet('install', '--yes', '--no-install-recommends', 'redis-tools');
-  if (status !== 0) throw new Error(`apt-get failed: ${error?.message ?? stderr}\n${otherwise}`);
-}
-
-/** One at a time, since test files that run side by side may all find nothing; the second then has nothing to do. */
-function aptGet(...words: readonly string[]): SpawnSyncReturns<string> {
-  return spawnSync('flock', ['/var/lib/apt', 'apt-get', '-qq', ...words], {
-    encoding: 'utf8',
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    timeout: 3 * MINUTE,
-    maxBuffer: 16 * 1024 * 1024,
-  });
-}
-
-function onPath(program: string): string | null {
-  const paths = (process.env['PATH'] ?? '').split(delimiter).map((directory) => join(directory, program));
-  return paths.find(isExecutable) ?? null;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

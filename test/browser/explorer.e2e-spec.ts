@@ -1,0 +1,173 @@
+import type { Browser } from 'playwright-core';
+import { ApiClient } from '../support/api-client';
+import type { ArrangedApplication, ArrangedAsset } from '../support/arrangement';
+import { type TestApp, startApp } from '../support/start-app';
+import { Explorer, type ShownOperation, startBrowser } from './explorer';
+
+/** A browser that is not there yet is installed first. */
+const WITH_INSTALLATION = 5 * 60_000;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+describe('A person who explores the API in a browser', () => {
+  let app: TestApp;
+  let browser: Browser;
+  let explorer: Explorer;
+  let application: ArrangedApplication;
+  let asset: ArrangedAsset;
+  let computer: ArrangedAsset;
+  /** Another application of the same workspace, to see what the page did. */
+  let api: ApiClient;
+
+  // One window for the whole file, as its tests tell the story of one visit.
+  beforeAll(async () => {
+    browser = await startBrowser();
+    app = await startApp();
+    const workspace = await app.arrange.aWorkspace();
+    application = await app.arrange.anApplication(workspace);
+    asset = await app.arrange.anAsset(workspace, { name: 'Badge printer' });
+    computer = await app.arrange.anAsset(workspace, { type: 'COMPUTER', name: 'ada-mbp' });
+    api = await app.arrange.aClient(workspace);
+    explorer = await Explorer.open(browser, app.origin);
+  }, WITH_INSTALLATION);
+  afterAll(async () => {
+    await browser?.close();
+    await app?.stop();
+  });
+  afterEach(() => expect(explorer.faults).toEqual([]));
+
+  const authorized = async (): Promise<void> => {
+    await explorer.authorize(application.clientId, application.clientSecret);
+    await explorer.dialog.getByText('Authorized', { exact: true }).waitFor();
+  };
+  /** The operations that were answered 200 in this window. */
+  const succeeded = new Set<string>();
+  const succeeds = async (operationId: string, fillIn?: (shown: ShownOperation) => Promise<unknown>): Promise<void> => {
+    const shown = await explorer.operation(operationId);
+    await fillIn?.(shown);
+    const { status, body } = await shown.execute();
+    expect([operationId, status, JSON.parse(body)]).toEqual([operationId, '200', expect.any(Object)]);
+    succeeded.add(operationId);
+    await shown.close();
+  };
+  const lastSent = (method: string): Record<string, string> =>
+    explorer.sent.filter((request) => request.method === method).at(-1)?.headers ?? {};
+
+  it('reads beside Authorize that a new token ends the one before, and is told when the secret is wrong', async () => {
+    await explorer.openAuthorization();
+    expect(await explorer.dialog.innerText()).toContain('One token is active per application.');
+    await explorer.keepScreenshot('1-authorize');
+    await explorer.authorize(application.clientId, 'wrong');
+    const message = explorer.dialog.locator('.errors');
+    await message.waitFor();
+    expect(await message.innerText()).toMatch(/invalid_client.*could not be authenticated/);
+    await explorer.keepScreenshot('2-wrong-secret');
+  });
+
+  it('authorizes by client credentials, in an Authorization header, and lists', async () => {
+    await authorized();
+    expect(lastSent('POST')['authorization']).toMatch(/^Basic /);
+    await explorer.keepScreenshot('3-authorized');
+    await explorer.closeAuthorization();
+    const kept = await explorer.page.evaluate<string>('JSON.stringify(localStorage)');
+    expect([kept.includes(application.clientId), kept.includes(application.clientSecret)]).toEqual([true, false]);
+
+    const list = await explorer.operation('listAssets');
+    const { status, body } = await list.execute();
+    expect([status, body]).toEqual(['200', expect.stringContaining('Badge printer')]);
+    await explorer.keepScreenshot('4-list');
+    succeeded.add('listAssets');
+  });
+
+  it('comes by a deep link, still authorized, and updates under a key that is fresh for every try', async () => {
+    await explorer.visit('#/Inventory/updateAsset');
+    const update = await explorer.operation('updateAsset');
+    await update.parameter('id').fill(asset.id);
+    const key = update.parameter('Idempotency-Key');
+    const first = await key.inputValue();
+    expect(first).toMatch(UUID);
+    await update.body.fill('{"description":"Seen in a browser"}');
+
+    expect((await update.execute()).status).toBe('200');
+    await explorer.keepScreenshot('5-update', update.block.locator('.live-responses-table'));
+    expect(lastSent('PATCH')['idempotency-key']).toBe(first);
+    expect((await api.get(`/v1/inventory/assets/${asset.id}`)).body['description']).toBe('Seen in a browser');
+
+    const second = await key.inputValue();
+    expect([second, second === first]).toEqual([expect.stringMatching(UUID), false]);
+    await key.fill(first);
+    expect((await update.execute()).headers).toContain('idempotent-replayed: true');
+    expect(await key.inputValue()).not.toBe(first);
+  });
+
+  it('clears by a merge patch under If-Match, and reads the problem when the asset has changed since', async () => {
+    const entityTag = (await api.get(`/v1/inventory/assets/${asset.id}`)).headers.get('etag') as string;
+    const update = await explorer.operation('updateAsset');
+    await update.chooseMediaType('application/merge-patch+json');
+    await update.parameter('If-Match').fill(entityTag);
+    await update.body.fill('{"description":null}');
+    expect((await update.execute()).status).toBe('200');
+    expect(lastSent('PATCH')).toMatchObject({ 'content-type': 'application/merge-patch+json', 'if-match': entityTag });
+    expect((await api.get(`/v1/inventory/assets/${asset.id}`)).body['description']).toBeNull();
+
+    const { status, body } = await update.execute();
+    expect([status, JSON.parse(body)]).toEqual(['412', expect.objectContaining({ code: 'precondition_failed' })]);
+    await explorer.keepScreenshot('6-problem', update.block.locator('.live-responses-table'));
+    succeeded.add('updateAsset');
+    await update.close();
+  });
+
+  it('reads that the token was superseded, and goes on by authorizing again', async () => {
+    await new ApiClient(app.origin).requestToken({
+      grant_type: 'client_credentials',
+      client_id: application.clientId,
+      client_secret: application.clientSecret,
+    });
+    const get = await explorer.operation('getAsset');
+    await get.parameter('id').fill(asset.id);
+    const { status, body } = await get.execute();
+    expect([status, JSON.parse(body)]).toEqual(['401', expect.objectContaining({ code: 'token_superseded' })]);
+    await explorer.keepScreenshot('7-superseded', get.block.locator('.live-responses-table'));
+
+    await explorer.openAuthorization();
+    await explorer.logOut();
+    await authorized();
+    await explorer.closeAuthorization();
+    await succeeds('getAsset');
+  });
+
+  it('tries out every operation that there is', async () => {
+    const other = await app.arrange.anApplication(await app.arrange.aWorkspace());
+    await succeeds('issueToken', async (shown) => {
+      await shown.field('client_id').fill(other.clientId);
+      await shown.field('client_secret').fill(other.clientSecret);
+    });
+    await succeeds('updateAssets', (shown) =>
+      shown.body.fill(`{"ids":["${asset.id}"],"patch":{"classification":"PUBLIC"}}`),
+    );
+    expect((await api.get(`/v1/inventory/assets/${asset.id}`)).body['classification']).toBe('PUBLIC');
+    await succeeds('getComputer', (shown) => shown.parameter('id').fill(computer.id));
+    for (const operationId of ['getHealth', 'listCategories', 'listComputers']) await succeeds(operationId);
+
+    const { body } = await api.get<{ paths: Record<string, Record<string, { operationId: string }>> }>(
+      '/docs/openapi.json',
+    );
+    const operations = Object.values(body.paths).flatMap((methods) => Object.values(methods));
+    expect([...succeeded].sort()).toEqual(operations.map(({ operationId }) => operationId).sort());
+  });
+
+  it('may open the page by another name of the machine, and read it on a phone', async () => {
+    const phone = await Explorer.open(browser, `http://localhost:${app.port}`, '#/Inventory/listAssets', 390);
+    const overflow = (): Promise<number> =>
+      phone.page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+    await phone.keepScreenshot('8-phone');
+    await phone.openAuthorization();
+    await phone.keepScreenshot('9-phone-authorize');
+    await phone.authorize(application.clientId, application.clientSecret);
+    await phone.dialog.getByText('Authorized', { exact: true }).waitFor();
+    await phone.closeAuthorization();
+    const list = await phone.operation('listAssets');
+    expect((await list.execute()).status).toBe('200');
+    await phone.keepScreenshot('10-phone-list');
+    expect([await overflow(), phone.faults]).toEqual([0, []]);
+  });
+});

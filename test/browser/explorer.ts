@@ -1,0 +1,145 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Browser, type Locator, type Page, chromium } from 'playwright-core';
+import { findChromium } from '../support/chromium-program';
+
+const SCREENSHOTS = join(__dirname, '../../test-results/browser');
+
+/** Chromium says so of every answer from 400 on, wanted or not. */
+const REFUSED = /^Failed to load resource: the server responded with a status of/;
+
+export async function startBrowser(): Promise<Browser> {
+  const executablePath = findChromium((line) => process.stderr.write(`${line}\n`));
+  // Its sandbox does not run as root; the pages are our own.
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] });
+}
+
+/** What the page shows of an answer. */
+export interface ShownAnswer {
+  readonly status: string;
+  readonly body: string;
+  readonly headers: string;
+}
+
+/** The page at /docs as a person works with it. */
+export class Explorer {
+  /** What nobody should see: errors on the console, breaches of the page's policy, requests to another origin. */
+  readonly faults: string[] = [];
+  readonly sent: { method: string; path: string; headers: Record<string, string> }[] = [];
+
+  private constructor(
+    readonly page: Page,
+    private readonly origin: string,
+  ) {
+    page.setDefaultTimeout(20_000);
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !REFUSED.test(message.text())) this.faults.push(message.text());
+    });
+    page.on('pageerror', (error) => this.faults.push(error.message));
+    page.on('request', (request) => {
+      const url = new URL(request.url());
+      if (url.protocol === 'data:') return;
+      if (url.origin !== this.origin) this.faults.push(`request to ${url.origin}`);
+      this.sent.push({ method: request.method(), path: url.pathname, headers: request.headers() });
+    });
+  }
+
+  /** `at` is what follows /docs in the address: a deep link, for one. */
+  static async open(browser: Browser, origin: string, at = '', width = 1280): Promise<Explorer> {
+    const explorer = new Explorer(await browser.newPage({ viewport: { width, height: 900 } }), origin);
+    await explorer.visit(at);
+    return explorer;
+  }
+
+  async visit(at: string): Promise<void> {
+    // A change of nothing but the fragment would load nothing.
+    await this.page.goto('about:blank');
+    await this.page.goto(`${this.origin}/docs${at}`);
+    await this.page.locator('.opblock').first().waitFor();
+  }
+
+  get dialog(): Locator {
+    return this.page.locator('.modal-ux');
+  }
+
+  async openAuthorization(): Promise<void> {
+    await this.page.locator('.auth-wrapper .btn.authorize').click();
+    await this.dialog.waitFor();
+  }
+
+  /** In the dialog. The answer is awaited by whoever asks what the dialog says then. */
+  async authorize(clientId: string, clientSecret: string): Promise<void> {
+    await this.dialog.getByLabel('client_id').fill(clientId);
+    await this.dialog.getByLabel('client_secret').fill(clientSecret);
+    await this.dialog.getByRole('button', { name: 'Apply given OAuth2 credentials' }).click();
+  }
+
+  async logOut(): Promise<void> {
+    await this.dialog.getByRole('button', { name: 'Remove authorization' }).click();
+  }
+
+  async closeAuthorization(): Promise<void> {
+    await this.dialog.getByRole('button', { name: 'Close' }).click();
+  }
+
+  /** Opens it unless it is open. */
+  async operation(operationId: string): Promise<ShownOperation> {
+    const block = this.page.locator(`.opblock[id$="-${operationId}"]`);
+    const shown = new ShownOperation(block);
+    if (!(await shown.isOpen())) await block.locator('.opblock-summary-control').click();
+    await block.getByRole('button', { name: 'Execute' }).waitFor();
+    return shown;
+  }
+
+  /** Kept for whoever wants to see what the tests saw. */
+  async keepScreenshot(name: string, of: Locator | Page = this.page): Promise<void> {
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    await of.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
+  }
+}
+
+export class ShownOperation {
+  constructor(readonly block: Locator) {}
+
+  async isOpen(): Promise<boolean> {
+    return /\bis-open\b/.test((await this.block.getAttribute('class')) ?? '');
+  }
+
+  parameter(name: string): Locator {
+    return this.block.locator(`tr[data-param-name="${name}"]`).locator('input, select').first();
+  }
+
+  /** Of a form. */
+  field(name: string): Locator {
+    return this.block.locator(`tr[data-property-name="${name}"] input`).first();
+  }
+
+  get body(): Locator {
+    return this.block.locator('.opblock-section-request-body textarea').first();
+  }
+
+  async close(): Promise<void> {
+    await this.block.locator('.opblock-summary-control').click();
+  }
+
+  async chooseMediaType(name: string): Promise<void> {
+    await this.block.locator('.opblock-section-request-body').getByLabel('Request content type').selectOption(name);
+  }
+
+  async execute(): Promise<ShownAnswer> {
+    const live = this.block.locator('.live-responses-table');
+    if (await live.isVisible()) {
+      await this.block.getByRole('button', { name: 'Clear' }).click();
+      await live.waitFor({ state: 'detached' });
+    }
+    await this.block.getByRole('button', { name: 'Execute' }).click();
+    const answer = live.locator('tr.response').first();
+    await answer.waitFor();
+    const [body, headers] = await Promise.all([
+      answer.locator('.highlight-code code').first().innerText(),
+      answer.locator('.headerline').allInnerTexts(),
+    ]);
+    const status = (await answer.locator('.response-col_status').innerText()).split(/\s/)[0] ?? '';
+    return { status, body, headers: headers.join('\n') };
+  }
+}
