@@ -88,6 +88,13 @@ describe('npm start', () => {
     expect(assets?.results).toHaveLength(3);
     expect(updated?.description).toBe('Reviewed');
 
+    const form = `-d client_id=${explorer.client_id} -d client_secret=${explorer.client_secret}`;
+    const explore = `curl -s -d grant_type=client_credentials ${form} http://127.0.0.1:${port}/oauth/token`;
+    const [token = '', list = ''] = lines;
+    const between = await paste([token, explore, list]);
+    expect(between).toContain('"scope":"all:read all:write"');
+    expect(between).toContain('"results"');
+
     const since = Date.now();
     const finished = await stopped(running);
     expect([finished.exitCode, finished.stderr]).toEqual([0, '']);
