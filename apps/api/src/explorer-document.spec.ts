@@ -49,6 +49,15 @@ describe('The document of the page', () => {
     }
   });
 
+  it('lists the headers that every answer has once for each operation', () => {
+    const { responses } = document.paths['/v1/inventory/assets']?.get as unknown as {
+      responses: Record<string, { headers: object }>;
+    };
+    expect(responses['200']?.headers).toHaveProperty('X-Request-Id');
+    expect(Object.keys(responses['401']?.headers ?? {})).toEqual(['WWW-Authenticate']);
+    expect(Object.keys(responses['429']?.headers ?? {})).toEqual(['Retry-After']);
+  });
+
   it('offers first a body that fits every asset', () => {
     const body = JSON.stringify(document.paths['/v1/inventory/assets/{id}']?.patch?.requestBody);
     expect(body).toContain('"examples":{"first":{"summary":"Set the description","value":{"description":"Reviewed"}}');

@@ -43,6 +43,7 @@ export function explorerDocument(contract: OpenAPIObject): OpenAPIObject {
   ];
   for (const parameter of parameters) if ('name' in parameter) tellExample(parameter);
   for (const operation of operationsOf(document)) {
+    tellHeadersOnce(operation);
     if (operation.requestBody && 'content' in operation.requestBody) prepareBody(operation, operation.requestBody);
     if (operation.requestBody && FORM in (operation.requestBody as Body).content) authorizeByForm(operation, document);
   }
@@ -65,6 +66,15 @@ function tellExample(parameter: Parameter): void {
   if (parameter.name === 'Idempotency-Key') parameter.description += ` ${FRESH_KEY}`;
   // A list to choose from needs no example.
   else if (typeof example === 'string' && !schema?.enum) parameter.description += ` Example: \`${example}\``;
+}
+
+/** A dozen answers with the same ten headers hide what is particular to each: only the success lists them. */
+function tellHeadersOnce({ responses = {} }: Operation): void {
+  const { '200': success, ...others } = responses;
+  const told = success && 'headers' in success ? Object.keys(success.headers ?? {}) : [];
+  for (const answer of Object.values(others)) {
+    if (answer && 'headers' in answer) for (const name of told) delete answer.headers?.[name];
+  }
 }
 
 function prepareBody(operation: Operation, body: Body): void {
