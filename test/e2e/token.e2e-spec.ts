@@ -46,6 +46,17 @@ describe('POST /oauth/token', () => {
     expect(answer.text).not.toContain(application.clientSecret);
   };
 
+  it('keeps what went wrong with the row of one application to that one', async () => {
+    const generation = 2n ** 53n;
+    await app.arrange.change(workspace, 'UPDATE application SET generation = $2 WHERE client_id = $1', [
+      application.clientId,
+      generation,
+    ]);
+    expect((await app.client().requestToken(credentials)).status).toBe(500);
+    const client = await app.arrange.aClient(workspace, ['inventory:read']);
+    expect((await client.get('/v1/inventory/categories')).status).toBe(200);
+  });
+
   describe('200', () => {
     it('issues a bearer token with its lifetime and scopes, not to be stored', async () => {
       const answer = await app.client().requestToken(credentials);

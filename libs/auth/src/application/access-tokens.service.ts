@@ -11,7 +11,10 @@ import { GrantCopies } from '../domain/grant-copies.port';
 import { covers, isScope } from '../domain/scope';
 import { ScopeNotGranted, TokensContended } from '../domain/token-request-errors';
 import { TokenRequestLimiter } from '../domain/token-request-limiter.port';
+import { Turns } from './turns';
 
+/** How long a request waits for others of the same application. */
+const PATIENCE_MS = 4_000;
 /** How often a token is begun anew because another one was quicker. */
 const MOST_TRIES = 20;
 
@@ -38,7 +41,8 @@ export class AccessTokenLifetime {
 /** Tokens by the client credentials grant: one active per application, the newest (specification, Authentication 4). */
 @Injectable()
 export class AccessTokensService {
-  private newestGeneration = 0n;
+  private readonly turns = new Turns();
+  private lastOfMillisecond = 0;
 
   constructor(
     private readonly applications: ApplicationRepository,
@@ -69,7 +73,11 @@ export class AccessTokensService {
     const refused = granted.find((scope) => !isScope(scope) || !covers(application.scopes, scope));
     if (refused !== undefined) throw new ScopeNotGranted(refused);
 
-    const token = await this.beginToken(application, digest, granted);
+    // Of many at once only one at a time asks Postgres: the others would hold connections, and be overtaken.
+    const token = await this.turns.take(application.id, PATIENCE_MS, () =>
+      this.beginToken(application, digest, granted),
+    );
+    if (token === null) throw new TokensContended();
     await this.grants.forget(clientId);
     return { token, expiresInSeconds: this.lifetime.seconds, scopes: granted, charge };
   }
@@ -93,7 +101,7 @@ export class AccessTokensService {
 
   /**
    * A signature takes longer than all the rest, so that it is made while Postgres commits the generation it is for. Should
-   * another request's have come first, its token is older than theirs and nobody's: one more is made.
+   * a request to another replica have come first, its token is older than that one's and nobody's: one more is made.
    */
   private async beginToken(application: Application, digest: Buffer, scopes: readonly string[]): Promise<string> {
     let last = application.generation;
@@ -114,13 +122,17 @@ export class AccessTokensService {
     throw new TokensContended();
   }
 
-  /** The clock in microseconds keeps generations rising even when the row comes back from an older backup. */
+  /**
+   * The clock in microseconds keeps generations rising even when the row comes back from an older backup. Our clock has
+   * milliseconds; the rest keeps those apart that begin in the same one.
+   */
   private newGeneration(last: bigint): bigint {
-    const now = BigInt(this.clock.now()) * 1_000n;
-    this.newestGeneration = [now, last + 1n, this.newestGeneration + 1n].reduce((one, other) =>
-      one > other ? one : other,
-    );
-    return this.newestGeneration;
+    this.lastOfMillisecond = (this.lastOfMillisecond + 1) % 1_000;
+    const now = BigInt(this.clock.now() * 1_000 + this.lastOfMillisecond);
+    const generation = now > last ? now : last + 1n;
+    // Tokens carry it as a number; a row from a clock that far ahead is a matter for operators, and for that row alone.
+    if (generation > BigInt(Number.MAX_SAFE_INTEGER)) throw new Error('The generation of an application is too high.');
+    return generation;
   }
 
   private async authenticateClient(
