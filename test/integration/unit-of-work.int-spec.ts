@@ -187,6 +187,34 @@ describe('A unit of work', () => {
       await admin.query('COMMIT');
     });
 
+    it('that is closed is heard although what else was asked in its batch failed', async () => {
+      const refused = new Refused('closed');
+      const failing = statement(
+        'SELECT 1 / (SELECT count(*) FROM idempotency_record WHERE workspace_id = $1)',
+        scope.workspaceId,
+      );
+      const work = () => database.run(scope, [failing]);
+      await expect(database.unitOfWork(scope, work, { gate: closing(refused) })).rejects.toBe(refused);
+      const gate = opening(() => undefined);
+      await expect(database.unitOfWork(scope, work, { gate })).rejects.toMatchObject({ code: '22012' });
+    });
+
+    it('waits for a connection once', async () => {
+      const one = await open(new URL(testDatabase.databaseUrl).href, 1);
+      const taken = new Database(one);
+      const gate = opening(() => undefined);
+      const held = taken.unitOfWork(scope, async () => {
+        await count(scope, taken);
+        const since = performance.now();
+        // As another request would: outside of this unit.
+        const waiting = outsideUnit(() => taken.unitOfWork(scope, () => count(scope, taken), { gate }));
+        await expect(waiting).rejects.toThrow();
+        return performance.now() - since;
+      });
+      expect(await held).toBeLessThan(3_500);
+      await one.destroy();
+    });
+
     it('is asked again when the work is repeated', async () => {
       let asked = 0;
       const gate = opening(() => (asked += 1));

@@ -126,12 +126,25 @@ export class Database {
         const rolledBack = unit.rollback(error);
         if (error instanceof GateClosed) throw error;
         await rolledBack;
+        if (gate && unit.gateIsUnheard) await this.askAlone(scope, gate, deadline);
         if (connectionTimedOut(error)) this.acquisitionTimeouts.add('primary');
         const repeatable = REPEATABLE_SQLSTATES.has(String((error as { code?: unknown }).code));
         const left = deadline - performance.now();
         if (!repeatable || repeats === MAX_REPEATS || left < SHORTEST_TRY_MS) throw error;
         await delay(Math.random() * 20 * (repeats + 1));
       }
+    }
+  }
+
+  /** Throws what closes the gate: that must not depend on what else was in its batch, and could not be had. */
+  private async askAlone(scope: TenantScope, gate: Gate, deadline: number): Promise<void> {
+    const unit = new UnitOfWork(this.pool, this.permits, scopeStatement(scope), deadline, gate);
+    try {
+      await unit.passGate();
+      await unit.rollback();
+    } catch (error) {
+      void unit.rollback(error);
+      if (unit.gateIsClosed) throw error;
     }
   }
 

@@ -41,7 +41,8 @@ export class UnitOfWork {
   private open = true;
   private failed = false;
   private lastSent: Promise<unknown> = Promise.resolve();
-  private verdict: { readonly closedBy: unknown } | null = null;
+  private asked = false;
+  private verdict: 'open' | { readonly closedBy: unknown } | null = null;
 
   constructor(
     private readonly pool: Pool,
@@ -72,8 +73,17 @@ export class UnitOfWork {
   /** Asks the gate if no batch has asked it yet. Throws what closes it, again if need be. */
   async passGate(): Promise<void> {
     await this.lastSent;
-    if (this.gate && !this.client && !this.failed) await this.send([]);
-    if (this.verdict) throw this.verdict.closedBy;
+    if (this.gate && !this.asked && !this.failed) await this.send([]);
+    if (this.verdict !== null && this.verdict !== 'open') throw this.verdict.closedBy;
+  }
+
+  get gateIsClosed(): boolean {
+    return this.verdict !== null && this.verdict !== 'open';
+  }
+
+  /** Whether Postgres was asked about the gate, and something else in the same batch kept it from answering. */
+  get gateIsUnheard(): boolean {
+    return this.asked && this.verdict === null;
   }
 
   /** Sends what still waits, and COMMIT behind it: an error of either leaves nothing applied, a lost connection doubt. */
@@ -113,6 +123,7 @@ export class UnitOfWork {
     const gate = this.client ? undefined : this.gate;
     if (!this.client) {
       this.client = await this.connect();
+      this.asked = gate !== undefined;
       const left = Math.max(50, Math.floor(this.deadline - performance.now()));
       if (left < PATIENCE_MS) opening.push({ ...SET_LOCK_TIMEOUT, values: [`${left}ms`] });
     }
@@ -130,8 +141,10 @@ export class UnitOfWork {
   }
 
   private judge(gate: Gate | undefined, rows: readonly TextRow[][]): void {
+    if (!gate) return;
     try {
-      gate?.judge(rows);
+      gate.judge(rows);
+      this.verdict = 'open';
     } catch (error) {
       this.verdict = { closedBy: error };
       throw error;
@@ -139,11 +152,15 @@ export class UnitOfWork {
   }
 
   private async connect(): Promise<PoolClient> {
-    await this.permits.acquire(Math.min(PATIENCE_MS, Math.max(0, this.deadline - performance.now())));
     try {
-      return await this.pool.connect();
+      await this.permits.acquire(Math.min(PATIENCE_MS, Math.max(0, this.deadline - performance.now())));
+      return await this.pool.connect().catch((error: unknown) => {
+        this.permits.release();
+        throw error;
+      });
     } catch (error) {
-      this.permits.release();
+      // Nobody waits for a connection twice.
+      this.failed = true;
       throw error;
     }
   }
