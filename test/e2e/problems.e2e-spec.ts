@@ -150,6 +150,20 @@ describe('Problems', () => {
       expect(oracle().faultsOfRefusal({ status, headers, text: body })).toEqual([]);
     });
 
+    it('come after the answers to the requests before them on the connection', async () => {
+      const health = 'GET /v1/health HTTP/1.1\r\nHost: a\r\n\r\n';
+      const said = await raw(`${health}${health}GARBAGE\r\n\r\n`);
+      expect(said.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
+    });
+
+    it('take the names of codings in any case', async () => {
+      const said = await raw(
+        'POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\n' +
+          'Content-Encoding: Identity\r\nTransfer-Encoding: Chunked\r\nConnection: close\r\n\r\n3\r\na=b\r\n0\r\n\r\n',
+      );
+      expect(said).toMatch(/^HTTP\/1.1 400 [^]*"code":"invalid_request"/);
+    });
+
     it('take the absolute form of a target and ignore an unknown expectation', async () => {
       const absolute = await raw(
         'GET http://api.example.test/v1/health HTTP/1.1\r\nHost: api.example.test\r\nConnection: close\r\n\r\n',

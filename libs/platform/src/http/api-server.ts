@@ -1,4 +1,4 @@
-import { type IncomingMessage, STATUS_CODES, type Server, createServer } from 'node:http';
+import { type IncomingMessage, STATUS_CODES, type Server, type ServerResponse, createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { ExpressAdapter } from '@nestjs/platform-express';
@@ -13,6 +13,8 @@ import { toProblem, PROBLEM_MEDIA_TYPE } from '../problems/problem';
  */
 export class ApiServerAdapter extends ExpressAdapter {
   private tell: (refused: ServedRequest) => void = () => undefined;
+  /** Answers that a connection still waits for. */
+  private readonly unanswered = new WeakMap<Socket, Set<ServerResponse>>();
 
   constructor(private readonly baseUrl: string) {
     super(strictExpress());
@@ -32,6 +34,7 @@ export class ApiServerAdapter extends ExpressAdapter {
       requestTimeout: 30_000,
       connectionsCheckingInterval: 5_000,
     });
+    server.on('request', (request, response) => this.expectAnswer(request.socket, response));
     server.on('request', this.getInstance() as (request: IncomingMessage) => void);
     // An expectation other than 100-continue is ignored rather than refused by an empty 417 (RFC 9110, 10.1.1).
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
@@ -53,7 +56,20 @@ export class ApiServerAdapter extends ExpressAdapter {
       error.code === 'HPE_HEADER_OVERFLOW'
         ? new DomainError('headers_too_large', 'The header block is too large.')
         : new DomainError('validation_failed', 'The request is not well-formed HTTP or did not arrive in time.');
-    this.answerOn(socket, refusal);
+    this.afterAnswers(socket, () => this.answerOn(socket, refusal));
+  }
+
+  private expectAnswer(socket: Socket, response: ServerResponse): void {
+    const waiting = this.unanswered.get(socket) ?? new Set();
+    this.unanswered.set(socket, waiting.add(response));
+    response.once('close', () => waiting.delete(response));
+  }
+
+  /** Requests that came before on the same connection are answered before (RFC 9112, 9.3.2). */
+  private afterAnswers(socket: Socket, work: () => void): void {
+    const [first] = this.unanswered.get(socket) ?? [];
+    if (first) first.once('close', () => this.afterAnswers(socket, work));
+    else if (socket.writable) work();
   }
 
   private answerOn(socket: Socket, refusal: DomainError): void {

@@ -28,7 +28,8 @@ export async function readBody<MediaType extends string>(
   if ((request.headersDistinct['content-type']?.length ?? 0) > 1)
     throw unsupported('Content-Type', 'must be given once.');
   for (const [header, plain] of PLAIN_ENCODINGS) {
-    if ((request.headers[header.toLowerCase()] ?? plain) === plain) continue;
+    // Names of codings are case-insensitive (RFC 9110, 8.4.1; RFC 9112, 7).
+    if (String(request.headers[header.toLowerCase()] ?? plain).toLowerCase() === plain) continue;
     throw unsupported(header, 'must be absent: a compressed body is not read.');
   }
   try {
