@@ -814,12 +814,12 @@ export interface components {
      */
     'Retry-After.sometimes': number;
     /**
-     * @description How to authenticate (RFC 6750), with `error` where a token was refused and `scope` where one is missing.
+     * @description How to authenticate: by a bearer token (RFC 6750), with `error` where one was refused and `scope` where one is missing; at the token endpoint by `Basic`, where the request had used that.
      * @example Bearer realm="compliance-api", error="invalid_token", error_description="The bearer token has expired."
      */
     'WWW-Authenticate': string;
     /**
-     * @description How to authenticate (RFC 6750), with `error` where a token was refused and `scope` where one is missing.
+     * @description How to authenticate: by a bearer token (RFC 6750), with `error` where one was refused and `scope` where one is missing; at the token endpoint by `Basic`, where the request had used that.
      * @example Bearer realm="compliance-api", error="invalid_token", error_description="The bearer token has expired."
      */
     'WWW-Authenticate.sometimes': string;
@@ -987,7 +987,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `internal_error`: Something went wrong on our side. Nothing of a failed write was kept. */
+      /** @description `internal_error`: Something went wrong on our side. */
       500: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1000,7 +1000,7 @@ export interface operations {
           'application/problem+json': components['schemas']['TokenProblem'];
         };
       };
-      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Nothing of a failed write was kept. */
+      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Where it was lost while a write was being committed, the write may have been applied all the same. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1139,7 +1139,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `internal_error`: Something went wrong on our side. Nothing of a failed write was kept. */
+      /** @description `internal_error`: Something went wrong on our side. */
       500: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1155,7 +1155,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Nothing of a failed write was kept. */
+      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Where it was lost while a write was being committed, the write may have been applied all the same. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1307,7 +1307,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `internal_error`: Something went wrong on our side. Nothing of a failed write was kept. */
+      /** @description `internal_error`: Something went wrong on our side. */
       500: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1323,7 +1323,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Nothing of a failed write was kept. */
+      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Where it was lost while a write was being committed, the write may have been applied all the same. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1393,7 +1393,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `internal_error`: Something went wrong on our side. Nothing of a failed write was kept. */
+      /** @description `internal_error`: Something went wrong on our side. */
       500: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1558,7 +1558,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `internal_error`: Something went wrong on our side. Nothing of a failed write was kept. */
+      /** @description `internal_error`: Something went wrong on our side. */
       500: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1574,7 +1574,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Nothing of a failed write was kept. */
+      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Where it was lost while a write was being committed, the write may have been applied all the same. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1597,7 +1597,7 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** @description One key for each change, the same again when it is sent again: 1 to 256 characters after trimming, no control characters, one header. The first answer is kept for 24 hours and replayed, byte for byte, with `Idempotent-Replayed: true`. */
+        /** @description One key for each change, the same again when it is sent again: 1 to 256 characters after trimming, no control characters, one header. The first answer is kept for 24 hours, unless the operator chose otherwise, and replayed, byte for byte, with `Idempotent-Replayed: true`. */
         'Idempotency-Key': string;
         /**
          * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
@@ -1773,7 +1773,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `internal_error`: Something went wrong on our side. Nothing of a failed write was kept. */
+      /** @description `internal_error`: Something went wrong on our side. */
       500: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1789,7 +1789,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Nothing of a failed write was kept. */
+      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Where it was lost while a write was being committed, the write may have been applied all the same. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1942,7 +1942,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `internal_error`: Something went wrong on our side. Nothing of a failed write was kept. */
+      /** @description `internal_error`: Something went wrong on our side. */
       500: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1958,7 +1958,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Nothing of a failed write was kept. */
+      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Where it was lost while a write was being committed, the write may have been applied all the same. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1981,7 +1981,7 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** @description One key for each change, the same again when it is sent again: 1 to 256 characters after trimming, no control characters, one header. The first answer is kept for 24 hours and replayed, byte for byte, with `Idempotent-Replayed: true`. */
+        /** @description One key for each change, the same again when it is sent again: 1 to 256 characters after trimming, no control characters, one header. The first answer is kept for 24 hours, unless the operator chose otherwise, and replayed, byte for byte, with `Idempotent-Replayed: true`. */
         'Idempotency-Key': string;
         /** @description Update only if the asset still has this entity tag (one of these, separated by commas; `*` for any), otherwise 412. Judged after the replay of an earlier answer. */
         'If-Match'?: string;
@@ -2195,7 +2195,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `internal_error`: Something went wrong on our side. Nothing of a failed write was kept. */
+      /** @description `internal_error`: Something went wrong on our side. */
       500: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2211,7 +2211,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Nothing of a failed write was kept. */
+      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Where it was lost while a write was being committed, the write may have been applied all the same. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2353,7 +2353,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `internal_error`: Something went wrong on our side. Nothing of a failed write was kept. */
+      /** @description `internal_error`: Something went wrong on our side. */
       500: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2369,7 +2369,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Nothing of a failed write was kept. */
+      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Where it was lost while a write was being committed, the write may have been applied all the same. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];

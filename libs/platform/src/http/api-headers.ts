@@ -52,7 +52,8 @@ const HEADERS = {
   },
   'WWW-Authenticate': {
     description:
-      'How to authenticate (RFC 6750), with `error` where a token was refused and `scope` where one is missing.',
+      'How to authenticate: by a bearer token (RFC 6750), with `error` where one was refused and `scope` where one is ' +
+      'missing; at the token endpoint by `Basic`, where the request had used that.',
     schema: { type: 'string', minLength: 1, maxLength: 512 },
     example: 'Bearer realm="compliance-api", error="invalid_token", error_description="The bearer token has expired."',
   },

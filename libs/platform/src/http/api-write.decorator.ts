@@ -12,7 +12,7 @@ export function ApiWrite<Body>(body: Type<Body>, examples: AnswerExamples<Body>)
       required: true,
       description:
         'One key for each change, the same again when it is sent again: 1 to 256 characters after trimming, no control ' +
-        'characters, one header. The first answer is kept for 24 hours and replayed, byte for byte, with ' +
+        'characters, one header. The first answer is kept for 24 hours, unless the operator chose otherwise, and replayed, byte for byte, with ' +
         '`Idempotent-Replayed: true`.',
       schema: {
         type: 'string',

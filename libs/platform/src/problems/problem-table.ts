@@ -203,15 +203,19 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
   internal_error: {
     status: 500,
     title: 'Internal Server Error',
-    cause: 'Something went wrong on our side. Nothing of a failed write was kept.',
-    remedy: 'Try again; if it stays, report the `requestId`.',
+    cause: 'Something went wrong on our side.',
+    remedy: 'Try again, a write with the same `Idempotency-Key`; if it stays, report the `requestId`.',
     example: { detail: 'Something went wrong on our side.', instance: LIST },
   },
   service_unavailable: {
     status: 503,
     title: 'Service Unavailable',
-    cause: 'A part that the service depends on is down or too slow. Nothing of a failed write was kept.',
-    remedy: 'Try again after `Retry-After` seconds, a write with the same `Idempotency-Key`.',
+    cause:
+      'A part that the service depends on is down or too slow. Where it was lost while a write was being committed, the ' +
+      'write may have been applied all the same.',
+    remedy:
+      'Try again after `Retry-After` seconds. Send a write again with the same `Idempotency-Key`: it is applied once, and ' +
+      'the answer tells.',
     example: { detail: 'The service is temporarily unavailable.', instance: LIST },
   },
 };
