@@ -22,7 +22,7 @@ const report = join(root, 'test-results', 'jest.json');
 
 const MINUTE = 60_000;
 const CHECK_LIMIT = 4 * MINUTE;
-const TESTS_LIMIT = 12 * MINUTE;
+const TESTS_LIMIT = 20 * MINUTE;
 /** From the request to stop until the end of those who did not: jest needs it to stop the servers it started. */
 const GRACE = 15_000;
 

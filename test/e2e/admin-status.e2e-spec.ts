@@ -72,5 +72,5 @@ describe('admin status --deep', () => {
     const finished = await admin('status', '--deep', '--json');
     expect([finished.exitCode, finished.stderr]).toEqual([1, 'error: 1 migrations are pending; run: admin migrate\n']);
     expect(JSON.parse(finished.stdout)).toMatchObject({ ok: false, assets: null, counters: null });
-  }, 20_000);
+  }, 60_000);
 });

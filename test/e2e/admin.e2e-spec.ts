@@ -102,7 +102,7 @@ describe('The operators’ command line', () => {
       expectFault(lonely, 2, /MIGRATION_DATABASE_URL is required/);
       expectFault(malformed, 2, /settings are not valid: PORT /);
       expectFault(unsafe, 2, /SIGNING_KEYS_DIR is required when NODE_ENV=production/);
-    }, 20_000);
+    }, 60_000);
   });
 
   describe('workspaces', () => {
@@ -113,7 +113,7 @@ describe('The operators’ command line', () => {
       expectFault(await run('workspaces', 'create', 'acme', '--name', 'Other', '--json'), 1, /slug "acme" is taken/);
       expect(document(await run('workspaces', 'list', '--json'))).toEqual({ items: [made] });
       expect((await run('workspaces', 'list')).stdout).toMatch(/│ acme +│ Acme AG +│/);
-    }, 20_000);
+    }, 60_000);
   });
 
   it('knows a slug by the rule of the domain', () => {
@@ -156,7 +156,7 @@ describe('The operators’ command line', () => {
       ]);
       for (const finished of [list, create]) expectFault(finished, 1, /no workspace "none"/);
       for (const finished of found) expectFault(finished, 1, /no application with the client id "ci_none"/);
-    }, 20_000);
+    }, 60_000);
   });
 
   describe('tag-keys', () => {
@@ -194,7 +194,7 @@ describe('The operators’ command line', () => {
       expect(report.errors.map(({ line }) => line)).toEqual([2, 3]);
       const lines = readFileSync(errors, 'utf8').trim().split('\n');
       expect(lines.map((line) => JSON.parse(line) as Row)).toEqual(report.errors);
-    }, 20_000);
+    }, 60_000);
 
     it('takes what it is told to: tag keys, several files, what is missing, and nothing in a dry run', async () => {
       const second = file('second.ndjson', printer);
@@ -215,7 +215,7 @@ describe('The operators’ command line', () => {
       ]);
       expectFault(noFile, 1, /none\.ndjson does not exist/);
       expectFault(noWorkspace, 1, /no workspace "none"/);
-    }, 20_000);
+    }, 60_000);
   });
 
   describe('demo and keys', () => {
@@ -255,7 +255,7 @@ describe('The operators’ command line', () => {
         keys: { secret: string }[];
       };
       expect(listed.stdout).not.toContain(sealed[0]?.secret);
-    }, 20_000);
+    }, 60_000);
   });
 
   describe('usage', () => {

@@ -188,11 +188,11 @@ describe('Redis at scale', () => {
       await cluster.restart(killed);
       await untilTaken(redis, 10);
       for (const key of keysOn(...three())) expect(await redis.attempt(count(key))).toBe(1);
-      expect(said).toEqual([
-        // The connection that was lost says less than the one that is tried next.
-        expect.stringMatching(/^A node of Redis is away, and is done without: (ECONN|not connected)/),
-        'A node of Redis answers again.',
-      ]);
+      // The connection that was lost says less than the one that is tried next.
+      expect(said[0]).toMatch(/^A node of Redis is away, and is done without: (ECONN|not connected)/);
+      expect(said.at(-1)).toBe('A node of Redis answers again.');
+      // One line a transition; on a busy machine another node may be slow meanwhile.
+      expect(said.filter((line) => line.includes('away') && !line.includes('no answer in time'))).toHaveLength(1);
       await cluster.whole();
     });
 
