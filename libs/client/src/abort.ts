@@ -1,5 +1,9 @@
-/** What `work` gives, unless the signal aborts before; then the signal's reason is thrown. The work itself goes on. */
+/**
+ * What `work` gives, unless the signal aborts before; then the signal's reason is thrown. The work itself goes on, and
+ * how it fails then concerns nobody.
+ */
 export async function abortable<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  work.catch(() => undefined);
   signal.throwIfAborted();
   let giveUp = (): void => undefined;
   const aborted = new Promise<never>((_, reject) => {
@@ -25,7 +29,7 @@ export async function withTimeout<Result>(
   const giveUp = () => controller.abort(signal.reason);
   signal.addEventListener('abort', giveUp, { once: true });
   const timer = setTimeout(() => {
-    controller.abort(new DOMException(`No answer within ${milliseconds} ms.`, 'TimeoutError'));
+    controller.abort(new DOMException(`it took longer than ${milliseconds} ms`, 'TimeoutError'));
   }, milliseconds);
   try {
     return await work(controller.signal);

@@ -27,7 +27,7 @@ export interface ClientOptions {
   /** What the workers of one application share. By default each client object has a store of its own. */
   readonly tokenStore?: TokenStore;
   readonly retry?: Partial<RetryPolicy>;
-  /** Longest wait for one answer, milliseconds; 15,000 by default. */
+  /** Longest wait for one answer, and for a token, milliseconds; 15,000 by default. The token store has a third of it. */
   readonly timeoutMs?: number;
   /** Instead of the built-in one, for example to go through a proxy. */
   readonly fetch?: typeof fetch;
@@ -62,12 +62,13 @@ export interface Answer<Body> {
 
 /** The API, one method an operation. Throws `Problem` when it refuses and `ConnectionLost` when no answer came. */
 export class ComplianceClient {
-  private readonly api: Client<paths, 'application/json'>;
-  private readonly transport: Transport;
+  // Private to the language, so that whoever prints a client prints no secret.
+  readonly #api: Client<paths, 'application/json'>;
+  readonly #transport: Transport;
 
   constructor(options: ClientOptions) {
     const baseUrl = options.baseUrl.replace(/\/+$/, '');
-    this.transport = new Transport({
+    this.#transport = new Transport({
       baseUrl,
       clientId: options.clientId,
       clientSecret: options.clientSecret,
@@ -76,44 +77,44 @@ export class ComplianceClient {
       timeoutMs: options.timeoutMs ?? 15_000,
       fetch: options.fetch ?? fetch,
     });
-    this.api = createClient<paths, 'application/json'>({
+    this.#api = createClient<paths, 'application/json'>({
       baseUrl,
-      fetch: (request) => this.transport.send(request),
+      fetch: (request) => this.#transport.send(request),
       headers: { Accept: 'application/json, application/problem+json' },
     });
   }
 
   /** Needs no token and no credentials that are right. */
   async getHealth(options: CallOptions = {}): Promise<Answer<Health>> {
-    const anonymously = (request: Request) => this.transport.sendAnonymously(request);
-    return answerOf(await this.api.GET('/v1/health', { ...options, fetch: anonymously }));
+    const anonymously = (request: Request) => this.#transport.sendAnonymously(request);
+    return answerOf(await this.#api.GET('/v1/health', { ...options, fetch: anonymously }));
   }
 
   listAssets(query: AssetQuery = {}, options: CallOptions = {}): Pages<Asset> {
-    return pagesOf(query, (next) => this.api.GET('/v1/inventory/assets', { ...options, params: { query: next } }));
+    return pagesOf(query, (next) => this.#api.GET('/v1/inventory/assets', { ...options, params: { query: next } }));
   }
 
   listCategories(query: CategoryQuery = {}, options: CallOptions = {}): Pages<AssetCategory> {
-    return pagesOf(query, (next) => this.api.GET('/v1/inventory/categories', { ...options, params: { query: next } }));
+    return pagesOf(query, (next) => this.#api.GET('/v1/inventory/categories', { ...options, params: { query: next } }));
   }
 
   listComputers(query: ComputerQuery = {}, options: CallOptions = {}): Pages<Computer> {
-    return pagesOf(query, (next) => this.api.GET('/v1/computers', { ...options, params: { query: next } }));
+    return pagesOf(query, (next) => this.#api.GET('/v1/computers', { ...options, params: { query: next } }));
   }
 
   async getAsset(id: string, options: CallOptions = {}): Promise<Answer<Asset>> {
-    return answerOf(await this.api.GET('/v1/inventory/assets/{id}', { ...options, params: { path: { id } } }));
+    return answerOf(await this.#api.GET('/v1/inventory/assets/{id}', { ...options, params: { path: { id } } }));
   }
 
   async getComputer(id: string, options: CallOptions = {}): Promise<Answer<Computer>> {
-    return answerOf(await this.api.GET('/v1/computers/{id}', { ...options, params: { path: { id } } }));
+    return answerOf(await this.#api.GET('/v1/computers/{id}', { ...options, params: { path: { id } } }));
   }
 
   /** Owner, description, classification and customer tags of one asset. */
   async updateAsset(id: string, patch: AssetPatch, options: UpdateOptions = {}): Promise<Answer<Asset>> {
     const { signal, idempotencyKey = randomUUID(), ifMatch, nullClears = false } = options;
     return answerOf(
-      await this.api.PATCH('/v1/inventory/assets/{id}', {
+      await this.#api.PATCH('/v1/inventory/assets/{id}', {
         signal,
         params: { path: { id }, header: { 'Idempotency-Key': idempotencyKey, 'If-Match': ifMatch } },
         headers: { 'Content-Type': nullClears ? 'application/merge-patch+json' : 'application/json' },
@@ -126,7 +127,7 @@ export class ComplianceClient {
   async updateAssets(update: BulkUpdate, options: WriteOptions = {}): Promise<Answer<BulkUpdateSummary>> {
     const { signal, idempotencyKey = randomUUID() } = options;
     return answerOf(
-      await this.api.PATCH('/v1/inventory/assets', {
+      await this.#api.PATCH('/v1/inventory/assets', {
         signal,
         params: { header: { 'Idempotency-Key': idempotencyKey } },
         body: { ids: [...update.ids], patch: update.patch },

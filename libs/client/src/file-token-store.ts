@@ -8,27 +8,31 @@ import { LOCK_MS, type StoredToken, type TokenStore, type Unlock, parseStoredTok
  * readable by its user only and never half written. Name a directory that nobody else can write to.
  */
 export class FileTokenStore implements TokenStore {
-  constructor(private readonly directory: string) {}
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
 
   async read(application: string): Promise<StoredToken | null> {
-    const text = await readFile(this.path(application), 'utf8').catch(unlessAbsent);
+    const text = await readFile(this.#path(application), 'utf8').catch(unlessAbsent);
     return text === null ? null : parseStoredToken(text);
   }
 
   async write(application: string, token: StoredToken): Promise<void> {
-    await this.makeDirectory();
-    const draft = this.path(application, `.${randomUUID()}`);
+    await this.#makeDirectory();
+    const draft = this.#path(application, `.${randomUUID()}`);
     try {
       await writeFile(draft, JSON.stringify(token), { mode: 0o600, flag: 'wx' });
-      await rename(draft, this.path(application));
+      await rename(draft, this.#path(application));
     } finally {
       await rm(draft, { force: true });
     }
   }
 
   async tryLock(application: string): Promise<Unlock | null> {
-    await this.makeDirectory();
-    const lock = this.path(application, '.lock');
+    await this.#makeDirectory();
+    const lock = this.#path(application, '.lock');
     const holder = randomUUID();
     try {
       await writeFile(lock, holder, { mode: 0o600, flag: 'wx' });
@@ -43,12 +47,12 @@ export class FileTokenStore implements TokenStore {
     };
   }
 
-  private async makeDirectory(): Promise<void> {
-    await mkdir(this.directory, { recursive: true, mode: 0o700 });
+  async #makeDirectory(): Promise<void> {
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
   }
 
-  private path(application: string, suffix = ''): string {
-    return join(this.directory, `${createHash('sha256').update(application).digest('hex').slice(0, 32)}${suffix}`);
+  #path(application: string, suffix = ''): string {
+    return join(this.#directory, `${createHash('sha256').update(application).digest('hex').slice(0, 32)}${suffix}`);
   }
 }
 

@@ -1,3 +1,5 @@
+import { Problem } from './problem';
+
 /** A page of a list, as the API answers it. */
 export interface Page<Item> {
   readonly results: readonly Item[];
@@ -6,7 +8,11 @@ export interface Page<Item> {
 
 /** A list, read page by page as far as the loop goes. Each loop over it is a walk of its own, from the beginning. */
 export class Pages<Item> implements AsyncIterable<Item> {
-  constructor(private readonly load: (cursor: string | null) => Promise<Page<Item>>) {}
+  readonly #load: (cursor: string | null) => Promise<Page<Item>>;
+
+  constructor(load: (cursor: string | null) => Promise<Page<Item>>) {
+    this.#load = load;
+  }
 
   /** Item by item. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
@@ -16,10 +22,18 @@ export class Pages<Item> implements AsyncIterable<Item> {
   /** Page by page: with the total count, and the cursor from which a later walk can go on. */
   async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
     for (let cursor: string | null = null; ;) {
-      const page: Page<Item> = await this.load(cursor);
+      const page: Page<Item> = await this.#load(cursor);
       yield page;
       if (!page.pageInfo.hasNextPage) return;
-      cursor = page.pageInfo.endCursor;
+      const { endCursor } = page.pageInfo;
+      // From the same place it would go on for ever.
+      if (endCursor === null || endCursor === cursor) throw withoutEnd();
+      cursor = endCursor;
     }
   }
+}
+
+function withoutEnd(): Problem {
+  const answer = { status: 200, headers: new Headers() };
+  return Problem.unexpected(answer, 'A page says that there is a next one, and does not name another endCursor.');
 }

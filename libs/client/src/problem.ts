@@ -12,7 +12,7 @@ export class Problem extends Error {
   constructor(
     /**
      * New codes may be added, so a `switch` needs a default. `unexpected_answer`: what answered was not the API but
-     * something in between.
+     * something in between, or an answer that breaks the contract; its `status` may be 200.
      */
     readonly code: ProblemCode | 'unexpected_answer' | (string & {}),
     readonly status: number,
@@ -27,6 +27,7 @@ export class Problem extends Error {
   }
 
   static async of(response: Response): Promise<Problem> {
+    if (response.status < 400) return Problem.unexpected(response, 'A redirect, which is not followed.');
     const body = (await response.json().catch(() => null)) as Partial<ProblemBody> | null;
     return new Problem(
       body?.code ?? 'unexpected_answer',
@@ -37,9 +38,14 @@ export class Problem extends Error {
       retryAfterSeconds(response.headers),
     );
   }
+
+  /** Of an answer that breaks the contract, which is not quoted: who knows what it holds. */
+  static unexpected({ status, headers }: Pick<Response, 'status' | 'headers'>, detail: string): Problem {
+    return new Problem('unexpected_answer', status, detail, [], headers.get('X-Request-Id'), null);
+  }
 }
 
-/** No answer came, or not all of it: the connection was lost, or it took too long. A write may have been applied. */
+/** No answer came, or not all of it, or no token in time: a connection was lost, or it took too long. A write may have been applied. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
 

@@ -12,32 +12,36 @@ const UNLOCK = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call(
  * with node-redis: `new RedisTokenStore((...words) => redis.sendCommand(words))`.
  */
 export class RedisTokenStore implements TokenStore {
-  constructor(
-    private readonly command: RedisCommand,
-    private readonly prefix = 'compliance-api-token:',
-  ) {}
+  // Private to the language, so that whoever prints a store does not print a connection's password.
+  readonly #command: RedisCommand;
+  readonly #prefix: string;
+
+  constructor(command: RedisCommand, prefix = 'compliance-api-token:') {
+    this.#command = command;
+    this.#prefix = prefix;
+  }
 
   async read(application: string): Promise<StoredToken | null> {
-    const text = await this.command('GET', this.key(application));
+    const text = await this.#command('GET', this.#key(application));
     return typeof text === 'string' ? parseStoredToken(text) : null;
   }
 
   async write(application: string, token: StoredToken): Promise<void> {
     const remaining = Math.max(1, Math.ceil(token.usableUntil - Date.now()));
-    await this.command('SET', this.key(application), JSON.stringify(token), 'PX', String(remaining));
+    await this.#command('SET', this.#key(application), JSON.stringify(token), 'PX', String(remaining));
   }
 
   async tryLock(application: string): Promise<Unlock | null> {
-    const lock = `${this.key(application)}:lock`;
+    const lock = `${this.#key(application)}:lock`;
     const holder = randomUUID();
-    const answer = await this.command('SET', lock, holder, 'PX', String(LOCK_MS), 'NX');
+    const answer = await this.#command('SET', lock, holder, 'PX', String(LOCK_MS), 'NX');
     if (answer !== 'OK') return null;
     return async () => {
-      await this.command('EVAL', UNLOCK, '1', lock, holder);
+      await this.#command('EVAL', UNLOCK, '1', lock, holder);
     };
   }
 
-  private key(application: string): string {
-    return `${this.prefix}${application}`;
+  #key(application: string): string {
+    return `${this.#prefix}${application}`;
   }
 }

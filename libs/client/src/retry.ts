@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { withTimeout } from './abort';
 import { ConnectionLost, Problem } from './problem';
 
 export interface RetryPolicy {
@@ -9,6 +10,11 @@ export interface RetryPolicy {
   readonly longestPauseMs: number;
   /** An answer that asks for a longer wait than this is given to the caller instead. */
   readonly longestRetryAfterSeconds: number;
+  /**
+   * A call is over after this long, whatever it waits for. It must be shorter than the server keeps the answers of keys
+   * (`IDEMPOTENCY_TTL_SECONDS`, a day by default): an update sent again after that would be applied again.
+   */
+  readonly longestCallMs: number;
 }
 
 export const DEFAULT_RETRY: RetryPolicy = {
@@ -16,26 +22,37 @@ export const DEFAULT_RETRY: RetryPolicy = {
   firstPauseMs: 200,
   longestPauseMs: 10_000,
   longestRetryAfterSeconds: 60,
+  longestCallMs: 120_000,
 };
 
 /** Answers after which the same request may succeed, and of which a write under a key is applied once all the same. */
 const PASSING_STATUSES = [429, 502, 503, 504];
 
-/** Makes attempts until one succeeds, fails for good, or was the last. Only for what may be sent twice: reads, and writes under a key. */
+/**
+ * Makes attempts until one succeeds, fails for good, or was the last, or the time of the call is over; then the last
+ * failure is thrown. Only for what may be sent twice: reads, and writes under a key. An attempt must heed its signal.
+ */
 export async function retried<Result>(
-  attempt: () => Promise<Result>,
+  attempt: (signal: AbortSignal) => Promise<Result>,
   policy: RetryPolicy,
   signal: AbortSignal,
 ): Promise<Result> {
-  for (let made = 1; ; made += 1) {
-    try {
-      return await attempt();
-    } catch (error) {
-      const pause = made < policy.attempts ? pauseAfter(error, made, policy) : null;
-      if (pause === null) throw error;
-      await sleep(pause, signal);
+  const end = Date.now() + policy.longestCallMs;
+  return withTimeout(signal, policy.longestCallMs, async (limited) => {
+    let failure: Error | null = null;
+    for (let made = 1; ; made += 1) {
+      try {
+        return await attempt(limited);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (limited.aborted) throw failure ?? new ConnectionLost(error);
+        failure = error as Error;
+        const pause = made < policy.attempts ? pauseAfter(error, made, policy) : null;
+        if (pause === null || Date.now() + pause >= end) throw error;
+        await sleep(pause, signal);
+      }
     }
-  }
+  });
 }
 
 /**

@@ -1,6 +1,8 @@
-import { withTimeout } from './abort';
+import { abortable, withTimeout } from './abort';
+import { LimitedTokenStore } from './limited-token-store';
 import { ConnectionLost, Problem } from './problem';
 import { type RetryPolicy, retried } from './retry';
+import { tokenOf } from './token-answer';
 import { TokenCache } from './token-cache';
 import { LOCK_MS, type StoredToken, type TokenStore } from './token-store';
 
@@ -10,7 +12,7 @@ export interface TransportOptions {
   readonly clientSecret: string;
   readonly store: TokenStore;
   readonly retry: RetryPolicy;
-  /** Longest wait for one answer, milliseconds. */
+  /** Longest wait for one answer, and for a token, milliseconds. */
   readonly timeoutMs: number;
   readonly fetch: typeof fetch;
 }
@@ -19,72 +21,85 @@ export interface TransportOptions {
 const TOKEN_FAULTS: readonly string[] = ['token_superseded', 'token_expired', 'token_invalid'];
 /** More than that, and somebody who does not share the store is at it too. */
 const RENEWALS_OF_A_CALL = 2;
+/**
+ * For one operation of the store. Two of them, the token request and the unlock come one after another while a worker
+ * has the lock, and must be over before it lapses.
+ */
+const LONGEST_STORE_MS = LOCK_MS / 6;
+const LONGEST_TOKEN_REQUEST_MS = LOCK_MS / 2;
 
 /** Sends requests with a token, again where that is safe, and throws what is no success. */
 export class Transport {
-  private readonly tokens: TokenCache;
+  // Private to the language, so that whoever prints a client prints no secret.
+  readonly #options: TransportOptions;
+  readonly #tokens: TokenCache;
 
-  constructor(private readonly options: TransportOptions) {
-    const { baseUrl, clientId, store } = options;
-    this.tokens = new TokenCache(`${clientId}@${baseUrl}`, store, () => this.issueToken());
+  constructor(options: TransportOptions) {
+    this.#options = options;
+    const { baseUrl, clientId, timeoutMs } = options;
+    const store = new LimitedTokenStore(options.store, Math.min(Math.ceil(timeoutMs / 3), LONGEST_STORE_MS));
+    const limits = { waitMs: timeoutMs, renewalMs: 2 * LOCK_MS };
+    this.#tokens = new TokenCache(`${clientId}@${baseUrl}`, store, () => this.#issueToken(), limits);
   }
 
   /** For a read, or a write that has its `Idempotency-Key`. */
   async send(request: Request): Promise<Response> {
-    return retried(() => this.sendWithToken(request), this.options.retry, request.signal);
+    return retried((signal) => this.#sendWithToken(request, signal), this.#options.retry, request.signal);
   }
 
   /** For a read that everybody may do. */
   async sendAnonymously(request: Request): Promise<Response> {
-    return retried(() => this.exchange(request.clone()).then(success), this.options.retry, request.signal);
+    const attempt = (signal: AbortSignal) => this.#exchange(request.clone(), signal).then(success);
+    return retried(attempt, this.#options.retry, request.signal);
   }
 
-  private async sendWithToken(request: Request): Promise<Response> {
+  async #sendWithToken(request: Request, signal: AbortSignal): Promise<Response> {
     let refused: string | null = null;
     for (let renewals = 0; ; renewals += 1) {
-      const token = await this.tokens.get(refused, request.signal);
+      const token = await this.#tokens.get(refused, signal);
       const authorized = request.clone();
       authorized.headers.set('Authorization', `Bearer ${token}`);
-      const response = await this.exchange(authorized);
-      if (response.ok) return response;
+      const response = await this.#exchange(authorized, signal);
+      if (response.ok) return success(response);
       const problem = await Problem.of(response);
       if (!TOKEN_FAULTS.includes(problem.code) || renewals === RENEWALS_OF_A_CALL) throw problem;
       refused = token;
     }
   }
 
-  private async issueToken(): Promise<StoredToken> {
-    const { baseUrl, clientId, clientSecret, timeoutMs } = this.options;
+  async #issueToken(): Promise<StoredToken> {
+    const { baseUrl, clientId, clientSecret, timeoutMs } = this.#options;
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
     const sentAt = Date.now();
     const request = new Request(`${baseUrl}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
-    // It must be over before the lock under which it runs lapses.
-    const response = await this.exchange(request, Math.min(timeoutMs, LOCK_MS / 2)).then(success);
-    const { access_token, expires_in } = (await response.json()) as { access_token: string; expires_in: number };
-    return { accessToken: access_token, usableUntil: sentAt + usableSeconds(expires_in) * 1000 };
+    const limitMs = Math.min(timeoutMs, LONGEST_TOKEN_REQUEST_MS);
+    return tokenOf(await this.#exchange(request, request.signal, limitMs).then(success), sentAt);
   }
 
   /** One request and its whole answer: a connection can be lost between the two. */
-  private async exchange(request: Request, timeoutMs = this.options.timeoutMs): Promise<Response> {
-    return withTimeout(request.signal, timeoutMs, async (signal) => {
+  async #exchange(request: Request, signal: AbortSignal, timeoutMs = this.#options.timeoutMs): Promise<Response> {
+    return withTimeout(signal, timeoutMs, async (limited) => {
       try {
-        const response = await this.options.fetch(request, { signal });
-        const body = await response.arrayBuffer();
-        return new Response(body.byteLength > 0 ? body : null, response);
+        // A fetch of the caller's may not heed the signal.
+        return await abortable(this.#wholeAnswer(request, limited), limited);
       } catch (error) {
-        request.signal.throwIfAborted();
+        signal.throwIfAborted();
         throw new ConnectionLost(error);
       }
     });
+  }
+
+  async #wholeAnswer(request: Request, signal: AbortSignal): Promise<Response> {
+    // A redirect would carry the secret, or the token, to whatever place an answer names.
+    const response = await this.#options.fetch(request, { signal, redirect: 'manual' });
+    const body = await response.arrayBuffer();
+    return new Response(body.byteLength > 0 ? body : null, response);
   }
 }
 
 async function success(response: Response): Promise<Response> {
   if (!response.ok) throw await Problem.of(response);
+  const type = response.headers.get('Content-Type');
+  if (!type?.includes('json')) throw Problem.unexpected(response, `The answer is no JSON but ${type ?? 'of no type'}.`);
   return response;
-}
-
-/** A minute less than the lifetime, or a tenth of a short one, so that no token expires on its way. */
-function usableSeconds(lifetime: number): number {
-  return lifetime - Math.min(60, lifetime / 10);
 }

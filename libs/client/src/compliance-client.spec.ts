@@ -1,0 +1,231 @@
+import { once } from 'node:events';
+import { type Server, createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
+import { ComplianceClient, ConnectionLost, MemoryTokenStore, Problem, RedisTokenStore, type ClientOptions } from '.';
+
+const BASE_URL = 'https://api.test';
+const SECRET = 'cs_never-shown';
+const TOKEN = 'at.never.shown';
+const IN_A_WHILE = { firstPauseMs: 1, longestPauseMs: 1 };
+
+const json = (body: unknown, status = 200) => Response.json(body, { status });
+const issued = () => json({ access_token: TOKEN, token_type: 'Bearer', expires_in: 3600 });
+const never = () => new Promise<never>(() => undefined);
+
+type Answering = (request: Request, init?: RequestInit) => Response | Promise<Response>;
+
+/** A client of an API that answers as told, and the requests that it got. */
+function talking(answers: { token?: Answering; rest?: Answering }, options: Partial<ClientOptions> = {}) {
+  const asked: { path: string; redirect: string | undefined }[] = [];
+  const client = new ComplianceClient({
+    baseUrl: BASE_URL,
+    clientId: 'ci_one',
+    clientSecret: SECRET,
+    retry: IN_A_WHILE,
+    ...options,
+    fetch: async (input, init) => {
+      const request = input as Request;
+      const path = new URL(request.url).pathname;
+      asked.push({ path, redirect: init?.redirect ?? request.redirect });
+      const { token = issued, rest = () => json({ id: 'x' }) } = answers;
+      return path === '/oauth/token' ? token(request, init) : rest(request, init);
+    },
+  });
+  return { client, asked, paths: () => asked.map(({ path }) => path) };
+}
+
+const listening = async (server: Server): Promise<string> => {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+const failureOf = (call: Promise<unknown>) =>
+  call.then(
+    () => {
+      throw new Error('It succeeded.');
+    },
+    (error: unknown) => error as Error,
+  );
+
+describe('A call that was given up before it began', () => {
+  it('sends nothing, takes no token, and leaves no rejection behind', async () => {
+    const left: unknown[] = [];
+    const note = (error: unknown) => void left.push(error);
+    process.on('unhandledRejection', note);
+    try {
+      const { client, paths } = talking({ token: () => Promise.reject(new TypeError('down')) });
+      await expect(client.getAsset('x', { signal: AbortSignal.abort('given up') })).rejects.toBe('given up');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect([paths(), left]).toEqual([[], []]);
+    } finally {
+      process.off('unhandledRejection', note);
+    }
+  });
+});
+
+describe('A token store', () => {
+  it.each(['read', 'tryLock', 'write'] as const)(
+    'whose %s never settles once fails one call, not the next',
+    async (op) => {
+      const tokenStore = new MemoryTokenStore();
+      jest.spyOn(tokenStore, op).mockImplementationOnce(never);
+      const { client } = talking({}, { tokenStore, timeoutMs: 60 });
+      expect((await failureOf(client.getAsset('x'))).message).toMatch(/^The token store did not answer within 20 ms/);
+      expect((await client.getAsset('x')).body).toEqual({ id: 'x' });
+    },
+  );
+
+  it('whose unlock never settles fails one call, not the next', async () => {
+    const tokenStore = new MemoryTokenStore();
+    jest.spyOn(tokenStore, 'tryLock').mockResolvedValueOnce(never);
+    const { client, paths } = talking({}, { tokenStore, timeoutMs: 60 });
+    expect((await failureOf(client.getAsset('x'))).message).toMatch(/^The token store did not answer/);
+    await client.getAsset('x');
+    expect(paths()).toEqual(['/oauth/token', '/v1/inventory/assets/x']);
+  });
+
+  it('that gives the lock too late gets it back', async () => {
+    const tokenStore = new MemoryTokenStore();
+    const tryLock = tokenStore.tryLock.bind(tokenStore);
+    jest.spyOn(tokenStore, 'tryLock').mockImplementationOnce(async (application) => {
+      const unlock = await tryLock(application);
+      await new Promise((resolve) => setTimeout(resolve, 40));
+      return unlock;
+    });
+    const { client } = talking({}, { tokenStore, timeoutMs: 60 });
+    await failureOf(client.getAsset('x'));
+    expect((await client.getAsset('x')).body).toEqual({ id: 'x' });
+  });
+
+  it('that stays locked makes an attempt wait no longer than its timeout', async () => {
+    const tokenStore = new MemoryTokenStore();
+    const unlock = await tokenStore.tryLock(`ci_one@${BASE_URL}`);
+    const { client, paths } = talking({}, { tokenStore, timeoutMs: 60, retry: { attempts: 2, firstPauseMs: 1 } });
+    const since = Date.now();
+    expect(await failureOf(client.getAsset('x'))).toBeInstanceOf(ConnectionLost);
+    const waited = Date.now() - since;
+    expect(waited).toBeGreaterThanOrEqual(110);
+    expect(waited).toBeLessThan(1_000);
+    expect(paths()).toEqual([]);
+    await unlock?.();
+    expect((await client.getAsset('x')).body).toEqual({ id: 'x' });
+  });
+});
+
+describe('A fetch that never settles and heeds no signal', () => {
+  it.each(['token', 'rest'] as const)('(%s) is given up by the timeout', async (what) => {
+    const { client } = talking({ [what]: never }, { timeoutMs: 40, retry: { attempts: 1 } });
+    expect(await failureOf(client.getAsset('x'))).toBeInstanceOf(ConnectionLost);
+  });
+});
+
+describe('A redirect', () => {
+  const moved = () => new Response(null, { status: 308, headers: { Location: 'https://elsewhere.test/' } });
+
+  it.each([
+    ['of the token request', { token: moved }, 1],
+    ['of any other', { rest: moved }, 2],
+  ])('%s is a problem, and is not followed', async (_, answers, requests) => {
+    const { client, asked } = talking(answers);
+    expect(await failureOf(client.getAsset('x'))).toMatchObject({
+      name: 'Problem',
+      code: 'unexpected_answer',
+      status: 308,
+      detail: expect.stringContaining('not followed') as string,
+    });
+    expect(asked.map(({ redirect }) => redirect)).toEqual(Array.from({ length: requests }, () => 'manual'));
+  });
+
+  it('brings the secret to no other server', async () => {
+    const reached: string[] = [];
+    const other = createServer((request, response) => void response.end(reached.push(request.url as string)));
+    const otherOrigin = await listening(other);
+    const api = createServer((_, response) => {
+      response.writeHead(308, { Location: `${otherOrigin}/oauth/token` }).end();
+    });
+    try {
+      const { client } = talking({ token: fetch }, { baseUrl: await listening(api) });
+      expect(await failureOf(client.getAsset('x'))).toMatchObject({ code: 'unexpected_answer', status: 308 });
+      expect(reached).toEqual([]);
+    } finally {
+      [api, other].forEach((server) => void server.close());
+      [api, other].forEach((server) => void server.closeAllConnections());
+    }
+  });
+
+  it('of what needs no token is not followed either', async () => {
+    const { client, asked } = talking({ rest: moved });
+    expect(await failureOf(client.getHealth())).toMatchObject({ code: 'unexpected_answer', status: 308 });
+    expect(asked.map(({ redirect }) => redirect)).toEqual(['manual']);
+  });
+});
+
+describe('What is printed of a client, its store and its lists', () => {
+  it('has neither the secret nor the token', async () => {
+    const tokenStore = new MemoryTokenStore();
+    const { client } = talking({}, { tokenStore });
+    await client.getAsset('x');
+    const command = Object.assign(async () => TOKEN, { password: SECRET });
+    for (const shown of [client, tokenStore, client.listAssets(), new RedisTokenStore(command)]) {
+      const printed = [inspect(shown, { depth: 10, showHidden: false }), JSON.stringify(shown)].join();
+      expect(printed).not.toContain(SECRET);
+      expect(printed).not.toContain(TOKEN);
+    }
+  });
+});
+
+describe('An answer that is none of the API', () => {
+  const html = () => new Response(`<html>${TOKEN}</html>`, { headers: { 'Content-Type': 'text/html' } });
+
+  it.each<[string, Answering]>([
+    ['a page', html],
+    ['broken JSON', () => new Response(`{"${TOKEN}`, { headers: { 'Content-Type': 'application/json' } })],
+    ['null', () => json(null)],
+    ['nothing in it', () => json({})],
+    ['no token', () => json({ expires_in: 3600 })],
+    ['an empty token', () => json({ access_token: '', expires_in: 3600 })],
+    ['a token of two lines', () => json({ access_token: `${TOKEN}\n.`, expires_in: 3600 })],
+    ['no lifetime', () => json({ access_token: TOKEN })],
+    ['a lifetime in words', () => json({ access_token: TOKEN, expires_in: '3600' })],
+    ['a lifetime that is over', () => json({ access_token: TOKEN, expires_in: 0 })],
+  ])('is a problem when a token was asked for: %s', async (_, token) => {
+    const { client, paths } = talking({ token });
+    const problem = (await failureOf(client.getAsset('x'))) as Problem;
+    expect(problem).toBeInstanceOf(Problem);
+    expect(problem).toMatchObject({ code: 'unexpected_answer', status: 200 });
+    expect(inspect(problem)).not.toContain(TOKEN);
+    expect(paths()).toEqual(['/oauth/token']);
+  });
+
+  it('is a problem when it is a page instead of an asset', async () => {
+    const { client } = talking({ rest: html });
+    expect(await failureOf(client.getAsset('x'))).toMatchObject({ code: 'unexpected_answer', status: 200 });
+  });
+});
+
+describe('An update that fails again and again', () => {
+  const soon = () => new Response('{"code":"service_unavailable"}', { status: 503, headers: { 'Retry-After': '1' } });
+
+  it('is not sent again after its time, however often it might be', async () => {
+    const { client, paths } = talking({ rest: soon }, { retry: { ...IN_A_WHILE, longestCallMs: 500 } });
+    const since = Date.now();
+    expect(await failureOf(client.updateAsset('x', {}))).toMatchObject({ code: 'service_unavailable' });
+    // It would come after the end: there is no point in waiting.
+    expect(Date.now() - since).toBeLessThan(400);
+    expect(paths()).toEqual(['/oauth/token', '/v1/inventory/assets/x']);
+  });
+
+  it('is given up in the middle of an attempt, and says why the one before failed', async () => {
+    let sent = 0;
+    const rest = () => ((sent += 1) === 1 ? json({ code: 'service_unavailable' }, 503) : never());
+    const { client } = talking({ rest }, { retry: { ...IN_A_WHILE, longestCallMs: 80 } });
+    expect(await failureOf(client.updateAsset('x', {}))).toMatchObject({ code: 'service_unavailable' });
+    expect(sent).toBe(2);
+  });
+
+  it('is given up in its first attempt, too', async () => {
+    const { client } = talking({ rest: never }, { retry: { ...IN_A_WHILE, longestCallMs: 40 } });
+    expect(await failureOf(client.updateAsset('x', {}))).toBeInstanceOf(ConnectionLost);
+  });
+});

@@ -1,0 +1,46 @@
+import { abortable, withTimeout } from './abort';
+import { type StoredToken, type TokenStore, type Unlock } from './token-store';
+
+/** A store of which every operation is given up after so many milliseconds: one that hangs fails calls, it stops no client. */
+export class LimitedTokenStore implements TokenStore {
+  readonly #store: TokenStore;
+  readonly #limitMs: number;
+
+  constructor(store: TokenStore, limitMs: number) {
+    this.#store = store;
+    this.#limitMs = limitMs;
+  }
+
+  async read(application: string): Promise<StoredToken | null> {
+    return this.#limited(this.#store.read(application));
+  }
+
+  async write(application: string, token: StoredToken): Promise<void> {
+    return this.#limited(this.#store.write(application, token));
+  }
+
+  async tryLock(application: string): Promise<Unlock | null> {
+    const attempt = this.#store.tryLock(application);
+    let late = false;
+    // Nobody waits any more for a lock that comes late: it is given back, or it would keep the next attempt waiting.
+    attempt.then((unlock) => (late ? unlock?.() : undefined)).catch(() => undefined);
+    try {
+      const unlock = await this.#limited(attempt);
+      return unlock === null ? null : () => this.#limited(unlock());
+    } catch (error) {
+      late = true;
+      throw error;
+    }
+  }
+
+  async #limited<Result>(operation: Promise<Result>): Promise<Result> {
+    return withTimeout(new AbortController().signal, this.#limitMs, async (signal) => {
+      try {
+        return await abortable(operation, signal);
+      } catch (error) {
+        if (!signal.aborted) throw error;
+        throw new Error(`The token store did not answer within ${this.#limitMs} ms.`, { cause: error });
+      }
+    });
+  }
+}

@@ -1,0 +1,45 @@
+import { type Page, Pages } from './pages';
+
+const page = (item: number, endCursor: string | null, hasNextPage = true): Page<number> => ({
+  results: [item],
+  pageInfo: { hasNextPage, endCursor, totalCount: 3 },
+});
+
+/** Reads at most ten items: a walk that does not end is seen as one that long. */
+async function walk(load: (cursor: string | null) => Page<number>): Promise<{ seen: number[]; failure: unknown }> {
+  const seen: number[] = [];
+  try {
+    for await (const item of new Pages(async (cursor) => load(cursor))) {
+      if (seen.push(item) === 10) break;
+    }
+    return { seen, failure: null };
+  } catch (failure) {
+    return { seen, failure };
+  }
+}
+
+const UNEXPECTED = { name: 'Problem', code: 'unexpected_answer', status: 200 };
+
+describe('A walk over a list', () => {
+  it('goes from cursor to cursor until there is no next page', async () => {
+    const pages = new Map([
+      [null, page(1, 'a')],
+      ['a', page(2, 'b')],
+      ['b', page(3, null, false)],
+    ]);
+    const { seen, failure } = await walk((cursor) => pages.get(cursor) as Page<number>);
+    expect([seen, failure]).toEqual([[1, 2, 3], null]);
+  });
+
+  it('ends with a problem when a next page is promised without a cursor', async () => {
+    const { seen, failure } = await walk(() => page(1, null));
+    expect(seen).toEqual([1]);
+    expect(failure).toMatchObject(UNEXPECTED);
+  });
+
+  it('ends with a problem when the cursor stays the same', async () => {
+    const { seen, failure } = await walk((cursor) => page(cursor === null ? 1 : 2, 'a'));
+    expect(seen).toEqual([1, 2]);
+    expect(failure).toMatchObject(UNEXPECTED);
+  });
+});

@@ -1,0 +1,29 @@
+import { Problem } from './problem';
+import { type StoredToken } from './token-store';
+
+/** What a header can carry, and what RFC 6749 (appendix A.12) lets a token be made of, less the space. */
+const TOKEN = /^[\x21-\x7E]+$/;
+
+/** The token in an answer of the token endpoint. What is wrong with one that has none is said without quoting it. */
+export async function tokenOf(response: Response, sentAt: number): Promise<StoredToken> {
+  const body: unknown = await response.json().catch(() => null);
+  const { access_token, expires_in } = (body ?? {}) as {
+    readonly access_token?: unknown;
+    readonly expires_in?: unknown;
+  };
+  if (typeof access_token !== 'string' || !TOKEN.test(access_token)) {
+    throw Problem.unexpected(response, 'The answer to the token request has no access_token that could be sent.');
+  }
+  if (typeof expires_in !== 'number' || !(expires_in > 0)) {
+    throw Problem.unexpected(
+      response,
+      'The answer to the token request has no expires_in, a number of seconds above 0.',
+    );
+  }
+  return { accessToken: access_token, usableUntil: sentAt + usableSeconds(expires_in) * 1000 };
+}
+
+/** A minute less than the lifetime, or a tenth of a short one, so that no token expires on its way. */
+function usableSeconds(lifetime: number): number {
+  return lifetime - Math.min(60, lifetime / 10);
+}
