@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
+import { DEFAULT_RETRY } from './retry';
+import { Transport } from './transport';
 import { ComplianceClient, ConnectionLost, MemoryTokenStore, Problem, RedisTokenStore, type ClientOptions } from '.';
 
 const BASE_URL = 'https://api.test';
@@ -166,8 +168,11 @@ describe('What is printed of a client, its store and its lists', () => {
     const tokenStore = new MemoryTokenStore();
     const { client } = talking({}, { tokenStore });
     await client.getAsset('x');
+    const credentials = { baseUrl: BASE_URL, clientId: 'ci_one', clientSecret: SECRET };
+    const rest = { store: tokenStore, retry: DEFAULT_RETRY, timeoutMs: 1_000, fetch };
+    const transport = new Transport({ ...credentials, ...rest });
     const command = Object.assign(async () => TOKEN, { password: SECRET });
-    for (const shown of [client, tokenStore, client.listAssets(), new RedisTokenStore(command)]) {
+    for (const shown of [client, transport, tokenStore, client.listAssets(), new RedisTokenStore(command)]) {
       const printed = [inspect(shown, { depth: 10, showHidden: false }), JSON.stringify(shown)].join();
       expect(printed).not.toContain(SECRET);
       expect(printed).not.toContain(TOKEN);

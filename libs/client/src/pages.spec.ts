@@ -37,6 +37,12 @@ describe('A walk over a list', () => {
     expect(failure).toMatchObject(UNEXPECTED);
   });
 
+  it('does not begin anew when a later page has no cursor', async () => {
+    const { seen, failure } = await walk((cursor) => (cursor === null ? page(1, 'a') : page(2, null)));
+    expect(seen).toEqual([1, 2]);
+    expect(failure).toMatchObject(UNEXPECTED);
+  });
+
   it('ends with a problem when the cursor stays the same', async () => {
     const { seen, failure } = await walk((cursor) => page(cursor === null ? 1 : 2, 'a'));
     expect(seen).toEqual([1, 2]);

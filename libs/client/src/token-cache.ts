@@ -39,6 +39,7 @@ export class TokenCache {
   async get(refused: string | null, signal: AbortSignal): Promise<string> {
     if (this.#current !== null && isGood(this.#current, refused)) return this.#current.accessToken;
     const { waitMs } = this.#limits;
+    // It throws at once for a call that was given up: no token is taken for that.
     return withTimeout(signal, waitMs, async (limited) => {
       try {
         return await this.#renewed(refused, limited);
@@ -52,8 +53,6 @@ export class TokenCache {
 
   async #renewed(refused: string | null, signal: AbortSignal): Promise<string> {
     for (;;) {
-      // No token is taken for a call that was given up.
-      signal.throwIfAborted();
       this.#renewal ??= this.#renew(refused).finally(() => (this.#renewal = null));
       // The renewal goes on for the other calls when this one is given up.
       const { accessToken } = await abortable(this.#renewal, signal);
