@@ -34,7 +34,7 @@ export const SPECIFIED_LIMITS = { RATE_LIMIT_TOKEN: '5/10', RATE_LIMIT_READ: '50
 /** The real application on a free port, with a database of its own. */
 export async function startApp(overrides: Record<string, string> = {}): Promise<TestApp> {
   const database = await createTestDatabase();
-  const app = await serve(database, overrides);
+  const app = await startAppOn(database, overrides);
   return {
     ...app,
     stop: async () => {
@@ -46,10 +46,11 @@ export async function startApp(overrides: Record<string, string> = {}): Promise<
 
 /** Another replica of the application: the same database, settings of its own. */
 export async function startReplica(of: TestApp, overrides: Record<string, string> = {}): Promise<TestApp> {
-  return serve(of.database, overrides);
+  return startAppOn(of.database, overrides);
 }
 
-async function serve(database: TestDatabase, overrides: Record<string, string>): Promise<TestApp> {
+/** The application on a database that stays when it is stopped. */
+export async function startAppOn(database: TestDatabase, overrides: Record<string, string> = {}): Promise<TestApp> {
   // The judge of answers takes a moment to get ready, which no test that measures time should pay for.
   oracle();
   const settings = loadSettings({

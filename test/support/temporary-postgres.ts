@@ -23,6 +23,9 @@ export interface TemporaryPostgres {
   readonly databaseUrl: string;
   readonly port: number;
   readonly dataDir: string;
+  readonly location: ClusterLocation;
+  /** A directory of the server's own user, removed with the server. */
+  readonly directory: string;
   /** Stops the server and removes its data. */
   stop(): Promise<void>;
   /** Stops it in the given way, `immediate` being a crash, and starts it again on the same port and data after so long. */
@@ -30,7 +33,12 @@ export interface TemporaryPostgres {
 }
 
 /** Nobody's data: speed before safety. */
-const SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' };
+export const FAST_SETTINGS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '200',
+};
 
 const END_SERVER_AND_REMOVE_DATA = `
   if read -r pid <"$2/postmaster.pid"; then
@@ -51,12 +59,14 @@ export async function startTemporaryPostgres(
     const binaries = reachableBinaries(findBinaries(), account, join(directory, 'binaries'));
     const location: ClusterLocation = { dataDir, binaries, account };
     await setUpCluster(location, { ownerMayCreateDatabases: true, durable: false });
-    const start = { logFile: join(directory, 'log'), settings: { ...SETTINGS, ...options.postgresSettings } };
+    const start = { logFile: join(directory, 'log'), settings: { ...FAST_SETTINGS, ...options.postgresSettings } };
     const { port } = await startServer(location, start);
     return {
       ...clusterUrls(readPasswords(dataDir), port),
       port,
       dataDir,
+      location,
+      directory,
       stop: () => bury(undertaker, directory, dataDir),
       restart: async (mode, downForMs = 0) => {
         await stopServer(dataDir, mode);

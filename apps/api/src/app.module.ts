@@ -16,6 +16,8 @@ export class AppModule {
           url: settings.databaseUrl,
           poolSize: settings.databasePoolSize,
           patience: 'request',
+          replicaUrls: settings.databaseReplicaUrls,
+          preparedStatements: settings.preparedStatements,
         }),
         AuthModule,
         InventoryModule,

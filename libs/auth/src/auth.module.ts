@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Module } from '@nestjs/common';
 import { JwtModule } from '@nestjs/jwt';
 import { Clock } from '#libs/kernel';
-import { KeyRereading, Metrics, RedisServer, Settings, SystemClock } from '#libs/platform';
+import { KeyRereading, Metrics, RecentWrites, RedisServer, Settings, SystemClock } from '#libs/platform';
 import { AccessTokenLifetime, AccessTokensService } from './application/access-tokens.service';
 import { ApplicationsService } from './application/applications.service';
 import { WorkspacesService } from './application/workspaces.service';
@@ -34,9 +34,9 @@ const applicationProviders = [
 
 const grantCopies = (options: { readonly copiesElsewhere: boolean }) => ({
   provide: GrantCopies,
-  useFactory: (redis: RedisServer, settings: Settings) =>
-    new GrantCopiesRedis(redis, settings, options.copiesElsewhere),
-  inject: [RedisServer, Settings],
+  useFactory: (redis: RedisServer, settings: Settings, writes: RecentWrites) =>
+    new GrantCopiesRedis(redis, settings, options.copiesElsewhere, writes),
+  inject: [RedisServer, Settings, RecentWrites],
 });
 
 /** Tokens and their checks, for the API. */

@@ -17,6 +17,7 @@ export { type DatabaseConnection, poolOf } from './database/data-source';
 export { Database, type TenantScope } from './database/database';
 export { DatabaseModule } from './database/database.module';
 export { type MigrationReport, RolesNotApart, RuntimeRoleUnfit, migrate } from './database/migrate';
+export { RecentWrites, SINCE_WRITE_LUA } from './database/recent-writes';
 export { RuntimeRoleTooPowerful, assertRuntimeRole } from './database/runtime-role';
 export { type BoundStatement, type Statement, type TextRow } from './database/pipelined-statements';
 export { GATE_IS_OPEN } from './database/unit-of-work';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Charge, Clock, type RateClass, RateLimited } from '#libs/kernel';
+import { type Charge, Clock, type Freshness, type RateClass, RateLimited } from '#libs/kernel';
 import type { AccessTokenClaims } from '../domain/access-token';
 import { AccessTokenSigner } from '../domain/access-token-signer.port';
 import type { Application, ApplicationSecrets } from '../domain/application';
@@ -31,6 +31,8 @@ export interface AuthenticatedApplication {
   readonly grant: Grant;
   readonly scopes: readonly string[];
   readonly charge: Charge | null;
+  /** What it must see at least to see its own writes. */
+  readonly freshness: Freshness;
 }
 
 /** How long a token lives; bound by the module from the settings. */
@@ -90,13 +92,14 @@ export class AccessTokensService {
     const claims = await this.signer.verify(token);
     const copy = await this.grants.check(claims.clientId, claims.generation, rateClass);
     if (copy.kind === 'superseded') throw new TokenSuperseded();
-    if (copy.kind === 'current') return { ...accept(claims, copy.grant), charge: copy.charge };
+    const { freshness } = copy;
+    if (copy.kind === 'current') return { ...accept(claims, copy.grant), charge: copy.charge, freshness };
     const grant = await this.applications.findByClientId(claims.clientId);
     if (!grant) throw new TokenInvalid();
     const accepted = grant.generation === claims.generation && !grant.disabled;
     const charge =
       copy.kind === 'missing' ? await this.grants.keep(grant, copy.reservation, accepted ? rateClass : null) : null;
-    return { ...accept(claims, grant), charge };
+    return { ...accept(claims, grant), charge, freshness };
   }
 
   /**
@@ -155,7 +158,7 @@ export class AccessTokensService {
 }
 
 /** Throws `token_invalid` or `token_superseded`. Scopes that were taken from the application are not in force. */
-function accept(claims: AccessTokenClaims, grant: Grant): Omit<AuthenticatedApplication, 'charge'> {
+function accept(claims: AccessTokenClaims, grant: Grant): Pick<AuthenticatedApplication, 'grant' | 'scopes'> {
   if (grant.disabled || grant.workspaceId !== claims.workspaceId) throw new TokenInvalid();
   if (claims.generation !== grant.generation) throw new TokenSuperseded();
   return { grant, scopes: claims.scopes.filter((scope) => covers(grant.scopes, scope)) };

@@ -22,9 +22,9 @@ export class BearerTokenGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     try {
       const token = bearerToken(request);
-      const { grant, scopes, charge } = await this.tokens.authenticate(token, rateClassOf(request.method));
+      const { grant, scopes, charge, freshness } = await this.tokens.authenticate(token, rateClassOf(request.method));
       const { workspaceId, id, clientId, limits } = grant;
-      request.context.caller = { workspaceId, applicationId: id, clientId, scopes, limits };
+      request.context.caller = { workspaceId, applicationId: id, clientId, scopes, limits, freshness };
       request.context.charge = charge;
       return true;
     } catch (error) {

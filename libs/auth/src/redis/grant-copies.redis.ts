@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Charge, RATE_CLASSES, type RateClass, type RateLimit, applicationId, workspaceId } from '#libs/kernel';
+import {
+  type Charge,
+  NEWEST,
+  RATE_CLASSES,
+  type RateClass,
+  type RateLimit,
+  applicationId,
+  workspaceId,
+} from '#libs/kernel';
 import {
   type ChargeReply,
+  type RecentWrites,
   type RedisServer,
   type Settings,
   bucketField,
@@ -19,7 +28,7 @@ const LEASE_MS = 2_000;
 /** Redis' clock and ours may run a little apart while a lease is waited out. */
 const MARGIN_MS = 100;
 
-type CheckReply = readonly [kind: string, text?: string, charge?: ChargeReply];
+type CheckReply = readonly [kind: string, sinceWrite?: string, text?: string, charge?: ChargeReply];
 
 /**
  * Copies in Redis: the grant and the client's buckets are one hash, so that one script, one round trip, answers for both.
@@ -34,6 +43,8 @@ export class GrantCopiesRedis extends GrantCopies {
     private readonly settings: Settings,
     /** Whether other processes may keep copies in a Redis that this one does not know. */
     private readonly copiesElsewhere: boolean,
+    /** Null where nobody reads for clients. */
+    private readonly writes: RecentWrites | null = null,
   ) {
     super();
   }
@@ -51,15 +62,22 @@ export class GrantCopiesRedis extends GrantCopies {
       interval,
       burst,
       reservation,
+      this.writes?.areNoted ? 1 : 0,
     ];
     const reply = (await this.redis.attempt((redis) => CHECK_GRANT.run(redis, [clientKey(clientId)], args))) as
       CheckReply | undefined;
-    if (reply === undefined) return { kind: 'away' };
-    const [kind, text = '', charge] = reply;
+    const [kind, sinceWrite, text = '', charge] = reply ?? ['away'];
+    const freshness = this.writes?.freshness(clientId, sinceWrite) ?? NEWEST;
     if (kind === 'superseded') return { kind };
-    if (kind === 'missing') return { kind, reservation: `${reservation} ${text}` };
+    if (kind === 'away') return { kind, freshness };
+    if (kind === 'missing') return { kind, reservation: `${reservation} ${text}`, freshness };
     const grant = toGrant(text);
-    return { kind: 'current', grant, charge: charge ? chargeOf(charge, this.limitOf(grant, rateClass)) : null };
+    return {
+      kind: 'current',
+      freshness,
+      grant,
+      charge: charge ? chargeOf(charge, this.limitOf(grant, rateClass)) : null,
+    };
   }
 
   async keep(grant: Grant, reservation: string, rateClass: RateClass | null): Promise<Charge | null> {

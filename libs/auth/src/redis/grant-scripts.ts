@@ -1,19 +1,24 @@
-import { CHARGE_LUA, NOW_LUA, RedisScript } from '#libs/platform';
+import { CHARGE_LUA, NOW_LUA, RedisScript, SINCE_WRITE_LUA } from '#libs/platform';
 
 /**
  * The hash KEYS[1] holds one client's copy of the grant beside its buckets: `grant` (JSON), `generation`, `disabled`,
- * `limits` (JSON: class → microseconds between tokens, tokens), `until` (microseconds), and `reservation`.
+ * `limits` (JSON: class → microseconds between tokens, tokens), `until` (microseconds), `reservation`, and, where there are
+ * replicas of the database, `wroteAt`.
  */
 
 /**
  * ARGV: the time or nothing, the lease in microseconds, the token's generation, the class and its field, microseconds
- * between tokens, tokens of a full bucket, a new reservation.
- * Gives `superseded`; `current` with the grant and perhaps the charge; or `missing` with the time of the reservation.
+ * between tokens, tokens of a full bucket, a new reservation, 1 where the time since the last write is wanted.
+ * Gives `superseded`; `current` with the time since the last write, the grant and perhaps the charge; or `missing` with
+ * that time and the time of the reservation.
  */
 export const CHECK_GRANT = new RedisScript(`
   ${NOW_LUA}
   ${CHARGE_LUA}
-  local copy = redis.call('HMGET', KEYS[1], 'grant', 'generation', 'until', 'disabled', 'limits')
+  ${SINCE_WRITE_LUA}
+  local copy = redis.call('HMGET', KEYS[1], 'grant', 'generation', 'until', 'disabled', 'limits', 'wroteAt')
+  local since = ''
+  if ARGV[9] == '1' then since = sinceWrite(copy[6], now) end
   local lease = tonumber(ARGV[2])
   local left = (tonumber(copy[3]) or 0) - now
   -- A copy that claims more than a lease is of a clock that was set back since.
@@ -21,16 +26,16 @@ export const CHECK_GRANT = new RedisScript(`
     local generation, known = tonumber(ARGV[3]), tonumber(copy[2])
     if generation < known then return {'superseded'} end
     if generation == known then
-      if copy[4] == '1' then return {'current', copy[1]} end
+      if copy[4] == '1' then return {'current', since, copy[1]} end
       local interval, burst = tonumber(ARGV[6]), tonumber(ARGV[7])
       local own = copy[5] ~= '' and cjson.decode(copy[5])[ARGV[4]]
       if own then interval, burst = own[1], own[2] end
-      return {'current', copy[1], charge(ARGV[5], now, interval, burst)}
+      return {'current', since, copy[1], charge(ARGV[5], now, interval, burst)}
     end
   end
   redis.call('HSET', KEYS[1], 'reservation', ARGV[8])
   if redis.call('PTTL', KEYS[1]) < 10000 then redis.call('PEXPIRE', KEYS[1], 10000) end
-  return {'missing', string.format('%.0f', now)}`);
+  return {'missing', since, string.format('%.0f', now)}`);
 
 /**
  * ARGV: the time or nothing, the reservation, the moment until which the copy holds, grant, generation, disabled (1 or 0),

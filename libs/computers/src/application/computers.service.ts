@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AssetId, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import type { AssetId, Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
 import type { Computer } from '../domain/computer';
 import { ComputerDirectory } from '../domain/computer-directory.port';
 import { ComputerNotFound } from '../domain/computer-not-found';
@@ -8,13 +8,13 @@ import { ComputerNotFound } from '../domain/computer-not-found';
 export class ComputersService {
   constructor(private readonly computers: ComputerDirectory) {}
 
-  async list(workspaceId: WorkspaceId, page: PageRequest): Promise<Page<Computer>> {
-    return this.computers.list(workspaceId, page);
+  async list(workspaceId: WorkspaceId, page: PageRequest, freshness: Freshness): Promise<Page<Computer>> {
+    return this.computers.list(workspaceId, page, freshness);
   }
 
   /** Throws `not_found`. */
-  async get(workspaceId: WorkspaceId, id: AssetId): Promise<Computer> {
-    const computer = await this.computers.find(workspaceId, id);
+  async get(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness): Promise<Computer> {
+    const computer = await this.computers.find(workspaceId, id, freshness);
     if (!computer) throw new ComputerNotFound();
     return computer;
   }

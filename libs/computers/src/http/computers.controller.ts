@@ -26,9 +26,12 @@ export class ComputersController {
   })
   @ApiAnswer(ComputerPageDto, { description: 'A page of computers.', examples: COMPUTER_PAGE_EXAMPLES })
   @ApiProblems('validation_failed', 'invalid_cursor')
-  async list(@CurrentCaller() { workspaceId }: Caller, @Query() query: PageQueryDto): Promise<ComputerPageDto> {
+  async list(
+    @CurrentCaller() { workspaceId, freshness }: Caller,
+    @Query() query: PageQueryDto,
+  ): Promise<ComputerPageDto> {
     const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
-    const found = await this.computers.list(workspaceId, page);
+    const found = await this.computers.list(workspaceId, page, freshness);
     return {
       results: found.items.map(toComputerDto),
       pageInfo: this.paging.pageInfo(workspaceId, RESOURCE, found, filters),
@@ -51,10 +54,10 @@ export class ComputersController {
   @ApiAnswer(ComputerDto, { description: 'The computer.', examples: COMPUTER_EXAMPLES })
   @ApiProblems('validation_failed', 'not_found')
   async get(
-    @CurrentCaller() { workspaceId }: Caller,
+    @CurrentCaller() { workspaceId, freshness }: Caller,
     @Param('id') id: string,
     @Query() _query: NoQueryDto,
   ): Promise<ComputerDto> {
-    return toComputerDto(await this.computers.get(workspaceId, assetId(id)));
+    return toComputerDto(await this.computers.get(workspaceId, assetId(id), freshness));
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type AssetId, type Page, type PageRequest, type WorkspaceId, assetId, toPage } from '#libs/kernel';
+import { type AssetId, NEWEST, type Page, type PageRequest, type WorkspaceId, assetId, toPage } from '#libs/kernel';
 import { Database, type Statement, type TextRow } from '#libs/platform';
 import type { Computer, Tag } from '../domain/computer';
 import { ComputerDirectory } from '../domain/computer-directory.port';
@@ -33,9 +33,9 @@ export class ComputerDirectoryTypeorm extends ComputerDirectory {
     super();
   }
 
-  async list(workspaceId: WorkspaceId, page: PageRequest): Promise<Page<Computer>> {
+  async list(workspaceId: WorkspaceId, page: PageRequest, freshness = NEWEST): Promise<Page<Computer>> {
     const values = [workspaceId, page.after ?? START, String(page.size + 1)];
-    const [rows = []] = await this.database.run({ workspaceId }, [{ ...LIST, values }]);
+    const [rows = []] = await this.database.read({ workspaceId }, [{ ...LIST, values }], freshness);
     const found = rows
       .filter((row) => row[1] !== null)
       .map((row) => ({ computer: toComputer(row.slice(1)), position: row[1] as string }));
@@ -43,8 +43,9 @@ export class ComputerDirectoryTypeorm extends ComputerDirectory {
     return { items: items.map(({ computer }) => computer), endPosition, totalCount };
   }
 
-  async find(workspaceId: WorkspaceId, id: AssetId): Promise<Computer | null> {
-    const [rows] = await this.database.run({ workspaceId }, [{ ...FIND, values: [workspaceId, id] }]);
+  async find(workspaceId: WorkspaceId, id: AssetId, freshness = NEWEST): Promise<Computer | null> {
+    const find = { ...FIND, values: [workspaceId, id] };
+    const [rows] = await this.database.read({ workspaceId }, [find], freshness);
     return rows?.[0] ? toComputer(rows[0]) : null;
   }
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import {
   type AssetId,
+  type Freshness,
   type InputFault,
   type Page,
   type PageRequest,
@@ -20,14 +21,19 @@ export class AssetsService {
   constructor(private readonly assets: AssetRepository) {}
 
   /** Throws `validation_failed` when `subKey` is not of the category named beside it. */
-  async list(workspaceId: WorkspaceId, filter: AssetFilter, page: PageRequest): Promise<Page<Asset>> {
+  async list(
+    workspaceId: WorkspaceId,
+    filter: AssetFilter,
+    page: PageRequest,
+    freshness: Freshness,
+  ): Promise<Page<Asset>> {
     if (!isConsistent(filter)) throw new SubKeyInconsistent();
-    return this.assets.list(workspaceId, filter, page);
+    return this.assets.list(workspaceId, filter, page, freshness);
   }
 
   /** Throws `not_found`. */
-  async get(workspaceId: WorkspaceId, id: AssetId): Promise<Asset> {
-    const asset = await this.assets.find(workspaceId, id);
+  async get(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness): Promise<Asset> {
+    const asset = await this.assets.find(workspaceId, id, freshness);
     if (!asset) throw new AssetNotFound();
     return asset;
   }

@@ -1,4 +1,4 @@
-import type { AssetId, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import type { AssetId, Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
 import type { Asset } from './asset';
 import type { ChangeAuthor } from './asset-change';
 import type { AssetFilter } from './asset-filter';
@@ -22,12 +22,18 @@ export interface LockedAssets {
 export abstract class AssetRepository {
   /**
    * One page of the assets that the filter lets through. The order never changes, whatever is done to an asset, so one
-   * that exists throughout a walk is seen exactly once. `totalCount` is of the same moment as the items.
+   * that exists throughout a walk is seen exactly once. `totalCount` is of the same moment as the items. As they are now,
+   * unless an earlier state is fresh enough.
    */
-  abstract list(workspaceId: WorkspaceId, filter: AssetFilter, page: PageRequest): Promise<Page<Asset>>;
+  abstract list(
+    workspaceId: WorkspaceId,
+    filter: AssetFilter,
+    page: PageRequest,
+    freshness?: Freshness,
+  ): Promise<Page<Asset>>;
 
-  /** Null when the workspace has no visible asset of this id. */
-  abstract find(workspaceId: WorkspaceId, id: AssetId): Promise<Asset | null>;
+  /** Null when the workspace has no visible asset of this id. As it is now, unless an earlier state is fresh enough. */
+  abstract find(workspaceId: WorkspaceId, id: AssetId, freshness?: Freshness): Promise<Asset | null>;
 
   /**
    * The assets of these ids, which nobody else changes until the unit of work ends. Locks are taken in one order over

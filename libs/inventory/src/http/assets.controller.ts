@@ -59,9 +59,12 @@ export class AssetsController {
   })
   @ApiAnswer(AssetPageDto, { description: 'A page of assets.', examples: ASSET_PAGE_EXAMPLES })
   @ApiProblems('validation_failed', 'invalid_cursor')
-  async list(@CurrentCaller() { workspaceId }: Caller, @Query() query: AssetQueryDto): Promise<AssetPageDto> {
+  async list(
+    @CurrentCaller() { workspaceId, freshness }: Caller,
+    @Query() query: AssetQueryDto,
+  ): Promise<AssetPageDto> {
     const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
-    const found = await this.assets.list(workspaceId, toAssetFilter(filters), page);
+    const found = await this.assets.list(workspaceId, toAssetFilter(filters), page, freshness);
     return {
       results: found.items.map(toAssetDto),
       pageInfo: this.paging.pageInfo(workspaceId, RESOURCE, found, filters),
@@ -79,12 +82,12 @@ export class AssetsController {
   @ApiAnswer(AssetDto, { description: 'The asset.', examples: ASSET_EXAMPLES, headers: { ETag: 'always' } })
   @ApiProblems('validation_failed', 'not_found')
   async get(
-    @CurrentCaller() { workspaceId }: Caller,
+    @CurrentCaller() { workspaceId, freshness }: Caller,
     @Param('id') id: string,
     @Query() _query: NoQueryDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AssetDto> {
-    const asset = await this.assets.get(workspaceId, assetId(id));
+    const asset = await this.assets.get(workspaceId, assetId(id), freshness);
     response.setHeader('ETag', entityTagOf(asset.version));
     return toAssetDto(asset);
   }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type AssetId, type Page, type PageRequest, type WorkspaceId, toPage } from '#libs/kernel';
+import { type AssetId, NEWEST, type Page, type PageRequest, type WorkspaceId, toPage } from '#libs/kernel';
 import { type BoundStatement, Database, type Statement, type TextRow } from '#libs/platform';
 import type { Asset } from '../domain/asset';
 import { ASSET_TYPES } from '../domain/asset-category';
@@ -27,7 +27,12 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     super();
   }
 
-  async list(workspaceId: WorkspaceId, filter: AssetFilter, page: PageRequest): Promise<Page<Asset>> {
+  async list(
+    workspaceId: WorkspaceId,
+    filter: AssetFilter,
+    page: PageRequest,
+    freshness = NEWEST,
+  ): Promise<Page<Asset>> {
     const facets = facetsOf(filter);
     if (facets.length === 0) return { items: [], endPosition: null, totalCount: 0 };
     const types = typesOf(filter);
@@ -37,14 +42,15 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     const codes = unfiltered ? [] : facets.map((facet) => String(FACETS.indexOf(facet)));
     const values = [workspaceId, page.after ?? START, String(page.size + 1), subKey, ...codes];
     const statement = this.listStatement(range, codes.length, unfiltered);
-    const [rows = []] = await this.database.run({ workspaceId }, [{ ...statement, values }]);
+    const [rows = []] = await this.database.read({ workspaceId }, [{ ...statement, values }], freshness);
     const found = rows.filter((row) => row[1] !== null).map(toPositioned);
     const { items, endPosition, totalCount } = toPage(found, page.size, Number(rows[0]?.[0] ?? 0));
     return { items: items.map(({ asset }) => asset), endPosition, totalCount };
   }
 
-  async find(workspaceId: WorkspaceId, id: AssetId): Promise<Asset | null> {
-    const [rows] = await this.database.run({ workspaceId }, [{ ...FIND_ASSET, values: [workspaceId, id] }]);
+  async find(workspaceId: WorkspaceId, id: AssetId, freshness = NEWEST): Promise<Asset | null> {
+    const find = { ...FIND_ASSET, values: [workspaceId, id] };
+    const [rows] = await this.database.read({ workspaceId }, [find], freshness);
     return rows?.[0] ? toAsset(rows[0]) : null;
   }
 

@@ -7,6 +7,15 @@ const port = z.coerce.number().int().min(0).max(65535);
 const wholeNumber = z.coerce.number().int().min(1).max(2_147_483_647);
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
+const replicaUrls = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').map((url) => url.trim()))
+  .transform((list) => list.filter((url) => url !== ''))
+  .refine(
+    (list) => list.every((url) => postgresUrl.safeParse(url).success),
+    'must be a comma-separated list of postgres:// URLs (a comma in a password is written %2C)',
+  );
 const redisUrl = z.string().superRefine((url, context) => {
   try {
     parseRedisUrl(url);
@@ -58,6 +67,8 @@ export const settingsSchema = z
     DATABASE_URL: postgresUrl,
     MIGRATION_DATABASE_URL: postgresUrl.optional(),
     DATABASE_POOL_SIZE: wholeNumber.default(10),
+    DATABASE_REPLICA_URLS: replicaUrls,
+    DATABASE_PREPARED_STATEMENTS: z.enum(['on', 'off']).default('on'),
     REDIS_URL: redisUrl.optional(),
     IDEMPOTENCY_TTL_SECONDS: wholeNumber.default(86_400),
     TOKEN_AUDIENCE: z.string().min(1).optional(),

@@ -4,7 +4,7 @@ import type { RateLimits } from '#libs/kernel';
 import { settingsSchema } from './settings-schema';
 
 /** Settings that may be given as `<NAME>_FILE`, the path of a file that holds the value. */
-const SECRET_SETTINGS = ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'REDIS_URL'] as const;
+const SECRET_SETTINGS = ['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'MIGRATION_DATABASE_URL', 'REDIS_URL'] as const;
 
 /** The settings do not hold together; every fault is listed, values are never shown. */
 export class SettingsInvalid extends Error {
@@ -28,7 +28,12 @@ export class Settings {
     readonly databaseUrl: string,
     /** Null where only the API runs; the operators' commands need it. */
     readonly migrationDatabaseUrl: string | null,
+    /** Of one process, and of each replica beside. */
     readonly databasePoolSize: number,
+    /** Standbys for reads that need not see what was just written; empty where there are none. */
+    readonly databaseReplicaUrls: readonly string[],
+    /** False where a connection pooler between us and Postgres loses them. */
+    readonly preparedStatements: boolean,
     /** Null: no Redis, and so one replica only. */
     readonly redisUrl: string | null,
     readonly idempotencyTtlSeconds: number,
@@ -81,6 +86,8 @@ export function loadSettings(environment: Readonly<Record<string, string | undef
     settings.DATABASE_URL,
     settings.MIGRATION_DATABASE_URL ?? null,
     settings.DATABASE_POOL_SIZE,
+    settings.DATABASE_REPLICA_URLS,
+    settings.DATABASE_PREPARED_STATEMENTS === 'on',
     settings.REDIS_URL ?? null,
     settings.IDEMPOTENCY_TTL_SECONDS,
     { token: settings.RATE_LIMIT_TOKEN, read: settings.RATE_LIMIT_READ, write: settings.RATE_LIMIT_WRITE },

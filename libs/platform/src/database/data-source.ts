@@ -1,5 +1,5 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
-import type { Pool } from 'pg';
+import { Pool, type PoolClient, type PoolConfig } from 'pg';
 
 export interface DatabaseConnection {
   readonly url: string;
@@ -10,16 +10,35 @@ export interface DatabaseConnection {
    * its time.
    */
   readonly patience: 'request' | 'operator';
+  /** Standbys that reads may go to; none unless given. */
+  readonly replicaUrls?: readonly string[];
+  /** Whether statements are prepared once per connection and then called by their names; true unless given. */
+  readonly preparedStatements?: boolean;
 }
 
-const REQUEST_SESSION = {
-  statement_timeout: 5_000,
-  lock_timeout: 2_000,
-  idle_in_transaction_session_timeout: 10_000,
-  query_timeout: 5_500,
+/** What Postgres is told at the start of a session that serves requests. */
+export const SESSION_SETTINGS = {
+  statement_timeout: '5s',
+  lock_timeout: '2s',
+  idle_in_transaction_session_timeout: '10s',
   // Every statement of a request has an index and one plan that is right for every value; planning each time would cost
   // more than running it, and a plan made while a table was small must not go on reading it whole when it is not.
-  options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off',
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  jit: 'off',
+} as const;
+
+const optionsOf = (settings: Readonly<Record<string, string>>): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ');
+
+const REQUEST_SESSION = { query_timeout: 5_500, options: optionsOf(SESSION_SETTINGS) };
+
+/** A read that a replica does not answer goes to the primary, and the two together must not take longer than a read may. */
+const REPLICA_SESSION = {
+  query_timeout: 2_000,
+  options: optionsOf({ ...SESSION_SETTINGS, statement_timeout: '1800ms', default_transaction_read_only: 'on' }),
 };
 
 export function dataSourceOptions(
@@ -43,4 +62,27 @@ export function dataSourceOptions(
 /** The pool of node-postgres under TypeORM: hot reads use it directly, with prepared statements. */
 export function poolOf(dataSource: DataSource): Pool {
   return (dataSource.driver as unknown as { master: Pool }).master;
+}
+
+const unheard = (): void => undefined;
+
+/** Whoever uses a connection that is lost hears of it by the next query; an event that nobody hears ends the process. */
+export function hearLosses(client: PoolClient): void {
+  if (!client.listeners('error').includes(unheard)) client.on('error', unheard);
+}
+
+/** Connections to a standby, for reads alone. */
+export function replicaPool(url: string, size: number, onIdleError: (error: Error) => void): Pool {
+  const config: PoolConfig = {
+    connectionString: url,
+    max: size,
+    connectionTimeoutMillis: 1_000,
+    application_name: 'compliance-api',
+    keepAlive: true,
+    ...REPLICA_SESSION,
+  };
+  const pool = new Pool(config);
+  pool.on('error', onIdleError);
+  pool.on('connect', hearLosses);
+  return pool;
 }

@@ -1,15 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import type { WorkspaceId } from '#libs/kernel';
+import type { Freshness, WorkspaceId } from '#libs/kernel';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Pool } from 'pg';
 import { traceCall } from '../observability/tracing';
 import { Tally } from '../observability/tally';
-import { poolOf } from './data-source';
+import { hearLosses, poolOf } from './data-source';
 import { connectionTimedOut } from './database-fault';
 import { Permits } from './permits';
 import { type BoundStatement, PipelinedStatements, type TextRow } from './pipelined-statements';
+import type { Replicas } from './replicas';
 import { type Gate, GateClosed, UnitOfWork } from './unit-of-work';
 
 /**
@@ -40,8 +41,6 @@ const SHORTEST_TRY_MS = 200;
 /** Connections of a larger pool that units of work leave to reads: a unit may wait for a lock, a read never does. */
 const LEFT_TO_READS = 2;
 
-const unheard = (): void => undefined;
-
 /** Numbers of connections, and of those who wait for one. */
 export interface PoolUse {
   readonly size: number;
@@ -59,14 +58,15 @@ export class Database {
   private readonly units = new AsyncLocalStorage<UnitOfWork>();
   private readonly permits: Permits;
 
-  constructor(private readonly dataSource: DataSource) {
+  constructor(
+    private readonly dataSource: DataSource,
+    /** Null where there are none. */
+    private readonly replicas: Replicas | null = null,
+  ) {
     this.pool = poolOf(dataSource);
     this.permits = new Permits(Math.max(1, this.pool.options.max - LEFT_TO_READS));
-    // Whoever uses a connection that is lost hears of it by the next query; an event that nobody hears ends the process.
     // At every use, because the pool opened its first connection before we knew it.
-    this.pool.on('acquire', (client) => {
-      if (!client.listeners('error').includes(unheard)) client.on('error', unheard);
-    });
+    this.pool.on('acquire', hearLosses);
   }
 
   get poolUse(): PoolUse {
@@ -82,15 +82,22 @@ export class Database {
   async run(scope: TenantScope, statements: readonly BoundStatement[]): Promise<TextRow[][]> {
     const unit = this.unitFor(scope);
     if (unit) return unit.run(statements);
-    const client = await this.pool.connect().catch(this.countTimeout);
-    try {
-      const rows = await PipelinedStatements.run(client, [scopeStatement(scope), ...statements]);
-      client.release();
-      return rows.slice(1);
-    } catch (error) {
-      client.release(true);
-      throw error;
-    }
+    const batch = [scopeStatement(scope), ...statements];
+    const rows = await PipelinedStatements.runOn(this.pool, batch).catch(this.countTimeout);
+    return rows.slice(1);
+  }
+
+  /**
+   * Like {@link run} for statements that only read, and may be answered by a replica that shows everything as fresh as
+   * asked for. What no replica answers, the primary does.
+   */
+  read(scope: TenantScope, statements: readonly BoundStatement[], freshness: Freshness): Promise<TextRow[][]> {
+    const replica = this.replicas?.choose(freshness);
+    if (!replica || this.units.getStore()) return this.run(scope, statements);
+    return replica.run([scopeStatement(scope), ...statements]).then(
+      (rows) => rows.slice(1),
+      () => this.run(scope, statements),
+    );
   }
 
   /** Like {@link run} for writes whose rows nobody reads: within a unit of work they wait for its commit to carry them. */

@@ -1,4 +1,4 @@
-import type { Connection, PoolClient, Submittable } from 'pg';
+import type { Connection, Pool, PoolClient, Submittable } from 'pg';
 import { serialize } from 'pg-protocol';
 import type { OutgoingCall } from '../observability/trace';
 import { traceCall } from '../observability/tracing';
@@ -22,6 +22,15 @@ interface WireConnection {
   readonly stream: { write(bytes: Buffer): void };
 }
 
+/** Connections on which a statement is gone after its transaction: what is behind them changes. */
+const unprepared = new WeakSet<PoolClient>();
+
+/** Names no statement on connections of this pool: each is sent in full every time. */
+export function sendUnprepared(pool: Pool): void {
+  // At every use, because a pool may have opened its first connection before.
+  pool.on('acquire', (client) => unprepared.add(client));
+}
+
 const EXECUTE = serialize.execute();
 const SYNC = serialize.sync();
 
@@ -41,6 +50,8 @@ function describe(statements: readonly Statement[]): OutgoingCall {
   };
 }
 
+const unnamed = (statement: BoundStatement): BoundStatement => ({ ...statement, name: '' });
+
 /**
  * Several prepared statements sent as one batch that ends in a single Sync: one round trip and, by the extended query
  * protocol, one implicit transaction. So a `set_config(…, true)` at its head holds for the statements behind it and for
@@ -58,11 +69,24 @@ export class PipelinedStatements implements Submittable {
   static run(client: PoolClient, statements: readonly BoundStatement[]): Promise<TextRow[][]> {
     const run = (): Promise<TextRow[][]> =>
       new Promise((resolve, reject) => {
-        const batch = new PipelinedStatements(statements);
+        const batch = new PipelinedStatements(unprepared.has(client) ? statements.map(unnamed) : statements);
         batch.callback = (error, rows) => (error ? reject(error) : resolve(rows ?? []));
         client.query(batch);
       });
     return traceCall(() => describe(statements), run);
+  }
+
+  /** On a connection of the pool, as a transaction of their own. */
+  static async runOn(pool: Pool, statements: readonly BoundStatement[]): Promise<TextRow[][]> {
+    const client = await pool.connect();
+    try {
+      const rows = await PipelinedStatements.run(client, statements);
+      client.release();
+      return rows;
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
   }
 
   constructor(private readonly statements: readonly BoundStatement[]) {
@@ -73,7 +97,8 @@ export class PipelinedStatements implements Submittable {
     const wire = connection as unknown as WireConnection;
     const messages: Buffer[] = [];
     for (const statement of this.statements) {
-      if (wire.parsedStatements[statement.name] === undefined && !this.isBeingParsed(statement)) {
+      if (statement.name === '') messages.push(serialize.parse(statement));
+      else if (wire.parsedStatements[statement.name] === undefined && !this.isBeingParsed(statement)) {
         messages.push(serialize.parse({ name: statement.name, text: statement.text }));
         this.parsing.push(statement);
       }
@@ -90,7 +115,8 @@ export class PipelinedStatements implements Submittable {
   handleCommandComplete(_message: unknown, connection: Connection): void {
     // A completed execution proves that its statement was parsed; only then may the connection reuse the name.
     const statement = this.statements[this.current];
-    if (statement) (connection as unknown as WireConnection).parsedStatements[statement.name] = statement.text;
+    if (statement && statement.name !== '')
+      (connection as unknown as WireConnection).parsedStatements[statement.name] = statement.text;
     this.current += 1;
   }
 

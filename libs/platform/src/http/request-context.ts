@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ApplicationId, Charge, RateLimits, WorkspaceId } from '#libs/kernel';
+import type { ApplicationId, Charge, Freshness, RateLimits, WorkspaceId } from '#libs/kernel';
 import type { JsonBody } from './json-body';
 
 /** Who sends a request: known once the bearer token was accepted. */
@@ -12,6 +12,8 @@ export interface Caller {
   readonly scopes: readonly string[];
   /** Limits of its own, which take the place of those of the settings. */
   readonly limits: Partial<RateLimits>;
+  /** What it must see at least: its own writes. */
+  readonly freshness: Freshness;
 }
 
 /** A write, once its key and body were read: what its route and the audit of what it changes need. */

@@ -2,6 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { type Observable, lastValueFrom, of } from 'rxjs';
+import { RecentWrites } from '../database/recent-writes';
 import { JSON_MEDIA_TYPES, type JsonBody, parseJson } from '../http/json-body';
 import { readBody } from '../http/request-body';
 import { accessOf } from '../http/route-access';
@@ -21,6 +22,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
     private readonly reflector: Reflector,
     private readonly idempotency: Idempotency,
+    private readonly writes: RecentWrites,
   ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
@@ -47,6 +49,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
       // Of a request that failed, nothing its route said of the asset may stand in the answer.
       response.removeHeader('ETag');
       throw error;
+    } finally {
+      // Also where it failed: what made it fail, such as a newer version, is to be seen by the next read.
+      if (this.writes.areNoted) await this.writes.note(caller.clientId);
     }
   }
 }

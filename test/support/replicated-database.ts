@@ -1,0 +1,38 @@
+import { Client } from 'pg';
+import { migrate } from '#libs/platform';
+import { StandbyPostgres } from './standby-postgres';
+import { type TemporaryPostgres, startTemporaryPostgres } from './temporary-postgres';
+import { type TestDatabase, testSchema } from './test-database';
+
+/** A primary of a test's own with a standby that streams from it. */
+export interface ReplicatedDatabase extends TestDatabase {
+  readonly primary: TemporaryPostgres;
+  readonly standby: StandbyPostgres;
+  /** What DATABASE_REPLICA_URLS says. */
+  readonly replicaUrl: string;
+}
+
+export async function createReplicatedDatabase(): Promise<ReplicatedDatabase> {
+  const primary = await startTemporaryPostgres();
+  try {
+    const { databaseUrl, migrationDatabaseUrl } = primary;
+    await migrate({ databaseUrl, migrationDatabaseUrl, schema: testSchema });
+    const standby = await StandbyPostgres.of(primary, 'standby');
+    await standby.caughtUp(primary);
+    const superuserUrl = new URL(primary.superuserUrl);
+    superuserUrl.pathname = new URL(databaseUrl).pathname;
+    const admin = new Client({ connectionString: superuserUrl.toString() });
+    admin.on('error', () => undefined);
+    await admin.connect();
+    const drop = async (): Promise<void> => {
+      await admin.end().catch(() => undefined);
+      await standby.stop();
+      await primary.stop();
+    };
+    const replicaUrl = standby.url(databaseUrl);
+    return { databaseUrl, migrationDatabaseUrl, admin, primary, standby, replicaUrl, drop };
+  } catch (error) {
+    await primary.stop();
+    throw error;
+  }
+}
