@@ -19,7 +19,7 @@ import { type TemporaryRedis } from '../support/temporary-redis.port';
 import { createTestDatabase, testSchema } from '../support/test-database';
 import { counterFaults, tagFaults, updateFaults } from './database-faults';
 import { answerFaults } from './answer-faults';
-import { OperationLog } from './operation-log';
+import { type History, OperationLog } from './operation-log';
 import { PersistentClient } from './persistent-client';
 import { Replica } from './replica';
 
@@ -73,8 +73,12 @@ export class FaultSetting {
     );
     this.workspace = await arrange.aWorkspace();
     this.token = await arrange.aToken(this.workspace);
-    this.log = new OperationLog(join(this.directory, `operations-${(this.logs += 1)}.ndjson`));
+    this.newLog();
     return arrange;
+  }
+
+  newLog(): void {
+    this.log = new OperationLog(join(this.directory, `operations-${(this.logs += 1)}.ndjson`));
   }
 
   /** Public ids of so many fresh assets. */
@@ -96,8 +100,10 @@ export class FaultSetting {
   }
 
   /** Everything that is not as promised, of what clients heard and of what the database keeps. */
-  async faults(options: { readonly versionsCount?: boolean } = {}): Promise<string[]> {
-    const histories = this.log.read();
+  async faults(
+    options: { readonly versionsCount?: boolean; readonly histories?: ReadonlyMap<string, History> } = {},
+  ): Promise<string[]> {
+    const histories = options.histories ?? this.log.read();
     return [
       ...answerFaults(histories.values()),
       ...(await updateFaults(this.admin, this.workspace, histories, options)),

@@ -10,7 +10,7 @@ export class TcpProxy {
   private server: Server;
 
   private constructor(
-    private readonly target: { readonly host: string; readonly port: number },
+    private target: { readonly host: string; readonly port: number },
     readonly port: number,
   ) {
     this.server = this.listen();
@@ -40,6 +40,12 @@ export class TcpProxy {
       await once(this.server, 'listening');
     }
     if (mode === 'forward' && was === 'blackhole') this.sockets.forEach(reset);
+  }
+
+  /** Leads elsewhere from now on, as a name or a virtual address that has moved; what is open is reset. */
+  leadTo(host: string, port: number): void {
+    this.target = { host, port };
+    this.sockets.forEach(reset);
   }
 
   async close(): Promise<void> {
