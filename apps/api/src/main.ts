@@ -10,6 +10,7 @@ import {
   createLog,
   loadSettings,
   logCrash,
+  missingSessionSettings,
   startTracing,
 } from '#libs/platform';
 import { DataSource } from 'typeorm';
@@ -31,6 +32,8 @@ async function main(): Promise<void> {
   const redis = app.get(RedisServer);
   if (!redis.isConfigured) log.info('REDIS_URL is not set: run no more than one replica');
   await assertRuntimeRole(dataSource, settings.production, (warning) => log.warn(warning));
+  const missing = await missingSessionSettings(dataSource);
+  if (missing.length > 0) log.warn({ missing }, 'settings do not reach Postgres: see docs/scaling.md, PgBouncer');
 
   const servers = [app.getHttpServer() as Server];
   if (settings.managementPort !== null) {

@@ -19,6 +19,7 @@ export { DatabaseModule } from './database/database.module';
 export { type MigrationReport, RolesNotApart, RuntimeRoleUnfit, migrate } from './database/migrate';
 export { RecentWrites, SINCE_WRITE_LUA } from './database/recent-writes';
 export { RuntimeRoleTooPowerful, assertRuntimeRole } from './database/runtime-role';
+export { missingSessionSettings } from './database/session-settings';
 export { type BoundStatement, type Statement, type TextRow } from './database/pipelined-statements';
 export { GATE_IS_OPEN } from './database/unit-of-work';
 export { type SchemaPart, type TableGrant } from './database/schema-part';

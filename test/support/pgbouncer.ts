@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { launchOptions } from '../../libs/platform/src/embedded-postgres/run-program';
+import { canReach, findServiceAccount, isRoot } from '../../libs/platform/src/embedded-postgres/service-account';
+import { freePort } from './api-process';
+import { aptMayInstall, installDebianPackage, onPath } from './debian-package';
+
+const NOT_FOUND = 'The tests need PgBouncer and found none on the PATH. Install pgbouncer.';
+
+/** Where PgBouncer is; installed by apt where that is possible, which is said on stderr. Throws with what to do otherwise. */
+export function findPgBouncer(): string {
+  const installed = find();
+  if (installed !== null) return installed;
+  if (!aptMayInstall()) throw new Error(NOT_FOUND);
+  process.stderr.write('No PgBouncer on this machine: installing Debian’s pgbouncer by apt-get, for the tests.\n');
+  installDebianPackage('pgbouncer', NOT_FOUND);
+  const path = find();
+  if (path === null) throw new Error(NOT_FOUND);
+  return path;
+}
+
+/** Debian keeps it where only root's PATH leads. */
+const find = (): string | null =>
+  onPath('pgbouncer') ?? ['/usr/sbin/pgbouncer'].find((path) => existsSync(path)) ?? null;
+
+/** Whether it hands on statements that were prepared by the protocol, as it does since 1.21. */
+export function keepsPreparedStatements(program: string): boolean {
+  const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
+  const [, major, minor] = /PgBouncer (\d+)\.(\d+)/.exec(stdout) ?? [];
+  return Number(major) > 1 || (Number(major) === 1 && Number(minor) >= 21);
+}
+
+/** In transaction mode, in front of a Postgres, with fewer connections to it than are asked for. */
+export class PgBouncer {
+  private constructor(
+    private readonly process: ChildProcess,
+    private readonly directory: string,
+    private readonly port: number,
+  ) {}
+
+  static async before(databaseUrl: string, program = findPgBouncer()): Promise<PgBouncer> {
+    const { hostname, port: postgresPort, username, password } = new URL(databaseUrl);
+    const account = isRoot() ? findServiceAccount() : null;
+    const place = [tmpdir(), '/var/tmp'].find((one) => account === null || canReach(one, account)) ?? tmpdir();
+    const directory = mkdtempSync(join(realpathSync(place), 'compliance-pgbouncer-'));
+    chmodSync(directory, 0o700);
+    const port = await freePort();
+    const files = {
+      'users.txt': `"${decodeURIComponent(username)}" "${decodeURIComponent(password)}"\n`,
+      'pgbouncer.ini': [
+        '[databases]',
+        `* = host=${hostname} port=${postgresPort}`,
+        '[pgbouncer]',
+        'listen_addr = 127.0.0.1',
+        `listen_port = ${port}`,
+        'unix_socket_dir =',
+        'auth_type = scram-sha-256',
+        `auth_file = ${join(directory, 'users.txt')}`,
+        'pool_mode = transaction',
+        'default_pool_size = 3',
+        'ignore_startup_parameters = options',
+        ...(keepsPreparedStatements(program) ? ['max_prepared_statements = 200'] : []),
+        '',
+      ].join('\n'),
+    };
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), content, { mode: 0o600 });
+    if (account) {
+      for (const name of ['', ...Object.keys(files)]) chownSync(join(directory, name), account.uid, account.gid);
+    }
+    const options = { ...launchOptions(account), stdio: ['ignore', 'ignore', 'pipe'] as ['ignore', 'ignore', 'pipe'] };
+    const child = spawn(program, [join(directory, 'pgbouncer.ini')], options);
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    for (const deadline = Date.now() + 10_000; !said.includes('process up'); await delay(20)) {
+      if (child.exitCode !== null || Date.now() > deadline) throw new Error(`PgBouncer did not start: ${said}`);
+    }
+    return new PgBouncer(child, directory, port);
+  }
+
+  /** The same database, through it. */
+  url(databaseUrl: string): string {
+    const url = new URL(databaseUrl);
+    url.hostname = '127.0.0.1';
+    url.port = String(this.port);
+    return url.toString();
+  }
+
+  async stop(): Promise<void> {
+    if (this.process.exitCode === null) {
+      const gone = once(this.process, 'exit');
+      this.process.kill('SIGQUIT');
+      await gone;
+    }
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
