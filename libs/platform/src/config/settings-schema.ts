@@ -16,6 +16,7 @@ const replicaUrls = z
     (list) => list.every((url) => postgresUrl.safeParse(url).success),
     'must be a comma-separated list of postgres:// URLs (a comma in a password is written %2C)',
   );
+const roleOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).username : null);
 const redisUrl = z.string().superRefine((url, context) => {
   try {
     parseRedisUrl(url);
@@ -94,6 +95,12 @@ export const settingsSchema = z
     OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).optional(),
   })
   .superRefine((settings, context) => {
+    // Another role may be one that row-level security does not hold; that of DATABASE_URL is looked at.
+    const role = roleOf(settings.DATABASE_URL);
+    if (settings.DATABASE_REPLICA_URLS.some((url) => ![role, null].includes(roleOf(url)))) {
+      const message = 'must connect as the role of DATABASE_URL';
+      context.addIssue({ code: 'custom', path: ['DATABASE_REPLICA_URLS'], message });
+    }
     if (settings.NODE_ENV !== 'production') return;
     for (const name of ['SIGNING_KEYS_DIR', 'CURSOR_KEYS_FILE', 'SECRET_PEPPER_FILE', 'AUDIT_KEY_FILE'] as const) {
       if (settings[name] === undefined) {

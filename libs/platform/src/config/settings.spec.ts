@@ -40,6 +40,20 @@ describe('Settings', () => {
     expect(loadSettings({ DATABASE_URL, TOKEN_AUDIENCE: 'urn:api' }).tokenAudience).toBe('urn:api');
   });
 
+  it('take read replicas that connect as the role of the primary, and no other role', () => {
+    const replicas = 'postgres://api:secret@one/compliance, postgres://api:secret@two:5433/compliance';
+    expect(loadSettings({ DATABASE_URL, DATABASE_REPLICA_URLS: replicas }).databaseReplicaUrls).toEqual(
+      replicas.split(', '),
+    );
+    expect(loadSettings({ DATABASE_URL }).databaseReplicaUrls).toEqual([]);
+    expect(faultsOf({ DATABASE_URL, DATABASE_REPLICA_URLS: 'postgres://postgres:x@one/compliance' })).toEqual([
+      'DATABASE_REPLICA_URLS must connect as the role of DATABASE_URL',
+    ]);
+    expect(faultsOf({ DATABASE_URL, DATABASE_REPLICA_URLS: 'one,two' })).toEqual([
+      expect.stringMatching(/^DATABASE_REPLICA_URLS must be a comma-separated list of postgres:/),
+    ]);
+  });
+
   it('list every fault, not just the first, and never a value', () => {
     const faults = faultsOf({
       DATABASE_URL: 'mysql://u:hunter2@h/d',
