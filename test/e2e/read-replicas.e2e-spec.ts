@@ -170,7 +170,8 @@ describe('With a read replica', () => {
         await replayHeld(async () => {
           await rename('later');
           const read = await other.client(token).get(`/v1/inventory/assets/${asset}`);
-          expect([read.body['name'], read.body['description']]).toEqual(['after', 'unnoted']);
+          // From the standby, or from the primary where Redis was slow: either shows the write that could not be noted.
+          expect(read.body['description']).toBe('unnoted');
         });
       });
       await stop(cutOff);
