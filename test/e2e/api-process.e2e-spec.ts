@@ -3,6 +3,9 @@ import { type Socket, connect, createServer } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DataSource } from 'typeorm';
+import { loadSettings } from '#libs/platform';
+import { createApp } from '../../apps/api/src/create-app';
 import { ApiClient } from '../support/api-client';
 import { ApiProcess, freePort } from '../support/api-process';
 import { TcpProxy } from '../support/tcp-proxy';
@@ -158,6 +161,22 @@ describe('The API process', () => {
       expect(await api.exitCode()).toBe(0);
       expect(Date.now() - since).toBeGreaterThanOrEqual(4_900);
     }, 15_000);
+
+    it('closes its connections to Postgres before it ends', async () => {
+      const app = await createApp(loadSettings({ ...environment, LOG_LEVEL: 'error' }));
+      const connections = async (): Promise<number> => {
+        const { rows } = await database.admin.query<{ n: number }>(
+          `SELECT count(*)::integer AS n FROM pg_stat_activity
+            WHERE datname = current_database() AND application_name = 'compliance-api'`,
+        );
+        return rows[0]?.n ?? 0;
+      };
+      await app.get(DataSource).query('SELECT 1');
+      expect(await connections()).toBeGreaterThan(0);
+      await app.close();
+      for (const deadline = Date.now() + 2_000; (await connections()) > 0 && Date.now() < deadline;);
+      expect(await connections()).toBe(0);
+    });
   });
 
   it.each(['refuse', 'blackhole'] as const)(

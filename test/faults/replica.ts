@@ -41,6 +41,15 @@ export class Replica {
     await this.process.kill();
   }
 
+  /** SIGTERM, as an orchestrator ends it: how it came to its end, and after how long. */
+  async terminate(): Promise<{ readonly exitCode: number | null; readonly milliseconds: number }> {
+    const since = performance.now();
+    this.isServing = false;
+    this.process.signal('SIGTERM');
+    const exitCode = await this.process.exitCode();
+    return { exitCode, milliseconds: Math.round(performance.now() - since) };
+  }
+
   async startAgain(): Promise<void> {
     this.process = new ApiProcess(this.environment);
     await this.served();

@@ -15,7 +15,7 @@ import {
 } from '#libs/platform';
 import { DataSource } from 'typeorm';
 import { createApp } from './create-app';
-import { drain, onStopSignal, trackSilentConnections } from './graceful-stop';
+import { ServedConnections, onStopSignal } from './graceful-stop';
 import { createManagementServer } from './management-server';
 import { checkReadiness } from './readiness';
 import { schema } from './schema';
@@ -35,7 +35,10 @@ async function main(): Promise<void> {
   const missing = await missingSessionSettings(dataSource);
   if (missing.length > 0) log.warn({ missing }, 'settings do not reach Postgres: see docs/scaling.md, PgBouncer');
 
-  const servers = [app.getHttpServer() as Server];
+  // The public port is open before readiness can be asked for, and the management port is the last to close.
+  const server = app.getHttpServer() as Server;
+  const connections = [new ServedConnections(server)];
+  await listen(server, 'PORT', settings.port, settings.host);
   if (settings.managementPort !== null) {
     const metrics = app.get(Metrics);
     metrics.watchProcess();
@@ -46,19 +49,18 @@ async function main(): Promise<void> {
       baseUrl: settings.baseUrl,
       onError: (requestId, error) => logger.error({ requestId, error }),
     });
+    connections.push(new ServedConnections(management));
     await listen(management, 'MANAGEMENT_PORT', settings.managementPort, settings.managementHost);
-    servers.push(management);
   }
-  const closeSilent = servers.map(trackSilentConnections);
-  await listen(servers[0] as Server, 'PORT', settings.port, settings.host);
   log.info({ baseUrl: settings.baseUrl, managementPort: settings.managementPort }, 'serving');
   onStopSignal(
     () => {
       stopping = true;
+      connections.forEach((one) => one.announceClose());
       log.info('stopping');
     },
     async () => {
-      await drain(servers, closeSilent);
+      for (const one of connections) await one.drain();
       await app.close();
       if (tracing) await tracing.stop();
     },

@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { type Server, type ServerResponse, createServer } from 'node:http';
+import { type AddressInfo, type Socket, connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { IN_FLIGHT_MS, NOTICE_MS, ServedConnections } from './graceful-stop';
+
+describe('A server that is left', () => {
+  let server: Server;
+  let connections: ServedConnections;
+  /** Of requests that nobody answers but the test. */
+  let unanswered: ServerResponse[];
+  let sockets: Socket[];
+
+  beforeEach(async () => {
+    unanswered = [];
+    sockets = [];
+    server = createServer((_request, response) => unanswered.push(response));
+    connections = new ServedConnections(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterEach(() => {
+    sockets.forEach((socket) => socket.destroy());
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const connected = async (): Promise<Socket> => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    sockets.push(socket);
+    await once(socket, 'connect');
+    return socket;
+  };
+  const requested = async (): Promise<Socket> => {
+    const socket = await connected();
+    const before = unanswered.length;
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    while (unanswered.length === before) await delay(5);
+    return socket;
+  };
+
+  it('gives load balancers five seconds and requests twenty-five', () => {
+    expect([NOTICE_MS, IN_FLIGHT_MS]).toEqual([5_000, 25_000]);
+  });
+
+  it('answers the request in flight, says that the connection ends with it, and is done then', async () => {
+    const socket = await requested();
+    connections.announceClose();
+    const drained = connections.drain(5_000);
+    await delay(100);
+    unanswered[0]?.end('late');
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n[^]*late$/);
+    await drained;
+    expect(server.listening).toBe(false);
+  });
+
+  it('waits no longer than it was told for a request that nobody answers, and no shorter', async () => {
+    await requested();
+    const since = performance.now();
+    await connections.drain(300);
+    expect(performance.now() - since).toBeGreaterThanOrEqual(290);
+    expect(performance.now() - since).toBeLessThan(2_000);
+    expect(unanswered[0]?.destroyed).toBe(false);
+  });
+
+  it('waits for no connection on which nothing is asked, or never was', async () => {
+    const idle = await requested();
+    unanswered[0]?.end('answered');
+    await once(idle, 'data');
+    const silent = await connected();
+    const closed = Promise.all([once(idle, 'close'), once(silent, 'close')]);
+    idle.resume();
+    silent.resume();
+    const since = performance.now();
+    await connections.drain(10_000);
+    await closed;
+    expect(performance.now() - since).toBeLessThan(2_000);
+  });
+});

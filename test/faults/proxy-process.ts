@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../support/api-process';
+import { demandProgram } from '../support/debian-program';
+
+const SOON_MS = 15_000;
+
+/** Where a replica serves, and where it says whether it is ready. */
+export interface Upstream {
+  readonly port: number;
+  readonly managementPort: number;
+}
+
+/**
+ * HAProxy in front of several replicas, as a plain process on a free port. It asks each for its readiness, and it never
+ * tries a request twice: what reaches a replica that is gone is a request that fails.
+ */
+export class ProxyProcess {
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly origin: string,
+    private readonly statisticsUrl: string,
+  ) {}
+
+  static async start(configurationFile: string, upstreams: readonly Upstream[]): Promise<ProxyProcess> {
+    demandProgram('haproxy', 'haproxy');
+    const [port, statisticsPort] = [await freePort(), await freePort()];
+    writeFileSync(configurationFile, configuration(port, statisticsPort, upstreams));
+    const child = spawn('haproxy', ['-db', '-f', configurationFile], { stdio: ['ignore', 'ignore', 'pipe'] });
+    let said = '';
+    child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    const origin = `http://127.0.0.1:${port}`;
+    const proxy = new ProxyProcess(child, origin, `http://127.0.0.1:${statisticsPort}/;csv`);
+    for (const deadline = Date.now() + SOON_MS; !(await proxy.answers()); await delay(20)) {
+      if (child.exitCode !== null || Date.now() > deadline) throw new Error(`haproxy does not start: ${said}`);
+    }
+    return proxy;
+  }
+
+  /** Resolves once it sends requests to so many replicas. */
+  async sendsTo(replicas: number): Promise<void> {
+    for (const deadline = Date.now() + SOON_MS; (await this.servers()).filter(isUp).length !== replicas;) {
+      if (Date.now() > deadline) throw new Error(`not ${replicas} replicas: ${JSON.stringify(await this.servers())}`);
+      await delay(50);
+    }
+  }
+
+  /** How many requests each replica was sent so far. */
+  async requests(): Promise<number[]> {
+    return (await this.servers()).map((server) => Number(server['stot']));
+  }
+
+  async stop(): Promise<void> {
+    if (this.child.exitCode !== null) return;
+    this.child.kill('SIGKILL');
+    await once(this.child, 'exit');
+  }
+
+  private async answers(): Promise<boolean> {
+    return this.servers().then(
+      () => true,
+      () => false,
+    );
+  }
+
+  private async servers(): Promise<Record<string, string>[]> {
+    const text = await (await fetch(this.statisticsUrl)).text();
+    const [head = '', ...lines] = text.replace(/^# /, '').trim().split('\n');
+    const names = head.split(',');
+    const rows = lines.map((line) => {
+      const cells = line.split(',');
+      return Object.fromEntries(names.map((name, place) => [name, cells[place] ?? '']));
+    });
+    return rows.filter((row) => row['svname']?.startsWith('replica'));
+  }
+}
+
+const isUp = ({ status }: Record<string, string>): boolean => status === 'UP';
+
+function configuration(port: number, statisticsPort: number, upstreams: readonly Upstream[]): string {
+  const server = (upstream: Upstream, place: number): string =>
+    `  server replica${place} 127.0.0.1:${upstream.port} check port ${upstream.managementPort} inter 500ms fall 2 rise 1`;
+  return `
+defaults
+  mode http
+  timeout connect 2s
+  timeout client 75s
+  timeout server 35s
+  timeout http-keep-alive 60s
+  retries 0
+frontend public
+  bind 127.0.0.1:${port}
+  default_backend replicas
+frontend statistics
+  bind 127.0.0.1:${statisticsPort}
+  stats enable
+  stats uri /
+backend replicas
+  balance roundrobin
+  option httpchk GET /readyz
+  http-check expect status 200
+${upstreams.map(server).join('\n')}
+`;
+}

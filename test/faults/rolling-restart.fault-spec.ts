@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../support/api-process';
+import { tally } from './answer-faults';
+import { FaultSetting } from './fault-setting';
+import { type Operation } from './operation-log';
+import { ProxyProcess } from './proxy-process';
+import { MINUTE, sized, tell } from './sizes';
+
+const PER_SECOND = sized({ short: 60, long: 200 });
+const RESTARTS = sized({ short: 1, long: 6 });
+const ASSETS = 30;
+const EXIT_MS = 30_000;
+
+describe('While replicas behind a proxy are restarted one after the other', () => {
+  let setting: FaultSetting;
+  let proxy: ProxyProcess;
+  beforeAll(async () => {
+    setting = await FaultSetting.open();
+    const managementPorts = [await freePort(), await freePort(), await freePort()];
+    const ofReplica = (port: number) => ({ MANAGEMENT_PORT: String(port), REPLICAS: '3' });
+    await setting.startReplicas(...managementPorts.map(ofReplica));
+    const upstreams = setting.origins.map((origin, place) => ({
+      port: Number(new URL(origin).port),
+      managementPort: managementPorts[place] as number,
+    }));
+    proxy = await ProxyProcess.start(setting.file('haproxy.cfg'), upstreams);
+  }, MINUTE);
+  afterAll(async () => {
+    await proxy.stop();
+    await setting.close();
+  }, MINUTE);
+
+  it(
+    'no request fails, no write is applied twice, and each ends with 0 in time',
+    async () => {
+      const arrange = await setting.enterWorkspace();
+      const assets = await setting.assets(arrange, ASSETS);
+      await proxy.sendsTo(3);
+      const load = new Load(setting, proxy.origin, assets);
+      const loaded = load.run();
+      const exits: { readonly exitCode: number | null; readonly milliseconds: number }[] = [];
+      try {
+        await delay(1_000);
+        for (let restart = 0; restart < RESTARTS; restart += 1) {
+          const replica = setting.replicas[restart % setting.replicas.length];
+          if (!replica) break;
+          exits.push(await replica.terminate());
+          await proxy.sendsTo(2);
+          await replica.startAgain();
+          await proxy.sendsTo(3);
+          await delay(500);
+        }
+      } finally {
+        load.over = true;
+      }
+      await loaded;
+
+      const histories = setting.log.read();
+      const requests = load.reads + histories.size;
+      tell('rolling restart', { requests, seconds: load.seconds, ...tally(histories.values()) });
+      tell('exits', { milliseconds: exits.map(({ milliseconds }) => milliseconds).join(' ') });
+      expect(load.failures).toEqual([]);
+      expect(await setting.faults()).toEqual([]);
+      expect(tally(histories.values())).toEqual({ acknowledged: histories.size, replays: 0, refused: 0, lost: 0 });
+      expect(exits.map(({ exitCode }) => exitCode)).toEqual(exits.map(() => 0));
+      expect(exits.filter(({ milliseconds }) => milliseconds >= EXIT_MS)).toEqual([]);
+      // The load was there and was everywhere, or all of the above says nothing.
+      expect(requests).toBeGreaterThan(load.seconds * PER_SECOND * 0.8);
+      expect(Math.min(...(await proxy.requests()))).toBeGreaterThan(requests / 20);
+    },
+    sized({ short: 1, long: 5 }) * MINUTE,
+  );
+});
+
+/** So many requests a second, whatever becomes of those before: two reads to each write. */
+class Load {
+  over = false;
+  reads = 0;
+  seconds = 0;
+  readonly failures: string[] = [];
+
+  constructor(
+    private readonly setting: FaultSetting,
+    private readonly origin: string,
+    private readonly assets: readonly string[],
+  ) {}
+
+  async run(): Promise<void> {
+    const client = this.setting.client([this.origin]);
+    const requests: Promise<unknown>[] = [];
+    const start = performance.now();
+    for (let sent = 0; !this.over; sent += 1) {
+      const operation = this.write(sent);
+      requests.push(sent % 3 === 0 ? this.send(client, operation) : this.read(sent));
+      await delay(Math.max(0, start + ((sent + 1) * 1_000) / PER_SECOND - performance.now()));
+    }
+    this.seconds = Math.round((performance.now() - start) / 1_000);
+    await Promise.all(requests);
+  }
+
+  private write(n: number): Operation {
+    const asset = this.assets[n % ASSETS] as string;
+    const body = { description: `change ${n}` };
+    return { key: randomUUID(), assets: [asset], path: `/v1/inventory/assets/${asset}`, body };
+  }
+
+  private async send(client: ReturnType<FaultSetting['client']>, operation: Operation): Promise<void> {
+    this.setting.log.sent(operation);
+    const attempt = await client.attempt(operation, this.origin);
+    if (attempt.kind === 'lost') this.failures.push(`write: ${attempt.reason}`);
+    else if (attempt.status !== 200) this.failures.push(`write: ${attempt.status} ${attempt.text}`);
+  }
+
+  private async read(n: number): Promise<void> {
+    this.reads += 1;
+    const path = n % 2 === 0 ? `/v1/inventory/assets/${this.assets[n % ASSETS]}` : '/v1/inventory/assets?pageSize=5';
+    try {
+      const headers = { Authorization: `Bearer ${this.setting.token}` };
+      const answer = await fetch(`${this.origin}${path}`, { headers, signal: AbortSignal.timeout(10_000) });
+      const text = await answer.text();
+      if (answer.status !== 200) this.failures.push(`read: ${answer.status} ${text}`);
+    } catch (error) {
+      const { message, cause } = error as Error;
+      this.failures.push(`read: ${(cause as { code?: string } | undefined)?.code ?? message}`);
+    }
+  }
+}
