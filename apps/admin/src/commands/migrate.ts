@@ -10,10 +10,14 @@ export function migrateCommand(): Command {
       const { schema } = await import('../schema.js');
       const { withDatabase } = await import('../operator.js');
       const { applied } = await withDatabase(async (database) => {
-        const report = await migrate({ ...database, schema });
+        const report = await migrate({ ...database, schema, onWait: sayThatItWaits });
         return { applied: [...database.migrated, ...report.applied] };
       });
       const text = applied.length === 0 ? 'The database is up to date.' : `Applied:\n  ${applied.join('\n  ')}`;
       await print({ json: { applied }, text: () => text }, options);
     });
+}
+
+function sayThatItWaits(): void {
+  process.stderr.write('A transaction holds what a migration needs; trying again in a second.\n');
 }

@@ -1,8 +1,25 @@
-import { DataSource, type QueryRunner } from 'typeorm';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DataSource, type Logger, type QueryRunner } from 'typeorm';
 import type { SchemaPart, TableGrant } from './schema-part';
 
 /** Held for the whole run, so that two deployments that migrate at once take turns. */
 const MIGRATION_LOCK = 7_204_716_105_331n;
+
+/** SQLSTATE of a lock that was not had in time. */
+const LOCK_NOT_AVAILABLE = '55P03';
+/** What waits behind a migration that waits itself is let through before the next try. */
+const PAUSE_MS = 1_000;
+
+const nothing = (): void => undefined;
+/** TypeORM would write to stdout, which is the command's; what fails is thrown as well. */
+const SILENT: Logger = {
+  logQuery: nothing,
+  logQueryError: nothing,
+  logQuerySlow: nothing,
+  logSchemaBuild: nothing,
+  logMigration: nothing,
+  log: nothing,
+};
 
 /** Readiness compares the migrations that were applied with those that the process knows. */
 const MIGRATION_TABLE_GRANT: TableGrant = { table: 'migration', privileges: 'SELECT' };
@@ -32,13 +49,17 @@ export class RuntimeRoleUnfit extends Error {
 }
 
 /**
- * Brings the schema up to date and grants the runtime role what it needs. Safe to run at any time and by several at once;
- * each migration is one transaction and waits at most two seconds for a lock, so it never queues traffic behind itself.
+ * Brings the schema up to date and grants the runtime role what it needs. Safe to run at any time and by several at once.
+ * Each migration is one transaction, unless it says `transaction = false`, and waits at most two seconds for a lock, so it
+ * never keeps traffic longer behind itself; it is then tried again for as long as `patienceMs` says, two minutes unless given.
  */
 export async function migrate(options: {
   readonly migrationDatabaseUrl: string;
   readonly databaseUrl: string;
   readonly schema: readonly SchemaPart[];
+  readonly patienceMs?: number;
+  /** Told each time that a lock was not had. */
+  readonly onWait?: () => void;
 }): Promise<MigrationReport> {
   const runtimeRole = decodeURIComponent(new URL(options.databaseUrl).username);
   const dataSource = new DataSource({
@@ -50,24 +71,63 @@ export async function migrate(options: {
     installExtensions: false,
     poolSize: 2,
     connectTimeoutMS: 5_000,
+    logger: SILENT,
     extra: { lock_timeout: 2_000 },
   });
   await dataSource.initialize();
   const lock = dataSource.createQueryRunner();
   try {
-    await lock.query('SET lock_timeout = 0');
-    await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await takeTurn(lock);
     const [{ owner }] = (await lock.query('SELECT current_user AS owner')) as [{ owner: string }];
     if (owner === runtimeRole) throw new RolesNotApart(owner);
     await assertRoleExists(lock, runtimeRole);
-    const applied = await dataSource.runMigrations({ transaction: 'each' });
-    await grant(lock, runtimeRole, options.schema);
-    return { applied: applied.map((migration) => migration.name) };
+    const before = await appliedMigrations(lock);
+    const wait = { deadline: Date.now() + (options.patienceMs ?? 120_000), told: options.onWait };
+    await untilUnlocked(() => dataSource.runMigrations({ transaction: 'each' }), wait);
+    await untilUnlocked(() => grant(lock, runtimeRole, options.schema), wait);
+    return { applied: (await appliedMigrations(lock)).filter((name) => !before.includes(name)) };
   } finally {
     await lock.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
     await lock.release();
     await dataSource.destroy();
   }
+}
+
+/**
+ * Asks again and again rather than waits in Postgres: a statement that waits has a snapshot, for whose end an index that
+ * is built CONCURRENTLY would wait in turn, and neither would ever come to one.
+ */
+async function takeTurn(connection: QueryRunner): Promise<void> {
+  for (;;) {
+    const [{ taken }] = (await connection.query('SELECT pg_try_advisory_lock($1) AS taken', [MIGRATION_LOCK])) as [
+      { taken: boolean },
+    ];
+    if (taken) return;
+    await delay(100);
+  }
+}
+
+async function untilUnlocked(
+  work: () => Promise<unknown>,
+  wait: { readonly deadline: number; readonly told: (() => void) | undefined },
+): Promise<void> {
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE || Date.now() > wait.deadline) throw error;
+      wait.told?.();
+      await delay(PAUSE_MS);
+    }
+  }
+}
+
+/** Oldest first. */
+async function appliedMigrations(connection: QueryRunner): Promise<string[]> {
+  if (!(await connection.hasTable('migration'))) return [];
+  const rows = (await connection.query('SELECT name FROM migration ORDER BY id')) as { name: string }[];
+  return rows.map(({ name }) => name);
 }
 
 async function assertRoleExists(connection: QueryRunner, role: string): Promise<void> {

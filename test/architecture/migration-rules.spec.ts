@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { QueryRunner } from 'typeorm';
+import { schema } from '../../apps/api/src/schema';
+import { MigrationRules, type RecordedMigration } from './migration-rules';
+import { root } from './project-files';
+import { RELEASES } from './released-migrations';
+
+/** Every migration of the schema as it sends its queries, oldest first. */
+async function recordedMigrations(): Promise<RecordedMigration[]> {
+  const recorded = schema
+    .flatMap(({ migrations }) => migrations)
+    .map(async (Migration) => {
+      const migration = new Migration();
+      const queries: string[] = [];
+      const runner = { query: (sql: string) => Promise.resolve(void queries.push(sql)) } as unknown as QueryRunner;
+      await migration.up(runner);
+      return { name: Migration.name, transaction: (migration as { transaction?: boolean }).transaction !== false, queries };
+    });
+  return (await Promise.all(recorded)).sort((one, other) => timeOf(one) - timeOf(other));
+}
+
+const timeOf = ({ name }: RecordedMigration): number => Number(name.slice(-13));
+const releaseOf = (migration: RecordedMigration): number =>
+  RELEASES.findLastIndex(({ firstMigration }) => firstMigration <= timeOf(migration));
+
+/** The faults of each migration where everything is in use that releases before its own have made. */
+function faultsOf(migrations: readonly RecordedMigration[]): string[] {
+  return migrations.flatMap((migration) => {
+    const earlier = migrations.filter((one) => releaseOf(one) < releaseOf(migration));
+    const existing = new Set(earlier.flatMap((one) => MigrationRules.tablesMadeBy(one)));
+    return MigrationRules.faultsOf(migration, existing).map((fault) => `${migration.name}: ${fault}`);
+  });
+}
+
+const planted = (queries: readonly string[], transaction = true): string[] =>
+  MigrationRules.faultsOf({ name: 'Planted', transaction, queries }, new Set(['asset', 'computer']));
+
+describe('Migrations', () => {
+  it('keep the rules of expand and contract', async () => {
+    const migrations = await recordedMigrations();
+    expect(migrations.flatMap((one) => MigrationRules.tablesMadeBy(one))).toEqual(
+      expect.arrayContaining(['workspace', 'asset', 'audit_event', 'idempotency_record']),
+    );
+    expect(faultsOf(migrations)).toEqual([]);
+  });
+
+  it('belong to releases, of which the newest is the one of package.json', () => {
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+    expect(RELEASES.at(-1)?.version).toBe(version);
+    const firsts = RELEASES.map(({ firstMigration }) => firstMigration);
+    expect(firsts).toEqual([...firsts].sort((one, other) => one - other));
+  });
+
+  it('may do to what their own release made what they may not do to what is in use', () => {
+    const make = { name: 'Make1780000000030', transaction: true, queries: ['CREATE TABLE note (id int)'] };
+    const index = { name: 'Index1780000000031', transaction: true, queries: ['CREATE INDEX note_id ON note (id)'] };
+    const later = { name: 'Later1790000000000', transaction: true, queries: ['CREATE INDEX later ON note (id)'] };
+    expect(faultsOf([make, index])).toEqual([]);
+    const existing = new Set(MigrationRules.tablesMadeBy(make));
+    expect(MigrationRules.faultsOf(later, existing)).toEqual([expect.stringContaining('add CONCURRENTLY')]);
+  });
+
+  it.each([
+    ['CREATE INDEX a ON asset (name)', 'stops writes'],
+    ['CREATE UNIQUE INDEX IF NOT EXISTS a ON public.asset (name)', 'stops writes'],
+    ['-- harmless\n create index a on "asset" (name)', 'stops writes'],
+    ['DROP INDEX asset_visible', 'add CONCURRENTLY'],
+    ['REINDEX TABLE asset', 'add CONCURRENTLY'],
+    ['REFRESH MATERIALIZED VIEW totals', 'add CONCURRENTLY'],
+    ['CREATE INDEX CONCURRENTLY a ON asset (name)', 'transaction = false'],
+    ['ALTER TABLE asset ALTER COLUMN region SET NOT NULL', 'reads the whole table'],
+    ['ALTER TABLE asset ALTER region SET NOT NULL -- proved: ', 'reads the whole table'],
+    ['ALTER TABLE asset ALTER COLUMN version TYPE bigint', 'rewrites the table'],
+    ['ALTER TABLE asset ALTER COLUMN version SET DATA TYPE bigint', 'rewrites the table'],
+    ['ALTER TABLE asset SET UNLOGGED', 'rewrites the table'],
+    ['ALTER TABLE asset ADD COLUMN a uuid DEFAULT gen_random_uuid()', 'differs from row to row'],
+    ['ALTER TABLE asset ADD a timestamptz NOT NULL DEFAULT clock_timestamp()', 'differs from row to row'],
+    ['ALTER TABLE asset ADD COLUMN a text NOT NULL', 'cannot be added'],
+    ['ALTER TABLE asset ADD COLUMN a int GENERATED ALWAYS AS (version) STORED', 'rewrites the table'],
+    ['ALTER TABLE asset ADD COLUMN a bigserial', 'rewrites the table'],
+    ['ALTER TABLE asset ADD COLUMN b int, ADD COLUMN a int CHECK (a > 0)', 'NOT VALID'],
+    ['ALTER TABLE asset ADD COLUMN a uuid REFERENCES workspace (id)', 'NOT VALID'],
+    ['ALTER TABLE asset ADD CONSTRAINT a CHECK (version > 0)', 'NOT VALID'],
+    ['ALTER TABLE asset ADD FOREIGN KEY (workspace_id) REFERENCES workspace (id)', 'NOT VALID'],
+    ['ALTER TABLE asset ADD CONSTRAINT a UNIQUE (name)', 'USING INDEX'],
+    ['ALTER TABLE asset ADD PRIMARY KEY (id)', 'USING INDEX'],
+    ['ALTER TABLE asset DROP COLUMN region', 'since which release'],
+    ['ALTER TABLE asset DROP region', 'since which release'],
+    ['ALTER TABLE asset RENAME COLUMN region TO zone', 'old name only'],
+    ['ALTER TABLE asset RENAME TO assets', 'old name only'],
+    ['DROP TABLE computer', 'since which release'],
+    ['DROP VIEW visible_computer', 'since which release'],
+    ['DROP FUNCTION seal_audit_events', 'since which release'],
+    ['LOCK TABLE asset IN EXCLUSIVE MODE', 'keeps everybody else out'],
+    ['TRUNCATE asset', 'keeps everybody else out'],
+    ['CLUSTER asset', 'keeps everybody else out'],
+    ['VACUUM FULL asset', 'keeps everybody else out'],
+    [`UPDATE asset SET region = 'none'`, 'in batches'],
+    ['DELETE FROM ONLY asset WHERE visibility = 2', 'in batches'],
+    [`DO $$ BEGIN UPDATE asset SET region = 'none'; END $$`, 'in batches'],
+    [`DO $$ BEGIN EXECUTE format('DROP TABLE %I', 'asset'); END $$`, 'nobody can check'],
+    ['SET LOCAL lock_timeout = 0', 'not for a migration to choose'],
+  ])('%s is refused', (query, because) => {
+    expect(planted([query])).toEqual([expect.stringContaining(because)]);
+  });
+
+  it('validate a constraint in another transaction than the one that adds it', () => {
+    const add = 'ALTER TABLE asset ADD CONSTRAINT a CHECK (version > 0) NOT VALID';
+    const validate = 'ALTER TABLE asset VALIDATE CONSTRAINT a';
+    expect(planted([add])).toEqual([]);
+    expect(planted([validate])).toEqual([]);
+    expect(planted([add, validate])).toEqual([expect.stringContaining('a migration of its own')]);
+  });
+
+  it('build an index CONCURRENTLY by itself, after what a failed attempt has left', () => {
+    const [drop, create] = ['DROP INDEX CONCURRENTLY IF EXISTS a', 'CREATE INDEX CONCURRENTLY a ON asset (name)'];
+    expect(planted(['SET lock_timeout = 0', drop, create], false)).toEqual([]);
+    expect(planted([create], false)).toEqual([expect.stringContaining('a build that failed')]);
+    expect(planted([`${drop}; ${create}`], false)).toEqual([expect.stringContaining('a query of its own')]);
+  });
+
+  it.each([
+    'ALTER TABLE asset ADD COLUMN a text',
+    `ALTER TABLE asset ADD COLUMN a text NOT NULL DEFAULT 'none', ADD COLUMN b timestamptz DEFAULT now()`,
+    'ALTER TABLE asset DROP CONSTRAINT a',
+    'ALTER TABLE asset ADD CONSTRAINT a UNIQUE USING INDEX b',
+    '-- proved: by asset_region_check, validated in 1.2.0\nALTER TABLE asset ALTER COLUMN region SET NOT NULL',
+    '-- contract: since 1.2.0 nothing reads it\nALTER TABLE asset DROP COLUMN region',
+    '-- contract: since 1.2.0 nothing reads it\nDROP TABLE computer',
+    `/* small: one row a workspace */ UPDATE asset SET region = 'none'`,
+    `COMMENT ON TABLE asset IS 'LOCK TABLE asset; DROP TABLE asset'`,
+    `CREATE FUNCTION f() RETURNS void LANGUAGE sql AS $$ UPDATE asset SET region = 'none' $$`,
+    'CREATE TABLE note (id int); CREATE INDEX note_id ON note (id); UPDATE note SET id = 1',
+    'CREATE INDEX new_one ON not_there_yet (id)',
+  ])('%s is let pass', (query) => expect(planted([query])).toEqual([]));
+});

@@ -1,0 +1,46 @@
+/** A statement as Postgres would run it, and the comments that stand in it or before it. */
+export interface SqlStatement {
+  /** On one line, in capitals where it is no literal, without comments; the insides of strings are emptied. */
+  readonly text: string;
+  readonly comments: readonly string[];
+  /** What dollar signs quote: bodies of functions and of DO. */
+  readonly bodies: readonly string[];
+}
+
+const TOKEN = /--[^\n]*|\/\*[^]*?\*\/|(\$(?:[a-z_]\w*)?\$)[^]*?\1|'(?:[^']|'')*'|"(?:[^"]|"")*"|;|[^]/gi;
+
+/** Splits what is sent as one query into its statements. */
+export function statementsOf(sql: string): SqlStatement[] {
+  const statements: SqlStatement[] = [];
+  let [text, comments, bodies]: [string, string[], string[]] = ['', [], []];
+  const end = (): void => {
+    if (text.trim() !== '') statements.push({ text: text.replace(/\s+/g, ' ').trim(), comments, bodies });
+    [text, comments, bodies] = ['', [], []];
+  };
+  for (const [token, quote] of sql.matchAll(TOKEN)) {
+    if (token === ';') end();
+    else if (token.startsWith('--') || token.startsWith('/*')) {
+      comments.push(token.replace(/^(--|\/\*)\s*|\s*(\*\/)?$/g, ''));
+      text += ' ';
+    } else if (quote !== undefined) {
+      bodies.push(token.slice(quote.length, -quote.length));
+      text += '$$';
+    } else if (token.length > 1 && token.startsWith("'")) text += "''";
+    else text += token.startsWith('"') ? token.slice(1, -1).toUpperCase() : token.toUpperCase();
+  }
+  end();
+  return statements;
+}
+
+/** Splits at the commas that stand in no brackets. */
+export function partsOf(list: string): string[] {
+  const parts = [''];
+  let depth = 0;
+  for (const letter of list) {
+    if (letter === '(') depth += 1;
+    if (letter === ')') depth -= 1;
+    if (letter === ',' && depth === 0) parts.push('');
+    else parts[parts.length - 1] += letter;
+  }
+  return parts.map((part) => part.trim());
+}

@@ -1,0 +1,124 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { type SchemaPart, buildIndexConcurrently, migrate } from '#libs/platform';
+import { StatementLoad } from '../support/statement-load';
+import { type TestDatabase, createTestDatabase, testSchema } from '../support/test-database';
+
+/** What no request may wait because of a migration; and what a busy machine may add to a wait that is cut off there. */
+const LONGEST_MS = 2_000;
+const TOLERANCE_MS = 700;
+
+/** Takes the strongest lock there is, if only for a moment. */
+class AddColumn1900000000001 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE asset ADD COLUMN note text');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE asset DROP COLUMN note');
+  }
+}
+
+class BuildIndex1900000000002 implements MigrationInterface {
+  readonly transaction = false;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await buildIndexConcurrently(runner, 'asset_name', 'asset (workspace_id, name)');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP INDEX CONCURRENTLY IF EXISTS asset_name');
+  }
+}
+
+describe('While reads and writes go on, migrations', () => {
+  let database: TestDatabase;
+  let load: StatementLoad;
+  beforeEach(async () => {
+    database = await createTestDatabase({ migrated: false });
+    const url = new URL(process.env['TEST_SUPERUSER_URL'] as string);
+    url.pathname = new URL(database.databaseUrl).pathname;
+    load = new StatementLoad(url.toString());
+  });
+  afterEach(async () => {
+    await load.end();
+    await database.drop();
+  });
+
+  let waits: number;
+  const bringTo = async (schema: readonly SchemaPart[], patienceMs = 30_000) => {
+    const { migrationDatabaseUrl, databaseUrl } = database;
+    waits = 0;
+    return migrate({ migrationDatabaseUrl, databaseUrl, schema, patienceMs, onWait: () => (waits += 1) });
+  };
+  const withMigrations = (...migrations: SchemaPart['migrations']) => [...testSchema, { migrations, grants: [] }];
+  const indexIsValid = async () => {
+    const { rows } = await database.admin.query<{ valid: boolean }>(
+      `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass('asset_name')`,
+    );
+    return rows[0]?.valid;
+  };
+
+  it('each applied on top of those before it, let nothing wait for two seconds', async () => {
+    const oldestFirst = testSchema
+      .flatMap(({ migrations }) => migrations)
+      .sort((one, other) => one.name.slice(-13).localeCompare(other.name.slice(-13)));
+    load.begin(3);
+    for (const migration of oldestFirst) {
+      await bringTo([{ migrations: oldestFirst.slice(0, oldestFirst.indexOf(migration) + 1), grants: [] }]);
+      await delay(100);
+    }
+    await load.end();
+    expect([...new Set(load.faults)]).toEqual([]);
+    expect(load.longestMs).toBeLessThan(LONGEST_MS);
+    expect(load.used).toEqual(expect.arrayContaining(['application', 'asset', 'audit_event', 'visible_computer']));
+    expect(load.statements).toBeGreaterThan(100);
+  });
+
+  it('do not keep others waiting behind a transaction that does not end, and are applied once it has', async () => {
+    await bringTo(testSchema);
+    await database.admin.query('BEGIN');
+    await database.admin.query('LOCK TABLE asset IN ROW EXCLUSIVE MODE');
+    load.begin(2);
+    const migrated = bringTo(withMigrations(AddColumn1900000000001));
+    await delay(4_500);
+    await database.admin.query('COMMIT');
+    expect((await migrated).applied).toEqual([AddColumn1900000000001.name]);
+    expect(waits).toBeGreaterThan(0);
+    await load.end();
+    expect([...new Set(load.faults)]).toEqual([]);
+    expect(load.longestMs).toBeLessThan(LONGEST_MS + TOLERANCE_MS);
+  }, 20_000);
+
+  it('give up when their time is over, having changed nothing', async () => {
+    await bringTo(testSchema);
+    await database.admin.query('BEGIN');
+    await database.admin.query('LOCK TABLE asset IN ROW EXCLUSIVE MODE');
+    await expect(bringTo(withMigrations(AddColumn1900000000001), 0)).rejects.toThrow('lock timeout');
+    await database.admin.query('COMMIT');
+    const { rows } = await database.admin.query(`SELECT FROM migration WHERE name LIKE 'AddColumn%'`);
+    expect(rows).toEqual([]);
+  });
+
+  it('build an index beside them, by whichever of several deployments, and after an attempt that failed', async () => {
+    await bringTo(testSchema);
+    const schema = withMigrations(BuildIndex1900000000002);
+    // A transaction that was there first must end before the index is done, but nothing waits for it meanwhile.
+    await database.admin.query('BEGIN');
+    await database.admin.query('LOCK TABLE asset IN ROW EXCLUSIVE MODE');
+    load.begin(2);
+    const deployments = Promise.all([bringTo(schema), bringTo(schema)]);
+    await delay(2_500);
+    expect(await indexIsValid()).toBe(false);
+    await database.admin.query('COMMIT');
+    expect((await deployments).flatMap(({ applied }) => applied)).toEqual([BuildIndex1900000000002.name]);
+    expect(await indexIsValid()).toBe(true);
+    await database.admin.query(`DELETE FROM migration WHERE name LIKE 'BuildIndex%'`);
+    await database.admin.query(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'asset_name'::regclass`);
+    await bringTo(schema);
+    expect(await indexIsValid()).toBe(true);
+    await load.end();
+    expect([...new Set(load.faults)]).toEqual([]);
+    expect(load.longestMs).toBeLessThan(LONGEST_MS);
+  }, 20_000);
+});
