@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
+import { ApiClient } from '../support/api-client';
+import { startRestored, takeBackup, type RestoredPostgres } from '../support/postgres-backup';
+import { RunningCommand } from '../support/running-command';
+import { type TemporaryPostgres, startTemporaryPostgres } from '../support/temporary-postgres';
+import { FaultSetting } from './fault-setting';
+import { type Operation, keyHashOf } from './operation-log';
+import { MINUTE, sized, tell } from './sizes';
+
+const RECORDS = sized({ short: 300, long: 100_000 });
+const ASSETS = 20;
+const SENDERS = 4;
+/** Nothing that the log of changes still needs may be recycled before it is copied. */
+const KEEP_LOG = { wal_keep_size: '1GB', synchronous_commit: 'on' };
+
+describe('A backup that was taken while updates went on, once restored,', () => {
+  let postgres: TemporaryPostgres;
+  let setting: FaultSetting;
+  let restored: RestoredPostgres | undefined;
+  beforeAll(async () => {
+    postgres = await startTemporaryPostgres({ postgresSettings: KEEP_LOG });
+    setting = await FaultSetting.open(postgres);
+    await setting.startReplicas({});
+  }, MINUTE);
+  afterAll(async () => {
+    await RunningCommand.killAll();
+    await restored?.stop();
+    await setting.close();
+  }, MINUTE);
+
+  it(
+    'has all that was acknowledged before it was done, verifies, and goes on with the same keys, tokens and cursors',
+    async () => {
+      const arrange = await setting.enterWorkspace();
+      await setting.import(recordsFile());
+      const assets = await setting.assets(arrange, ASSETS);
+      const credentials = await arrange.anApplication(setting.workspace);
+      const before = new ApiClient(setting.origins[0] as string, setting.token);
+      const page = await before.page('/v1/inventory/assets', { pageSize: '5' });
+      const rest = { pageCursor: page.pageInfo.endCursor as string, pageSize: '5' };
+      const nextPage = await before.page('/v1/inventory/assets', rest);
+
+      const updates = new Updates(setting, assets);
+      updates.begin();
+      await isSealed();
+      const known = new Set(updates.acknowledged);
+      const backup = await takeBackup(postgres);
+      await delay(300);
+      await updates.end();
+      expect(known.size).toBeGreaterThan(0);
+      expect(updates.acknowledged.size).toBeGreaterThan(known.size);
+      restored = await startRestored(backup);
+
+      const { databaseUrl, migrationDatabaseUrl } = restored;
+      expect(await missing(restored, known)).toEqual([]);
+      const environment = {
+        DATABASE_URL: databaseUrl,
+        MIGRATION_DATABASE_URL: migrationDatabaseUrl,
+        LOCAL_DIR: process.env['TEST_LOCAL_DIR'] as string,
+      };
+      const status = await admin(environment, 'status', '--deep', '--json');
+      expect(status).toMatchObject({ ok: true, counters: { wrong: [], repaired: 0 } });
+      const audit = await admin(environment, 'audit', 'verify', '--json');
+      expect(audit).toMatchObject({ ok: true, firstBad: null });
+      expect(audit['sealed']).toBeGreaterThan(0);
+      tell('restored backup', { records: RECORDS, acknowledged: known.size, sealed: String(audit['sealed']) });
+
+      const [replica] = await setting.startReplicas({ DATABASE_URL: databaseUrl, REDIS_URL: '' });
+      const after = new ApiClient(replica?.origin as string, setting.token);
+      expect((await after.page('/v1/inventory/assets', rest)).results.map(({ id }) => id)).toEqual(
+        nextPage.results.map(({ id }) => id),
+      );
+      const replayed = updates.acknowledgedOf([...known][0] as string);
+      const again = await after.patch(replayed.operation.path, replayed.operation.body, {
+        'Idempotency-Key': replayed.operation.key,
+      });
+      expect([again.status, again.headers.get('Idempotent-Replayed'), again.text]).toEqual([
+        200,
+        'true',
+        replayed.text,
+      ]);
+      expect((await after.patch(replayed.operation.path, { description: 'restored' })).status).toBe(200);
+      const { clientId, clientSecret } = credentials;
+      const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+      expect((await after.requestToken(form)).status).toBe(200);
+    },
+    sized({ short: 2, long: 5 }) * MINUTE,
+  );
+
+  function recordsFile(): string {
+    const file = setting.file('records.ndjson');
+    const record = (n: number): string =>
+      JSON.stringify({ categoryKey: 'CUSTOM', externalId: `r-${n}`, name: `record ${n}` });
+    writeFileSync(file, Array.from({ length: RECORDS }, (_, n) => record(n)).join('\n'));
+    return file;
+  }
+
+  /** The sealer has chained some of the events. */
+  async function isSealed(): Promise<void> {
+    for (let sealed = 0; sealed === 0; await delay(100)) {
+      const { rowCount } = await setting.admin.query('SELECT FROM audit_event WHERE sequence IS NOT NULL LIMIT 1');
+      sealed = rowCount ?? 0;
+    }
+  }
+
+  async function missing(
+    { superuserUrl, databaseUrl }: RestoredPostgres,
+    keys: ReadonlySet<string>,
+  ): Promise<string[]> {
+    const url = new URL(superuserUrl);
+    url.pathname = new URL(databaseUrl).pathname;
+    const client = new Client({ connectionString: url.toString() });
+    await client.connect();
+    const { rows } = await client.query<{ hash: string }>(
+      `SELECT encode(key_hash, 'hex') AS hash FROM idempotency_record`,
+    );
+    await client.end();
+    const kept = new Set(rows.map(({ hash }) => hash));
+    return [...keys].filter((key) => !kept.has(keyHashOf(key)));
+  }
+});
+
+/** Updates of one asset after the other by several senders, for as long as it takes. */
+class Updates {
+  /** Keys, as they were acknowledged. */
+  readonly acknowledged = new Set<string>();
+  private readonly senders: Promise<void>[] = [];
+  private over = false;
+  private sent = 0;
+
+  constructor(
+    private readonly setting: FaultSetting,
+    private readonly assets: readonly string[],
+  ) {}
+
+  begin(): void {
+    for (let n = 0; n < SENDERS; n += 1) this.senders.push(this.send());
+  }
+
+  async end(): Promise<void> {
+    this.over = true;
+    await Promise.all(this.senders);
+  }
+
+  acknowledgedOf(key: string): { readonly operation: Operation; readonly text: string } {
+    const history = this.setting.log.read().get(key);
+    const answer = history?.attempts.find((attempt) => attempt.kind === 'answer');
+    if (!history || answer?.kind !== 'answer') throw new Error(`${key} was not acknowledged`);
+    return { operation: history.operation, text: answer.text };
+  }
+
+  private async send(): Promise<void> {
+    const client = this.setting.client();
+    while (!this.over) {
+      const n = (this.sent += 1);
+      const asset = this.assets[n % this.assets.length] as string;
+      const body = { description: `change ${n}` };
+      const operation = { key: randomUUID(), assets: [asset], path: `/v1/inventory/assets/${asset}`, body };
+      const { status } = await client.settle(operation, 0);
+      if (status === 200) this.acknowledged.add(operation.key);
+      await delay(20);
+    }
+  }
+}
+
+async function admin(environment: Record<string, string>, ...words: string[]): Promise<Record<string, unknown>> {
+  const { exitCode, stdout, stderr } = await new RunningCommand('apps/admin/run.mjs', words, environment).finished;
+  if (exitCode !== 0) throw new Error(`admin ${words.join(' ')} ended with ${exitCode}: ${stdout}${stderr}`);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}

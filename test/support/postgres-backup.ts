@@ -1,0 +1,74 @@
+import { spawnSync } from 'node:child_process';
+import { chownSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Client } from 'pg';
+import { clusterUrls, readPasswords } from '../../libs/platform/src/embedded-postgres/cluster-roles';
+import { findBinaries } from '../../libs/platform/src/embedded-postgres/postgres-binaries';
+import { startServer, stopServer } from '../../libs/platform/src/embedded-postgres/postgres-server';
+import { findServiceAccount, isRoot } from '../../libs/platform/src/embedded-postgres/service-account';
+import { reachableBinaries } from '../../libs/platform/src/embedded-postgres/substitute-directory';
+import { type TemporaryPostgres } from './temporary-postgres';
+import { Undertaker } from './undertaker';
+
+/** What a test needs to know of a server that runs on a restored backup. */
+export interface RestoredPostgres {
+  readonly superuserUrl: string;
+  readonly migrationDatabaseUrl: string;
+  readonly databaseUrl: string;
+  stop(): Promise<void>;
+}
+
+const END_SERVER = 'if read -r pid <"$1/postmaster.pid"; then kill -QUIT "$pid"; fi';
+/** Of files that come and go while they are copied, the log of changes knows. */
+const GONE_MEANWHILE = /No such file or directory|file vanished/;
+
+/**
+ * A backup of a running server, as docs/operations.md describes it: all files between pg_backup_start and pg_backup_stop,
+ * what the latter says in `backup_label`, and the log of changes from the one to the other. Returns its directory.
+ */
+export async function takeBackup(postgres: TemporaryPostgres): Promise<string> {
+  const backup = mkdtempSync(join(dirname(postgres.dataDir), 'backup-'));
+  const account = isRoot() ? findServiceAccount() : null;
+  const session = new Client({ connectionString: postgres.superuserUrl });
+  await session.connect();
+  try {
+    await session.query(`SELECT pg_backup_start('backup', fast => true)`);
+    copy(`${postgres.dataDir}/.`, backup);
+    const { rows } = await session.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)');
+    const label = join(backup, 'backup_label');
+    writeFileSync(label, rows[0]?.labelfile ?? '', { mode: 0o600 });
+    if (account) chownSync(label, account.uid, account.gid);
+    copy(`${postgres.dataDir}/pg_wal/.`, join(backup, 'pg_wal'));
+  } finally {
+    await session.end();
+  }
+  for (const name of ['postmaster.pid', 'postmaster.opts']) spawnSync('rm', ['-f', join(backup, name)]);
+  return backup;
+}
+
+/** A server of its own on what was backed up. The passwords of its roles are those of the server that it was taken from. */
+export async function startRestored(backup: string): Promise<RestoredPostgres> {
+  const account = isRoot() ? findServiceAccount() : null;
+  const binaries = reachableBinaries(findBinaries(), account, join(dirname(backup), 'binaries'));
+  const undertaker = new Undertaker(END_SERVER, backup);
+  const logFile = `${backup}.log`;
+  try {
+    const { port } = await startServer({ dataDir: backup, binaries, account }, { logFile });
+    return {
+      ...clusterUrls(readPasswords(backup), port),
+      stop: async () => {
+        await stopServer(backup, 'fast').catch(() => undefined);
+        await undertaker.call();
+      },
+    };
+  } catch (error) {
+    await undertaker.call();
+    throw error;
+  }
+}
+
+function copy(from: string, to: string): void {
+  const { stderr } = spawnSync('cp', ['-a', from, to], { encoding: 'utf8' });
+  const faults = stderr.split('\n').filter((line) => line !== '' && !GONE_MEANWHILE.test(line));
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+}
