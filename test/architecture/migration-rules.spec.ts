@@ -15,7 +15,11 @@ async function recordedMigrations(): Promise<RecordedMigration[]> {
       const queries: string[] = [];
       const runner = { query: (sql: string) => Promise.resolve(void queries.push(sql)) } as unknown as QueryRunner;
       await migration.up(runner);
-      return { name: Migration.name, transaction: (migration as { transaction?: boolean }).transaction !== false, queries };
+      return {
+        name: Migration.name,
+        transaction: (migration as { transaction?: boolean }).transaction !== false,
+        queries,
+      };
     });
   return (await Promise.all(recorded)).sort((one, other) => timeOf(one) - timeOf(other));
 }

@@ -1,0 +1,218 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadSettings, settingsSchema } from '#libs/platform';
+import { NOTICE_MS } from '../../apps/api/src/graceful-stop';
+import {
+  type Tree,
+  at,
+  deploymentFiles,
+  environmentOf,
+  everywhere,
+  metricsIn,
+  readYaml,
+  textOf,
+} from './deployment-files';
+import { root } from './project-files';
+
+const yaml = readYaml();
+const compose = yaml['docker/compose.yaml']?.[0] as Tree;
+const kubernetes = Object.entries(yaml)
+  .filter(([path]) => path.startsWith('docker/kubernetes/') && !path.includes('kustomization'))
+  .flatMap(([, documents]) => documents);
+const ofKind = (kind: string): Tree[] => kubernetes.filter((one) => at(one, 'kind')[0] === kind);
+const pods = [...ofKind('Deployment'), ...ofKind('Job')].flatMap((one) => at(one, 'spec.template.spec'));
+const secretsOfExample = yaml['docker/kubernetes/secrets.example.yaml'] ?? [];
+const dockerfile = textOf('docker/Dockerfile');
+
+const isSetting = (name: string): boolean =>
+  name in settingsSchema.shape || ['DATABASE_URL_FILE', 'MIGRATION_DATABASE_URL_FILE', 'REDIS_URL_FILE'].includes(name);
+/** As the process would see it in the image, each file of a secret in place. */
+function settingsFrom(environment: Readonly<Record<string, string>>): ReturnType<typeof loadSettings> {
+  const urls = { DATABASE_URL_FILE: 'postgres://a@b/c', REDIS_URL_FILE: 'redis://a' };
+  const values = Object.entries(environment).map(([name, value]) =>
+    name in urls ? [name.replace(/_FILE$/, ''), urls[name as keyof typeof urls]] : [name, value],
+  );
+  const given = Object.fromEntries(values) as Record<string, string>;
+  return loadSettings({ NODE_ENV: 'production', HOST: '0.0.0.0', ...given });
+}
+
+describe('The image', () => {
+  it('is not run by root, on a base of one version, with what a release needs and no more', () => {
+    expect(dockerfile).toMatch(/^ARG NODE_IMAGE=node:\d+\.\d+\.\d+-\S+$/m);
+    expect([...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)).toEqual(Array(3).fill('${NODE_IMAGE}'));
+    const last = dockerfile.slice(dockerfile.lastIndexOf('FROM '));
+    expect([...last.matchAll(/^USER (.*)$/gm)].map(([, user]) => user)).toEqual(['1000:1000']);
+    expect(last).toMatch(/^HEALTHCHECK .*"docker\/healthcheck\.mjs"/m);
+    expect(dockerfile).toContain('npm ci --omit=dev --omit=optional');
+  });
+
+  it('is built from files that are there and that the context has', () => {
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, names]) =>
+      (names ?? '').split(' '),
+    );
+    const context = textOf('.dockerignore').split('\n');
+    expect(copied).toContain('package.json');
+    for (const name of copied) {
+      expect([name, existsSync(join(root, name)), context.includes(`!${name}`)]).toEqual([name, true, true]);
+    }
+    expect(context).toContain('*');
+  });
+});
+
+describe('compose.yaml', () => {
+  it('names only settings that there are, with values that the API accepts', () => {
+    const environment = environmentOf(textOf('docker/settings.env'));
+    const added = ['keys', 'migrate'].flatMap((name) => at(compose, `services.${name}.environment`));
+    const names = [environment, ...added].flatMap((one) => Object.keys(one as object));
+    expect(names.filter((name) => !isSetting(name))).toEqual([]);
+    expect(settingsFrom(environment).replicas).toBe(at(compose, 'services.api.deploy.replicas')[0]);
+    expect(environment).not.toHaveProperty('MIGRATION_DATABASE_URL');
+  });
+
+  it('mounts only files that are there', () => {
+    const mounts = at(compose, 'services.*.volumes.*').map(String);
+    const files = mounts.filter((mount) => mount.startsWith('./')).map((mount) => mount.split(':')[0] as string);
+    expect(files.length).toBeGreaterThan(3);
+    expect(files.filter((file) => !existsSync(join(root, 'docker', file)))).toEqual([]);
+    const volumes = mounts.filter((mount) => /^\w/.test(mount)).map((mount) => mount.split(':')[0] as string);
+    const declared = Object.keys(at(compose, 'volumes')[0] as object);
+    expect([...new Set(volumes)].sort()).toEqual(declared.sort());
+  });
+
+  it('lets every container write to nothing but its volumes, gain nothing, and run one version', () => {
+    for (const [name, service] of Object.entries(at(compose, 'services')[0] as Record<string, Tree>)) {
+      expect([name, at(service, 'read_only')]).toEqual([name, [true]]);
+      expect([name, at(service, 'cap_drop')]).toEqual([name, [['ALL']]]);
+      expect([name, at(service, 'security_opt')]).toEqual([name, [['no-new-privileges:true']]]);
+      expect(at(service, 'image')[0]).toMatch(/:v?\d+\.\d+/);
+    }
+    const published = at(compose, 'services.*.ports.*').map(String);
+    expect(published.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+    expect(at(compose, 'services.api.stop_grace_period')).toEqual(['40s']);
+  });
+});
+
+describe('The Kubernetes manifests', () => {
+  it('are all applied but the example of secrets', () => {
+    const applied = at(yaml['docker/kubernetes/kustomization.yaml']?.[0], 'resources.*').map(String);
+    const present = deploymentFiles
+      .filter((path) => path.startsWith('docker/kubernetes/'))
+      .map((path) => path.replace('docker/kubernetes/', ''))
+      .filter((name) => !['kustomization.yaml', 'secrets.example.yaml'].includes(name));
+    expect(applied.sort()).toEqual(present.sort());
+    const kinds = kubernetes.flatMap((one) => at(one, 'kind'));
+    expect(kinds).toEqual(
+      expect.arrayContaining([
+        'Deployment',
+        'Service',
+        'Job',
+        'PodDisruptionBudget',
+        'HorizontalPodAutoscaler',
+        'NetworkPolicy',
+      ]),
+    );
+  });
+
+  it('name only settings that there are, with values that the API accepts', () => {
+    const settings = ofKind('ConfigMap').flatMap((one) => at(one, 'data'))[0] as Record<string, string>;
+    const further = pods.flatMap((pod) => at(pod, 'containers.*.env.*.name')).map(String);
+    expect([...Object.keys(settings), ...further].filter((name) => !isSetting(name))).toEqual([]);
+    expect(settingsFrom(settings).replicas).toBe(at(ofKind('HorizontalPodAutoscaler')[0], 'spec.minReplicas')[0]);
+  });
+
+  it('mount only secrets that the example has, where the settings look for them', () => {
+    const known = secretsOfExample.flatMap((secret) => at(secret, 'metadata.name'));
+    const mounted = pods.flatMap((pod) => at(pod, 'volumes.*.secret.secretName'));
+    expect([...new Set(mounted)].sort()).toEqual([...known].sort());
+    const settings = ofKind('ConfigMap')
+      .flatMap((one) => at(one, 'data.*'))
+      .map(String);
+    const places = at(pods[0], 'containers.*.volumeMounts.*.mountPath').map(String);
+    const files = settings.filter((value) => value.startsWith('/'));
+    expect(files.filter((file) => !places.some((place) => file === place || file.startsWith(`${place}/`)))).toEqual([]);
+  });
+
+  it('hold every pod to the restricted standard', () => {
+    expect(pods).toHaveLength(2);
+    for (const pod of pods) {
+      expect(at(pod, 'securityContext')[0]).toMatchObject({
+        runAsNonRoot: true,
+        runAsUser: 1000,
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      expect(at(pod, 'containers.*.securityContext')).toEqual([
+        { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+      ]);
+      expect(at(pod, 'automountServiceAccountToken')).toEqual([false]);
+    }
+  });
+
+  it('ask for readiness and life on the management port, and wait for the end of a process', () => {
+    const [pod] = ofKind('Deployment').flatMap((one) => at(one, 'spec.template.spec'));
+    const probes = ['readinessProbe', 'livenessProbe'].flatMap((probe) => at(pod, `containers.*.${probe}`));
+    expect(probes.flatMap((probe) => at(probe, 'httpGet'))).toEqual([
+      { path: '/readyz', port: 'management' },
+      { path: '/livez', port: 'management' },
+    ]);
+    const [period, failures] = ['periodSeconds', 'failureThreshold'].map((name) => Number(at(probes[0], name)[0]));
+    expect(Number(period) * Number(failures) * 1_000).toBeLessThan(NOTICE_MS);
+    expect(at(pod, 'terminationGracePeriodSeconds')).toEqual([40]);
+    expect(everywhere(pod as Tree, 'preStop')).toEqual([]);
+  });
+});
+
+describe('Alerts and dashboards', () => {
+  const documented = new Map(
+    [
+      ...textOf('docs/observability.md').matchAll(
+        /^\| `((?:http|compliance|process|nodejs)_\w+)` *\| \w+ *\|([^|]*)\|/gm,
+      ),
+    ].map(([, name, labels = '']) => [
+      name as string,
+      [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label as string),
+    ]),
+  );
+  const rules = at(yaml['docker/prometheus/alerts.yml']?.[0], 'groups.*.rules.*');
+  const dashboard = JSON.parse(textOf('docker/grafana/dashboards/api.json')) as Tree;
+  const expressions = [...rules, dashboard].flatMap((one) => everywhere(one, 'expr')).map(String);
+
+  it('ask for metrics and labels that there are', () => {
+    const asked = expressions.flatMap(metricsIn);
+    expect(asked.length).toBeGreaterThan(30);
+    expect(asked.filter(({ name }) => !documented.has(name))).toEqual([]);
+    const known = (name: string): string[] => [...(documented.get(name) ?? []), 'job', 'instance', 'le'];
+    expect(asked.filter(({ name, labels }) => labels.some((label) => !known(name).includes(label)))).toEqual([]);
+  });
+
+  it('have a place in the runbook for every alert, and an alert for every place', () => {
+    const runbook = textOf('docs/operations.md').split('## Runbook')[1] ?? '';
+    const places = [...runbook.matchAll(/^### (\w+)$/gm)].map(([, name]) => name);
+    const names = rules.flatMap((rule) => at(rule, 'alert')).map(String);
+    expect(places).toEqual(names);
+    expect(rules.flatMap((rule) => at(rule, 'annotations.runbook'))).toEqual(
+      names.map((name) => `docs/operations.md#${name.toLowerCase()}`),
+    );
+  });
+
+  it('find their datasource and their files where they are provisioned', () => {
+    const [source] = at(yaml['docker/grafana/provisioning/datasources/prometheus.yaml']?.[0], 'datasources.*');
+    expect([...new Set(everywhere(dashboard, 'datasource').flatMap((one) => at(one, 'uid')))]).toEqual(
+      at(source, 'uid'),
+    );
+    const [folder] = at(yaml['docker/grafana/provisioning/dashboards/api.yaml']?.[0], 'providers.*.options.path').map(
+      String,
+    );
+    const mounts = at(compose, 'services.grafana.volumes.*').map(String);
+    expect(mounts).toContain(`./grafana/dashboards:${folder}:ro`);
+    expect(at(yaml['docker/prometheus/prometheus.yml']?.[0], 'rule_files')).toEqual([['alerts.yml']]);
+  });
+});
+
+describe('What an expression asks for', () => {
+  it('is each metric, without the suffix of a histogram, and the labels that it picks by', () => {
+    expect(metricsIn('rate(http_a_bucket{code!="",status=~"5.."}[5m]) / nodejs_b')).toEqual([
+      { name: 'http_a', labels: ['code', 'status'] },
+      { name: 'nodejs_b', labels: [] },
+    ]);
+  });
+});

@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectFiles, root } from './project-files';
+
+/** What YAML and JSON hold. */
+export type Tree = null | string | number | boolean | readonly Tree[] | { readonly [name: string]: Tree };
+
+export const deploymentFiles = projectFiles().filter((path) => path.startsWith('docker/'));
+
+export const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+/** The documents of every file of YAML under docker/, by its path. Throws what is wrong with one that is none. */
+export function readYaml(): Readonly<Record<string, readonly Tree[]>> {
+  const paths = deploymentFiles.filter((path) => /\.ya?ml$/.test(path));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'test/support/yaml-reader.mjs')], {
+    cwd: root,
+    input: JSON.stringify(paths),
+    encoding: 'utf8',
+    timeout: 30_000,
+  });
+  if (status !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as Record<string, Tree[]>;
+}
+
+/** What stands at such a path of names, `*` being every member; nothing where there is no such place. */
+export function at(tree: Tree | undefined, path: string): Tree[] {
+  const [name, ...rest] = path.split('.');
+  if (tree === undefined) return [];
+  if (name === undefined || name === '') return [tree];
+  if (tree === null || typeof tree !== 'object') return [];
+  const members = name === '*' ? Object.values(tree) : [(tree as Record<string, Tree>)[name]];
+  return members.flatMap((member) => (member === undefined ? [] : at(member, rest.join('.'))));
+}
+
+/** Every value of a member of this name, however deep. */
+export function everywhere(tree: Tree, name: string): Tree[] {
+  if (tree === null || typeof tree !== 'object') return [];
+  return Object.entries(tree).flatMap(([key, value]: [string, Tree]) => [
+    ...(key === name && !Array.isArray(tree) ? [value] : []),
+    ...everywhere(value, name),
+  ]);
+}
+
+/** `NAME=value`, line by line. */
+export function environmentOf(text: string): Record<string, string> {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
+}
+
+/** The metrics that an expression of Prometheus names, each with the labels that it picks by. */
+export function metricsIn(expression: string): { readonly name: string; readonly labels: readonly string[] }[] {
+  const named = expression.matchAll(/\b((?:http|compliance|process|nodejs)_\w+)(?:\{([^}]*)\})?/g);
+  return [...named].map(([, name = '', picked = '']) => ({
+    name: name.replace(/_(bucket|sum|count)$/, ''),
+    labels: [...picked.matchAll(/(\w+)\s*[=!]/g)].map(([, label]) => label as string),
+  }));
+}
