@@ -64,6 +64,20 @@ describe('A server that is left', () => {
     expect(unanswered[0]?.destroyed).toBe(false);
   });
 
+  it('closes a connection that falls idle after all, whatever its answer had said by then', async () => {
+    const socket = await requested();
+    unanswered[0]?.writeHead(200, { 'Content-Length': 4 });
+    unanswered[0]?.flushHeaders();
+    connections.announceClose();
+    socket.resume();
+    const drained = connections.drain(20_000);
+    await delay(50);
+    unanswered[0]?.end('late');
+    const since = performance.now();
+    await drained;
+    expect(performance.now() - since).toBeLessThan(2_000);
+  });
+
   it('waits for no connection on which nothing is asked, or never was', async () => {
     const idle = await requested();
     unanswered[0]?.end('answered');
