@@ -67,7 +67,8 @@ export class ApiServerAdapter extends ExpressAdapter {
 
   /** Requests that came before on the same connection are answered before (RFC 9112, 9.3.2). */
   private afterAnswers(socket: Socket, work: () => void): void {
-    const [first] = this.unanswered.get(socket) ?? [];
+    // One that has not come whole is what is refused here, and will have no other answer.
+    const first = [...(this.unanswered.get(socket) ?? [])].find(({ req }) => req.complete);
     if (first) first.once('close', () => this.afterAnswers(socket, work));
     else if (socket.writable) work();
   }
