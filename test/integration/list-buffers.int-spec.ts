@@ -55,7 +55,7 @@ describe('A page of a large inventory', () => {
   const statementOf = async (filter: object, after: string | null): Promise<BoundStatement> => {
     let sent: BoundStatement | undefined;
     const recorder = {
-      run: (_scope: unknown, [statement]: BoundStatement[]) => {
+      read: (_scope: unknown, [statement]: BoundStatement[]) => {
         sent = statement;
         return Promise.resolve([[]]);
       },
