@@ -13,6 +13,7 @@ export { DomainError, type InputFault } from './domain-error';
 export { ERROR_CODES, type ErrorCode } from './error-code';
 export { type Freshness, NEWEST } from './freshness';
 export { InputFaults, type Place, shown } from './input-faults';
+export { type Admission, KeyQueue } from './key-queue';
 export { type Page, type PageRequest, toPage } from './page';
 export {
   RATE_CLASSES,

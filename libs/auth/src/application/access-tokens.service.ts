@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Charge, Clock, type Freshness, type RateClass, RateLimited } from '#libs/kernel';
+import { type Charge, Clock, KeyQueue, type Freshness, type RateClass, RateLimited } from '#libs/kernel';
 import type { AccessTokenClaims } from '../domain/access-token';
 import { AccessTokenSigner } from '../domain/access-token-signer.port';
 import type { Application, ApplicationSecrets } from '../domain/application';
@@ -11,7 +11,6 @@ import { GrantCopies } from '../domain/grant-copies.port';
 import { covers, isScope } from '../domain/scope';
 import { ScopeNotGranted, TokensContended } from '../domain/token-request-errors';
 import { TokenRequestLimiter } from '../domain/token-request-limiter.port';
-import { Turns } from './turns';
 
 /** How long a request waits for others of the same application. */
 const PATIENCE_MS = 4_000;
@@ -43,7 +42,7 @@ export class AccessTokenLifetime {
 /** Tokens by the client credentials grant: one active per application, the newest (specification, Authentication 4). */
 @Injectable()
 export class AccessTokensService {
-  private readonly turns = new Turns();
+  private readonly queue = new KeyQueue();
   private lastOfMillisecond = 0;
 
   constructor(
@@ -75,11 +74,7 @@ export class AccessTokensService {
     const refused = granted.find((scope) => !isScope(scope) || !covers(application.scopes, scope));
     if (refused !== undefined) throw new ScopeNotGranted(refused);
 
-    // Of many at once only one at a time asks Postgres: the others would hold connections, and be overtaken.
-    const token = await this.turns.take(application.id, PATIENCE_MS, () =>
-      this.beginToken(application, digest, granted),
-    );
-    if (token === null) throw new TokensContended();
+    const token = await this.beginTokenInTurn(application, digest, granted);
     await this.grants.forget(clientId);
     return { token, expiresInSeconds: this.lifetime.seconds, scopes: granted, charge };
   }
@@ -100,6 +95,18 @@ export class AccessTokensService {
     const charge =
       copy.kind === 'missing' ? await this.grants.keep(grant, copy.reservation, accepted ? rateClass : null) : null;
     return { ...accept(claims, grant), charge, freshness };
+  }
+
+  /** Of many at once only one at a time asks Postgres: the others would hold connections, and be overtaken. */
+  private async beginTokenInTurn(application: Application, digest: Buffer, scopes: readonly string[]): Promise<string> {
+    const admission = await this.queue.enter(application.id, PATIENCE_MS);
+    if (admission?.kind !== 'turn') throw new TokensContended();
+    try {
+      return await this.beginToken(application, digest, scopes);
+    } finally {
+      // Each wants a token of its own: nobody is answered by another one's.
+      admission.end(false);
+    }
   }
 
   /**

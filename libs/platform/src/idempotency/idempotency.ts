@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { KeyQueue } from '#libs/kernel';
 import { Tally } from '../observability/tally';
 import { Database } from '../database/database';
 import { IdempotencyConflict, IdempotencyInProgress } from './idempotency-errors';
@@ -7,7 +8,6 @@ import { IdempotencyRecords } from './idempotency-records';
 import type { IdempotentAnswer, IdempotentRequest } from './idempotent-answer';
 import { KeyClaim, KeyTaken } from './key-claim';
 import { KeyLease } from './key-lease';
-import { KeyQueue } from './key-queue';
 
 /** Longest wait for another request with the same key (decisions, section 4). */
 const PATIENCE_MS = 5_000;

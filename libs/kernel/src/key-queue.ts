@@ -7,8 +7,9 @@ interface Waiter {
 }
 
 /**
- * Requests of this process with the same key, one at a time: the others wait here, where waiting costs a closure and no
- * connection. Holds an entry only while a request with the key is being answered.
+ * Requests of this process with the same key, one at a time and in the order they came: the others wait here, where waiting
+ * costs a closure and no connection. Keys do not wait for each other. Holds an entry only while a request with the key is
+ * being answered.
  */
 export class KeyQueue {
   private readonly waiting = new Map<string, Waiter[]>();
