@@ -1,4 +1,4 @@
-import { judge, median } from './statistics';
+import { judge, median, spread } from './statistics';
 
 export type Single = 'update' | 'bare update' | 'replay';
 export type Bulk = 'bulk' | 'bare bulk';
@@ -34,10 +34,6 @@ export function report(heading: string, rounds: readonly Round[]): void {
   for (const [variant, against] of COMPARED) {
     console.log(`    ${variant} against ${against}: ${spread(ratios(rounds, variant, against))}`);
   }
-}
-
-function spread(values: readonly number[]): string {
-  return `${median(values).toFixed(2)} (${Math.min(...values).toFixed(2)} to ${Math.max(...values).toFixed(2)})`;
 }
 
 /** Gives the number of targets missed. */
