@@ -5,13 +5,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { AssetId, WorkspaceId } from '#libs/kernel';
 import { AuditSetting } from '../support/audit-setting';
+import { type Row, expectFault } from '../support/finished-command';
 import { type FinishedCommand, RunningCommand } from '../support/running-command';
 
 const PROGRAM = 'apps/admin/run.mjs';
-
-interface Row {
-  readonly [member: string]: unknown;
-}
 
 function document(finished: FinishedCommand, exitCode = 0): Row {
   expect([finished.exitCode, exitCode === 0 ? finished.stderr : '']).toEqual([exitCode, '']);
@@ -26,12 +23,6 @@ function linesOf(finished: FinishedCommand): Row[] {
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line) as Row);
-}
-
-function expectFault(finished: FinishedCommand, exitCode: number, line: RegExp): void {
-  expect([finished.stdout, finished.exitCode]).toEqual(['', exitCode]);
-  expect(finished.stderr).toMatch(line);
-  expect(finished.stderr.split('\n')).toHaveLength(2);
 }
 
 describe('admin audit', () => {

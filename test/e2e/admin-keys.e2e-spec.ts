@@ -1,29 +1,15 @@
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type FinishedCommand, RunningCommand } from '../support/running-command';
-
-interface Row {
-  readonly [member: string]: unknown;
-}
-
-function document(finished: FinishedCommand): Row {
-  expect([finished.stderr, finished.exitCode]).toEqual(['', 0]);
-  return JSON.parse(finished.stdout) as Row;
-}
-
-function expectFault(finished: FinishedCommand, exitCode: number, line: RegExp): void {
-  expect([finished.stdout, finished.exitCode]).toEqual(['', exitCode]);
-  expect(finished.stderr).toMatch(/^error: [^\n]+\n$/);
-  expect(finished.stderr).toMatch(line);
-}
+import { type Row, documentOf, expectFault } from '../support/finished-command';
+import { RunningCommand } from '../support/running-command';
 
 describe('admin keys', () => {
   let directory: string;
   let environment: Record<string, string>;
   const run = (...words: string[]) =>
     new RunningCommand('apps/admin/run.mjs', ['keys', ...words], environment).finished;
-  const list = async () => document(await run('list', '--json'))['items'] as Row[];
+  const list = async () => documentOf(await run('list', '--json'))['items'] as Row[];
   const kidsOf = (items: readonly Row[], use: string) =>
     items.filter((item) => item['use'] === use).map(({ kid }) => kid as string);
 
@@ -46,7 +32,7 @@ describe('admin keys', () => {
     expectFault(await run('rotate', 'signing'), 1, /holds no key \(\*\.pem\); run: admin keys init/);
     expectFault(await run('rotate', 'cursor'), 1, /does not exist; run: admin keys init/);
     expectFault(await run('remove', 'none', '--yes'), 1, /no signing or cursor key "none"/);
-    document(await run('init', '--json'));
+    documentOf(await run('init', '--json'));
   }, 30_000);
 
   it('makes keys that every replica has before one uses them, none lost when several are made at once', async () => {
@@ -55,7 +41,7 @@ describe('admin keys', () => {
       ...[run('rotate', 'signing', '--json'), run('rotate', 'signing', '--json')],
       ...[run('rotate', 'cursor', '--json'), run('rotate', 'cursor', '--json')],
     ]);
-    const rows = made.map(document);
+    const rows = made.map(documentOf);
     for (const { createdAt, usedFrom, ...rest } of rows) {
       expect(Object.keys(rest).sort()).toEqual(['kid', 'use']);
       expect(Date.parse(usedFrom as string) - Date.parse(createdAt as string)).toBe(60_000);
@@ -86,14 +72,14 @@ describe('admin keys', () => {
     const [youngest, younger, first] = kidsOf(await list(), 'signing') as [string, string, string];
     expectFault(await run('remove', first), 2, /--yes/);
     expectFault(await run('remove', '../pepper', '--yes'), 2, /letters, digits, hyphens/);
-    expect(document(await run('remove', first, '--yes', '--json'))).toEqual({
+    expect(documentOf(await run('remove', first, '--yes', '--json'))).toEqual({
       use: 'signing',
       kid: first,
       removed: true,
     });
     // None is a minute old: the one that most replicas know is used at once.
     expect((await list()).find(({ current }) => current)?.['kid']).toBe(younger);
-    document(await run('remove', younger, '--yes', '--json'));
+    documentOf(await run('remove', younger, '--yes', '--json'));
     expectFault(await run('remove', younger, '--yes'), 1, /no signing or cursor key/);
     expectFault(
       await run('remove', youngest, '--yes'),
@@ -103,7 +89,7 @@ describe('admin keys', () => {
 
     const [newest, ...others] = kidsOf(await list(), 'cursor') as [string, ...string[]];
     for (const kid of others) {
-      expect(document(await run('remove', kid, '--yes', '--json'))).toEqual({ use: 'cursor', kid, removed: true });
+      expect(documentOf(await run('remove', kid, '--yes', '--json'))).toEqual({ use: 'cursor', kid, removed: true });
     }
     expectFault(await run('remove', newest, '--yes'), 1, /is the last cursor key/);
     expect(await list()).toMatchObject([

@@ -6,29 +6,13 @@ import { WORKSPACE_SLUG } from '#libs/auth';
 import { parseSlug } from '../../apps/admin/src/options';
 import { freePort } from '../support/api-process';
 import { clear, makeDirectory } from '../support/embedded-postgres-directory';
+import { type Row, documentOf, expectFault } from '../support/finished-command';
 import { type FinishedCommand, RunningCommand } from '../support/running-command';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
 // The commands run as an operator runs them, as processes of their own from dist, which the command brings up to date.
 const admin = (environment: Record<string, string>, ...words: string[]): Promise<FinishedCommand> =>
   new RunningCommand('apps/admin/run.mjs', words, environment).finished;
-
-interface Row {
-  readonly [member: string]: unknown;
-}
-
-/** Exactly one JSON document, and nothing on stderr. */
-function document(finished: FinishedCommand): Row {
-  expect([finished.stderr, finished.exitCode]).toEqual(['', 0]);
-  return JSON.parse(finished.stdout) as Row;
-}
-
-/** One clear line on stderr, nothing on stdout, never a stack. */
-function expectFault(finished: FinishedCommand, exitCode: number, line: RegExp): void {
-  expect([finished.stdout, finished.exitCode]).toEqual(['', exitCode]);
-  expect(finished.stderr).toMatch(/^error: [^\n]+\n$/);
-  expect(finished.stderr).toMatch(line);
-}
 
 describe('The operators’ command line', () => {
   let database: TestDatabase;
@@ -65,9 +49,9 @@ describe('The operators’ command line', () => {
       const pending = (JSON.parse(before.stdout) as { migrations: { pending: string[] } }).migrations.pending;
       expect(pending.length).toBeGreaterThan(2);
 
-      expect(document(await run('migrate', '--json'))).toEqual({ applied: pending });
-      expect(document(await run('migrate', '--json'))).toEqual({ applied: [] });
-      expect(document(await run('status', '--json'))).toMatchObject({
+      expect(documentOf(await run('migrate', '--json'))).toEqual({ applied: pending });
+      expect(documentOf(await run('migrate', '--json'))).toEqual({ applied: [] });
+      expect(documentOf(await run('status', '--json'))).toMatchObject({
         ok: true,
         server: expect.stringMatching(/^\d+/) as string,
         roles: {
@@ -107,11 +91,11 @@ describe('The operators’ command line', () => {
 
   describe('workspaces', () => {
     it('makes and lists them; a slug is there once', async () => {
-      const made = document(await run('workspaces', 'create', 'acme', '--name', 'Acme AG', '--json'));
+      const made = documentOf(await run('workspaces', 'create', 'acme', '--name', 'Acme AG', '--json'));
       expect(made).toMatchObject({ slug: 'acme', name: 'Acme AG' });
       expect(Object.keys(made).sort()).toEqual(['createdAt', 'id', 'name', 'slug']);
       expectFault(await run('workspaces', 'create', 'acme', '--name', 'Other', '--json'), 1, /slug "acme" is taken/);
-      expect(document(await run('workspaces', 'list', '--json'))).toEqual({ items: [made] });
+      expect(documentOf(await run('workspaces', 'list', '--json'))).toEqual({ items: [made] });
       expect((await run('workspaces', 'list')).stdout).toMatch(/│ acme +│ Acme AG +│/);
     }, 60_000);
   });
@@ -126,7 +110,7 @@ describe('The operators’ command line', () => {
 
   describe('applications', () => {
     it('shows the secret once, when it is made', async () => {
-      const made = document(
+      const made = documentOf(
         await run(
           ...'applications create --workspace acme --name CI --scope all:read --scope all:write --json'.split(' '),
         ),
@@ -137,12 +121,12 @@ describe('The operators’ command line', () => {
       expect(secret).toMatch(/^cs_/);
       const id = String(made['client_id']);
       const list = await run('applications', 'list', '--workspace', 'acme', '--json');
-      expect(document(list)).toEqual({ items: [rest] });
+      expect(documentOf(list)).toEqual({ items: [rest] });
       const disabled = await run('applications', 'disable', id, '--json');
-      expect(document(disabled)).toEqual({ ...rest, disabled: true });
-      expect(document(await run('applications', 'enable', id, '--json'))).toEqual(rest);
+      expect(documentOf(disabled)).toEqual({ ...rest, disabled: true });
+      expect(documentOf(await run('applications', 'enable', id, '--json'))).toEqual(rest);
       const shown = await run('applications', 'show', id, '--json');
-      expect(document(shown)).toEqual(rest);
+      expect(documentOf(shown)).toEqual(rest);
       const table = await run('applications', 'list', '--workspace', 'acme');
       for (const { stdout } of [list, disabled, shown, table]) expect(stdout).not.toMatch(/secret["_]|digest|cs_/i);
     }, 30_000);
@@ -162,18 +146,18 @@ describe('The operators’ command line', () => {
   describe('tag-keys', () => {
     it('makes, lists and deletes them; what cannot be undone needs --yes where there is no terminal', async () => {
       const words = ['--workspace', 'acme', '--json'];
-      const env = document(await run('tag-keys', 'create', '--key', 'env', '--value', 'production', ...words));
+      const env = documentOf(await run('tag-keys', 'create', '--key', 'env', '--value', 'production', ...words));
       expect(env).toMatchObject({ key: 'env', value: 'production', platform: false });
       expectFault(await run('tag-keys', 'create', '--key', 'env', ...words), 1, /has the tag key "env" already/);
-      const own = document(await run('tag-keys', 'create', '--key', 'aws:stack', '--platform', ...words));
-      expect(document(await run('tag-keys', 'list', ...words))).toEqual({ items: [own, env] });
+      const own = documentOf(await run('tag-keys', 'create', '--key', 'aws:stack', '--platform', ...words));
+      expect(documentOf(await run('tag-keys', 'list', ...words))).toEqual({ items: [own, env] });
 
       expectFault(await run('tag-keys', 'delete', '--key', 'env', ...words), 2, /--yes/);
-      expect(document(await run('tag-keys', 'delete', '--key', 'env', '--yes', ...words))).toMatchObject({
+      expect(documentOf(await run('tag-keys', 'delete', '--key', 'env', '--yes', ...words))).toMatchObject({
         key: 'env',
       });
       expectFault(await run('tag-keys', 'delete', '--key', 'env', '--yes', ...words), 1, /no tag key "env"/);
-      expect(document(await run('tag-keys', 'list', ...words))).toEqual({ items: [own] });
+      expect(documentOf(await run('tag-keys', 'list', ...words))).toEqual({ items: [own] });
     }, 30_000);
   });
 
@@ -200,11 +184,11 @@ describe('The operators’ command line', () => {
       const second = file('second.ndjson', printer);
       const first = file('first.ndjson', ada);
       const making = [...words, '--create-tag-keys', 'platform'];
-      expect(document(await run(...making, '--dry-run', first, second))).toMatchObject({ created: 1, dryRun: true });
-      expect(document(await run(...making, first, second))).toMatchObject({ read: 2, created: 1, unchanged: 1 });
-      expect(document(await run(...words, first, '--missing', 'hide'))).toMatchObject({ hidden: 1, failed: 0 });
+      expect(documentOf(await run(...making, '--dry-run', first, second))).toMatchObject({ created: 1, dryRun: true });
+      expect(documentOf(await run(...making, first, second))).toMatchObject({ read: 2, created: 1, unchanged: 1 });
+      expect(documentOf(await run(...words, first, '--missing', 'hide'))).toMatchObject({ hidden: 1, failed: 0 });
       const piped = new RunningCommand('apps/admin/run.mjs', [...words, '-'], environment, `${JSON.stringify(ada)}\n`);
-      expect(document(await piped.finished)).toMatchObject({ read: 1, unchanged: 1 });
+      expect(documentOf(await piped.finished)).toMatchObject({ read: 1, unchanged: 1 });
     }, 30_000);
 
     it('fails for a file or workspace that is not there', async () => {
@@ -220,9 +204,11 @@ describe('The operators’ command line', () => {
 
   describe('demo and keys', () => {
     it('loads the demo once; again changes nothing', async () => {
-      const first = document(await run('demo', 'load', '--json'));
+      const first = documentOf(await run('demo', 'load', '--json'));
       expect(first).toMatchObject({ workspace: 'demo', size: 'S', created: first['read'], failed: 0 });
-      expect(document(await run('demo', 'load', '--size', 'S', '--json'))).toMatchObject({ unchanged: first['read'] });
+      expect(documentOf(await run('demo', 'load', '--size', 'S', '--json'))).toMatchObject({
+        unchanged: first['read'],
+      });
     }, 30_000);
 
     it('makes keys where the settings say, without a database, and lists their ids only', async () => {
@@ -234,18 +220,18 @@ describe('The operators’ command line', () => {
         SECRET_PEPPER_FILE: join(keys, 'pepper'),
         AUDIT_KEY_FILE: join(keys, 'audit'),
       };
-      expect(document(await admin(production, 'keys', 'list', '--json'))).toEqual({ items: [] });
+      expect(documentOf(await admin(production, 'keys', 'list', '--json'))).toEqual({ items: [] });
       const needsPepper = await admin({ ...environment, ...production }, 'workspaces', 'list');
       expectFault(needsPepper, 1, /SECRET_PEPPER_FILE names .* which does not exist; run: admin keys init/);
 
-      const { made } = document(await admin(production, 'keys', 'init', '--json'));
+      const { made } = documentOf(await admin(production, 'keys', 'init', '--json'));
       const { SIGNING_KEYS_DIR, CURSOR_KEYS_FILE, SECRET_PEPPER_FILE, AUDIT_KEY_FILE } = production;
       expect(made).toEqual([SIGNING_KEYS_DIR, CURSOR_KEYS_FILE, SECRET_PEPPER_FILE, AUDIT_KEY_FILE]);
-      expect(document(await admin(production, 'keys', 'init', '--json'))).toEqual({ made: [] });
+      expect(documentOf(await admin(production, 'keys', 'init', '--json'))).toEqual({ made: [] });
       for (const path of made as string[]) expect(statSync(path).mode & 0o077).toBe(0);
 
       const listed = await admin(production, 'keys', 'list', '--json');
-      const { items } = document(listed) as { items: Row[] };
+      const { items } = documentOf(listed) as { items: Row[] };
       expect(items.map(({ use, current }) => [use, current])).toEqual([
         ['signing', true],
         ['cursor', true],
@@ -309,9 +295,9 @@ describe('The operators’ command line', () => {
 
     it('starts the embedded one for the time of the command and keeps its data', async () => {
       const embedded = { LOCAL_DIR: localDir };
-      document(await admin(embedded, 'workspaces', 'create', 'kept', '--name', 'Kept', '--json'));
+      documentOf(await admin(embedded, 'workspaces', 'create', 'kept', '--name', 'Kept', '--json'));
       expect(serverRuns()).toBe(false);
-      const { items } = document(await admin(embedded, 'workspaces', 'list', '--json')) as { items: Row[] };
+      const { items } = documentOf(await admin(embedded, 'workspaces', 'list', '--json')) as { items: Row[] };
       expect(items.map(({ slug }) => slug)).toEqual(['kept']);
       expect(serverRuns()).toBe(false);
       expectFault(
@@ -331,7 +317,7 @@ describe('The operators’ command line', () => {
       const finished = await loading.finished;
       expectFault(finished, 130, /Interrupted/);
       expect(serverRuns()).toBe(false);
-      document(await admin({ LOCAL_DIR: localDir }, 'demo', 'load', '--json'));
+      documentOf(await admin({ LOCAL_DIR: localDir }, 'demo', 'load', '--json'));
     }, 30_000);
   });
 });
