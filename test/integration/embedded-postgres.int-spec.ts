@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { appendFileSync, chownSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type QueryResultRow } from 'pg';
 import { openEmbeddedPostgres } from '../../libs/platform/src/embedded-postgres/embedded-postgres';
 import { stopServer } from '../../libs/platform/src/embedded-postgres/postgres-server';
@@ -115,6 +117,18 @@ describe('an embedded Postgres', () => {
     await user.close();
   });
 
+  it('waits for the port of a killed server that is not given back at once', async () => {
+    const user = new EmbeddedPostgresProcess(localDir);
+    const urls = await user.opened();
+    process.kill(findPostmaster(dataDir)?.pid ?? 0, 'SIGKILL');
+    const holder = await holdPort(Number(new URL(urls.databaseUrl).port));
+    setTimeout(() => holder.close(), 1_000);
+    const next = await openEmbeddedPostgres({ localDir });
+    expect(next.databaseUrl).toBe(urls.databaseUrl);
+    await next.close();
+    await user.close();
+  });
+
   it.each(['a dead process', 'another program'])('starts although a stale postmaster.pid names %s', async (named) => {
     const postgres = await openEmbeddedPostgres({ localDir });
     const [, ...rest] = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
@@ -154,3 +168,15 @@ describe('an embedded Postgres', () => {
     expect(message).toMatch(/made by Postgres 13.*set DATABASE_URL/);
   });
 });
+
+/** A server on the port, as soon as whoever had it is gone. */
+async function holdPort(port: number): Promise<Server> {
+  for (; ; await sleep(2)) {
+    const server = createServer();
+    const held = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (held) return server;
+  }
+}

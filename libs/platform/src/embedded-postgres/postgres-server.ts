@@ -10,6 +10,10 @@ import { type ServiceAccount } from './service-account';
 import { lastLines, launchFault, launchOptions, hintFor } from './run-program';
 
 const START_SECONDS = 180;
+/** For what a killed server leaves for a moment: its workers, its shared memory and its port. */
+const PASSING_MS = 15_000;
+/** How long the preferred port is waited for; the system gives a killed process's sockets back only when it is all gone. */
+const PREFERRED_PORT_MS = 5_000;
 const ROTATE_LOG_AT_BYTES = 5_000_000;
 
 export interface ServerStart {
@@ -30,21 +34,20 @@ export async function startServer(
   start: ServerStart,
 ): Promise<{ pid: number; port: number }> {
   rotateLog(start.logFile);
-  let preferredPort = start.preferredPort;
-  for (const deadline = Date.now() + 15_000; ; await sleep(100)) {
+  const began = Date.now();
+  for (; ; await sleep(100)) {
     disownStalePostmasterFile(location.dataDir);
-    const port = await freePort(preferredPort);
+    const port = await freePort(start.preferredPort, began + PREFERRED_PORT_MS);
     const failure = await attempt(location, start, port);
     if (failure === null) return { pid: readPostmasterFile(location.dataDir)?.pid ?? 0, port };
     // Someone was quicker to the port, or the last workers of a killed server are still going away: try again.
     const passing = /Address already in use|pre-existing shared memory block|lock file .* is empty/.test(failure);
-    if (!passing || Date.now() > deadline) {
+    if (!passing || Date.now() > began + PASSING_MS) {
       throw faultFrom(
         new Error(`${failure}${hintFor(failure)}\n(log: ${start.logFile})`),
         'The embedded Postgres did not start',
       );
     }
-    preferredPort = undefined;
   }
 }
 
@@ -113,8 +116,13 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-async function freePort(preferred: number | undefined): Promise<number> {
-  if (preferred !== undefined && preferred > 0 && (await tryPort(preferred)) !== null) return preferred;
+async function freePort(preferred: number | undefined, preferredUntil: number): Promise<number> {
+  if (preferred !== undefined && preferred > 0) {
+    do {
+      if ((await tryPort(preferred)) !== null) return preferred;
+      await sleep(50);
+    } while (Date.now() < preferredUntil);
+  }
   const port = await tryPort(0);
   if (port === null) throw new EmbeddedPostgresFault('The embedded Postgres finds no free port on 127.0.0.1.');
   return port;
