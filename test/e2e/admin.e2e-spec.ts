@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WORKSPACE_SLUG } from '#libs/auth';
 import { parseSlug } from '../../apps/admin/src/options';
-import { freePort } from '../support/api-process';
+import { freePort } from '../support/free-port';
 import { clear, makeDirectory } from '../support/embedded-postgres-directory';
 import { type Row, documentOf, expectFault } from '../support/finished-command';
 import { type FinishedCommand, RunningCommand } from '../support/running-command';

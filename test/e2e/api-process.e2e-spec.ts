@@ -7,7 +7,8 @@ import { DataSource } from 'typeorm';
 import { loadSettings } from '#libs/platform';
 import { createApp } from '../../apps/api/src/create-app';
 import { ApiClient } from '../support/api-client';
-import { ApiProcess, freePort } from '../support/api-process';
+import { ApiProcess } from '../support/api-process';
+import { freePort } from '../support/free-port';
 import { TcpProxy } from '../support/tcp-proxy';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 

@@ -1,5 +1,6 @@
 import { ComplianceClient, ConnectionLost, type ClientOptions } from '#libs/client';
-import { ApiProcess, freePort } from '../support/api-process';
+import { ApiProcess } from '../support/api-process';
+import { freePort } from '../support/free-port';
 import { CuttingProxy } from '../support/cutting-proxy';
 import { type TestApp, startApp, startReplica } from '../support/start-app';
 import { TcpProxy } from '../support/tcp-proxy';

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findPostmaster } from '../../libs/platform/src/embedded-postgres/postmaster-file';
-import { freePort } from '../support/api-process';
+import { freePort } from '../support/free-port';
 import { clear, makeDirectory } from '../support/embedded-postgres-directory';
 import { type FinishedCommand, RunningCommand } from '../support/running-command';
 

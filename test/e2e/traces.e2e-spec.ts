@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Answer } from '../support/api-client';
-import { freePort } from '../support/api-process';
+import { freePort } from '../support/free-port';
 import { ApiUnderWatch } from '../support/api-under-watch';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 import { type Span, TraceCollector } from '../support/trace-collector';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../support/api-process';
+import { freePort } from '../support/free-port';
 import { demandProgram } from '../support/debian-program';
 
 const SOON_MS = 15_000;

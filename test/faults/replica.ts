@@ -1,4 +1,5 @@
-import { ApiProcess, freePort } from '../support/api-process';
+import { ApiProcess } from '../support/api-process';
+import { freePort } from '../support/free-port';
 
 /** One replica of the API: always at the same address, killed and started again as often as a test likes. */
 export class Replica {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../support/api-process';
+import { freePort } from '../support/free-port';
 import { demandProgram } from '../support/debian-program';
 import { tally } from './answer-faults';
 import { FaultSetting } from './fault-setting';

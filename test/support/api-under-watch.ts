@@ -1,6 +1,7 @@
 import { loadSettings } from '#libs/platform';
 import { ApiClient } from './api-client';
-import { ApiProcess, freePort } from './api-process';
+import { ApiProcess } from './api-process';
+import { freePort } from './free-port';
 import { Arrangement } from './arrangement';
 import { UNLIMITED } from './start-app';
 import type { TestDatabase } from './test-database';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { launchOptions } from '../../libs/platform/src/embedded-postgres/run-program';
 import { canReach, findServiceAccount, isRoot } from '../../libs/platform/src/embedded-postgres/service-account';
-import { freePort } from './api-process';
+import { freePort } from './free-port';
 import { aptMayInstall, installDebianPackage, onPath } from './debian-package';
 
 const NOT_FOUND = 'The tests need PgBouncer and found none on the PATH. Install pgbouncer.';

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { withRedis } from './redis-connection';
-import { freeClusterPort, RedisProcesses } from './redis-processes';
+import { freeClusterPort } from './free-port';
+import { RedisProcesses } from './redis-processes';
 
 const SLOTS = 16_384;
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
-import { freePort } from './api-process';
+import { freePort } from './free-port';
 import { untilRedisAnswers, withRedis } from './redis-connection';
 import { DOCKER_IMAGE } from './redis-program';
 import { TemporaryRedis } from './temporary-redis.port';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './api-process';
+import { freePort } from './free-port';
 import { untilRedisAnswers, withRedis } from './redis-connection';
 import { TemporaryRedis } from './temporary-redis.port';
 import { Undertaker } from './undertaker';

@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './api-process';
 import { untilRedisAnswers } from './redis-connection';
 import { findRedisServer } from './redis-program';
 import { Undertaker } from './undertaker';
@@ -78,25 +76,5 @@ export class RedisProcesses {
   async stop(): Promise<void> {
     await Promise.all([...this.servers.keys()].map((port) => this.kill(port)));
     await this.undertaker.call();
-  }
-}
-
-/** A port that a node of a cluster can have: the one ten thousand above is for what the nodes tell each other. */
-export async function freeClusterPort(): Promise<number> {
-  for (;;) {
-    const port = await freePort();
-    if (port + 10_000 <= 65_535 && (await isFree(port + 10_000))) return port;
-  }
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer().listen(port, '127.0.0.1');
-  try {
-    await once(server, 'listening');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    server.close();
   }
 }

@@ -1,4 +1,4 @@
-import { freePort } from './api-process';
+import { freePort } from './free-port';
 import { withRedis } from './redis-connection';
 import { RedisProcesses } from './redis-processes';
 

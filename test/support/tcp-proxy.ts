@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
+import { type Server, type Socket, connect, createServer } from 'node:net';
+import { freePort } from './free-port';
 
 export type ProxyMode = 'forward' | 'refuse' | 'blackhole';
 
@@ -17,12 +18,7 @@ export class TcpProxy {
   }
 
   static async to(host: string, port: number): Promise<TcpProxy> {
-    const probe = createServer().listen(0, '127.0.0.1');
-    await once(probe, 'listening');
-    const own = (probe.address() as AddressInfo).port;
-    probe.close();
-    await once(probe, 'close');
-    const proxy = new TcpProxy({ host, port }, own);
+    const proxy = new TcpProxy({ host, port }, await freePort());
     await once(proxy.server, 'listening');
     return proxy;
   }
