@@ -1,6 +1,10 @@
 import type { LoggerService } from '@nestjs/common';
 import { type Logger, pino } from 'pino';
+import { GatheredLines } from './gathered-lines';
 import { messageOf, redacted } from './redaction';
+
+/** Bytes that are written before any line has waited its time. */
+const GATHERED_BYTES = 8_192;
 
 /** The process's log: one JSON document a line, or readable lines for a terminal. */
 export function createLog(options: { readonly level: string; readonly format: 'json' | 'pretty' }): Logger {
@@ -11,7 +15,10 @@ export function createLog(options: { readonly level: string; readonly format: 'j
     timestamp: pino.stdTimeFunctions.isoTime,
     hooks: { streamWrite: redacted },
   };
-  if (options.format === 'json') return pino({ ...base, formatters: { level: (level) => ({ level }) } });
+  if (options.format === 'json') {
+    const output = pino.destination({ fd: 1, sync: false, minLength: GATHERED_BYTES });
+    return pino({ ...base, formatters: { level: (level) => ({ level }) } }, new GatheredLines(output));
+  }
   return pino({ ...base, transport: { target: 'pino-pretty', options: { messageKey: 'message' } } });
 }
 
