@@ -1,10 +1,10 @@
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { BearerTokenGuard, ScopeGuard } from '#libs/auth';
-import { IdempotencyInterceptor, ProblemFilter, RateLimitGuard, StrictQueryPipe } from '#libs/platform';
+import { ProblemFilter, RateLimitGuard, StrictQueryPipe } from '#libs/platform';
 import { requestPipeline } from '../../apps/api/src/request-pipeline';
 
 describe('The request pipeline', () => {
-  it('judges in the order of the decisions: token, rate limit, scope, stored answer, then input', () => {
+  it('judges in the order of the decisions: token, rate limit, scope, then input', () => {
     const steps = requestPipeline.map((provider) => {
       const { provide, useClass, useExisting } = provider as {
         provide: string;
@@ -17,7 +17,6 @@ describe('The request pipeline', () => {
       [APP_GUARD, BearerTokenGuard],
       [APP_GUARD, RateLimitGuard],
       [APP_GUARD, ScopeGuard],
-      [APP_INTERCEPTOR, IdempotencyInterceptor],
       [APP_PIPE, StrictQueryPipe],
       [APP_FILTER, ProblemFilter],
     ]);

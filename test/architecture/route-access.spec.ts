@@ -1,9 +1,9 @@
 import { type Type } from '@nestjs/common';
-import { METHOD_METADATA, MODULE_METADATA, PATH_METADATA } from '@nestjs/common/constants';
+import { INTERCEPTORS_METADATA, METHOD_METADATA, MODULE_METADATA, PATH_METADATA } from '@nestjs/common/constants';
 import { AuthModule, SCOPES, isScope } from '#libs/auth';
 import { ComputersModule } from '#libs/computers';
 import { InventoryModule } from '#libs/inventory';
-import { Public, ROUTE_ACCESS, type RouteAccess } from '#libs/platform';
+import { IdempotencyInterceptor, Public, ROUTE_ACCESS, type RouteAccess } from '#libs/platform';
 import { HealthController } from '../../libs/platform/src/health/health.controller';
 import { ProblemPagesController } from '../../libs/platform/src/problems/problem-pages.controller';
 import { Controller, Get } from '@nestjs/common';
@@ -13,6 +13,7 @@ interface Route {
   readonly method: number;
   readonly path: string;
   readonly access: RouteAccess | undefined;
+  readonly isIdempotent: boolean;
 }
 
 const GET = 0;
@@ -32,6 +33,9 @@ function routesOf(controller: Type): Route[] {
         .join('/'),
       access: (Reflect.getMetadata(ROUTE_ACCESS, handler) ?? Reflect.getMetadata(ROUTE_ACCESS, controller)) as
         RouteAccess | undefined,
+      isIdempotent: ((Reflect.getMetadata(INTERCEPTORS_METADATA, handler) ?? []) as unknown[]).includes(
+        IdempotencyInterceptor,
+      ),
     }));
 }
 
@@ -63,6 +67,13 @@ describe('Every route', () => {
       expect([name, access.scope.endsWith(method === GET ? ':read' : ':write')]).toEqual([name, true]);
     }
     expect(SCOPES).toHaveLength(6);
+  });
+
+  it('that writes under a scope is idempotent, and no other is', () => {
+    const writes = routes.filter(({ method, access }) => access?.kind === 'scope' && method !== GET);
+    expect(writes.length).toBeGreaterThanOrEqual(2);
+    const idempotent = routes.filter(({ isIdempotent }) => isIdempotent);
+    expect(idempotent.map(({ name }) => name)).toEqual(writes.map(({ name }) => name));
   });
 
   it('that declares nothing is caught: a planted one is', () => {

@@ -1,11 +1,10 @@
 import { type Provider } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { BearerTokenGuard, ScopeGuard } from '#libs/auth';
 import {
   type ApiServerAdapter,
   HttpMetrics,
-  IdempotencyInterceptor,
   ProblemFilter,
   RateLimitGuard,
   StrictQueryPipe,
@@ -27,8 +26,8 @@ import type { Logger } from 'pino';
  *   4. bearer token  who calls                                   401 token_…
  *   5. rate limit    a token of the caller's bucket              429 rate_limited
  *   6. scope         whether the caller may                      403 insufficient_scope
- *   7. idempotency   of a write: the key, the body, and          400 validation_failed, 413, 415,
- *                    the answer that the key has already         replay, 409 idempotency_…
+ *   7. idempotency   of a write (`@Idempotent()`): the key, the  400 validation_failed, 413, 415,
+ *                    body, and the answer that the key has       replay, 409 idempotency_…
  *   8. query, path   every parameter, strictly                   400 validation_failed, invalid_cursor
  *   9. the route     its input, existence, the domain's rules    400, 404 not_found, 403 resource_not_writable, 412
  *
@@ -39,7 +38,6 @@ export const requestPipeline: readonly Provider[] = [
   { provide: APP_GUARD, useClass: BearerTokenGuard },
   { provide: APP_GUARD, useClass: RateLimitGuard },
   { provide: APP_GUARD, useClass: ScopeGuard },
-  { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
   { provide: APP_PIPE, useClass: StrictQueryPipe },
   { provide: APP_FILTER, useExisting: ProblemFilter },
 ];

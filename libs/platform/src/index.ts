@@ -28,6 +28,7 @@ export { type EmbeddedPostgres, openEmbeddedPostgres } from './embedded-postgres
 export { EmbeddedPostgresFault } from './embedded-postgres/embedded-postgres-fault';
 export { Idempotency } from './idempotency/idempotency';
 export { IdempotencyInterceptor } from './idempotency/idempotency.interceptor';
+export { Idempotent } from './idempotency/idempotent.decorator';
 export { idempotencySchema } from './idempotency/idempotency-schema';
 export { IdempotencyPurge } from './idempotency/idempotency-purge';
 export { API_VERSION } from './health/api-version';

@@ -10,6 +10,7 @@ import {
   CurrentCaller,
   CurrentWrite,
   type CurrentWriteRequest,
+  Idempotent,
   NoQueryDto,
   Paging,
   WRITE_PROBLEMS,
@@ -110,6 +111,7 @@ export class AssetsController {
       'Judged after the replay of an earlier answer.',
     schema: { type: 'string', minLength: 1, maxLength: 1024, pattern: ENTITY_TAGS, example: '"7"' },
   })
+  @Idempotent()
   @ApiWrite(AssetMetadataPatchDto, ASSET_PATCH_EXAMPLES)
   @ApiAnswer(AssetDto, {
     description: 'The updated asset.',
@@ -139,6 +141,7 @@ export class AssetsController {
       'Needs `inventory:write` (or `all:write`). The patch is applied to every id in one transaction. Ids without a visible ' +
       'asset are counted as failed; one employee among them, and nothing is applied. Tags cannot be updated in bulk, and `If-Match` is refused.',
   })
+  @Idempotent()
   @ApiWrite(BulkUpdateDto, BULK_UPDATE_EXAMPLES)
   @ApiAnswer(BulkUpdateSummaryDto, {
     description: 'What became of the ids. The updated assets are not returned.',

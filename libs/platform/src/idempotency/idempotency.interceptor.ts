@@ -1,26 +1,21 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { type Observable, lastValueFrom, of } from 'rxjs';
 import { RecentWrites } from '../database/recent-writes';
-import { JSON_MEDIA_TYPES, type JsonBody, parseJson } from '../http/json-body';
+import { JSON_ANSWER, JSON_MEDIA_TYPES, type JsonBody, parseJson } from '../http/json-body';
 import { readBody } from '../http/request-body';
-import { accessOf } from '../http/route-access';
 import { fingerprintOf } from './fingerprint';
 import { Idempotency } from './idempotency';
 import { idempotencyKeyHash } from './idempotency-key';
 import type { IdempotentAnswer } from './idempotent-answer';
 
-const READS = new Set(['GET', 'HEAD']);
-
 /**
- * Every write under /v1 happens at most once per Idempotency-Key (specification, Idempotency rules). Runs after the guards
+ * A write under /v1 happens at most once per Idempotency-Key (specification, Idempotency rules). Runs after the guards
  * and before the pipes: key, body, stored answer, and only then the validation of what the body says.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
-    private readonly reflector: Reflector,
     private readonly idempotency: Idempotency,
     private readonly writes: RecentWrites,
   ) {}
@@ -29,9 +24,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
     const { caller } = request.context;
-    if (accessOf(this.reflector, context).kind === 'public' || READS.has(request.method) || !caller) {
-      return next.handle();
-    }
+    if (!caller) throw new Error('A write without a caller reached its key.');
     const keyHash = idempotencyKeyHash(request);
     const body = await readJsonBody(request, response);
     request.context.write = { keyHash, body };
@@ -75,6 +68,6 @@ function toAnswer(result: unknown, response: Response): IdempotentAnswer {
 
 function send({ status, entityTag }: IdempotentAnswer, response: Response): void {
   response.statusCode = status;
-  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Type', JSON_ANSWER);
   if (entityTag !== null) response.setHeader('ETag', entityTag);
 }
