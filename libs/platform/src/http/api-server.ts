@@ -1,11 +1,14 @@
 import { type IncomingMessage, STATUS_CODES, type Server, type ServerResponse, createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
+import { StreamableFile } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { DomainError } from '#libs/kernel';
-import express, { type Express } from 'express';
+import express, { type Express, type Response } from 'express';
 import type { ServedRequest } from '../observability/served-request';
 import { toProblem, PROBLEM_MEDIA_TYPE } from '../problems/problem';
+import { expressMessages } from './express-messages';
+import { JSON_ANSWER } from './json-body';
 
 /**
  * Express on a Node server whose own refusals (a malformed request, too large a header block) are problems like every
@@ -27,6 +30,7 @@ export class ApiServerAdapter extends ExpressAdapter {
 
   override initHttpServer(): void {
     const server = createServer({
+      ...expressMessages(this.getInstance()),
       // Node would answer a request without Host by an empty 400; `acceptTarget` answers it by a problem.
       requireHostHeader: false,
       keepAliveTimeout: 70_000,
@@ -44,6 +48,19 @@ export class ApiServerAdapter extends ExpressAdapter {
       this.answerOn(socket as Socket, new DomainError('not_found', 'There is nothing at this path.'));
     });
     this.httpServer = server as Server;
+  }
+
+  /** What a route gives is sent as it is, without what Express would find out about each answer: type, tag, freshness. */
+  override reply(response: Response, body: unknown, status?: number): unknown {
+    if (status !== undefined) response.statusCode = status;
+    const isTyped = response.hasHeader('Content-Type');
+    const isText = typeof body === 'string' && isTyped;
+    if (!isText && !isPlain(body)) return super.reply(response, body) as unknown;
+    const text = isText ? body : JSON.stringify(body);
+    if (!isTyped) response.setHeader('Content-Type', JSON_ANSWER);
+    // Node would leave it out of the answer to a HEAD.
+    response.setHeader('Content-Length', Buffer.byteLength(text));
+    return response.end(text);
   }
 
   /** Answers what Node's parser refused: there is no request object, only a socket. */
@@ -88,6 +105,9 @@ export class ApiServerAdapter extends ExpressAdapter {
     this.tell({ requestId, method: null, status, code, durationMs: 0, bytes: Buffer.byteLength(body), ...nobody });
   }
 }
+
+const isPlain = (body: unknown): body is object =>
+  typeof body === 'object' && body !== null && !(body instanceof StreamableFile) && !(body instanceof Error);
 
 /** The settings of its router must stand before anything is registered: Nest's adapter registers at once. */
 function strictExpress(): Express {

@@ -4,6 +4,9 @@ import { InputFaults, ValidationFailed, isStorable } from '#libs/kernel';
 export const JSON_MEDIA_TYPES = ['application/json', 'application/merge-patch+json'] as const;
 export type JsonMediaType = (typeof JSON_MEDIA_TYPES)[number];
 
+/** Media type of every answer that is no problem. */
+export const JSON_ANSWER = 'application/json; charset=utf-8';
+
 /** A body as it was understood; what its members mean is for the route to say. */
 export interface JsonBody {
   readonly mediaType: JsonMediaType;

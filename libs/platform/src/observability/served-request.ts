@@ -21,7 +21,6 @@ export interface ServedRequest {
 
 /** Calls `served` once, when the answer is out or the connection lost. */
 export function whenServed(request: Request, response: Response, served: (request: ServedRequest) => void): void {
-  const bodyBytes = countBody(request, response);
   response.once('close', () => {
     const { context } = request;
     served({
@@ -33,7 +32,7 @@ export function whenServed(request: Request, response: Response, served: (reques
       workspaceId: context.caller?.workspaceId ?? null,
       clientId: context.caller?.clientId ?? context.issuedTo,
       durationMs: Number(process.hrtime.bigint() - context.startedAt) / 1e6,
-      bytes: bodyBytes(),
+      bytes: response.bodyBytes,
       traceId: context.traceId,
     });
   });
@@ -47,21 +46,4 @@ function routeOf(request: Request): string | null {
   const route = request.route as { readonly path?: unknown } | undefined;
   if (typeof route?.path === 'string') return route.path;
   return request.baseUrl === '' ? null : `${request.baseUrl}/*`;
-}
-
-/** An answer need not say how long it is, and one that was cut off is shorter than it says. */
-function countBody(request: Request, response: Response): () => number {
-  let bytes = 0;
-  const { method } = request;
-  const counting =
-    <Args extends readonly unknown[], Result>(send: (...args: Args) => Result) =>
-    (...args: Args): Result => {
-      const [chunk, encoding] = args;
-      if (typeof chunk === 'string') bytes += Buffer.byteLength(chunk, encoding as BufferEncoding | undefined);
-      else if (chunk instanceof Uint8Array) bytes += chunk.byteLength;
-      return send(...args);
-    };
-  response.write = counting(response.write.bind(response) as (...args: unknown[]) => boolean);
-  response.end = counting(response.end.bind(response) as (...args: unknown[]) => Response);
-  return () => (method === 'HEAD' ? 0 : bytes);
 }
