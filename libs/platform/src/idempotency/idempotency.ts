@@ -8,6 +8,7 @@ import { IdempotencyRecords } from './idempotency-records';
 import type { IdempotentAnswer, IdempotentRequest } from './idempotent-answer';
 import { KeyClaim, KeyTaken } from './key-claim';
 import { KeyLease } from './key-lease';
+import { RecentKeys } from './recent-keys';
 
 /** Longest wait for another request with the same key (decisions, section 4). */
 const PATIENCE_MS = 5_000;
@@ -21,14 +22,16 @@ export interface IdempotentOutcome {
 /**
  * Effects at most once, answers always the same. Duplicates within the process queue up, so that one of them at a time
  * comes to Postgres, where a lock that is never waited for decides. Where another replica has the lock, each process looks
- * again and again, one of them often, which a lease in Redis settles, and the others rarely. Queue and lease only keep
- * duplicates off the database: losing them changes nothing else.
+ * again and again, one of them often, which a lease in Redis settles, and the others rarely. What a
+ * process answered lately it reads at once. Queue, lease and memory only keep work off the database: losing them changes
+ * nothing else.
  */
 @Injectable()
 export class Idempotency {
   /** Of requests whose own work failed nothing is counted: their keys are as if they had never come. */
   readonly outcomes = new Tally(['first', 'replay', 'conflict', 'in_progress']);
   private readonly queue = new KeyQueue();
+  private readonly recent = new RecentKeys();
 
   constructor(
     private readonly database: Database,
@@ -61,17 +64,19 @@ export class Idempotency {
     const deadline = performance.now() + PATIENCE_MS;
     const key = `${request.workspaceId} ${request.applicationId} ${request.keyHash}`;
     for (;;) {
-      const admission = await this.queue.enter(key, Math.max(0, deadline - performance.now()));
-      if (!admission) throw new IdempotencyInProgress();
-      if (admission.kind === 'answered') {
+      if (this.recent.has(key)) {
         const answer = await this.records.find(request);
         if (answer) return { answer, replayed: true };
-        continue;
+        this.recent.forget(key);
       }
+      const admission = await this.queue.enter(key, Math.max(0, deadline - performance.now()));
+      if (!admission) throw new IdempotencyInProgress();
+      if (admission.kind === 'answered') continue;
       let answered = false;
       try {
         const outcome = await this.answerInTurn(request, work, deadline);
         answered = true;
+        this.recent.add(key);
         return outcome;
       } finally {
         admission.end(answered);

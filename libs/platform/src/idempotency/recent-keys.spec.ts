@@ -1,0 +1,19 @@
+import { RecentKeys } from './recent-keys';
+
+describe('Keys answered lately', () => {
+  it('are remembered up to ten thousand, those that came last', () => {
+    const keys = new RecentKeys();
+    for (let key = 0; key <= 10_000; key += 1) keys.add(`key ${key}`);
+    expect([keys.has('key 0'), keys.has('key 1'), keys.has('key 10000')]).toEqual([false, true, true]);
+    keys.add('key 1');
+    keys.add('another');
+    expect([keys.has('key 1'), keys.has('key 2')]).toEqual([true, false]);
+  });
+
+  it('are forgotten where they have no answer any more', () => {
+    const keys = new RecentKeys();
+    keys.add('key');
+    keys.forget('key');
+    expect(keys.has('key')).toBe(false);
+  });
+});
