@@ -22,7 +22,8 @@ export class StrictQueryPipe implements PipeTransform {
     const known = this.namesOf(type);
     const faults = new InputFaults();
     const checked = new type() as Record<string, unknown>;
-    for (const [parameter, value] of Object.entries(query)) {
+    const given = Object.entries(query);
+    for (const [parameter, value] of given) {
       if (!known.has(parameter)) {
         faults.add({
           parameter,
@@ -37,7 +38,7 @@ export class StrictQueryPipe implements PipeTransform {
         checked[parameter] = value;
       }
     }
-    for (const error of known.size === 0 ? [] : validateSync(checked)) {
+    for (const error of given.length === 0 ? [] : validateSync(checked)) {
       const [[constraint, detail] = ['', 'is malformed']] = Object.entries(error.constraints ?? {});
       faults.add({
         parameter: error.property,

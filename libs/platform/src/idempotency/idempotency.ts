@@ -22,9 +22,8 @@ export interface IdempotentOutcome {
 /**
  * Effects at most once, answers always the same. Duplicates within the process queue up, so that one of them at a time
  * comes to Postgres, where a lock that is never waited for decides. Where another replica has the lock, each process looks
- * again and again, one of them often, which a lease in Redis settles, and the others rarely. What a
- * process answered lately it reads at once. Queue, lease and memory only keep work off the database: losing them changes
- * nothing else.
+ * again and again, one of them often, which a lease in Redis settles, and the others rarely. What a process answered lately
+ * it reads at once. Queue, lease and memory only keep work off the database: losing them changes nothing else.
  */
 @Injectable()
 export class Idempotency {
