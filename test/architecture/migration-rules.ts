@@ -8,18 +8,24 @@ export interface RecordedMigration {
   readonly queries: readonly string[];
 }
 
-const TABLE = String.raw`(?:ONLY )?(?:IF EXISTS )?(?:PUBLIC\.)?(\w+)`;
+const TABLE = String.raw`(?:IF EXISTS )?(?:ONLY )?(?:PUBLIC\.)?(\w+)(?: \*)?`;
 const CREATE_TABLE = /^CREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?(?:PUBLIC\.)?(\w+)/;
 const CREATE_INDEX =
-  /^CREATE (?:UNIQUE )?INDEX (CONCURRENTLY )?(?:IF NOT EXISTS )?(\w+) ON (?:ONLY )?(?:PUBLIC\.)?(\w+)/;
+  /^CREATE (?:UNIQUE )?INDEX (CONCURRENTLY )?(?:IF NOT EXISTS )?(?:(\w+) )?ON (?:ONLY )?(?:PUBLIC\.)?(\w+)/;
 const DROP_CONCURRENTLY = /^DROP INDEX CONCURRENTLY IF EXISTS (\w+)/;
 const ALTER_TABLE = new RegExp(`^ALTER TABLE ${TABLE} (.*)$`);
-const CHANGE_ROWS = new RegExp(`^(UPDATE|DELETE FROM) ${TABLE}`);
-const WHOLE_TABLE = new RegExp(`^(LOCK(?: TABLE)?|TRUNCATE(?: TABLE)?|CLUSTER|VACUUM FULL) ${TABLE}`);
-const TAKES_AWAY = /^DROP (TABLE|VIEW|MATERIALIZED VIEW|FUNCTION|PROCEDURE|TYPE|SEQUENCE|SCHEMA)\b/;
-const RENAMES = /^ALTER (?:TABLE|VIEW|INDEX|FUNCTION|TYPE) .*\bRENAME\b/;
+const ROWS = /^(?:WITH|UPDATE|DELETE|MERGE|INSERT)\b/;
+const CHANGE_ROWS = new RegExp(String.raw`\b(UPDATE|DELETE FROM|MERGE INTO) ${TABLE}`, 'g');
+const COPY_ROWS = new RegExp(String.raw`\b(?:INTO|FROM|JOIN) ${TABLE}`, 'g');
+const WHOLE_TABLES = /^(LOCK|TRUNCATE)\b/;
+const REWRITES = /^(CLUSTER\b|VACUUM (?:FULL\b|\([^)]*\bFULL\b)|ALTER .*\bSET TABLESPACE\b)/;
+/** An index has rules of its own; nobody who serves requests is PUBLIC. */
+const TAKES_AWAY = /^(?:DROP (?!INDEX\b)\w+|REVOKE\b(?!.* FROM PUBLIC$)|ALTER TYPE .*\b(?:DROP|ALTER) ATTRIBUTE\b)/;
+const RENAMES = /^ALTER .*\b(?:RENAME|SET SCHEMA)\b/;
+const READS_EVERY_TABLE_OF = /^ALTER DOMAIN .*\b(?:SET NOT NULL|ADD (?:CONSTRAINT|CHECK)\b(?!.*\bNOT VALID\b))/;
+const LOCK_TIMEOUT = /^(?:SET (?:LOCAL |SESSION )?|RESET )LOCK_TIMEOUT|\bSET_CONFIG ?\(/;
 /** What does not need the rows that are there: a constant, or a function that Postgres calls once for all of them. */
-const CHEAP_DEFAULT = /^(?:NOW\(\)|CURRENT_TIMESTAMP|CURRENT_DATE)/;
+const CHEAP_CALLS = /\bNOW\(\)|\b(?:CURRENT_TIMESTAMP|LOCALTIMESTAMP)\(\d\)/g;
 
 /** What may be wrong in a release that replaces a running one; each says what to do instead. */
 export class MigrationRules {
@@ -53,9 +59,13 @@ export class MigrationRules {
 
   private check(statement: SqlStatement): string[] {
     const { text, bodies } = statement;
-    if (text.startsWith('DO ')) return bodies.flatMap((body) => this.checkBody(body));
+    if (/^DO\b/.test(text)) {
+      if (bodies.length === 0) return [`a body in plain quotes: nobody checks it; quote it by $$ (${text})`];
+      return bodies.flatMap((body) => this.checkBody(body));
+    }
     const made = CREATE_TABLE.exec(text)?.[1];
-    if (made !== undefined) this.created.add(made);
+    // IF NOT EXISTS makes nothing of what is in use.
+    if (made !== undefined && !this.existing.has(made.toLowerCase())) this.created.add(made);
     const faults = [
       ...this.indexFaults(text),
       ...this.alterationFaults(statement),
@@ -105,10 +115,12 @@ export class MigrationRules {
         ? []
         : ['SET NOT NULL reads the whole table: have a validated CHECK prove it, and say so: -- proved: by which'];
     }
-    if (/^ALTER (COLUMN )?\w+ (SET DATA )?TYPE\b/.test(action))
+    if (/^ALTER (COLUMN )?\w+ ((SET DATA )?TYPE|SET EXPRESSION)\b/.test(action))
       return ['a change of type rewrites the table: add a column'];
+    if (/^(DISABLE (TRIGGER|RULE|ROW)|NO FORCE)\b/.test(action)) return ['the release before counts on it'];
     if (/^SET (LOGGED|UNLOGGED|TABLESPACE|ACCESS METHOD)\b/.test(action)) return ['rewrites the table'];
-    if (/^DROP (COLUMN )?(?!CONSTRAINT|IDENTITY|EXPRESSION)\w+/.test(action) && !isMarked(comments, 'contract')) {
+    const takesAway = /^(DROP (COLUMN )?(?!(CONSTRAINT|IDENTITY|EXPRESSION)\b)\w+|ALTER (COLUMN )?\w+ DROP DEFAULT)/;
+    if (takesAway.test(action) && !isMarked(comments, 'contract')) {
       return ['the release before may still use the column: -- contract: since which release nothing does'];
     }
     if (/^ADD (CONSTRAINT|CHECK|FOREIGN|UNIQUE|PRIMARY|EXCLUDE)\b/.test(action)) return constraintFaults(action);
@@ -117,15 +129,28 @@ export class MigrationRules {
   }
 
   private rowFaults({ text, comments }: SqlStatement): string[] {
-    const [, verb, changed] = CHANGE_ROWS.exec(text) ?? [];
-    if (this.isInUse(changed) && !isMarked(comments, 'small')) {
-      return [`${verb} in a migration locks what it changes until the end: backfill in batches, or -- small: how few`];
+    if (ROWS.test(text) && !isMarked(comments, 'small')) {
+      const changes = [...text.matchAll(CHANGE_ROWS)].find(([, , table]) => this.isInUse(table))?.[1];
+      const copies = /\bINSERT INTO .*\bSELECT\b/.test(text) && this.namesOneInUse(text.matchAll(COPY_ROWS));
+      const verb = changes ?? (copies ? 'INSERT … SELECT' : null);
+      if (verb !== null)
+        return [
+          `${verb} in a migration locks what it changes until the end: backfill in batches, or -- small: how few`,
+        ];
     }
-    const [, order, whole] = WHOLE_TABLE.exec(text) ?? [];
-    if (this.isInUse(whole)) return [`${order} keeps everybody else out`];
-    return /^SET (?:LOCAL |SESSION )?LOCK_TIMEOUT/.test(text) && this.migration.transaction
+    const [, order] = WHOLE_TABLES.exec(text) ?? [];
+    if (order !== undefined && this.namesOneInUse(text.matchAll(/(\w+)/g)))
+      return [`${order} keeps everybody else out`];
+    if (REWRITES.test(text)) return ['rewrites what it names and keeps everybody else out'];
+    if (READS_EVERY_TABLE_OF.test(text))
+      return ['reads every table that has a column of it: NOT VALID, validated later'];
+    return LOCK_TIMEOUT.test(text) && this.migration.transaction
       ? ['the time to wait for a lock is not for a migration to choose']
       : [];
+  }
+
+  private namesOneInUse(named: Iterable<RegExpExecArray>): boolean {
+    return [...named].some(([, table]) => this.isInUse(table));
   }
 
   private removalFaults({ text, comments }: SqlStatement): string[] {
@@ -150,10 +175,8 @@ function constraintFaults(action: string): string[] {
 function columnFaults(column: string): string[] {
   if (/\b(UNIQUE|PRIMARY KEY|REFERENCES|CHECK)\b/.test(column))
     return ['add the column first, its constraint NOT VALID'];
-  if (/\bGENERATED\b|\b(BIG|SMALL)?SERIAL\b/.test(column)) return ['a generated column rewrites the table'];
+  if (/\bGENERATED\b|\b(BIG|SMALL)?SERIAL[248]?\b/.test(column)) return ['a generated column rewrites the table'];
   const [, value] = /\bDEFAULT (.*)$/.exec(column) ?? [];
   if (value === undefined) return /\bNOT NULL\b/.test(column) ? ['NOT NULL without a default cannot be added'] : [];
-  return /\w\(/.test(value) && !CHEAP_DEFAULT.test(value)
-    ? ['a default that differs from row to row: backfill it']
-    : [];
+  return /\w\(/.test(value.replace(CHEAP_CALLS, '')) ? ['a default that differs from row to row: backfill it'] : [];
 }

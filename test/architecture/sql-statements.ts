@@ -7,14 +7,15 @@ export interface SqlStatement {
   readonly bodies: readonly string[];
 }
 
-const TOKEN = /--[^\n]*|\/\*[^]*?\*\/|(\$(?:[a-z_]\w*)?\$)[^]*?\1|'(?:[^']|'')*'|"(?:[^"]|"")*"|;|[^]/gi;
+const TOKEN =
+  /--[^\n]*|\/\*[^]*?\*\/|(\$(?:[a-z_]\w*)?\$)[^]*?\1|(?<!\w)E'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|;|[^]/gi;
 
 /** Splits what is sent as one query into its statements. */
 export function statementsOf(sql: string): SqlStatement[] {
   const statements: SqlStatement[] = [];
   let [text, comments, bodies]: [string, string[], string[]] = ['', [], []];
   const end = (): void => {
-    if (text.trim() !== '') statements.push({ text: text.replace(/\s+/g, ' ').trim(), comments, bodies });
+    if (text.trim() !== '') statements.push({ text: onOneLine(text), comments, bodies });
     [text, comments, bodies] = ['', [], []];
   };
   for (const [token, quote] of sql.matchAll(TOKEN)) {
@@ -25,12 +26,18 @@ export function statementsOf(sql: string): SqlStatement[] {
     } else if (quote !== undefined) {
       bodies.push(token.slice(quote.length, -quote.length));
       text += '$$';
-    } else if (token.length > 1 && token.startsWith("'")) text += "''";
+    } else if (token.length > 1 && /^E?'/i.test(token)) text += "''";
     else text += token.startsWith('"') ? token.slice(1, -1).toUpperCase() : token.toUpperCase();
   }
   end();
   return statements;
 }
+
+const onOneLine = (text: string): string =>
+  text
+    .replace(/\s+/g, ' ')
+    .replace(/ ?\. ?/g, '.')
+    .trim();
 
 /** Splits at the commas that stand in no brackets. */
 export function partsOf(list: string): string[] {
