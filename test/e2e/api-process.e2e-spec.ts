@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { type Socket, connect, createServer } from 'node:net';
+import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { loadSettings } from '#libs/platform';
 import { createApp } from '../../apps/api/src/create-app';
 import { ApiClient } from '../support/api-client';
 import { ApiProcess } from '../support/api-process';
+import { ApiUnderWatch } from '../support/api-under-watch';
 import { freePort } from '../support/free-port';
 import { TcpProxy } from '../support/tcp-proxy';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
@@ -131,7 +132,57 @@ describe('The API process', () => {
     });
   });
 
+  describe('readiness', () => {
+    it('is not lost to requests that take every connection, and says why when it is', async () => {
+      const api = await ApiUnderWatch.start(database, { DATABASE_POOL_SIZE: '1' });
+      const workspace = await api.arrange.aWorkspace();
+      const client = await api.arrange.aClient(workspace);
+      const { id } = await api.arrange.anAsset(workspace);
+      expect((await api.management().get('/readyz')).status).toBe(200);
+      expect((await api.samples()).get('compliance_ready')).toBe(1);
+      await database.admin.query('BEGIN');
+      await database.admin.query('SELECT 1 FROM asset WHERE public_id = $1 FOR UPDATE', [id]);
+      const ended: string[] = [];
+      const write = client.patch(`/v1/inventory/assets/${id}`, { description: 'x' }).then(() => ended.push('write'));
+      const waiting = `SELECT FROM pg_locks WHERE NOT granted AND pid IN (
+                         SELECT pid FROM pg_stat_activity WHERE datname = current_database())`;
+      for (const deadline = Date.now() + 10_000; (await database.admin.query(waiting)).rowCount === 0;) {
+        expect(Date.now()).toBeLessThan(deadline);
+      }
+      const readiness = await api.management().get('/readyz');
+      ended.push('readiness');
+      expect([readiness.status, ended]).toEqual([200, ['readiness']]);
+      await database.admin.query('ROLLBACK');
+      await write;
+
+      await database.admin.query('ALTER TABLE migration RENAME TO migration_hidden');
+      try {
+        expect((await api.management().get('/readyz')).status).toBe(503);
+        expect((await api.management().get('/readyz')).status).toBe(503);
+        expect((await api.samples()).get('compliance_ready')).toBe(0);
+      } finally {
+        await database.admin.query('ALTER TABLE migration_hidden RENAME TO migration');
+      }
+      expect((await api.management().get('/readyz')).status).toBe(200);
+      const said = api.logLines.filter(({ message }) => /ready/.test(String(message)));
+      expect(said.map(({ message }) => message)).toEqual(['not ready', 'ready again']);
+      expect(said[0]).toMatchObject({ checks: { postgres: 'ok' }, error: { code: '42P01' } });
+    });
+  });
+
   describe('stop', () => {
+    it.each(['SIGTERM', 'SIGINT'] as const)('on %s before it serves exits 0, whatever it waits for', async (signal) => {
+      const silent = createServer().listen(await freePort(), '127.0.0.1');
+      await once(silent, 'listening');
+      const url = new URL(database.databaseUrl);
+      url.port = String((silent.address() as AddressInfo).port);
+      const api = new ApiProcess({ ...environment, DATABASE_URL: url.href });
+      await once(silent, 'connection');
+      api.signal(signal);
+      expect(await api.exitCode()).toBe(0);
+      silent.close();
+    });
+
     it('on SIGINT finishes the request in flight, refuses new connections, and exits 0', async () => {
       const api = new ApiProcess(environment);
       await api.serving();

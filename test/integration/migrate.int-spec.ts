@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import { RedisServer, RolesNotApart, RuntimeRoleUnfit, migrate } from '#libs/platform';
-import { checkReadiness } from '../../apps/api/src/readiness';
+import { DatabaseProbe, RedisServer, RolesNotApart, RuntimeRoleUnfit, migrate } from '#libs/platform';
+import { ReadinessWatch } from '../../apps/api/src/readiness';
 import { type TestDatabase, createTestDatabase, testSchema } from '../support/test-database';
 
 describe('Migrations', () => {
@@ -12,12 +12,18 @@ describe('Migrations', () => {
 
   const urls = () => ({ migrationDatabaseUrl: database.migrationDatabaseUrl, databaseUrl: database.databaseUrl });
   const readiness = async (stopping = false) => {
-    const dataSource = new DataSource({ type: 'postgres', url: database.databaseUrl, installExtensions: false });
-    await dataSource.initialize();
+    const probe = new DatabaseProbe(database.databaseUrl);
+    const watch = new ReadinessWatch({
+      appliedMigrations: () => probe.appliedMigrations(),
+      schema: testSchema,
+      redis: new RedisServer(null),
+      isStopping: () => stopping,
+      onChange: () => undefined,
+    });
     try {
-      return await checkReadiness(dataSource, testSchema, new RedisServer(null), stopping);
+      return await watch.check();
     } finally {
-      await dataSource.destroy();
+      await probe.close();
     }
   };
 

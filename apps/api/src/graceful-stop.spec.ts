@@ -56,13 +56,22 @@ describe('A server that is left', () => {
   });
 
   it('waits no longer than it was told for a request that nobody answers, and no shorter', async () => {
-    await requested();
+    const socket = await requested();
     const since = performance.now();
+    const cutOff = once(socket.resume(), 'close').then(() => performance.now());
     await connections.drain(300);
-    expect(performance.now() - since).toBeGreaterThanOrEqual(290);
-    expect(performance.now() - since).toBeLessThan(2_000);
-    expect(unanswered[0]?.destroyed).toBe(false);
+    expect((await cutOff) - since).toBeGreaterThanOrEqual(290);
+    expect(performance.now() - since).toBeLessThan(5_000);
   });
+
+  it('leaves nothing open that the closing of what is behind it would wait for', async () => {
+    const halfSent = await connected();
+    halfSent.on('error', () => undefined).write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n123');
+    while (unanswered.length === 0) await delay(5);
+    await connections.drain(50);
+    // As the framework does when the application is closed.
+    await new Promise((resolve) => server.close(resolve));
+  }, 5_000);
 
   it('closes a connection that falls idle after all, whatever its answer had said by then', async () => {
     const socket = await requested();

@@ -6,6 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 export const NOTICE_MS = 5_000;
 /** Longest wait for requests in flight. */
 export const IN_FLIGHT_MS = 25_000;
+/** The same of the management port, where nobody asks for anything that takes long. */
+export const MANAGEMENT_IN_FLIGHT_MS = 2_000;
 /** Longest wait for what comes after: workers, pools, traces. With the two above less than orchestrators are told to wait. */
 const CLOSING_MS = 8_000;
 
@@ -32,9 +34,10 @@ export class ServedConnections {
   }
 
   /**
-   * Stops accepting and waits for the requests in flight; nothing is cut off. Connections that fall idle are closed as
-   * they do, and so are those on which nothing was ever said, as browsers open them in advance: Node counts these
-   * neither as idle nor as in use. Resolves when all are gone or after so long.
+   * Stops accepting and waits for the requests in flight; none is cut off before so long. Connections that fall idle are
+   * closed as they do, and so are those on which nothing was ever said, as browsers open them in advance: Node counts
+   * these neither as idle nor as in use. Resolves when all are gone: a client that never ends must not keep everything
+   * behind it from being put in order, and a server that is closed looks at no timeout any more.
    */
   async drain(longestMs = IN_FLIGHT_MS): Promise<void> {
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
@@ -47,6 +50,8 @@ export class ServedConnections {
     await Promise.race([closed, longest]);
     over.abort();
     clearInterval(idle);
+    for (const socket of this.sockets) socket.destroy();
+    await closed;
   }
 }
 

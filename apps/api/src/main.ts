@@ -1,8 +1,10 @@
+import { endOnlyInOrder } from './stop-before-serving';
 import 'reflect-metadata';
 import type { Server } from 'node:http';
 import { Logger } from '@nestjs/common';
 import { SigningKeys } from '#libs/auth';
 import {
+  DatabaseProbe,
   Metrics,
   RedisServer,
   SettingsInvalid,
@@ -15,9 +17,9 @@ import {
 } from '#libs/platform';
 import { DataSource } from 'typeorm';
 import { createApp } from './create-app';
-import { ServedConnections, onStopSignal } from './graceful-stop';
+import { MANAGEMENT_IN_FLIGHT_MS, ServedConnections, onStopSignal } from './graceful-stop';
 import { createManagementServer } from './management-server';
-import { checkReadiness } from './readiness';
+import { ReadinessWatch } from './readiness';
 import { schema } from './schema';
 
 async function main(): Promise<void> {
@@ -37,31 +39,50 @@ async function main(): Promise<void> {
 
   // The public port is open before readiness can be asked for, and the management port is the last to close.
   const server = app.getHttpServer() as Server;
-  const connections = [new ServedConnections(server)];
+  const connections = new ServedConnections(server);
+  let managementConnections: ServedConnections | null = null;
+  const probe = new DatabaseProbe(settings.databaseUrl);
+  const readiness = new ReadinessWatch({
+    appliedMigrations: () => probe.appliedMigrations(),
+    schema,
+    redis,
+    isStopping: () => stopping,
+    onChange: ({ ready, checks }, error) =>
+      ready
+        ? logger.warn({ message: 'ready again', checks })
+        : logger.warn({ message: 'not ready', checks, ...(error === undefined ? {} : { error }) }),
+  });
   await listen(server, 'PORT', settings.port, settings.host);
   if (settings.managementPort !== null) {
     const metrics = app.get(Metrics);
     metrics.watchProcess();
+    metrics.gauge(
+      { name: 'compliance_ready', help: 'Whether the process was ready when /readyz was last asked; 1 for yes.' },
+      () => readiness.lastAnswer,
+    );
     const management = createManagementServer({
-      readiness: () => checkReadiness(dataSource, schema, redis, stopping),
+      readiness: () => readiness.check(),
       jwks: () => app.get(SigningKeys).jwks,
       metrics,
       baseUrl: settings.baseUrl,
       onError: (requestId, error) => logger.error({ requestId, error }),
     });
-    connections.push(new ServedConnections(management));
+    managementConnections = new ServedConnections(management);
     await listen(management, 'MANAGEMENT_PORT', settings.managementPort, settings.managementHost);
   }
   log.info({ baseUrl: settings.baseUrl, managementPort: settings.managementPort }, 'serving');
+  endOnlyInOrder();
   onStopSignal(
     () => {
       stopping = true;
-      connections.forEach((one) => one.announceClose());
+      connections.announceClose();
+      managementConnections?.announceClose();
       log.info('stopping');
     },
     async () => {
-      for (const one of connections) await one.drain();
-      await app.close();
+      await connections.drain();
+      await managementConnections?.drain(MANAGEMENT_IN_FLIGHT_MS);
+      await Promise.all([app.close(), probe.close()]);
       if (tracing) await tracing.stop();
     },
   );

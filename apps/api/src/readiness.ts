@@ -1,35 +1,69 @@
 import type { RedisServer, SchemaPart } from '#libs/platform';
-import type { DataSource } from 'typeorm';
+
+/** What is asked for less often than this is not known any more. */
+const KNOWN_MS = 60_000;
 
 export interface Readiness {
   readonly ready: boolean;
   readonly checks: Readonly<Record<string, string>>;
 }
 
+export interface ReadinessSources {
+  /** Names of the migrations that were applied; throws when Postgres does not tell. */
+  readonly appliedMigrations: () => Promise<readonly string[]>;
+  readonly schema: readonly SchemaPart[];
+  readonly redis: Pick<RedisServer, 'ping' | 'state'>;
+  readonly isStopping: () => boolean;
+  /** Told when the process becomes ready or is so no more: the checks, and what Postgres failed of. */
+  readonly onChange: (readiness: Readiness, error: unknown) => void;
+}
+
 /** Whether this process should be sent requests: Postgres answers and the schema is the one this release was built for. */
-export async function checkReadiness(
-  dataSource: DataSource,
-  schema: readonly SchemaPart[],
-  redis: RedisServer,
-  stopping: boolean,
-): Promise<Readiness> {
-  const known = schema.flatMap((part) => part.migrations.map((migration) => migration.name));
-  const checks: Record<string, string> = {};
-  try {
-    const applied = await dataSource.query<{ name: string }[]>('SELECT name FROM migration');
-    const names = new Set(applied.map(({ name }) => name));
-    const missing = known.filter((name) => !names.has(name));
-    checks['postgres'] = 'ok';
-    checks['migrations'] = missing.length === 0 ? 'ok' : `${missing.length} not applied; run admin migrate`;
-  } catch (error) {
-    // 42P01: the table of migrations itself is not there yet.
-    const reachable = (error as { code?: unknown }).code === '42P01';
-    checks['postgres'] = reachable ? 'ok' : 'unreachable';
-    checks['migrations'] = reachable ? 'none applied; run admin migrate' : 'unknown';
+export class ReadinessWatch {
+  private readonly known: readonly string[];
+  private checking: Promise<Readiness> | null = null;
+  private last: { readonly ready: boolean; readonly at: number } | null = null;
+
+  constructor(private readonly sources: ReadinessSources) {
+    this.known = sources.schema.flatMap((part) => part.migrations.map((migration) => migration.name));
   }
-  await redis.ping();
-  checks['redis'] = redis.state === 'away' ? 'away, and done without' : redis.state;
-  checks['process'] = stopping ? 'stopping' : 'ok';
-  const required = Object.entries(checks).filter(([name]) => name !== 'redis');
-  return { ready: required.every(([, check]) => check === 'ok'), checks };
+
+  /** What the last answer was: 1 for ready, 0 for not; null when nobody has asked for a minute. */
+  get lastAnswer(): number | null {
+    return this.last && performance.now() - this.last.at < KNOWN_MS ? Number(this.last.ready) : null;
+  }
+
+  /** Whoever asks while another does gets the same answer: Postgres and Redis are asked once. */
+  check(): Promise<Readiness> {
+    this.checking ??= this.checkNow().finally(() => (this.checking = null));
+    return this.checking;
+  }
+
+  private async checkNow(): Promise<Readiness> {
+    const { redis, isStopping, onChange } = this.sources;
+    const checks: Record<string, string> = {};
+    let fault: unknown;
+    try {
+      const applied = new Set(await this.sources.appliedMigrations());
+      const missing = this.known.filter((name) => !applied.has(name));
+      checks['postgres'] = 'ok';
+      checks['migrations'] = missing.length === 0 ? 'ok' : `${missing.length} not applied; run admin migrate`;
+    } catch (error) {
+      fault = error;
+      // 42P01: the table of migrations itself is not there yet.
+      const reachable = (error as { code?: unknown }).code === '42P01';
+      checks['postgres'] = reachable ? 'ok' : 'unreachable';
+      checks['migrations'] = reachable ? 'none applied; run admin migrate' : 'unknown';
+    }
+    await redis.ping();
+    checks['redis'] = redis.state === 'away' ? 'away, and done without' : redis.state;
+    checks['process'] = isStopping() ? 'stopping' : 'ok';
+    const required = Object.entries(checks).filter(([name]) => name !== 'redis');
+    const readiness = { ready: required.every(([, check]) => check === 'ok'), checks };
+    // That it stops is said elsewhere.
+    const changed = readiness.ready !== (this.last?.ready ?? true) && !isStopping();
+    this.last = { ready: readiness.ready, at: performance.now() };
+    if (changed) onChange(readiness, fault);
+    return readiness;
+  }
 }

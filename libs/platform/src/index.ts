@@ -16,6 +16,7 @@ export { settingsSchema } from './config/settings-schema';
 export { type DatabaseConnection, poolOf } from './database/data-source';
 export { Database, type TenantScope } from './database/database';
 export { DatabaseModule } from './database/database.module';
+export { DatabaseProbe } from './database/database-probe';
 export { buildIndexConcurrently } from './database/concurrent-index';
 export { type MigrationReport, RolesNotApart, RuntimeRoleUnfit, migrate } from './database/migrate';
 export { RecentWrites, SINCE_WRITE_LUA } from './database/recent-writes';
