@@ -7,8 +7,21 @@ describe('What the log leaves out', () => {
     ['"email":"ada.o+x@mail.example.com"', '"email":"…"'],
     ['cannot reach postgres://api:hunter2@db:5432/c', 'cannot reach postgres://…@db:5432/c'],
     [`the secret cs_${'aB3-_'.repeat(10)} is wrong`, 'the secret … is wrong'],
+    ['grüße an jürgen@müller.example', 'grüße an …'],
+    [`"o'brien@example.com"`, '"…"'],
+    ['postgres://api:p@ss@db:5432/c', 'postgres://…@db:5432/c'],
     ['token eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjaSJ9.c2lnbmF0dXJl ended', 'token … ended'],
   ])('%s becomes %s', (line, kept) => expect(redacted(line)).toBe(kept));
+
+  it.each(['\n', '\t', '\u0000', '\u001b', '\\', '"'])('also behind %j, and the line stays JSON', (before) => {
+    const secrets = ['ada@example.com', `cs_${'aB3-_'.repeat(10)}`, 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjaSJ9.c2ln'];
+    for (const secret of secrets) {
+      const { message } = JSON.parse(redacted(JSON.stringify({ message: `a${before}${secret}` }))) as {
+        message: string;
+      };
+      expect(message).toMatch(/^a.{1,2}…$/s);
+    }
+  });
 
   it.each(['{"route":"/v1/inventory/assets/:id","clientId":"ci_abc","durationMs":1.5}', 'user @ host', 'cs_short'])(
     'nothing is missing of %s',

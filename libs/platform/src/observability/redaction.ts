@@ -5,10 +5,12 @@ const HOST_PATH = /(?<![\w:/])(?:\/[\w.@+-]+){2,}/g;
 /** Codes of Postgres for values it cannot take; their messages quote the value. */
 const DATA_EXCEPTION = /^22[0-9A-Z]{3}$/;
 
-const CREDENTIALS_IN_URL = /:\/\/[^\s/@"]+@/g;
-const E_MAIL = /[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+/g;
-const CLIENT_SECRET = /\bcs_[\w-]{40,}/g;
-const JWT = /\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?/g;
+const CREDENTIALS_IN_URL = /:\/\/[^\s/"]+@/g;
+/** A line is JSON: what stands before an address may be an escape of it, `\n` or `\u0000`, which must stay whole. */
+const E_MAIL = /(?<!\\(?:u[\da-f]{0,3})?)[\p{L}\p{N}_.+%'-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63})+/giu;
+// Wherever they begin: after an escape there is no boundary of words.
+const CLIENT_SECRET = /cs_[\w-]{40,}/g;
+const JWT = /eyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?/g;
 
 /**
  * The message of an error without what it quotes of values. Which errors do is known of Postgres' and of parsers; names
