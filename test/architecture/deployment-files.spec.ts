@@ -79,6 +79,15 @@ describe('compose.yaml', () => {
     expect([...new Set(volumes)].sort()).toEqual(declared.sort());
   });
 
+  it('runs the operators’ commands where operators are told to: with both roles, and keys that can be rotated', () => {
+    const [, service = ''] = /compose run --rm (\w+) node dist\/apps\/admin/.exec(
+      textOf('docs/operations.md').replace(/ -f \S+/g, ''),
+    ) ?? [''];
+    expect(at(compose, `services.${service}.volumes.*`)).toEqual(['keys:/keys']);
+    expect(at(compose, `services.${service}.environment.MIGRATION_DATABASE_URL`)).toHaveLength(1);
+    expect(at(compose, `services.${service}.networks`)).toEqual(at(compose, 'services.postgres.networks'));
+  });
+
   it('lets every container write to nothing but its volumes, gain nothing, and run one version', () => {
     for (const [name, service] of Object.entries(at(compose, 'services')[0] as Record<string, Tree>)) {
       expect([name, at(service, 'read_only')]).toEqual([name, [true]]);
