@@ -1,12 +1,16 @@
-// Whether the process in this container is alive: on the management port or, where that is off, on the public one.
-const { PORT = '3000', MANAGEMENT_PORT = '9090' } = process.env;
-const url =
-  Number(MANAGEMENT_PORT) === 0
-    ? `http://127.0.0.1:${Number(PORT)}/v1/health`
-    : `http://127.0.0.1:${Number(MANAGEMENT_PORT)}/livez`;
+// Whether the process in this container is alive: on the management port or, where that is off, on the public one. The
+// settings are read as the process reads them: what is empty is not set.
+const given = (name, otherwise) => process.env[name] || otherwise;
+const managed = Number(given('MANAGEMENT_PORT', '9090'));
+const [host, port, path] =
+  managed === 0
+    ? [given('HOST', '127.0.0.1'), Number(given('PORT', '3000')), '/v1/health']
+    : [given('MANAGEMENT_HOST', '127.0.0.1'), managed, '/livez'];
+const everywhere = host === '0.0.0.0' || host === '::';
+const name = everywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
 
 setTimeout(() => process.exit(1), 2_500).unref();
-fetch(url).then(
+fetch(`http://${name}:${port}${path}`).then(
   ({ ok }) => process.exit(ok ? 0 : 1),
   () => process.exit(1),
 );

@@ -129,6 +129,12 @@ describe('The Kubernetes manifests', () => {
     expect(settingsFrom(settings).replicas).toBe(at(ofKind('HorizontalPodAutoscaler')[0], 'spec.minReplicas')[0]);
   });
 
+  it('let Prometheus ask replicas that are not ready, and nobody else', () => {
+    const services = ofKind('Service').map((one) => [at(one, 'spec.ports.*.targetPort'), at(one, 'spec')[0]] as const);
+    const open = services.filter(([, spec]) => at(spec, 'publishNotReadyAddresses')[0] === true);
+    expect(open.map(([ports]) => ports)).toEqual([['management']]);
+  });
+
   it('mount only secrets that the example has, where the settings look for them', () => {
     const known = secretsOfExample.flatMap((secret) => at(secret, 'metadata.name'));
     const mounted = pods.flatMap((pod) => at(pod, 'volumes.*.secret.secretName'));
