@@ -6,8 +6,13 @@ describe('A replica', () => {
   let database: ReplicatedDatabase;
   let replica: Replica;
   let said: string[];
+  let cluster: string;
   beforeAll(async () => {
     database = await createReplicatedDatabase();
+    const { rows } = await database.admin.query<{ id: string }>(
+      'SELECT system_identifier::text AS id FROM pg_control_system()',
+    );
+    cluster = rows[0]?.id as string;
   }, 60_000);
   afterAll(() => database.drop(), 60_000);
   beforeEach(() => {
@@ -18,9 +23,9 @@ describe('A replica', () => {
   afterEach(() => replica.close());
 
   /** The primary was where the replica has come to by now, so long ago. */
-  const seenAgo = (milliseconds: number): PrimaryPositions => {
+  const seenAgo = (milliseconds: number, of = cluster): PrimaryPositions => {
     const positions = new PrimaryPositions();
-    positions.add({ at: performance.now() - milliseconds, position: 0n, timeline: '1' });
+    positions.add({ at: performance.now() - milliseconds, position: 0n, timeline: '1', cluster: of });
     return positions;
   };
   const look = async (positions = seenAgo(0)): Promise<boolean> => {
@@ -65,6 +70,12 @@ describe('A replica', () => {
     replica.distrust();
     expect([await look(), await look()]).toEqual([false, false]);
     expect(said).toEqual(['used', 'another server is the primary now']);
+  });
+
+  it('of another server is never used, however far its log has come', async () => {
+    await look();
+    expect([await look(seenAgo(0, '1')), await look(seenAgo(0, '1'))]).toEqual([false, false]);
+    expect(said).toEqual(['it is of another server']);
   });
 
   it('takes nothing but reads', async () => {

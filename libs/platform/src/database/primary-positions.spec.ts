@@ -1,7 +1,7 @@
 import { PrimaryPositions } from './primary-positions';
 
 describe('The positions of the primary', () => {
-  const aSample = (at: number, position: bigint, timeline = '00000001') => ({ at, position, timeline });
+  const aSample = (at: number, position: bigint, timeline = '00000001') => ({ at, position, timeline, cluster: '7' });
 
   it('tell up to which moment everything was replayed by whoever has come to a place', () => {
     const positions = new PrimaryPositions();

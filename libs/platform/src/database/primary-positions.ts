@@ -6,6 +6,8 @@ export interface PrimarySample {
   readonly at: number;
   /** Everything that was committed before `at` stands before this place in the write-ahead log. */
   readonly position: bigint;
+  /** What a server and its standbys have in common, and no other server. */
+  readonly cluster: string;
   /** Changes when another server becomes the primary. */
   readonly timeline: string;
 }
@@ -13,6 +15,11 @@ export interface PrimarySample {
 /** Where the primary's log had come to at which time: how far back what a replica has replayed lies. */
 export class PrimaryPositions {
   private samples: PrimarySample[] = [];
+
+  /** Of the newest sample; null while there is none. */
+  get cluster(): string | null {
+    return this.samples.at(-1)?.cluster ?? null;
+  }
 
   /** Gives whether another server has become the primary since: earlier places are of another history. */
   add(sample: PrimarySample): boolean {

@@ -11,8 +11,9 @@ const REST_MS = 5_000;
 const SETTLING_MS = 10_000;
 
 const POSITION: BoundStatement = {
-  name: 'replica_position_1',
-  text: `SELECT pg_is_in_recovery(), pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::text`,
+  name: 'replica_position_2',
+  text: `SELECT pg_is_in_recovery(), pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::text,
+                (SELECT system_identifier::text FROM pg_control_system())`,
   values: [],
 };
 
@@ -71,7 +72,9 @@ export class Replica {
   /** Looks where it is. Never rejects. */
   async look(positions: PrimaryPositions): Promise<void> {
     try {
-      const replayed = await this.position();
+      const { replayed, cluster } = await this.position();
+      // The log of another server has places too; they would compare, and say nothing.
+      if (positions.cluster !== null && cluster !== positions.cluster) throw new NoStandby('of another server');
       const now = performance.now();
       if (now >= this.distrustedUntil) {
         if (this.replayed !== null && replayed > this.replayed) this.follows = true;
@@ -96,18 +99,18 @@ export class Replica {
 
   /** Whether it has replayed the log up to this place. */
   async hasReplayed(position: bigint): Promise<boolean> {
-    return (await this.position()) >= position;
+    return (await this.position()).replayed >= position;
   }
 
   async close(): Promise<void> {
     await Promise.all([this.pool.end(), this.watch.end()]);
   }
 
-  private async position(): Promise<bigint> {
+  private async position(): Promise<{ readonly replayed: bigint; readonly cluster: string | null }> {
     const [rows] = await PipelinedStatements.runOn(this.watch, [POSITION]);
-    const [inRecovery, replayed] = rows?.[0] ?? [];
-    if (inRecovery !== 't' || replayed == null) throw new NoStandby();
-    return BigInt(replayed);
+    const [inRecovery, replayed, cluster = null] = rows?.[0] ?? [];
+    if (inRecovery !== 't' || replayed == null) throw new NoStandby('no standby');
+    return { replayed: BigInt(replayed), cluster };
   }
 
   private enter(): void {
@@ -124,7 +127,9 @@ export class Replica {
 }
 
 class NoStandby extends Error {
-  override readonly message = 'it is no standby';
+  constructor(what: 'no standby' | 'of another server') {
+    super(`it is ${what}`);
+  }
 }
 
 /** For the log: without addresses. */

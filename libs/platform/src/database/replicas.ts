@@ -10,11 +10,12 @@ const LOOK_EVERY_MS = 1_000;
 
 /** Behind all that is committed: on disk it is, or where commits do not wait for that, in memory. */
 const POSITION: BoundStatement = {
-  name: 'primary_position_1',
+  name: 'primary_position_2',
   text: `
     SELECT pg_wal_lsn_diff(CASE current_setting('synchronous_commit') WHEN 'off' THEN pg_current_wal_insert_lsn()
                                 ELSE pg_current_wal_flush_lsn() END, '0/0')::text,
-           left(pg_walfile_name(pg_current_wal_lsn()), 8)`,
+           left(pg_walfile_name(pg_current_wal_lsn()), 8),
+           (SELECT system_identifier::text FROM pg_control_system())`,
   values: [],
 };
 
@@ -99,7 +100,7 @@ export class Replicas implements OnModuleInit, OnApplicationShutdown {
   private async primaryPosition() {
     const at = performance.now();
     const [rows] = await PipelinedStatements.runOn(this.primary, [POSITION]);
-    const [position, timeline] = rows?.[0] ?? [];
-    return { at, position: BigInt(position ?? 0), timeline: timeline ?? '' };
+    const [position, timeline, cluster] = rows?.[0] ?? [];
+    return { at, position: BigInt(position ?? 0), timeline: timeline ?? '', cluster: cluster ?? '' };
   }
 }
