@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { DatabaseProbe, RedisServer, RolesNotApart, RuntimeRoleUnfit, migrate } from '#libs/platform';
 import { ReadinessWatch } from '../../apps/api/src/readiness';
@@ -32,6 +33,28 @@ describe('Migrations', () => {
     const names = testSchema.flatMap((part) => part.migrations.map(({ name }) => name));
     expect(reports.flatMap(({ applied }) => applied).sort()).toEqual(names.sort());
     expect((await migrate({ ...urls(), schema: testSchema })).applied).toEqual([]);
+  });
+
+  it('let one role take the place of another while both serve', async () => {
+    await migrate({ ...urls(), schema: testSchema });
+    const second = `runtime_${randomBytes(6).toString('hex')}`;
+    const url = new URL(database.databaseUrl);
+    [url.username, url.password] = [second, 'second'];
+    await database.admin.query(`CREATE ROLE ${second} LOGIN NOSUPERUSER NOBYPASSRLS PASSWORD 'second'`);
+    await migrate({ ...urls(), databaseUrl: url.href, schema: testSchema });
+    const rightsOf = async (role: string) => {
+      const { rows } = await database.admin.query<{ rights: string }>(
+        `SELECT string_agg(concat(relname, relacl_of.privilege_type), ' ' ORDER BY relname, privilege_type) AS rights
+           FROM pg_class, aclexplode(relacl) AS relacl_of
+          WHERE grantee = $1::regrole AND relnamespace = 'public'::regnamespace`,
+        [role],
+      );
+      return rows[0]?.rights;
+    };
+    const first = decodeURIComponent(new URL(database.databaseUrl).username);
+    expect(await rightsOf(first)).toMatch(/assetSELECT/);
+    expect(await rightsOf(second)).toBe(await rightsOf(first));
+    await database.admin.query(`DROP OWNED BY ${second}; DROP ROLE ${second}`);
   });
 
   it('make the process ready once they are applied, and it is not ready while it stops', async () => {
