@@ -64,6 +64,14 @@ describe('A server that is left', () => {
     expect(performance.now() - since).toBeLessThan(5_000);
   });
 
+  it('lets everybody know of an answer that was cut off before it is done', async () => {
+    await requested();
+    let heard = false;
+    unanswered[0]?.once('close', () => (heard = true));
+    await connections.drain(50);
+    expect(heard).toBe(true);
+  });
+
   it('leaves nothing open that the closing of what is behind it would wait for', async () => {
     const halfSent = await connected();
     halfSent.on('error', () => undefined).write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n123');

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -50,8 +51,10 @@ export class ServedConnections {
     await Promise.race([closed, longest]);
     over.abort();
     clearInterval(idle);
+    // A server is closed before its last answers are: those who write of them must hear of it before the process ends.
+    const cutOff = [...this.answers].map((answer) => once(answer, 'close'));
     for (const socket of this.sockets) socket.destroy();
-    await closed;
+    await Promise.all([closed, ...cutOff]);
   }
 }
 
