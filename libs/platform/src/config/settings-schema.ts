@@ -86,8 +86,9 @@ export const settingsSchema = z
     LOCAL_DIR: path.default('.local'),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
     LOG_FORMAT: z.enum(['json', 'pretty']).default('json'),
-    // The libraries of OpenTelemetry read those after the first by themselves.
     OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+    OTEL_SDK_DISABLED: z.stringbool({ truthy: ['true'], falsy: ['false'] }).default(false),
+    // The libraries of OpenTelemetry read those that follow by themselves.
     OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
     OTEL_SERVICE_NAME: z.string().optional(),
     OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),

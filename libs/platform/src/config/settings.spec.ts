@@ -85,6 +85,14 @@ describe('Settings', () => {
     expect(loadSettings({ DATABASE_URL, MANAGEMENT_PORT: '0' }).managementPort).toBeNull();
   });
 
+  it('keep traces where a collector is named, unless they are switched off', () => {
+    const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://collector:4318';
+    const endpointWith = (more: Record<string, string>) => loadSettings({ DATABASE_URL, ...more }).tracesEndpoint;
+    expect(endpointWith({})).toBeNull();
+    expect(endpointWith({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED: 'false' })).toBe(OTEL_EXPORTER_OTLP_ENDPOINT);
+    expect(endpointWith({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED: 'TRUE' })).toBeNull();
+  });
+
   it('read secrets from files, one way or the other', () => {
     const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
     try {

@@ -102,7 +102,7 @@ export function loadSettings(environment: Readonly<Record<string, string | undef
     localDir,
     settings.LOG_LEVEL,
     settings.LOG_FORMAT,
-    settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
+    settings.OTEL_SDK_DISABLED ? null : (settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? null),
   );
 }
 
