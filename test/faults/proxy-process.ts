@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../support/free-port';
 import { demandProgram } from '../support/debian-program';
@@ -24,10 +25,14 @@ export class ProxyProcess {
     private readonly statisticsUrl: string,
   ) {}
 
-  static async start(configurationFile: string, upstreams: readonly Upstream[]): Promise<ProxyProcess> {
+  static async start(
+    configurationFile: string,
+    upstreams: readonly Upstream[],
+    configurationFor = configuration,
+  ): Promise<ProxyProcess> {
     demandProgram('haproxy', 'haproxy');
     const [port, statisticsPort] = [await freePort(), await freePort()];
-    writeFileSync(configurationFile, configuration(port, statisticsPort, upstreams));
+    writeFileSync(configurationFile, configurationFor(port, statisticsPort, upstreams));
     const child = spawn('haproxy', ['-db', '-f', configurationFile], { stdio: ['ignore', 'ignore', 'pipe'] });
     let said = '';
     child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
@@ -50,6 +55,11 @@ export class ProxyProcess {
   /** How many requests each replica was sent so far. */
   async requests(): Promise<number[]> {
     return (await this.servers()).map((server) => Number(server['stot']));
+  }
+
+  /** How many requests were sent to another replica than the one that refused them. */
+  async redispatched(): Promise<number> {
+    return (await this.servers()).reduce((sum, server) => sum + Number(server['wredis']), 0);
   }
 
   async stop(): Promise<void> {
@@ -79,6 +89,24 @@ export class ProxyProcess {
 
 const isUp = ({ status }: Record<string, string>): boolean => status === 'UP';
 
+/** What compose.yaml's proxy is told, but for where it listens and where the replicas are. */
+export function shippedConfiguration(port: number, statisticsPort: number, upstreams: readonly Upstream[]): string {
+  const shipped = readFileSync(join(__dirname, '../../docker/haproxy/haproxy.cfg'), 'utf8');
+  const server = (upstream: Upstream, place: number): string =>
+    `  server replica${place} 127.0.0.1:${upstream.port} port ${upstream.managementPort}`;
+  return `${shipped
+    .replace(/^resolvers .*\n(?: .*\n)+/m, '')
+    .replace(/^ +log stdout .*\n/m, '')
+    .replace(/bind :\d+/, `bind 127.0.0.1:${port}`)
+    .replace(/ port \d+(.*) resolvers containers init-addr none/, '$1')
+    .replace(/^ +server-template .*$/m, upstreams.map(server).join('\n'))}
+frontend statistics
+  bind 127.0.0.1:${statisticsPort}
+  stats enable
+  stats uri /
+`;
+}
+
 function configuration(port: number, statisticsPort: number, upstreams: readonly Upstream[]): string {
   const server = (upstream: Upstream, place: number): string =>
     `  server replica${place} 127.0.0.1:${upstream.port} check port ${upstream.managementPort} inter 500ms fall 2 rise 1`;
@@ -89,6 +117,7 @@ defaults
   timeout client 75s
   timeout server 35s
   timeout http-keep-alive 60s
+  timeout check 3s
   retries 0
 frontend public
   bind 127.0.0.1:${port}

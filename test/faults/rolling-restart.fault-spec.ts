@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../support/free-port';
@@ -7,7 +10,7 @@ import { demandProgram } from '../support/debian-program';
 import { tally } from './answer-faults';
 import { FaultSetting } from './fault-setting';
 import { type Operation } from './operation-log';
-import { ProxyProcess } from './proxy-process';
+import { ProxyProcess, shippedConfiguration } from './proxy-process';
 import { MINUTE, sized, tell } from './sizes';
 
 const PER_SECOND = sized({ short: 60, long: 200 });
@@ -83,6 +86,33 @@ describe('The proxy of compose.yaml', () => {
     const { status, stderr } = spawnSync('haproxy', ['-c', '-f', file], { encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, '']);
   });
+
+  it(
+    'sends a request elsewhere that a replica which was killed refuses',
+    async () => {
+      const ports = [await freePort(), await freePort()];
+      const upstreams = ports.map((port) => ({ port, managementPort: port }));
+      const replicas = ports.map((port) =>
+        createServer((_request, response) => response.end()).listen(port, '127.0.0.1'),
+      );
+      const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+      const proxy = await ProxyProcess.start(join(directory, 'haproxy.cfg'), upstreams, shippedConfiguration);
+      try {
+        await proxy.sendsTo(2);
+        replicas[0]?.close();
+        replicas[0]?.closeAllConnections();
+        const answers = Array.from({ length: 20 }, async () => (await fetch(proxy.origin)).status);
+        expect(await Promise.all(answers)).toEqual(Array(20).fill(200));
+        // Some of them were meant for it, or this says nothing.
+        expect(await proxy.redispatched()).toBeGreaterThan(0);
+      } finally {
+        await proxy.stop();
+        replicas[1]?.close();
+        rmSync(directory, { recursive: true });
+      }
+    },
+    MINUTE,
+  );
 });
 
 /** So many requests a second, whatever becomes of those before: two reads to each write. */
