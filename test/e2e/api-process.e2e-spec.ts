@@ -164,7 +164,7 @@ describe('The API process', () => {
         await database.admin.query('ALTER TABLE migration_hidden RENAME TO migration');
       }
       expect((await api.management().get('/readyz')).status).toBe(200);
-      const said = api.logLines.filter(({ message }) => /ready/.test(String(message)));
+      const said = await api.linesSaying(/ready/, 2);
       expect(said.map(({ message }) => message)).toEqual(['not ready', 'ready again']);
       expect(said[0]).toMatchObject({ checks: { postgres: 'ok' }, error: { code: '42P01' } });
     });
@@ -198,6 +198,7 @@ describe('The API process', () => {
       const [answer] = (await once(inFlight, 'data')) as [Buffer];
       expect(answer.toString()).toMatch(/^HTTP\/1.1 400 /);
       expect(await api.exitCode()).toBe(0);
+      expect(api.output).toMatch(/"route":"\/oauth\/token","status":400.*"message":"request"}\n/);
       idle.destroy();
     });
 

@@ -65,6 +65,16 @@ export class ApiUnderWatch {
     return whole.split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
+  /** Those lines of the log whose message is like this, once there are so many; throws after ten seconds. */
+  async linesSaying(message: RegExp, count: number): Promise<Record<string, unknown>[]> {
+    for (const deadline = Date.now() + 10_000; ;) {
+      const lines = this.logLines.filter((line) => message.test(String(line['message'])));
+      if (lines.length >= count) return lines;
+      if (Date.now() > deadline) throw new Error(`${lines.length} lines are like ${message.source}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
   async stop(): Promise<void> {
     await this.process.kill();
   }
