@@ -72,6 +72,23 @@ describe('The client as a package', () => {
     expect([stdout, stderr]).toEqual(['ok\n', '']);
   });
 
+  it('lets the process end when its only call is given up, though another worker holds the lock', async () => {
+    const lines = [
+      "import { ComplianceClient, FileTokenStore } from 'compliance-public-api-client';",
+      "const tokenStore = new FileTokenStore('.held');",
+      `await tokenStore.tryLock('a@${app.origin}');`,
+      `const api = new ComplianceClient({ baseUrl: '${app.origin}', clientId: 'a', clientSecret: 'b', tokenStore });`,
+      "await api.getAsset('x', { signal: AbortSignal.timeout(100) }).catch(({ name }) => console.log(name));",
+    ];
+    writeFileSync(join(directory, 'given-up.mjs'), lines.join('\n'));
+    // It would wait for the lock of somebody who died for half a minute.
+    const { stdout } = await promisify(execFile)(process.execPath, ['given-up.mjs'], {
+      cwd: directory,
+      timeout: 20_000,
+    });
+    expect(stdout).toBe('TimeoutError\n');
+  });
+
   it('does what the lines of its page do', async () => {
     const [, lines] = /```js\n([\s\S]*?)```/.exec(readFileSync(join(root, 'libs/client/README.md'), 'utf8')) ?? [];
     const workspace = await app.arrange.aWorkspace();

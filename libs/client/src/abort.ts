@@ -18,6 +18,9 @@ export async function abortable<Result>(work: Promise<Result>, signal: AbortSign
   }
 }
 
+/** The longest that a timer of Node can wait; one that is told to wait longer, or for ever, goes off at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** Runs `work` with a signal that aborts when `signal` does, or after so many milliseconds with a `TimeoutError`. */
 export async function withTimeout<Result>(
   signal: AbortSignal,
@@ -28,9 +31,12 @@ export async function withTimeout<Result>(
   const controller = new AbortController();
   const giveUp = () => controller.abort(signal.reason);
   signal.addEventListener('abort', giveUp, { once: true });
-  const timer = setTimeout(() => {
-    controller.abort(new DOMException(`it took longer than ${milliseconds} ms`, 'TimeoutError'));
-  }, milliseconds);
+  const timer = setTimeout(
+    () => {
+      controller.abort(new DOMException(`it took longer than ${milliseconds} ms`, 'TimeoutError'));
+    },
+    Math.min(milliseconds, LONGEST_TIMER_MS),
+  );
   try {
     return await work(controller.signal);
   } finally {

@@ -203,9 +203,104 @@ describe('An answer that is none of the API', () => {
     expect(paths()).toEqual(['/oauth/token']);
   });
 
+  it.each<[string, () => Response]>([
+    ['broken JSON', () => new Response(`{"${TOKEN}`, { headers: { 'Content-Type': 'application/json' } })],
+    ['nothing', () => new Response(null, { headers: { 'Content-Type': 'application/json', 'Content-Length': '0' } })],
+    ['null', () => json(null)],
+    ['a list', () => json([])],
+    ['a word', () => json('fine')],
+  ])('is a problem when it is %s instead of an asset, a list or a sign of life', async (_, rest) => {
+    const { client, paths } = talking({ rest });
+    for (const call of [client.getAsset('x'), client.listAssets().pages().next(), client.getHealth()]) {
+      const problem = await failureOf(call);
+      expect(problem).toMatchObject({ name: 'Problem', code: 'unexpected_answer', status: 200 });
+      expect(inspect(problem)).not.toContain(TOKEN);
+    }
+    expect(paths()).toHaveLength(4);
+  });
+
+  it.each([{}, { results: [] }, { results: {}, pageInfo: { hasNextPage: false } }, { results: [], pageInfo: {} }])(
+    'is a problem when it is no page: %j',
+    async (body) => {
+      const { client } = talking({ rest: () => json(body) });
+      expect(await failureOf(client.listAssets().pages().next())).toMatchObject({ code: 'unexpected_answer' });
+    },
+  );
+
+  it('is a problem with a code when a refusal has none that is a word', async () => {
+    const { client } = talking({ rest: () => json({ code: 7, detail: {}, errors: 'all', requestId: 1 }, 400) });
+    expect(await failureOf(client.getAsset('x'))).toMatchObject({
+      ...{ name: 'Problem', code: 'unexpected_answer', status: 400, detail: '', errors: [], requestId: null },
+    });
+  });
+
   it('is a problem when it is a page instead of an asset', async () => {
     const { client } = talking({ rest: html });
     expect(await failureOf(client.getAsset('x'))).toMatchObject({ code: 'unexpected_answer', status: 200 });
+  });
+});
+
+describe('A token that is not accepted any more', () => {
+  const refusal = (code: string) => json({ code, status: 401 }, 401);
+
+  it.each(['token_superseded', 'token_expired', 'token_invalid'])(
+    '(%s) is replaced, unseen by the caller',
+    async (code) => {
+      let issues = 0;
+      const { client, paths } = talking({
+        token: () => json({ access_token: `t${(issues += 1)}`, expires_in: 3600 }),
+        rest: ({ headers }) => (headers.get('Authorization') === 'Bearer t1' ? refusal(code) : json({ id: 'x' })),
+      });
+      const keys = { idempotencyKey: 'once' };
+      expect((await client.updateAsset('x', {}, keys)).body).toEqual({ id: 'x' });
+      expect(paths().filter((path) => path === '/oauth/token')).toHaveLength(2);
+    },
+  );
+
+  it.each([
+    [401, 'token_missing'],
+    [403, 'insufficient_scope'],
+    [401, 'unheard_of'],
+  ])('is not what %i %s says: the caller is told', async (status, code) => {
+    const { client, paths } = talking({ rest: () => json({ code }, status) });
+    expect(await failureOf(client.getAsset('x'))).toMatchObject({ code, status });
+    expect(paths()).toEqual(['/oauth/token', '/v1/inventory/assets/x']);
+  });
+});
+
+describe('An update that is sent again', () => {
+  it('has the same key and the same body each time, and another key when it is called again', async () => {
+    const sent: string[] = [];
+    const faults = [
+      () => json({ code: 'rate_limited' }, 429),
+      () => json({ code: 'service_unavailable' }, 503),
+      () => Promise.reject(new TypeError('fetch failed')),
+      () => json({ code: 'token_superseded' }, 401),
+    ];
+    const rest = async (request: Request) => {
+      sent.push(`${request.headers.get('Idempotency-Key')} ${await request.text()}`);
+      return faults.shift()?.() ?? json({ id: 'x' });
+    };
+    let issues = 0;
+    const token = () => json({ access_token: `t${(issues += 1)}`, expires_in: 3600 });
+    const { client } = talking({ token, rest });
+    await client.updateAsset('x', { description: 'Once' });
+    expect([sent.length, new Set(sent).size]).toEqual([5, 1]);
+    expect(sent[0]).toMatch(/^[0-9a-f-]{36} \{"description":"Once"\}$/);
+    await client.updateAsset('x', { description: 'Once' });
+    expect(new Set(sent).size).toBe(2);
+  });
+});
+
+describe('A caller who sets no limit of time', () => {
+  it('waits as long as it takes', async () => {
+    const slow = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      return json({ id: 'x' });
+    };
+    const retry = { ...IN_A_WHILE, attempts: 1, longestCallMs: Infinity };
+    const { client } = talking({ rest: slow }, { timeoutMs: Infinity, retry });
+    expect((await client.getAsset('x')).body).toEqual({ id: 'x' });
   });
 });
 

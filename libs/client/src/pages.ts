@@ -23,17 +23,23 @@ export class Pages<Item> implements AsyncIterable<Item> {
   async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
     for (let cursor: string | null = null; ;) {
       const page: Page<Item> = await this.#load(cursor);
+      if (!isPage(page)) throw unexpected('The answer is no page of a list.');
       yield page;
       if (!page.pageInfo.hasNextPage) return;
       const { endCursor } = page.pageInfo;
       // From the same place it would go on for ever.
-      if (endCursor === null || endCursor === cursor) throw withoutEnd();
+      if (typeof endCursor !== 'string' || endCursor === cursor) {
+        throw unexpected('A page says that there is a next one, and does not name another endCursor.');
+      }
       cursor = endCursor;
     }
   }
 }
 
-function withoutEnd(): Problem {
-  const answer = { status: 200, headers: new Headers() };
-  return Problem.unexpected(answer, 'A page says that there is a next one, and does not name another endCursor.');
+function isPage({ results, pageInfo }: Partial<Page<unknown>>): boolean {
+  return Array.isArray(results) && typeof pageInfo?.hasNextPage === 'boolean';
+}
+
+function unexpected(detail: string): Problem {
+  return Problem.unexpected({ status: 200, headers: new Headers() }, detail);
 }

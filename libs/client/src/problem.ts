@@ -28,13 +28,14 @@ export class Problem extends Error {
 
   static async of(response: Response): Promise<Problem> {
     if (response.status < 400) return Problem.unexpected(response, 'A redirect, which is not followed.');
-    const body = (await response.json().catch(() => null)) as Partial<ProblemBody> | null;
+    // What stands in between may answer anything, JSON of its own too.
+    const body = ((await response.json().catch(() => null)) ?? {}) as Readonly<Record<keyof ProblemBody, unknown>>;
     return new Problem(
-      body?.code ?? 'unexpected_answer',
+      textOr('unexpected_answer', body.code),
       response.status,
-      body?.detail ?? response.statusText,
-      body?.errors ?? [],
-      body?.requestId ?? response.headers.get('X-Request-Id'),
+      textOr(response.statusText, body.detail),
+      Array.isArray(body.errors) ? (body.errors as InputFault[]) : [],
+      textOr(response.headers.get('X-Request-Id'), body.requestId),
       retryAfterSeconds(response.headers),
     );
   }
@@ -54,13 +55,21 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** `Retry-After` in seconds (RFC 9110, 10.2.3), which proxies also send as a date. */
+function textOr<Other>(other: Other, value: unknown): string | Other {
+  return typeof value === 'string' ? value : other;
+}
+
+/**
+ * `Retry-After` in seconds (RFC 9110, 10.2.3), which proxies also send as a date: one of their clock, which `Date` tells
+ * and from which that of this machine may differ.
+ */
 function retryAfterSeconds(headers: Headers): number | null {
   const value = headers.get('Retry-After');
   if (value === null) return null;
   if (/^\d+$/.test(value)) return Number(value);
   const date = Date.parse(value);
-  return Number.isNaN(date) ? null : Math.max(0, Math.ceil((date - Date.now()) / 1000));
+  const now = Date.parse(headers.get('Date') ?? '');
+  return Number.isNaN(date) ? null : Math.max(0, Math.ceil((date - (Number.isNaN(now) ? Date.now() : now)) / 1000));
 }
 
 function reasonOf(error: unknown): string {

@@ -87,4 +87,10 @@ describe('A problem', () => {
     expect((await answer('{}', { 'Retry-After': date })).retryAfterSeconds).toBeGreaterThan(80);
     expect((await answer('{}', { 'Retry-After': 'soon' })).retryAfterSeconds).toBeNull();
   });
+
+  it.each([-7_200_000, 7_200_000])('reads a date by the clock that set it, %i ms from ours', async (away) => {
+    const now = Date.now() + away;
+    const [date, sentAt] = [now + 30_000, now].map((time) => new Date(time).toUTCString()) as [string, string];
+    expect((await answer('{}', { 'Retry-After': date, Date: sentAt })).retryAfterSeconds).toBe(30);
+  });
 });

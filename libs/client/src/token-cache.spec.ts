@@ -13,6 +13,32 @@ describe('The token of an application', () => {
     expect(issue).not.toHaveBeenCalled();
   });
 
+  it('is looked for once in the store, and taken once, for many calls at once', async () => {
+    const store = new MemoryTokenStore();
+    const [read, tryLock] = [jest.spyOn(store, 'read'), jest.spyOn(store, 'tryLock')];
+    const issue = jest.fn(async () => aToken('a'));
+    const cache = new TokenCache('one', store, issue, LIMITS);
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => cache.get(null, unheeded())));
+    expect(new Set(tokens)).toEqual(new Set(['a']));
+    // Once before the lock and once under it.
+    expect([read, tryLock, issue].map(({ mock }) => mock.calls.length)).toEqual([2, 1, 1]);
+  });
+
+  it('is taken once when many calls find the same one refused at once', async () => {
+    const store = new MemoryTokenStore();
+    const answers = ['a', 'b', 'c'];
+    const issue = jest.fn(async () => aToken(answers.shift() as string));
+    const cache = new TokenCache('one', store, issue, LIMITS);
+    await cache.get(null, unheeded());
+    const tryLock = jest.spyOn(store, 'tryLock');
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => cache.get('a', unheeded())));
+    expect(new Set(tokens)).toEqual(new Set(['b']));
+    expect([tryLock, issue].map(({ mock }) => mock.calls.length)).toEqual([1, 2]);
+    // One that was refused before everybody has the new one already.
+    expect(await cache.get('a', unheeded())).toBe('b');
+    expect(issue).toHaveBeenCalledTimes(2);
+  });
+
   it('is taken anew when a renewal has not ended in its time', async () => {
     const store = new MemoryTokenStore();
     const read = jest.spyOn(store, 'read').mockImplementationOnce(() => new Promise<never>(() => undefined));

@@ -61,15 +61,17 @@ export class TokenCache {
     }
   }
 
-  /** Ends in its time whatever it waits for, so that another can begin. */
+  /**
+   * Ends in its time whatever it waits for, so that another can begin. Its own timers hold no process: when all calls are
+   * given up, nobody is there for whom to wait.
+   */
   async #renew(refused: string | null): Promise<StoredToken> {
-    return withTimeout(new AbortController().signal, this.#limits.renewalMs, async (signal) => {
-      try {
-        return await abortable(this.#findOrTake(refused, signal), signal);
-      } catch (error) {
-        throw signal.aborted ? new ConnectionLost(error) : error;
-      }
-    });
+    const signal = AbortSignal.timeout(this.#limits.renewalMs);
+    try {
+      return await abortable(this.#findOrTake(refused, signal), signal);
+    } catch (error) {
+      throw signal.aborted ? new ConnectionLost(error) : error;
+    }
   }
 
   /** Another worker may have a newer token already, or be about to; only then is one taken here. */
@@ -80,7 +82,7 @@ export class TokenCache {
       signal.throwIfAborted();
       const unlock = await this.#store.tryLock(this.#application);
       if (unlock !== null) return this.#takeUnder(unlock, refused);
-      await delay(LOOK_MS + Math.random() * LOOK_MS, undefined, { signal });
+      await delay(LOOK_MS + Math.random() * LOOK_MS, undefined, { signal, ref: false });
     }
   }
 

@@ -101,5 +101,16 @@ async function success(response: Response): Promise<Response> {
   if (!response.ok) throw await Problem.of(response);
   const type = response.headers.get('Content-Type');
   if (!type?.includes('json')) throw Problem.unexpected(response, `The answer is no JSON but ${type ?? 'of no type'}.`);
-  return response;
+  const text = await response.text();
+  if (!isObject(text)) throw Problem.unexpected(response, 'The answer says that it is JSON, and is no JSON object.');
+  return new Response(text, response);
+}
+
+function isObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
 }
