@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { abortable } from './abort';
+import { abortable, withTimeout } from './abort';
 
 describe('Work that nobody waits for any more', () => {
   it('may fail without ending the process', async () => {
@@ -14,5 +15,11 @@ describe('Work that nobody waits for any more', () => {
     } finally {
       process.off('unhandledRejection', note);
     }
+  });
+
+  it('leaves nothing on the signal, which may outlive thousands of calls', async () => {
+    const { signal } = new AbortController();
+    await withTimeout(signal, 1_000, (limited) => abortable(Promise.resolve(abortable(delay(1), signal)), limited));
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 });

@@ -72,8 +72,8 @@ describe('A token store', () => {
     async (op) => {
       const tokenStore = new MemoryTokenStore();
       jest.spyOn(tokenStore, op).mockImplementationOnce(never);
-      const { client } = talking({}, { tokenStore, timeoutMs: 60 });
-      expect((await failureOf(client.getAsset('x'))).message).toMatch(/^The token store did not answer within 20 ms/);
+      const { client } = talking({}, { tokenStore, timeoutMs: 900 });
+      expect((await failureOf(client.getAsset('x'))).message).toMatch(/^The token store did not answer within 300 ms/);
       expect((await client.getAsset('x')).body).toEqual({ id: 'x' });
     },
   );
@@ -81,7 +81,7 @@ describe('A token store', () => {
   it('whose unlock never settles fails one call, not the next', async () => {
     const tokenStore = new MemoryTokenStore();
     jest.spyOn(tokenStore, 'tryLock').mockResolvedValueOnce(never);
-    const { client, paths } = talking({}, { tokenStore, timeoutMs: 60 });
+    const { client, paths } = talking({}, { tokenStore, timeoutMs: 900 });
     expect((await failureOf(client.getAsset('x'))).message).toMatch(/^The token store did not answer/);
     await client.getAsset('x');
     expect(paths()).toEqual(['/oauth/token', '/v1/inventory/assets/x']);
@@ -95,7 +95,7 @@ describe('A token store', () => {
       await new Promise((resolve) => setTimeout(resolve, 40));
       return unlock;
     });
-    const { client } = talking({}, { tokenStore, timeoutMs: 60 });
+    const { client } = talking({}, { tokenStore, timeoutMs: 60, retry: { attempts: 1 } });
     await failureOf(client.getAsset('x'));
     expect((await client.getAsset('x')).body).toEqual({ id: 'x' });
   });
@@ -119,6 +119,32 @@ describe('A fetch that never settles and heeds no signal', () => {
   it.each(['token', 'rest'] as const)('(%s) is given up by the timeout', async (what) => {
     const { client } = talking({ [what]: never }, { timeoutMs: 40, retry: { attempts: 1 } });
     expect(await failureOf(client.getAsset('x'))).toBeInstanceOf(ConnectionLost);
+  });
+});
+
+describe('What is done under the lock of a store', () => {
+  beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }));
+  afterEach(() => jest.useRealTimers());
+
+  it.each([
+    ['the token request', 15_000, () => talking({ token: never }, { timeoutMs: 600_000, retry: { attempts: 1 } })],
+    [
+      'an operation of the store',
+      5_000,
+      () => {
+        const tokenStore = new MemoryTokenStore();
+        jest.spyOn(tokenStore, 'write').mockImplementation(never);
+        return talking({}, { tokenStore, timeoutMs: 600_000, retry: { attempts: 1 } });
+      },
+    ],
+  ] as const)('is over before it lapses, however long a call may take: %s', async (_, limitMs, make) => {
+    let over = false;
+    const call = failureOf(make().client.getAsset('x')).then(() => (over = true));
+    await jest.advanceTimersByTimeAsync(limitMs - 100);
+    expect(over).toBe(false);
+    await jest.advanceTimersByTimeAsync(200);
+    expect(over).toBe(true);
+    await call;
   });
 });
 
@@ -211,8 +237,12 @@ describe('An answer that is none of the API', () => {
     ['a word', () => json('fine')],
   ])('is a problem when it is %s instead of an asset, a list or a sign of life', async (_, rest) => {
     const { client, paths } = talking({ rest });
-    for (const call of [client.getAsset('x'), client.listAssets().pages().next(), client.getHealth()]) {
-      const problem = await failureOf(call);
+    for (const call of [
+      () => client.getAsset('x'),
+      () => client.listAssets().pages().next(),
+      () => client.getHealth(),
+    ]) {
+      const problem = await failureOf(call());
       expect(problem).toMatchObject({ name: 'Problem', code: 'unexpected_answer', status: 200 });
       expect(inspect(problem)).not.toContain(TOKEN);
     }

@@ -39,6 +39,40 @@ describe('The token of an application', () => {
     expect(issue).toHaveBeenCalledTimes(2);
   });
 
+  it('is asked for anew when the renewal that a call joins finds the very one that was refused to it', async () => {
+    const store = new MemoryTokenStore();
+    await store.write('one', aToken('a'));
+    const cache = new TokenCache('one', store, async () => aToken('b'), LIMITS);
+    // The first looks into the store while the second learns that what stands there is refused.
+    const both = await Promise.all([cache.get(null, unheeded()), cache.get('a', unheeded())]);
+    expect(both).toEqual(['a', 'b']);
+  });
+
+  it('is kept by this process: the store is read again only when it is of no more use', async () => {
+    const store = new MemoryTokenStore();
+    await store.write('one', aToken('a'));
+    const read = jest.spyOn(store, 'read');
+    const cache = new TokenCache('one', store, async () => aToken('b'), LIMITS);
+    for (let call = 0; call < 3; call += 1) expect(await cache.get(null, unheeded())).toBe('a');
+    expect(read).toHaveBeenCalledTimes(1);
+  });
+
+  it('is used by this process though the store could not keep it', async () => {
+    const store = new MemoryTokenStore();
+    jest.spyOn(store, 'write').mockRejectedValue(new Error('disk full'));
+    const issue = jest.fn(async () => aToken('a'));
+    const cache = new TokenCache('one', store, issue, LIMITS);
+    await expect(cache.get(null, unheeded())).rejects.toThrow('disk full');
+    expect(await cache.get(null, unheeded())).toBe('a');
+    expect(issue).toHaveBeenCalledTimes(1);
+  });
+
+  it('is taken from the store no more when its time is over', async () => {
+    const store = new MemoryTokenStore();
+    await store.write('one', { accessToken: 'a', usableUntil: Date.now() - 1 });
+    expect(await new TokenCache('one', store, async () => aToken('b'), LIMITS).get(null, unheeded())).toBe('b');
+  });
+
   it('is taken anew when a renewal has not ended in its time', async () => {
     const store = new MemoryTokenStore();
     const read = jest.spyOn(store, 'read').mockImplementationOnce(() => new Promise<never>(() => undefined));
