@@ -1,8 +1,9 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
 import { ApiClient } from '../support/api-client';
 import type { ArrangedApplication, ArrangedAsset } from '../support/arrangement';
+import { PathProxy } from '../support/path-proxy';
 import { type TestApp, startApp } from '../support/start-app';
-import { Explorer, type ShownOperation, startBrowser } from './explorer';
+import { Explorer, ShownOperation, startBrowser } from './explorer';
 
 /** A browser that is not there yet is installed first. */
 const WITH_INSTALLATION = 5 * 60_000;
@@ -153,6 +154,60 @@ describe('A person who explores the API in a browser', () => {
     );
     const operations = Object.values(body.paths).flatMap((methods) => Object.values(methods));
     expect([...succeeded].sort()).toEqual(operations.map(({ operationId }) => operationId).sort());
+  });
+
+  it('needs no mouse: a key reaches everything, the scopes of a token too', async () => {
+    const { page, faults, dialog } = await Explorer.open(browser, app.origin);
+    const tabTo = async (wanted: Locator): Promise<void> => {
+      for (let pressed = 0; pressed < 60; pressed += 1) {
+        if ((await wanted.and(page.locator(':focus')).count()) === 1) return;
+        await page.keyboard.press('Tab');
+      }
+      throw new Error(`No key reaches ${String(wanted)}.`);
+    };
+    const press = async (wanted: Locator, key: string): Promise<void> => {
+      await tabTo(wanted);
+      await page.keyboard.press(key);
+    };
+    await press(page.locator('.auth-wrapper .btn.authorize'), 'Enter');
+    await dialog.waitFor();
+    await tabTo(dialog.getByLabel('client_id'));
+    await page.keyboard.type(application.clientId);
+    await tabTo(dialog.getByLabel('client_secret'));
+    await page.keyboard.type(application.clientSecret);
+    await press(dialog.locator('input[type="checkbox"][id^="inventory:read"]'), 'Space');
+    await press(dialog.getByRole('button', { name: 'Apply given OAuth2 credentials' }), 'Enter');
+    await dialog.getByText('Authorized', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+
+    const list = page.locator('.opblock[id$="-listCategories"]');
+    await press(list.locator('.opblock-summary-control'), 'Enter');
+    await press(list.getByRole('button', { name: 'Execute' }), 'Enter');
+    const { status } = await new ShownOperation(list).answer();
+    expect([status, faults]).toEqual(['200', []]);
+  });
+
+  it('finds everything under a path that a proxy puts before it, the pages of problems too', async () => {
+    const proxy = await PathProxy.to(app.origin, '/compliance/api');
+    try {
+      const behind = await Explorer.open(browser, proxy.origin, '#/Inventory/listCategories', 1280, '/compliance/api');
+      await behind.openAuthorization();
+      await behind.authorize(application.clientId, application.clientSecret);
+      await behind.dialog.getByText('Authorized', { exact: true }).waitFor();
+      await behind.closeAuthorization();
+      expect((await (await behind.operation('listCategories')).execute()).status).toBe('200');
+
+      const { page } = behind;
+      await page.goto(`${proxy.origin}/compliance/api/problems`);
+      await page.getByRole('link', { name: 'token_superseded' }).click();
+      await page.getByRole('heading', { name: 'token_superseded' }).waitFor();
+      await page.getByRole('link', { name: 'All problems' }).click();
+      await page.getByRole('heading', { name: 'Problems', exact: true }).waitFor();
+      expect([proxy.strayed, behind.faults]).toEqual([[], []]);
+    } finally {
+      await proxy.close();
+    }
   });
 
   it('may open the page by another name of the machine, and read it on a phone', async () => {

@@ -30,6 +30,7 @@ export class Explorer {
   private constructor(
     readonly page: Page,
     private readonly origin: string,
+    private readonly prefix: string,
   ) {
     page.setDefaultTimeout(20_000);
     page.on('console', (message) => {
@@ -44,9 +45,9 @@ export class Explorer {
     });
   }
 
-  /** `at` is what follows /docs in the address: a deep link, for one. */
-  static async open(browser: Browser, origin: string, at = '', width = 1280): Promise<Explorer> {
-    const explorer = new Explorer(await browser.newPage({ viewport: { width, height: 900 } }), origin);
+  /** `at` is what follows /docs in the address: a deep link, for one; `prefix` what a proxy puts before it. */
+  static async open(browser: Browser, origin: string, at = '', width = 1280, prefix = ''): Promise<Explorer> {
+    const explorer = new Explorer(await browser.newPage({ viewport: { width, height: 900 } }), origin, prefix);
     await explorer.visit(at);
     return explorer;
   }
@@ -54,7 +55,7 @@ export class Explorer {
   async visit(at: string): Promise<void> {
     // A change of nothing but the fragment would load nothing.
     await this.page.goto('about:blank');
-    await this.page.goto(`${this.origin}/docs${at}`);
+    await this.page.goto(`${this.origin}${this.prefix}/docs${at}`);
     await this.page.locator('.opblock').first().waitFor();
   }
 
@@ -133,7 +134,12 @@ export class ShownOperation {
       await live.waitFor({ state: 'detached' });
     }
     await this.block.getByRole('button', { name: 'Execute' }).click();
-    const answer = live.locator('tr.response').first();
+    return this.answer();
+  }
+
+  /** Of a request that is under way. */
+  async answer(): Promise<ShownAnswer> {
+    const answer = this.block.locator('.live-responses-table tr.response').first();
     await answer.waitFor();
     const [body, headers] = await Promise.all([
       answer.locator('.highlight-code code').first().innerText(),

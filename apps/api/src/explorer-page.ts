@@ -31,6 +31,10 @@ noscript { display: block; padding: 2rem; font: 1rem sans-serif; }
 /* Nothing here may be sent empty; what is left empty is left out. */
 .swagger-ui .parameter__empty_value_toggle { display: none; }
 .swagger-ui .renderedMarkdown code { font-size: 0.95em; padding: 0 0.25em; }
+/* Stock boxes of scopes are not displayed, so that no key reaches them; what is seen is their label. */
+.swagger-ui .checkbox { position: relative; }
+.swagger-ui .checkbox input[type='checkbox'] { display: block; position: absolute; opacity: 0; }
+.swagger-ui .checkbox input[type='checkbox']:focus-visible + label > .item { outline: 2px solid; outline-offset: 2px; }
 .swagger-ui .auth-container input[type='text'], .swagger-ui .auth-container input[type='password'] {
   width: 100%; max-width: 30em;
 }

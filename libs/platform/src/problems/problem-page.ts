@@ -21,7 +21,10 @@ export function describeProblem(code: ErrorCode, baseUrl: string): DescribedProb
   return { type: example.type, code, status, title, cause, remedy, example };
 }
 
-/** Page on one problem. Its texts are our own, from the one table; they are escaped all the same. */
+/**
+ * Page on one problem. Its links are relative, as the base URL may have a path that only a proxy knows.
+ * Its texts are our own, from the one table; they are escaped all the same.
+ */
 export function problemPage({ code, status, title, cause, remedy, example }: DescribedProblem): string {
   return page(
     code,
@@ -29,7 +32,7 @@ export function problemPage({ code, status, title, cause, remedy, example }: Des
      <h2>Cause</h2><p>${prose(cause)}</p>
      <h2>Remedy</h2><p>${prose(remedy)}</p>
      <h2>Example</h2><pre>${escaped(JSON.stringify(example, null, 2))}</pre>
-     <p><a href="/problems">All problems</a></p>`,
+     <p><a href="../problems">All problems</a></p>`,
   );
 }
 
@@ -37,7 +40,7 @@ export function problemListPage(problems: readonly DescribedProblem[]): string {
   const rows = problems
     .map(
       ({ code, status, cause }) =>
-        `<tr><td>${status}</td><td><a href="/problems/${code}"><code>${code}</code></a></td><td>${prose(cause)}</td></tr>`,
+        `<tr><td>${status}</td><td><a href="problems/${code}"><code>${code}</code></a></td><td>${prose(cause)}</td></tr>`,
     )
     .join('\n');
   return page(
