@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findPostmaster } from '../../libs/platform/src/embedded-postgres/postmaster-file';
+import { type Example, examplesOf } from '../support/doc-examples';
 import { freePort } from '../support/free-port';
 import { clear, makeDirectory } from '../support/embedded-postgres-directory';
 import { type FinishedCommand, RunningCommand } from '../support/running-command';
@@ -101,6 +102,36 @@ describe('npm start', () => {
     expect(Date.now() - since).toBeLessThan(8_000);
     await nothingRuns();
   });
+
+  it('is what a newcomer needs who does what the pages say, from the top', async () => {
+    const running = await started();
+    const { client_id: CLIENT_ID, client_secret: CLIENT_SECRET } = credentials();
+    const shell = promisify(execFile);
+    const told: Record<string, string> = { BASE_URL: `http://127.0.0.1:${port}`, CLIENT_ID, CLIENT_SECRET };
+    const run = async (code: string, cwd = directory): Promise<string> => {
+      const env = { ...process.env, ...environment, ...told };
+      return (await shell('sh', ['-c', code], { cwd, env, timeout: 25_000 })).stdout;
+    };
+    const example = async (page: string, name: string): Promise<string> =>
+      run(examplesOf(page).find((one) => one.name === name && one.language === 'sh')?.code as string);
+
+    told['TOKEN'] = (await example('authentication.md', 'token')).trim();
+    told['ID'] = /"id":"([^"]+)"/.exec(await example('filters.md', 'filter'))?.[1] as string;
+    expect(await example('updates.md', 'get')).toContain('HTTP/1.1 200');
+    expect(await example('updates.md', 'update')).toBe('200\n');
+    expect(await example('updates.md', 'bulk')).toContain('"successfulUpdates":1');
+    expect(await example('updates.md', 'if-match')).toBe('200\n');
+
+    const [own] = examplesOf('getting-started.md').filter(({ code }) => code.includes('workspaces create')) as [
+      Example,
+    ];
+    const said = await run(own.code, join(__dirname, '../..'));
+    told['CLIENT_ID'] = /ci_\w+/.exec(said)?.[0] as string;
+    told['CLIENT_SECRET'] = /cs_[\w-]+/.exec(said)?.[0] as string;
+    told['TOKEN'] = (await example('authentication.md', 'token')).trim();
+    expect(await example('pagination.md', 'list')).toMatch(/"name":"Badge printer".*"totalCount":1}/);
+    await stopped(running);
+  }, 120_000);
 
   it('comes up again with the same data and credentials, and stops on SIGTERM too', async () => {
     const before = credentials();
