@@ -1,0 +1,76 @@
+import { ERROR_CODES, type ErrorCode } from '#libs/kernel';
+import { PROBLEMS } from '#libs/platform';
+import { type TestApp, startApp } from '../support/start-app';
+import { type NamedOperation, operationsOf, readContract } from './contract-document';
+import { CONTRACT_FILE } from './contract-files';
+import { ProvokedAnswers } from './provoked-answers';
+
+const contract = readContract(CONTRACT_FILE);
+const operations = operationsOf(contract);
+const named = ({ operation }: NamedOperation): string => operation.operationId ?? '';
+
+/** What is documented and cannot be made to happen from outside, and why. */
+const NEVER_SEEN: Readonly<Record<string, string>> = {
+  'getHealth 500 internal_error': 'It depends on nothing that could fail.',
+  'issueToken 400 validation_failed':
+    'Only when the body breaks off, and then who sent it has gone before it is answered.',
+};
+/** The same of headers, by operation and status. */
+const HEADERS_NEVER_SEEN: Readonly<Record<string, { readonly headers: RegExp; readonly reason: string }>> = {
+  'getHealth 500': { headers: /./, reason: 'There is no such answer.' },
+  'listCategories 500': {
+    headers: /RateLimit/,
+    reason: 'Once its caller is known and charged it asks nobody anything.',
+  },
+  'listCategories 503': { headers: /RateLimit/, reason: 'The same.' },
+};
+
+const codesOf = ({ operation }: NamedOperation, status: string): string[] =>
+  Object.values(operation.responses[status]?.content ?? {}).flatMap(({ examples = {} }) => Object.keys(examples));
+const documenting = (code: ErrorCode): NamedOperation[] =>
+  operations.filter((one) => codesOf(one, String(PROBLEMS[code].status)).includes(code));
+
+describe('Every answer that the contract documents is given', () => {
+  let app: TestApp;
+  let provoked: ProvokedAnswers;
+  beforeAll(async () => {
+    app = await startApp();
+    provoked = await ProvokedAnswers.of(app);
+  });
+  afterAll(async () => {
+    await provoked.stop();
+    await app.stop();
+  });
+
+  it.each(operations.map((one) => [named(one), one] as const))('200 by %s', async (_, one) => {
+    expect((await provoked.success(one)).status).toBe(200);
+  });
+
+  it.each(ERROR_CODES.map((code) => [PROBLEMS[code].status, code] as const))('%i %s', async (status, code) => {
+    const expected = documenting(code).filter((one) => NEVER_SEEN[`${named(one)} ${status} ${code}`] === undefined);
+    const answers = await provoked.problem(code, expected);
+    const given = answers.map((answer) => [answer.status, answer.body['code']]);
+    expect(given).toEqual(expected.map(() => [status, code]));
+  });
+
+  it('but for those that are listed with a reason, all of them documented', () => {
+    const documented = ERROR_CODES.flatMap((code) =>
+      documenting(code).map((one) => `${named(one)} ${PROBLEMS[code].status} ${code}`),
+    );
+    expect(documented.length).toBeGreaterThan(100);
+    expect(documented).toEqual(expect.arrayContaining(Object.keys(NEVER_SEEN)));
+  });
+
+  // The last, as it looks at what the others got.
+  it('with every header that is documented for it', () => {
+    const documented = operations.flatMap((one) =>
+      Object.entries(one.operation.responses).flatMap(([status, { headers = {} }]) =>
+        Object.keys(headers).map((name) => ({ answer: `${named(one)} ${status}`, name })),
+      ),
+    );
+    expect(documented.length).toBeGreaterThan(400);
+    const unseen = documented.filter(({ answer, name }) => !provoked.seen.has(`${answer} ${name}`));
+    const excused = documented.filter(({ answer, name }) => HEADERS_NEVER_SEEN[answer]?.headers.test(name));
+    expect(unseen).toEqual(excused);
+  });
+});
