@@ -1,9 +1,11 @@
 import fc from 'fast-check';
+import { ASSET_TYPES, type AssetType } from '../../libs/inventory/src/domain/asset-category';
 import type { ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
 import { AllowedRequests } from './allowed-requests';
 import { operationsOf, readContract } from './contract-document';
 import { CONTRACT_FILE } from './contract-files';
+import { importOddInventory } from './odd-inventory';
 
 const IS_LONG = process.env['CONTRACT_SIZES'] === 'long';
 const RUNS = IS_LONG ? 10_000 : 400;
@@ -26,7 +28,18 @@ describe('A request that the contract allows', () => {
       await app.arrange.anAsset(workspace, { type: 'CLOUD_STORAGE_BUCKET', ownerId: owner.id }),
       await app.arrange.anAsset(workspace, { type: 'INFORMATION' }),
     ];
-    const assets = arranged.map(({ id }) => id);
+    await importOddInventory(app.database, workspace, IS_LONG ? 20_000 : 2_000);
+    const imported = async (condition: string): Promise<string[]> => {
+      const { rows } = await app.database.admin.query<{ id: string }>(
+        `SELECT public_id AS id FROM asset WHERE workspace_id = $1 AND source = 'odd' AND ${condition} ORDER BY id LIMIT 60`,
+        [workspace],
+      );
+      return rows.map(({ id }) => id);
+    };
+    const ofType = (type: AssetType): string => `sub_key = ${ASSET_TYPES.indexOf(type) + 1}`;
+    const assets = [...arranged.map(({ id }) => id), ...(await imported(`NOT ${ofType('EMPLOYEE')}`))];
+    const computers = [computer.id, ...(await imported(ofType('COMPUTER')))];
+    const owners = [owner.id, ...(await imported(ofType('EMPLOYEE')))];
     await app.arrange.aTagKey(workspace, 'env', { value: 'production' });
     const full = await app.arrange.aClient(workspace);
     const cursorOf = async (path: string): Promise<string> =>
@@ -34,10 +47,10 @@ describe('A request that the contract allows', () => {
     const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
     const often = (...values: string[]) => ({ values, weight: 80 });
     requests = new AllowedRequests(contract, {
-      id: often(...assets, owner.id),
-      'getComputer.id': often(computer.id),
+      id: often(...assets, ...owners.slice(0, 3)),
+      'getComputer.id': often(...computers),
       item: often(...assets),
-      ownerId: often(owner.id),
+      ownerId: often(...owners),
       key: often('env'),
       'listAssets.pageCursor': often(await cursorOf('/v1/inventory/assets')),
       'listComputers.pageCursor': often(await cursorOf('/v1/computers')),
@@ -54,6 +67,20 @@ describe('A request that the contract allows', () => {
     callers = [full, full, full, full, full, full, full, full, poor, app.client()];
   });
   afterAll(() => app.stop());
+
+  it('gets whatever the inventory holds, each asset and computer once', async () => {
+    const { rows } = await app.database.admin.query<{ assets: number; computers: number }>(
+      `SELECT count(*)::int AS assets, count(*) FILTER (WHERE sub_key = $1)::int AS computers FROM asset WHERE visibility = 0`,
+      [ASSET_TYPES.indexOf('COMPUTER') + 1],
+    );
+    const full = callers[0] as ApiClient;
+    const walked = async (path: string) => {
+      const items = await full.walk(path, { pageSize: '100' });
+      return new Set(items.map(({ id }) => id)).size;
+    };
+    expect([await walked('/v1/inventory/assets'), await walked('/v1/computers')]).toEqual(Object.values(rows[0] ?? {}));
+    expect(rows[0]?.assets).toBeGreaterThan(1_000);
+  });
 
   it(
     `gets an answer that the contract describes and never a 5xx, ${RUNS} times`,

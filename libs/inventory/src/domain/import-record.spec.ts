@@ -64,6 +64,8 @@ describe('A record of an import', () => {
     [{ ...COMPUTER, createdAt: '2026-01-02' }, /^createdAt must be a date-time/],
     [{ ...COMPUTER, createdAt: '2026-01-02T03:04:05' }, /^createdAt must be a date-time/],
     [{ ...COMPUTER, createdAt: '2026-01-02T25:04:05Z' }, /^createdAt must be a date-time/],
+    [{ ...COMPUTER, createdAt: '9999-12-31T23:59:59-14:00' }, /^createdAt must be a date-time/],
+    [{ ...COMPUTER, createdAt: '0001-01-01T00:00:00+14:00' }, /^createdAt must be a date-time/],
     [
       { ...COMPUTER, owner: 'hr-1', ownerId: '00000000-0000-4000-8000-000000000001' },
       'owner and ownerId are both given; give one.',

@@ -60,14 +60,16 @@ export class RecordReader {
     return value.toLowerCase();
   }
 
-  /** A date and time of day with its offset (ISO 8601), of the years 1 to 9999. */
+  /** A date and time of day with its offset (ISO 8601), of the years 1 to 9999 in UTC. */
   time(name: string): Date | null {
     const value = this.read(name, 'string', 'a date-time');
     if (typeof value !== 'string') return null;
     const [, year, month, day] = DATE_TIME.exec(value) ?? [];
     const time = new Date(value);
     const daysInMonth = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
-    if (year === undefined || year === '0000' || Number.isNaN(time.getTime()) || Number(day) > daysInMonth) {
+    // Its offset may carry it into a year that neither Postgres nor RFC 3339 can write.
+    const inUtc = time.getUTCFullYear();
+    if (year === undefined || !(inUtc >= 1 && inUtc <= 9999) || Number(day) > daysInMonth) {
       this.refuse(`${this.path}${name} must be a date-time such as 2026-01-02T03:04:05Z.`);
       return null;
     }
