@@ -3,7 +3,7 @@ import { ASSET_TYPES, type AssetType } from '../../libs/inventory/src/domain/ass
 import type { ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
 import { AllowedRequests } from './allowed-requests';
-import { operationsOf, readContract } from './contract-document';
+import { type Parameter, operationsOf, readContract, resolve } from './contract-document';
 import { CONTRACT_FILE } from './contract-files';
 import { importOddInventory } from './odd-inventory';
 
@@ -80,6 +80,21 @@ describe('A request that the contract allows', () => {
     };
     expect([await walked('/v1/inventory/assets'), await walked('/v1/computers')]).toEqual(Object.values(rows[0] ?? {}));
     expect(rows[0]?.assets).toBeGreaterThan(1_000);
+  });
+
+  // At random most requests with a filter are refused, as filters contradict one another or a cursor.
+  it('gets a page for each value of each filter', async () => {
+    const list = operationsOf(contract).find(({ operation }) => operation.operationId === 'listAssets');
+    const filters = (list?.operation.parameters ?? []).flatMap((one) => {
+      const { name, schema } = resolve<Parameter>(contract, one);
+      const values = schema.type === 'boolean' ? ['true', 'false'] : (schema.enum ?? []);
+      return values.map((value) => ({ [name]: String(value) }));
+    });
+    expect(filters.length).toBeGreaterThan(25);
+    for (const filter of filters) {
+      const { results, pageInfo } = await (callers[0] as ApiClient).page('/v1/inventory/assets', filter);
+      expect([filter, results.length, pageInfo.hasNextPage]).toEqual([filter, 25, true]);
+    }
   });
 
   it(
