@@ -38,7 +38,7 @@ export class StrictQueryPipe implements PipeTransform {
         checked[parameter] = value;
       }
     }
-    for (const error of given.length === 0 ? [] : validateSync(checked)) {
+    for (const error of given.length === 0 || known.size === 0 ? [] : validateSync(checked)) {
       const [[constraint, detail] = ['', 'is malformed']] = Object.entries(error.constraints ?? {});
       faults.add({
         parameter: error.property,
