@@ -1,47 +1,90 @@
-import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
-import { migrate } from '#libs/platform';
+import { type DemoSize, DEMO_SIZES } from '../../libs/inventory/src/domain/demo-inventory';
 import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
-import { startTemporaryPostgres } from '../support/temporary-postgres';
-import { testSchema } from '../support/test-database';
+import { loadDemoAssets } from '../support/demo-assets';
+import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
-export interface BenchmarkDatabase {
-  /** As the API connects. */
-  readonly api: DataSource;
-  /** As the operators' commands connect. */
-  readonly operator: DataSource;
-  /** A superuser, for looking behind the scenes. */
-  readonly admin: Client;
-  aWorkspace(): Promise<WorkspaceId>;
-}
+/** A migrated database, and workspaces of the demo's sizes in it. */
+export class BenchmarkDatabase {
+  private readonly workspaces = new Map<DemoSize, Promise<WorkspaceId>>();
+  private made = 0;
 
-/** A Postgres of the benchmark's own, gone when it is done. */
-export async function withBenchmarkDatabase(work: (database: BenchmarkDatabase) => Promise<void>): Promise<void> {
-  const postgres = await startTemporaryPostgres({ postgresSettings: { shared_buffers: '1GB', max_wal_size: '8GB' } });
-  try {
-    const { databaseUrl, migrationDatabaseUrl } = postgres;
-    await migrate({ databaseUrl, migrationDatabaseUrl, schema: testSchema });
-    const api = new DataSource(
-      dataSourceOptions({ url: databaseUrl, poolSize: 2, patience: 'request' }, () => undefined),
-    );
-    const operator = new DataSource(
-      dataSourceOptions({ url: migrationDatabaseUrl, poolSize: 2, patience: 'operator' }, () => undefined),
-    );
-    const admin = new Client({ connectionString: postgres.superuserUrl.replace(/\/[^/]*$/, '/compliance') });
-    await Promise.all([api.initialize(), operator.initialize(), admin.connect()]);
-    await work({ api, operator, admin, aWorkspace: () => aWorkspace(admin) });
-    await Promise.all([api.destroy(), operator.destroy(), admin.end()]);
-  } finally {
-    await postgres.stop();
+  private constructor(
+    private readonly database: TestDatabase,
+    /** As the API connects. */
+    readonly api: DataSource,
+    /** As the operators' commands connect. */
+    readonly operator: DataSource,
+    private readonly say: (line: string) => void,
+  ) {}
+
+  static async create(say: (line: string) => void): Promise<BenchmarkDatabase> {
+    const database = await createTestDatabase();
+    const source = (url: string, patience: 'request' | 'operator'): Promise<DataSource> =>
+      new DataSource(dataSourceOptions({ url, poolSize: 2, patience }, () => undefined)).initialize();
+    const api = await source(database.databaseUrl, 'request');
+    const operator = await source(database.migrationDatabaseUrl, 'operator');
+    return new BenchmarkDatabase(database, api, operator, say);
   }
-}
 
-async function aWorkspace(admin: Client): Promise<WorkspaceId> {
-  const { rows } = await admin.query<{ id: string }>(
-    `INSERT INTO workspace (slug, name) VALUES ($1, 'Benchmark') RETURNING id`,
-    [`w-${randomBytes(6).toString('hex')}`],
-  );
-  return workspaceId((rows[0] as { id: string }).id);
+  get databaseUrl(): string {
+    return this.database.databaseUrl;
+  }
+
+  get migrationDatabaseUrl(): string {
+    return this.database.migrationDatabaseUrl;
+  }
+
+  /** A superuser's, past row-level security. */
+  get superuserUrl(): string {
+    const url = new URL(process.env['TEST_SUPERUSER_URL'] as string);
+    url.pathname = new URL(this.database.databaseUrl).pathname;
+    return url.href;
+  }
+
+  /** A superuser, for looking behind the scenes. */
+  get admin(): Client {
+    return this.database.admin;
+  }
+
+  /** An empty one. */
+  async aWorkspace(): Promise<{ readonly id: WorkspaceId; readonly slug: string }> {
+    this.made += 1;
+    const slug = `benchmark-${this.made}`;
+    const { rows } = await this.admin.query<{ id: string }>(
+      `INSERT INTO workspace (slug, name) VALUES ($1, 'Benchmark') RETURNING id`,
+      [slug],
+    );
+    return { id: workspaceId((rows[0] as { id: string }).id), slug };
+  }
+
+  /** The workspace of this size, loaded at the first call. */
+  workspace(size: DemoSize): Promise<WorkspaceId> {
+    let loaded = this.workspaces.get(size);
+    if (!loaded) {
+      loaded = this.load(size);
+      this.workspaces.set(size, loaded);
+    }
+    return loaded;
+  }
+
+  async close(): Promise<void> {
+    for (const source of [this.api, this.operator]) if (source.isInitialized) await source.destroy();
+    await this.admin.end();
+  }
+
+  /** Closes it, and gives its disk back. */
+  async drop(): Promise<void> {
+    for (const source of [this.api, this.operator]) await source.destroy();
+    await this.database.drop();
+  }
+
+  private async load(size: DemoSize): Promise<WorkspaceId> {
+    const { id } = await this.aWorkspace();
+    await loadDemoAssets(this.operator, id, DEMO_SIZES[size], this.say);
+    await this.admin.query('VACUUM ANALYZE');
+    return id;
+  }
 }

@@ -1,37 +1,118 @@
 import autocannon from 'autocannon';
+import type { Cluster } from './cluster';
 import type { MeasuredProcess } from './measured-process';
+import { median, quantile } from './statistics';
 
+export interface LoadRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** The same again and again, in turn, or a new one each time. */
+export type LoadSource = readonly LoadRequest[] | (() => LoadRequest);
+
+/** What a server gave, and what it cost. CPU in microseconds for each request. */
 export interface Load {
-  /** Of the server, in microseconds for each request. */
-  readonly cpuMicroseconds: number;
   readonly requestsPerSecond: number;
   readonly p50Milliseconds: number;
   readonly p99Milliseconds: number;
+  readonly serverCpu: number;
+  readonly postgresCpu: number;
+  readonly redisCpu: number;
 }
 
-/** As many requests as so many connections get answered in this time. Throws unless each is answered 2xx. */
+/** Each figure as people read it, with its unit. */
+export const LOAD_FIGURES: Readonly<Record<keyof Load, readonly [figure: string, unit: string]>> = {
+  requestsPerSecond: ['requests a second', ''],
+  p50Milliseconds: ['p50', 'ms'],
+  p99Milliseconds: ['p99', 'ms'],
+  serverCpu: ['CPU of the server', 'µs'],
+  postgresCpu: ['CPU of Postgres', 'µs'],
+  redisCpu: ['CPU of Redis', 'µs'],
+};
+
+export interface LoadOptions {
+  readonly seconds: number;
+  readonly connections: number;
+  /** Waited for before the CPU is read: what a server does later for what it was asked now. */
+  readonly settle?: () => Promise<void>;
+}
+
+/** Each connection sends its next request when the one before is answered. Throws unless every answer is 2xx. */
 export async function load(
   server: MeasuredProcess,
-  path: string,
-  {
-    authorization,
-    seconds,
-    connections,
-  }: { readonly authorization?: string; readonly seconds: number; readonly connections: number },
+  cluster: Pick<Cluster, 'cpuMilliseconds'>,
+  source: LoadSource,
+  { seconds, connections, settle = () => Promise.resolve() }: LoadOptions,
 ): Promise<Load> {
-  const before = await server.cpuMilliseconds();
-  const result = await autocannon({
-    url: `http://127.0.0.1:${server.port}${path}`,
-    connections,
-    duration: seconds,
-    headers: authorization === undefined ? {} : { authorization },
+  const before = { server: await server.cpuMilliseconds(), ...(await cluster.cpuMilliseconds()) };
+  const result = await cannonade(server.port, source, { seconds, connections });
+  await settle();
+  const after = { server: await server.cpuMilliseconds(), ...(await cluster.cpuMilliseconds()) };
+  const each = (of: keyof typeof before): number => ((after[of] - before[of]) / result.total) * 1_000;
+  return {
+    requestsPerSecond: result.requestsPerSecond,
+    p50Milliseconds: result.p50,
+    p99Milliseconds: result.p99,
+    serverCpu: each('server'),
+    postgresCpu: each('postgres'),
+    redisCpu: each('redis'),
+  };
+}
+
+interface Cannonade {
+  readonly total: number;
+  readonly requestsPerSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** The load alone. */
+export async function cannonade(
+  port: number,
+  source: LoadSource,
+  { seconds, connections }: Pick<LoadOptions, 'seconds' | 'connections'>,
+): Promise<Cannonade> {
+  const elapsed: number[] = [];
+  const result = await new Promise<autocannon.Result>((resolve, reject) => {
+    const cannon = autocannon(
+      {
+        url: `http://127.0.0.1:${port}`,
+        connections,
+        duration: seconds,
+        requests:
+          typeof source === 'function'
+            ? [{ setupRequest: (request) => ({ ...request, ...source() }) }]
+            : source.map((request) => ({ ...request })),
+      },
+      (error: Error | null, done: autocannon.Result) => (error ? reject(error) : resolve(done)),
+    );
+    // Its own percentiles are of whole milliseconds.
+    cannon.on('response', (_client, _status, _bytes, milliseconds) => elapsed.push(milliseconds));
   });
   const { total } = result.requests;
-  if (total === 0 || result['2xx'] !== total) throw new Error(`${path}: ${result['2xx']} of ${total} answered`);
+  if (total === 0 || result['2xx'] !== total || result.errors > 0) {
+    throw new Error(`${result['2xx']} of ${total} answered by 2xx, ${result.errors} errors`);
+  }
   return {
-    cpuMicroseconds: (((await server.cpuMilliseconds()) - before) / total) * 1_000,
+    total,
     requestsPerSecond: total / result.duration,
-    p50Milliseconds: result.latency.p50,
-    p99Milliseconds: result.latency.p99,
+    p50: quantile(elapsed, 0.5),
+    p99: quantile(elapsed, 0.99),
+  };
+}
+
+/** Of each figure the median. */
+export function middleOf(loads: readonly Load[]): Load {
+  const of = (figure: keyof Load): number => median(loads.map((one) => one[figure]));
+  return {
+    requestsPerSecond: of('requestsPerSecond'),
+    p50Milliseconds: of('p50Milliseconds'),
+    p99Milliseconds: of('p99Milliseconds'),
+    serverCpu: of('serverCpu'),
+    postgresCpu: of('postgresCpu'),
+    redisCpu: of('redisCpu'),
   };
 }

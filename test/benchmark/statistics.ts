@@ -5,16 +5,42 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** Prints one target with its measured ratio, and gives 1 when it is missed. */
-export function judge(
-  what: string,
-  ratio: number,
-  bound: { readonly atMost: number } | { readonly atLeast: number },
-): number {
-  const met = 'atMost' in bound ? ratio <= bound.atMost : ratio >= bound.atLeast;
-  const target = 'atMost' in bound ? `at most ${bound.atMost}` : `at least ${bound.atLeast}`;
-  console.log(`${met ? 'met   ' : 'MISSED'}  ${what}: ${ratio.toFixed(2)} (${target})`);
-  return met ? 0 : 1;
+/** The least value that at least this share of all does not exceed. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((first, second) => first - second);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+}
+
+export interface Spread {
+  readonly median: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+export const spreadOf = (values: readonly number[]): Spread => ({
+  median: median(values),
+  least: Math.min(...values),
+  most: Math.max(...values),
+});
+
+/** The median of the rounds' ratios: what slows a whole round down slows both of its parts. */
+export function medianRatio(of: readonly number[], to: readonly number[]): number {
+  if (of.length !== to.length) throw new Error(`${of.length} rounds cannot be held against ${to.length}.`);
+  return median(of.map((value, round) => value / (to[round] as number)));
+}
+
+/** Four significant digits at most, and no more than two after the point. */
+export function formatNumber(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  if (Math.abs(value) >= 1_000) return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',');
+  return value.toFixed(Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2);
+}
+
+/** The median, and the least and the most. */
+export function formatSpread(values: readonly number[]): string {
+  const { median: middle, least, most } = spreadOf(values);
+  if (values.length < 2) return formatNumber(middle);
+  return `${formatNumber(middle)} (${formatNumber(least)} to ${formatNumber(most)})`;
 }
 
 export async function milliseconds(work: () => Promise<unknown>): Promise<number> {
@@ -22,7 +48,3 @@ export async function milliseconds(work: () => Promise<unknown>): Promise<number
   await work();
   return Number(process.hrtime.bigint() - start) / 1e6;
 }
-
-/** The median, and the least and the most. */
-export const spread = (values: readonly number[]): string =>
-  `${median(values).toFixed(2)} (${Math.min(...values).toFixed(2)} to ${Math.max(...values).toFixed(2)})`;

@@ -5,6 +5,9 @@ import { DEMO_SIZES, demoInventory } from '../../libs/inventory/src/domain/demo-
 import { ImportFilesSystem } from '../../libs/inventory/src/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/typeorm/import-store.typeorm';
 
+/** Of a load that takes minutes, so many assets between two lines where there is no terminal to count on. */
+const STEP_SAID = 1_000_000;
+
 /** Fills a workspace with so many assets of the demo, through the import. */
 export async function loadDemoAssets(
   operator: DataSource,
@@ -14,7 +17,7 @@ export async function loadDemoAssets(
 ): Promise<void> {
   const imports = new ImportsService(new ImportStoreTypeorm(operator), new ImportFilesSystem());
   const options = { source: 'demo', files: [], dryRun: false, missing: 'keep', createTagKeys: 'platform' } as const;
-  const size = assets > DEMO_SIZES.M ? 'L' : 'M';
+  const size = assets > DEMO_SIZES.L ? 'XL' : assets > DEMO_SIZES.M ? 'L' : 'M';
   const lines = function* () {
     let line = 0;
     for (const value of demoInventory(size)) {
@@ -23,8 +26,13 @@ export async function loadDemoAssets(
     }
   };
   const since = Date.now();
+  let nextSaid = STEP_SAID;
   const report = await imports.runLines(workspace, options, lines(), (read) => {
     if (process.stderr.isTTY) process.stderr.write(`\r  ${read} of ${assets} assets loaded`);
+    else if (read >= nextSaid) {
+      say(`  ${read} of ${assets} assets loaded`);
+      nextSaid += STEP_SAID;
+    }
   });
   if (process.stderr.isTTY) process.stderr.write('\n');
   if (report.failed > 0) throw new Error(JSON.stringify(report.errors[0]));

@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { DataSource } from 'typeorm';
-import { workspaceId } from '#libs/kernel';
-import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
-import type { TestDatabase } from '../support/test-database';
+import type { WorkspaceId } from '#libs/kernel';
+import type { BenchmarkDatabase } from '../benchmark-database';
+import type { Findings } from '../findings';
+import type { Setting } from '../setting';
+import { median, milliseconds } from '../statistics';
 import { BareUpdates } from './bare-updates';
-import { type BenchmarkServices, withBenchmarkServices } from './benchmark-services';
-import { loadDemoAssets } from '../support/demo-assets';
-import { RoundTripCounter } from '../support/round-trips';
 import { ServedApi } from './served-api';
-import { judge, median, milliseconds } from './statistics';
 import {
   type Bulk,
   type Cost,
@@ -16,11 +13,10 @@ import {
   type Round,
   type Single,
   type Variant,
-  judgeAll,
-  report,
+  measurementsOf,
+  targetsOf,
 } from './update-costs';
 
-const ASSETS = 10_000;
 const BULK = 100;
 /** Within a round the variants take turns so often, with so many updates each turn. */
 const TURNS = 15;
@@ -30,63 +26,53 @@ const WARM_UP_TURNS = 100;
 
 const CLASSIFICATIONS = ['UNKNOWN', 'PUBLIC', 'INTERNAL', 'CONFIDENTIAL'];
 
-interface Setting extends BenchmarkServices {
-  readonly workspace: string;
-  readonly assets: readonly string[];
-}
-
 /**
  * Updates as a client sees them, over HTTP one after the other, against the bare transaction that writes the same rows of
  * the same tables, from the same client.
  */
-export async function benchmarkUpdates(options: { readonly rounds: number }): Promise<number> {
-  console.log(`\nUpdates of ${ASSETS} assets, ${options.rounds} rounds of ${TURNS * UPDATES_PER_TURN} updates`);
-  return withBenchmarkServices(async (services) => {
-    const setting = { ...services, ...(await arrange(services.database)) };
-    let missed = judgeAll(await measure('on', setting, options.rounds));
-    await measure('off', setting, options.rounds);
-    missed += await countRoundTrips(setting);
-    return missed;
-  });
-}
-
-async function arrange(database: TestDatabase): Promise<Pick<Setting, 'workspace' | 'assets'>> {
-  const { rows: made } = await database.admin.query<{ id: string }>(
-    `INSERT INTO workspace (slug, name) VALUES ('benchmark', 'Benchmark') RETURNING id`,
+export async function benchmarkUpdates(setting: Setting): Promise<Findings> {
+  const database = await setting.cluster.aDatabase();
+  const workspace = await database.workspace('M');
+  const { rows } = await database.admin.query<{ id: string }>(
+    'SELECT public_id AS id FROM asset WHERE facet IS NOT NULL AND sub_key <> 15 ORDER BY md5(public_id::text)',
   );
-  const workspace = workspaceId((made[0] as { id: string }).id);
-  const operator = new DataSource(
-    dataSourceOptions({ url: database.migrationDatabaseUrl, poolSize: 2, patience: 'operator' }, () => undefined),
-  );
-  await operator.initialize();
-  await loadDemoAssets(operator, workspace, ASSETS);
-  await operator.destroy();
-  const { rows } = await database.admin.query<{ public_id: string }>(
-    'SELECT public_id FROM asset WHERE facet IS NOT NULL AND sub_key <> 15 ORDER BY md5(public_id::text)',
-  );
-  await database.admin.query('VACUUM ANALYZE');
-  return { workspace, assets: rows.map(({ public_id: id }) => id) };
+  const assets = rows.map(({ id }) => id);
+  const durable = await measure('on', setting, database, workspace, assets);
+  const quick = await measure('off', setting, database, workspace, assets);
+  await database.drop();
+  return {
+    measurements: [
+      ...measurementsOf('one client', durable),
+      ...measurementsOf('one client, synchronous_commit off', quick),
+    ],
+    measured: targetsOf(durable),
+  };
 }
 
 /** The same rounds with every commit on the disk before it is answered, or with commits left to the disk's leisure. */
-async function measure(synchronousCommit: 'on' | 'off', setting: Setting, rounds: number): Promise<Round[]> {
-  const { database, workspace } = setting;
+async function measure(
+  synchronousCommit: 'on' | 'off',
+  { cluster, sizes, say }: Setting,
+  database: BenchmarkDatabase,
+  workspace: WorkspaceId,
+  assets: readonly string[],
+): Promise<Round[]> {
+  say(`  synchronous_commit ${synchronousCommit}`);
   const name = new URL(database.databaseUrl).pathname.slice(1);
   // Acts on the connections made from now on.
   await database.admin.query(`ALTER DATABASE ${name} SET synchronous_commit = ${synchronousCommit}`);
-  const api = await ServedApi.start({ ...setting, databaseUrl: database.databaseUrl });
+  const api = await ServedApi.start(cluster, database, workspace);
   const bare = await BareUpdates.connect(database.databaseUrl, workspace);
-  const updates = new Updates(api, bare, setting.assets);
+  const updates = new Updates(api, bare, assets);
   await updates.singles(WARM_UP_TURNS);
   const singles: Costs<Single>[] = [];
-  for (let round = 0; round < rounds; round += 1) singles.push(await updates.singles(TURNS));
+  for (let round = 0; round < sizes.rounds; round += 1) singles.push(await updates.singles(TURNS));
   // Last, as the audit events of so many bulks keep the sealer busy for a while.
   await updates.bulks(TURNS);
   const measured: Round[] = [];
   for (const single of singles) measured.push({ ...single, ...(await updates.bulks(TURNS)) });
   await bare.close();
   await api.stop();
-  report(`synchronous_commit ${synchronousCommit}`, measured);
   return measured;
 }
 
@@ -184,29 +170,3 @@ const patchOf = ({ classification, description }: UpdateRequest): object => ({
 });
 
 const times = <Item>(count: number, make: () => Item): Item[] => Array.from({ length: count }, make);
-
-/** What the application says to Postgres for one update, the check of the token included. */
-async function countRoundTrips(setting: Setting): Promise<number> {
-  const counter = await RoundTripCounter.before(setting.database.databaseUrl);
-  const api = await ServedApi.start({ ...setting, databaseUrl: counter.url });
-  const [id = ''] = setting.assets;
-  const path = `/v1/inventory/assets/${id}`;
-  // The first of each prepares its statements.
-  await api.patch(path, randomUUID(), { description: 'a' }, 'first');
-  const key = randomUUID();
-  const send = (expected: 'first' | 'replay') =>
-    counter.during(() => api.patch(path, key, { description: 'b' }, expected));
-  const update = await send('first');
-  const replay = await send('replay');
-  const ids = setting.assets.slice(0, BULK);
-  const sendBulk = (description: string) =>
-    counter.during(() => api.patch('/v1/inventory/assets', randomUUID(), { ids, patch: { description } }, 'first'));
-  await sendBulk('c');
-  const bulk = await sendBulk('d');
-  await api.stop();
-  await counter.close();
-  for (const [what, { roundTrips, statements }] of Object.entries({ update, replay, bulk })) {
-    console.log(`  ${what}: ${roundTrips} round trips to Postgres, ${statements} statements`);
-  }
-  return judge('round trips of an update', update.roundTrips, { atMost: 5 });
-}

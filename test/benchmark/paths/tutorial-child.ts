@@ -25,7 +25,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Expose, plainToInstance } from 'class-transformer';
 import type { Request } from 'express';
 import { Column, DataSource, Entity, JoinColumn, ManyToOne, OneToMany, PrimaryColumn, type Relation } from 'typeorm';
-import { tellMeasurements } from './measured-process';
+import { tellMeasurements } from '../measured-process';
 
 @Entity('asset')
 class AssetEntity {

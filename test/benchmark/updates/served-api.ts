@@ -1,9 +1,9 @@
 import { Agent, request } from 'node:http';
-import { loadSettings } from '#libs/platform';
-import { Arrangement } from '../support/arrangement';
-import { UNLIMITED } from '../support/start-app';
-import { type TestDatabase } from '../support/test-database';
-import { MeasuredProcess } from './measured-process';
+import type { WorkspaceId } from '#libs/kernel';
+import type { BenchmarkDatabase } from '../benchmark-database';
+import type { Cluster } from '../cluster';
+import type { MeasuredProcess } from '../measured-process';
+import { accessTo, arrangementAt, startApi } from '../servers';
 
 /** The real application, serving HTTP in a process of its own, and one client with one connection that stays open. */
 export class ServedApi {
@@ -14,29 +14,10 @@ export class ServedApi {
     private readonly authorization: string,
   ) {}
 
-  static async start(options: {
-    readonly database: TestDatabase;
-    /** How the application reaches the database: by way of a proxy, perhaps. */
-    readonly databaseUrl: string;
-    readonly redisUrl: string;
-    readonly localDir: string;
-    readonly workspace: string;
-  }): Promise<ServedApi> {
-    const environment = {
-      NODE_ENV: 'test',
-      DATABASE_URL: options.databaseUrl,
-      REDIS_URL: options.redisUrl,
-      LOCAL_DIR: options.localDir,
-      BASE_URL: 'https://api.example.test',
-      ...UNLIMITED,
-    };
-    const process = await MeasuredProcess.start('api-child.ts', environment);
-    const arrange = new Arrangement(
-      options.database.admin,
-      loadSettings(environment),
-      `http://127.0.0.1:${process.port}`,
-    );
-    return new ServedApi(process, `Bearer ${await arrange.aToken(options.workspace)}`);
+  static async start(cluster: Cluster, database: BenchmarkDatabase, workspace: WorkspaceId): Promise<ServedApi> {
+    const process = await startApi(cluster, database.databaseUrl);
+    const access = await accessTo(process.port, arrangementAt(cluster, database, process.port), workspace);
+    return new ServedApi(process, access.authorization);
   }
 
   /** Gives the body of the answer. Throws unless it is 200, and a replay exactly when one is expected. */

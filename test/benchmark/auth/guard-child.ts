@@ -9,9 +9,9 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import express from 'express';
 import { RequireScope, makeMissingKeys } from '#libs/auth';
 import { ApiServerAdapter, Public, type Settings, createLog, loadSettings } from '#libs/platform';
-import { AppModule } from '../../apps/api/src/app.module';
-import { applyFirstSteps } from '../../apps/api/src/request-pipeline';
-import { tellMeasurements } from './measured-process';
+import { AppModule } from '../../../apps/api/src/app.module';
+import { applyFirstSteps } from '../../../apps/api/src/request-pipeline';
+import { tellMeasurements } from '../measured-process';
 
 const ANSWER = { status: 'ok' };
 

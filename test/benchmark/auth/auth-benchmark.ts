@@ -1,0 +1,99 @@
+import { loadSettings } from '#libs/platform';
+import type { Findings } from '../findings';
+import { load } from '../load';
+import { MeasuredProcess } from '../measured-process';
+import { type Access, accessTo, apiEnvironment, arrangementAt, formOf } from '../servers';
+import type { Setting } from '../setting';
+import { median, medianRatio, milliseconds } from '../statistics';
+import { takeTurns } from '../turns';
+import { BareTokens } from './bare-tokens';
+
+const CONNECTIONS = 8;
+const TURNS_OF_GUARDS = 4;
+const TOKENS_PER_TURN = 20;
+const TURNS_OF_TOKENS = 6;
+
+/** What it costs to know who calls and whether they may, and to give them a token. */
+export async function benchmarkAuth(setting: Setting): Promise<Findings> {
+  const { cluster } = setting;
+  const database = await cluster.aDatabase();
+  const { id: workspace } = await database.aWorkspace();
+  const environment = apiEnvironment(cluster, database.databaseUrl);
+  const nest = await MeasuredProcess.start('auth/guard-child.ts', environment, 'nest');
+  const access = await accessTo(nest.port, arrangementAt(cluster, database, nest.port), workspace);
+  const guards = await measureGuards(setting, nest, environment, access);
+  const bare = BareTokens.open(database.admin, loadSettings(environment).signingKeysDir, access.application.clientId);
+  const tokens = await measureTokens(setting, nest, bare, access);
+  await nest.stop();
+  await database.drop();
+  return {
+    measurements: [...guards.measurements, ...tokens.measurements],
+    measured: { ...guards.measured, ...tokens.measured },
+  };
+}
+
+async function measureGuards(
+  { cluster, sizes }: Setting,
+  nest: MeasuredProcess,
+  environment: Readonly<Record<string, string>>,
+  { authorization }: Access,
+): Promise<Findings> {
+  const express = await MeasuredProcess.start('auth/guard-child.ts', environment, 'express');
+  const variants = {
+    'bare Express': { server: express, path: '/open', headers: {} },
+    'without guards': { server: nest, path: '/open', headers: {} },
+    'with guards': { server: nest, path: '/guarded', headers: { authorization } },
+  };
+  const costs = await takeTurns(
+    Object.keys(variants) as (keyof typeof variants)[],
+    { rounds: sizes.rounds, turns: TURNS_OF_GUARDS },
+    async (variant) => {
+      const { server, path, headers } = variants[variant];
+      const options = { seconds: sizes.secondsPerTurn, connections: CONNECTIONS };
+      return (await load(server, cluster, [{ method: 'GET', path, headers }], options)).serverCpu;
+    },
+    median,
+  );
+  await express.stop();
+  const guards = costs['with guards'].map((cost, round) => cost - (costs['without guards'][round] ?? Number.NaN));
+  const figure = { subject: 'a route that does nothing', figure: 'CPU of the server', unit: 'µs' };
+  return {
+    measurements: [
+      ...Object.entries(costs).map(([variant, values]) => ({ ...figure, variant, values })),
+      { ...figure, variant: 'the guards', values: guards },
+    ],
+    measured: { 'guards-express': medianRatio(guards, costs['bare Express']) },
+  };
+}
+
+async function measureTokens(
+  { sizes }: Setting,
+  nest: MeasuredProcess,
+  bare: BareTokens,
+  { application }: Access,
+): Promise<Findings> {
+  const body = formOf(application).toString();
+  const issue = async (): Promise<void> => {
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const answer = await fetch(`http://127.0.0.1:${nest.port}/oauth/token`, { method: 'POST', body, headers });
+    await answer.text();
+    if (answer.status !== 200) throw new Error(`A token request got ${answer.status}`);
+  };
+  const works = { 'over HTTP': issue, 'a signature and one update': () => bare.issue() };
+  const times = await takeTurns(
+    Object.keys(works) as (keyof typeof works)[],
+    { rounds: sizes.rounds, turns: TURNS_OF_TOKENS },
+    async (variant) => {
+      const elapsed: number[] = [];
+      for (let count = 0; count < TOKENS_PER_TURN; count += 1) elapsed.push(await milliseconds(works[variant]));
+      return median(elapsed);
+    },
+    median,
+  );
+  return {
+    measurements: Object.entries(times).map(([variant, values]) => ({
+      ...{ subject: 'a token', variant, figure: 'time', unit: 'ms', values },
+    })),
+    measured: { 'token-bare': medianRatio(times['over HTTP'], times['a signature and one update']) },
+  };
+}

@@ -1,0 +1,50 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { memoryOf } from './accounting';
+
+const ROOT = join(__dirname, '../..');
+const LOOK_EVERY_MS = 20;
+
+let built = false;
+
+/** Compiles the project, once in a run: what operators start is what it makes. */
+export function buildOnce(say: (line: string) => void): void {
+  if (built) return;
+  say('  building');
+  const { status, stderr } = spawnSync('npm', ['run', '--silent', 'build'], { cwd: ROOT, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`The build failed: ${stderr}`);
+  built = true;
+}
+
+/** A file of the build, by its path in the sources. */
+export const builtFile = (source: string): string => join(ROOT, 'dist', source.replace(/\.ts$/, '.js'));
+
+export interface FinishedProgram {
+  readonly seconds: number;
+  /** In bytes, not a number where the system does not say. */
+  readonly peakMemory: number;
+  readonly output: string;
+}
+
+/** Runs a file of the build to its end. Throws what it said on stderr unless it exits with 0. */
+export async function runBuilt(
+  source: string,
+  words: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<FinishedProgram> {
+  const since = performance.now();
+  const child = spawn(process.execPath, [builtFile(source), ...words], {
+    env: { PATH: process.env['PATH'], ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [output, errors, peakMemory] = ['', '', Number.NaN];
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  // The system forgets the peak with the process.
+  const look = setInterval(() => (peakMemory = memoryOf(child.pid ?? 0)?.peak ?? peakMemory), LOOK_EVERY_MS);
+  const [status] = (await once(child, 'close')) as [number | null];
+  clearInterval(look);
+  if (status !== 0) throw new Error(`${source} ${words[0]} ended with ${status}: ${errors || output}`);
+  return { seconds: (performance.now() - since) / 1_000, peakMemory, output };
+}

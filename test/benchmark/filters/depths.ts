@@ -1,0 +1,32 @@
+import type { WorkspaceId } from '#libs/kernel';
+import type { AssetFilter } from '../../../libs/inventory/src/domain/asset-filter';
+import type { AssetRepositoryTypeorm } from '../../../libs/inventory/src/typeorm/asset-repository.typeorm';
+import type { BenchmarkDatabase } from '../benchmark-database';
+
+export type Depth = 'first' | 'middle' | 'last';
+
+/**
+ * Positions to begin after for the first page, one in the middle, and the last full one, which has `size` items unless
+ * fewer match at all.
+ */
+export async function positionsOf(
+  repository: AssetRepositoryTypeorm,
+  { admin }: BenchmarkDatabase,
+  workspace: WorkspaceId,
+  filter: AssetFilter,
+  size: number,
+): Promise<Readonly<Record<Depth, string | null>>> {
+  const { rows } = await admin.query<{ least: string; most: string }>(
+    `SELECT (SELECT id FROM asset WHERE workspace_id = $1 ORDER BY id LIMIT 1) AS least,
+            (SELECT id FROM asset WHERE workspace_id = $1 ORDER BY id DESC LIMIT 1) AS most`,
+    [workspace],
+  );
+  const [least, most] = [BigInt(rows[0]?.least ?? 0), BigInt(rows[0]?.most ?? 0)];
+  // Ever wider steps back from the end, until a full page follows.
+  for (let back = 32n; ; back = (back * 5n) / 4n) {
+    const after = most > least + back ? String(most - back) : '0';
+    const page = await repository.list(workspace, filter, { size, after });
+    if (page.items.length < size && after !== '0') continue;
+    return { first: null, middle: String((least + most) / 2n), last: after };
+  }
+}

@@ -1,0 +1,25 @@
+import { formatSpread } from './statistics';
+import type { Measured } from './targets';
+
+/** One figure of one variant, a value for each round. */
+export interface Measurement {
+  /** What is done: a path, a filter, an import. */
+  readonly subject: string;
+  /** Who does it: the API, the floor, a size. */
+  readonly variant: string;
+  readonly figure: string;
+  readonly unit: string;
+  readonly values: readonly number[];
+}
+
+/** What a benchmark gives. */
+export interface Findings {
+  readonly measurements: readonly Measurement[];
+  readonly measured: Measured;
+}
+
+export function printMeasurements(measurements: readonly Measurement[], say: (line: string) => void): void {
+  for (const { subject, variant, figure, unit, values } of measurements) {
+    say(`  ${subject}, ${variant}: ${figure} ${formatSpread(values)} ${unit}`.trimEnd());
+  }
+}

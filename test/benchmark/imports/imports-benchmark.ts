@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { WorkspaceId } from '#libs/kernel';
+import type { BenchmarkDatabase } from '../benchmark-database';
+import { type FinishedProgram, buildOnce, runBuilt } from '../built-program';
+import type { Findings } from '../findings';
+import { apiEnvironment } from '../servers';
+import type { Setting } from '../setting';
+import { medianRatio, milliseconds } from '../statistics';
+import { copyIn, copyOut } from './bare-copy';
+import { writeInventory } from './inventory-file';
+
+const MEGABYTE = 1_000_000;
+
+/**
+ * The operators' import of a file of new records, and of the same again, which changes nothing, against a bare COPY of the
+ * same rows into the same table with all its indexes, constraints and triggers. The import also reads and checks every
+ * record, resolves owners, and writes tags and posture to tables of their own. Its time is that of the whole command.
+ */
+export async function benchmarkImports(setting: Setting): Promise<Findings> {
+  const { cluster, sizes, say } = setting;
+  buildOnce(say);
+  const directory = mkdtempSync(join(tmpdir(), 'compliance-import-'));
+  const [file, rows] = [join(directory, 'inventory.ndjson'), join(directory, 'rows')];
+  const database = await cluster.aDatabase();
+  const seconds = { imported: [] as number[], again: [] as number[], copied: [] as number[] };
+  const peaks = { imported: [] as number[], again: [] as number[] };
+  try {
+    say(`  writing ${sizes.importedRecords} records`);
+    await writeInventory(file, sizes.importedRecords);
+    for (let round = 1; round <= sizes.importRounds; round += 1) {
+      say(`  round ${round} of ${sizes.importRounds}`);
+      const workspace = await database.aWorkspace();
+      for (const name of ['imported', 'again'] as const) {
+        const run = await runImport(setting, database, workspace.slug, file);
+        seconds[name].push(run.seconds);
+        peaks[name].push(run.peakMemory / MEGABYTE);
+      }
+      await copyOut(database, workspace.id, rows);
+      const target = await database.aWorkspace();
+      seconds.copied.push((await milliseconds(() => copyIn(database, target.id, rows))) / 1_000);
+      await remove(database, [workspace.id, target.id]);
+    }
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+  await database.drop();
+  return findings(sizes.importedRecords, seconds, peaks);
+}
+
+async function runImport(
+  { cluster }: Setting,
+  database: BenchmarkDatabase,
+  slug: string,
+  file: string,
+): Promise<FinishedProgram> {
+  const words = ['import', file, '--workspace', slug, '--source', 'demo', '--create-tag-keys', 'platform', '--json'];
+  const environment = {
+    ...apiEnvironment(cluster, database.databaseUrl),
+    MIGRATION_DATABASE_URL: database.migrationDatabaseUrl,
+  };
+  return runBuilt('apps/admin/src/main.ts', words, environment);
+}
+
+async function remove({ admin }: BenchmarkDatabase, workspaces: readonly WorkspaceId[]): Promise<void> {
+  await admin.query('SET session_replication_role = replica');
+  for (const table of ['asset_tag', 'computer', 'asset', 'facet_count', 'tag_key']) {
+    await admin.query(`DELETE FROM ${table} WHERE workspace_id = ANY($1)`, [workspaces]);
+  }
+  await admin.query('SET session_replication_role = DEFAULT');
+  await admin.query('VACUUM asset, asset_tag, computer');
+}
+
+function findings(
+  records: number,
+  seconds: Readonly<Record<'imported' | 'again' | 'copied', readonly number[]>>,
+  peaks: Readonly<Record<'imported' | 'again', readonly number[]>>,
+): Findings {
+  const subject = `${records.toLocaleString('en')} records`;
+  const names = { imported: 'new', again: 'unchanged', copied: 'bare COPY' };
+  const speeds = Object.entries(seconds).map(([name, values]) => ({
+    ...{ subject, variant: names[name as keyof typeof names], figure: 'records a second', unit: '' },
+    values: values.map((value) => records / value),
+  }));
+  const memory = Object.entries(peaks).map(([name, values]) => ({
+    ...{ subject, variant: names[name as keyof typeof names], figure: 'peak memory', unit: 'MB', values },
+  }));
+  return {
+    measurements: [...speeds, ...memory],
+    measured: {
+      'import-new': medianRatio(seconds.copied, seconds.imported),
+      'import-unchanged': medianRatio(seconds.copied, seconds.again),
+      'import-memory': Math.max(...peaks.imported, ...peaks.again),
+    },
+  };
+}

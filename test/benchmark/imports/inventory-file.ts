@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { demoInventory } from '../../../libs/inventory/src/domain/demo-inventory';
+
+/** Of the demo's companies every twenty-fifth employee has left; so that owners stay owners, any number here is a multiple. */
+const EMPLOYEES_REPEAT_EVERY = 25;
+const SHARE_OF_EMPLOYEES = 0.08;
+
+/** As many records of the largest demo that fits, with the same share of employees, who own everything. */
+export function* inventoryOf(records: number): Generator<Record<string, unknown>> {
+  const wanted = Math.round((records * SHARE_OF_EMPLOYEES) / EMPLOYEES_REPEAT_EVERY) * EMPLOYEES_REPEAT_EVERY;
+  let [employees, others] = [0, 0];
+  for (const record of demoInventory(records > 1_000_000 ? 'XL' : 'L')) {
+    if (employees + others === records) return;
+    if (record['categoryKey'] === 'EMPLOYEE') {
+      if (employees < wanted) yield record;
+      employees = Math.min(wanted, employees + 1);
+    } else {
+      others += 1;
+      yield 'owner' in record ? { ...record, owner: ownerWithin(record['owner'] as string, wanted) } : record;
+    }
+  }
+}
+
+function ownerWithin(owner: string, employees: number): string {
+  return `hr-${((Number(owner.slice('hr-'.length)) - 1) % employees) + 1}`;
+}
+
+/** Writes such an inventory as an operator would have it: NDJSON, one record a line. */
+export async function writeInventory(path: string, records: number): Promise<void> {
+  const file = createWriteStream(path);
+  let lines: string[] = [];
+  const flush = async (): Promise<void> => {
+    if (!file.write(lines.join(''))) await once(file, 'drain');
+    lines = [];
+  };
+  for (const record of inventoryOf(records)) {
+    lines.push(`${JSON.stringify(record)}\n`);
+    if (lines.length === 1_000) await flush();
+  }
+  await flush();
+  file.end();
+  await once(file, 'finish');
+}

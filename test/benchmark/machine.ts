@@ -1,0 +1,21 @@
+import { cpus, platform, release, totalmem } from 'node:os';
+
+/** What a run ran on: its times mean little elsewhere. */
+export interface Machine {
+  readonly cores: number;
+  readonly processor: string;
+  readonly memoryGigabytes: number;
+  readonly system: string;
+  readonly node: string;
+}
+
+export function machine(): Machine {
+  const [first] = cpus();
+  return {
+    cores: cpus().length,
+    processor: first?.model.trim() ?? 'unknown',
+    memoryGigabytes: Math.round(totalmem() / 1e9),
+    system: `${platform()} ${release()}`,
+    node: process.version,
+  };
+}

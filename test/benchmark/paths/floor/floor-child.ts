@@ -1,0 +1,81 @@
+// The floor: the same answers in as little as a careful hand would write on node:http, with the same token check, bucket,
+// statements, cursors, idempotency record and audit row. No framework, no validation, no log, no metrics, no row-level
+// security, no route but those that are measured.
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tellMeasurements } from '../../measured-process';
+import { Refused, admit, rateHeaders } from './access';
+import { findAsset, listAssets, listCategories, listComputers } from './reads';
+import { issueToken } from './tokens';
+import { updateAsset, updateAssets } from './updates';
+
+const ASSETS = '/v1/inventory/assets';
+const IDENTIFIED = `${ASSETS}/`;
+
+type Headers = Readonly<Record<string, string | number>>;
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const [path = '', query = ''] = (request.url ?? '').split('?', 2);
+  if (request.method === 'GET') return read(request, response, path, query);
+  if (request.method === 'PATCH') return update(request, response, path);
+  if (path !== '/oauth/token') throw new Refused(404);
+  const [token, left] = await issueToken(await textOf(request));
+  send(response, JSON.stringify(token), rateHeaders('token', left));
+}
+
+async function read(request: IncomingMessage, response: ServerResponse, path: string, query: string): Promise<void> {
+  const { claims, left } = await admit(request.headers.authorization, 'read');
+  const headers = rateHeaders('read', left);
+  if (path === ASSETS) send(response, JSON.stringify(await listAssets(claims, query)), headers);
+  else if (path.startsWith(IDENTIFIED)) {
+    const [asset, version] = await findAsset(claims, path.slice(IDENTIFIED.length));
+    send(response, JSON.stringify(asset), { ...headers, ETag: `"${version}"` });
+  } else if (path === '/v1/computers') send(response, JSON.stringify(await listComputers(claims, query)), headers);
+  else if (path === '/v1/inventory/categories') send(response, JSON.stringify(listCategories()), headers);
+  else throw new Refused(404);
+}
+
+async function update(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+  const { claims, left } = await admit(request.headers.authorization, 'write');
+  const [body, requestId] = [await textOf(request), randomUUID()];
+  const key = request.headers['idempotency-key'] as string;
+  const write = { method: 'PATCH', path, key, requestId, body };
+  const outcome =
+    path === ASSETS
+      ? await updateAssets(claims, write)
+      : await updateAsset(claims, write, path.slice(IDENTIFIED.length));
+  send(response, outcome.body, {
+    ...rateHeaders('write', left),
+    ...(outcome.entityTag === null ? {} : { ETag: outcome.entityTag }),
+    ...(outcome.replayed ? { 'Idempotent-Replayed': 'true' } : {}),
+    'X-Request-Id': requestId,
+  });
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+function send(response: ServerResponse, body: string, headers: Headers): void {
+  response.writeHead(200, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    'X-Request-Id': randomUUID(),
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-store',
+    ...headers,
+  });
+  response.end(body);
+}
+
+const server = createServer((request, response) => {
+  answer(request, response).catch((error: unknown) => {
+    if (!(error instanceof Refused)) console.error(error);
+    response.writeHead(error instanceof Refused ? error.status : 500).end();
+  });
+});
+
+server.listen(0, '127.0.0.1', () => tellMeasurements((server.address() as AddressInfo).port));

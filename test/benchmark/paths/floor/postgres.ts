@@ -1,0 +1,54 @@
+import { Pool, type PoolClient, escapeLiteral } from 'pg';
+import { PREPARED } from './update-statements';
+
+/** As the API's sessions: one plan for every value, from the indexes. */
+export const pool = new Pool({
+  connectionString: process.env['DATABASE_URL'] as string,
+  max: 10,
+  options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off',
+});
+
+/** One that has {@link PREPARED}. */
+const prepared = new WeakSet<PoolClient>();
+
+export type Value = string | number | null;
+
+const literal = (value: Value): string => (value === null ? 'NULL' : escapeLiteral(String(value)));
+
+/** A call of a prepared statement, as text. */
+export const call = (name: keyof typeof PREPARED, ...values: readonly Value[]): string =>
+  values.length === 0 ? `EXECUTE ${name}` : `EXECUTE ${name}(${values.map(literal).join(', ')})`;
+
+/** Several statements in one message, and so in one round trip; the rows of each. */
+export async function runTogether(
+  client: PoolClient,
+  statements: readonly string[],
+): Promise<readonly (readonly (string | null)[][])[]> {
+  const results: unknown = await client.query({
+    text: statements.join(';'),
+    rowMode: 'array',
+    types: { getTypeParser: () => (value: string) => value },
+  });
+  return (Array.isArray(results) ? results : [results]).map(({ rows }: { rows: (string | null)[][] }) => rows);
+}
+
+/** Runs `work` on a connection of its own, whose transaction is rolled back when it throws. */
+export async function onConnection<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect();
+  try {
+    if (!prepared.has(client)) {
+      await client.query(
+        Object.entries(PREPARED)
+          .map(([name, { types, text }]) => `PREPARE ${name}${types} AS ${text}`)
+          .join(';'),
+      );
+      prepared.add(client);
+    }
+    const result = await work(client);
+    client.release();
+    return result;
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}

@@ -1,0 +1,101 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import type { QueryConfig } from 'pg';
+import { ASSET_COLUMNS, FIND_ASSET, listStatement } from '../../../../libs/inventory/src/typeorm/asset-statements';
+import { type Claims, Refused } from './access';
+import { type Row, toAsset, toComputer } from './items';
+import { pool } from './postgres';
+
+const COMPUTER_COLUMNS = `id, public_id, name, operating_system, os_version, serial_number, owner_id, is_monitored,
+  (extract(epoch FROM last_checked_at) * 1000)::bigint, tags, agent_version, antivirus_installed,
+  disk_encryption_enabled, password_manager_installed, screen_lock_enabled`;
+
+const LIST_ASSETS = listStatement('all', 0, true);
+const LIST_COMPUTERS = {
+  name: 'list_computers',
+  text: `
+    SELECT total.n, ${COMPUTER_COLUMNS}
+      FROM (SELECT coalesce(sum(n), 0) AS n FROM visible_computer_count WHERE workspace_id = $1) AS total
+      LEFT JOIN LATERAL (
+        SELECT * FROM visible_computer WHERE workspace_id = $1 AND id > $2::bigint ORDER BY id LIMIT $3::int
+      ) AS page ON true
+     ORDER BY id`,
+};
+
+const CATEGORIES = [
+  { key: 'CLOUD', displayLabel: 'Cloud resources' },
+  { key: 'COMPUTER', displayLabel: 'Computers' },
+  { key: 'CUSTOM', displayLabel: 'Custom assets' },
+  { key: 'INFORMATION', displayLabel: 'Information assets' },
+  { key: 'EMPLOYEE', displayLabel: 'Employees' },
+];
+
+const cursorKey = randomBytes(32);
+
+/** Rows as Postgres sends them: arrays of text. */
+async function rowsOf(statement: QueryConfig, values: readonly (string | null)[]): Promise<Row[]> {
+  const { rows } = await pool.query<(string | null)[]>({
+    ...statement,
+    values: [...values],
+    rowMode: 'array',
+    types: { getTypeParser: () => (value: string) => value },
+  });
+  return rows;
+}
+
+export async function listAssets({ workspace }: Claims, query: string): Promise<object> {
+  const { size, after } = pageOf(query);
+  const rows = await rowsOf(LIST_ASSETS, [workspace, after, String(size + 1), null]);
+  return toPage(rows, size, (row) => toAsset(row, 1));
+}
+
+export async function listComputers({ workspace }: Claims, query: string): Promise<object> {
+  const { size, after } = pageOf(query);
+  const rows = await rowsOf(LIST_COMPUTERS, [workspace, after, String(size + 1)]);
+  return toPage(rows, size, (row) => toComputer(row, 1));
+}
+
+/** The asset, and its version. */
+export async function findAsset({ workspace }: Claims, id: string): Promise<readonly [object, string]> {
+  const [row] = await rowsOf(FIND_ASSET, [workspace, id]);
+  if (!row) throw new Refused(404);
+  return [toAsset(row, 0), row[ASSET_COLUMNS.length - 1] as string];
+}
+
+export function listCategories(): object {
+  return { results: CATEGORIES, pageInfo: { hasNextPage: false, endCursor: null, totalCount: CATEGORIES.length } };
+}
+
+function pageOf(query: string): { readonly size: number; readonly after: string } {
+  if (query === '') return { size: 25, after: '0' };
+  const parameters = new URLSearchParams(query);
+  const cursor = parameters.get('pageCursor');
+  return { size: Number(parameters.get('pageSize') ?? 25), after: cursor === null ? '0' : positionOf(cursor) };
+}
+
+function toPage(rows: readonly Row[], size: number, toItem: (row: Row) => object): object {
+  const page = rows.slice(0, size);
+  const hasNextPage = rows.length > size;
+  return {
+    results: page.filter((row) => row[1] !== null).map(toItem),
+    pageInfo: {
+      hasNextPage,
+      endCursor: hasNextPage ? cursorOf(page.at(-1)?.[1] as string) : null,
+      totalCount: Number(rows[0]?.[0]),
+    },
+  };
+}
+
+function cursorOf(position: string): string {
+  const iv = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', cursorKey, iv);
+  const sealed = Buffer.concat([cipher.update(JSON.stringify([position, {}])), cipher.final()]);
+  return Buffer.concat([iv, sealed, cipher.getAuthTag()]).toString('base64url');
+}
+
+function positionOf(cursor: string): string {
+  const bytes = Buffer.from(cursor, 'base64url');
+  const decipher = createDecipheriv('aes-256-gcm', cursorKey, bytes.subarray(0, 12)).setAuthTag(bytes.subarray(-16));
+  const text = Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString();
+  const [position] = JSON.parse(text) as [string];
+  return position;
+}

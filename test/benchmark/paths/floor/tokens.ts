@@ -1,0 +1,62 @@
+import { createHmac, createPrivateKey, randomUUID, sign, timingSafeEqual } from 'node:crypto';
+import { type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { Refused, chargeToken, setGeneration } from './access';
+import { pool } from './postgres';
+
+const LIFETIME_SECONDS = 3_600;
+const ADDRESS = 'https://api.example.test';
+
+const FIND = {
+  name: 'find_application',
+  text: 'SELECT id, workspace_id, secret_digest, scopes FROM application WHERE client_id = $1 AND NOT disabled',
+};
+const BEGIN = {
+  name: 'begin_generation',
+  text: `UPDATE application SET generation = $3, jti = $4, issued_at = now()
+          WHERE workspace_id = $1 AND id = $2 AND generation < $3`,
+};
+
+const privateKey = createPrivateKey(readFileSync(process.env['SIGNING_KEY'] as string));
+const pepper = readFileSync(process.env['SECRET_PEPPER'] as string);
+const inThread = promisify(
+  (bytes: Buffer, key: KeyObject, done: (error: Error | null, signature?: Buffer) => void): void =>
+    void sign('RSA-SHA256', bytes, key, done),
+);
+const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+let lastGeneration = 0;
+
+/** The token, and what is left of its client's bucket. The signature is made while Postgres commits its generation. */
+export async function issueToken(form: string): Promise<readonly [object, number]> {
+  const fields = new URLSearchParams(form);
+  const clientId = fields.get('client_id') ?? '';
+  const { rows } = await pool.query<{ id: string; workspace_id: string; secret_digest: Buffer; scopes: string[] }>({
+    ...FIND,
+    values: [clientId],
+  });
+  const [application] = rows;
+  const presented = createHmac('sha256', pepper)
+    .update(fields.get('client_secret') ?? '')
+    .digest();
+  if (!application || !timingSafeEqual(presented, application.secret_digest)) throw new Refused(401);
+  const left = await chargeToken(clientId);
+  lastGeneration = Math.max(lastGeneration + 1, Date.now() * 1_000);
+  const [generation, tokenId, now] = [lastGeneration, randomUUID(), Math.floor(Date.now() / 1_000)];
+  const { id, workspace_id: workspace, scopes } = application;
+  const scope = scopes.join(' ');
+  const claims = {
+    ...{ iss: ADDRESS, aud: ADDRESS, sub: clientId, client_id: clientId, application: id, workspace, scope },
+    ...{ generation, jti: tokenId, iat: now, nbf: now, exp: now + LIFETIME_SECONDS },
+  };
+  const signed = `${base64url({ alg: 'RS256', typ: 'at+jwt', kid: 'floor' })}.${base64url(claims)}`;
+  const [signature, { rowCount }] = await Promise.all([
+    inThread(Buffer.from(signed), privateKey),
+    pool.query({ ...BEGIN, values: [workspace, id, generation, tokenId] }),
+  ]);
+  if (rowCount !== 1) throw new Refused(503);
+  await setGeneration(clientId, generation);
+  const token = `${signed}.${(signature as Buffer).toString('base64url')}`;
+  return [{ access_token: token, expires_in: LIFETIME_SECONDS, token_type: 'Bearer', scope }, left];
+}

@@ -1,0 +1,126 @@
+import { createHmac, hash, randomBytes } from 'node:crypto';
+import type { PoolClient } from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { ASSET_COLUMNS } from '../../../../libs/inventory/src/typeorm/asset-statements';
+import { type Claims, Refused } from './access';
+import { CLASSIFICATIONS, type Row, toAsset } from './items';
+import { call, onConnection, runTogether } from './postgres';
+
+const VERSION = ASSET_COLUMNS.length - 1;
+const auditKey = randomBytes(32);
+
+/** Classification and description, which is what the benchmark writes. */
+interface Patch {
+  readonly classification: string;
+  readonly description: string;
+}
+
+export interface Write {
+  readonly method: string;
+  readonly path: string;
+  readonly key: string;
+  readonly requestId: string;
+  readonly body: string;
+}
+
+export interface WriteAnswer {
+  readonly body: string;
+  readonly entityTag: string | null;
+  readonly replayed: boolean;
+}
+
+export function updateAsset(claims: Claims, write: Write, id: string): Promise<WriteAnswer> {
+  const patch = JSON.parse(write.body) as Patch;
+  return answerOnce(claims, write, patch, [id], ([row]) => {
+    if (!row) throw new Refused(404);
+    const updated = patched(row, patch);
+    return { body: JSON.stringify(toAsset(updated, 0)), entityTag: `"${updated[VERSION]}"` };
+  });
+}
+
+export function updateAssets(claims: Claims, write: Write): Promise<WriteAnswer> {
+  const { ids, patch } = JSON.parse(write.body) as { readonly ids: readonly string[]; readonly patch: Patch };
+  return answerOnce(claims, write, patch, [...new Set(ids)], (rows, wanted) => {
+    const summary = { successfulUpdates: rows.length, failedUpdates: wanted - rows.length, failures: [] };
+    return { body: JSON.stringify(summary), entityTag: null };
+  });
+}
+
+/** Two round trips: what is asked, and what is written with the commit. The answer of a known key ends after the first. */
+async function answerOnce(
+  claims: Claims,
+  write: Write,
+  patch: Patch,
+  ids: readonly string[],
+  toAnswer: (rows: readonly Row[], wanted: number) => Omit<WriteAnswer, 'replayed'>,
+): Promise<WriteAnswer> {
+  const { workspace, application } = claims;
+  const keyHash = hash('sha256', write.key);
+  const fingerprint = hash('sha256', [write.method, write.path, write.body].join('\n'));
+  const lock = BigInt.asIntN(64, BigInt(`0x${hash('sha256', `${application}\n${keyHash}`).slice(0, 16)}`));
+  const wanted = `{${ids.join(',')}}`;
+  return onConnection(async (client) => {
+    const [, , locked, records, rows = []] = await runTogether(client, [
+      'BEGIN',
+      call('set_scope', workspace),
+      call('try_lock', lock.toString()),
+      call('find_record', workspace, application, keyHash),
+      call('lock_assets', workspace, wanted),
+    ]);
+    const record = records?.[0];
+    if (record || locked?.[0]?.[0] !== 't') {
+      await client.query('ROLLBACK');
+      if (!record || record[0] !== fingerprint) throw new Refused(409);
+      return { body: record[1] as string, entityTag: record[2] ?? null, replayed: true };
+    }
+    if (rows.some((row) => row[2] === '15')) throw new Refused(403);
+    const answer = toAnswer(rows, ids.length);
+    await keep(client, claims, { ...write, keyHash, fingerprint }, { rows, wanted, patch, answer });
+    return { ...answer, replayed: false };
+  });
+}
+
+async function keep(
+  client: PoolClient,
+  { workspace, application, client_id: clientId }: Claims,
+  { requestId, keyHash, fingerprint }: Write & { readonly keyHash: string; readonly fingerprint: string },
+  change: {
+    readonly rows: readonly Row[];
+    readonly wanted: string;
+    readonly patch: Patch;
+    readonly answer: Omit<WriteAnswer, 'replayed'>;
+  },
+): Promise<void> {
+  const { rows, wanted, patch, answer } = change;
+  const occurredAt = new Date().toISOString();
+  const events = rows.map((row) => {
+    const [id, changes] = [uuidv7(), changesOf(row, patch)];
+    const event = { workspace, id, occurredAt, assetId: row[1], application, clientId, requestId, keyHash, changes };
+    const mac = createHmac('sha256', auditKey).update(JSON.stringify(event)).digest('hex');
+    return { id, asset_id: row[1], changes, mac };
+  });
+  const code = CLASSIFICATIONS.indexOf(patch.classification);
+  const author = [application, clientId, requestId, keyHash];
+  await runTogether(client, [
+    call('update_assets', workspace, wanted, code, patch.description),
+    call('insert_events', workspace, occurredAt, ...author, JSON.stringify(events)),
+    call('insert_record', workspace, application, keyHash, fingerprint, answer.body, answer.entityTag),
+    'COMMIT',
+  ]);
+}
+
+function changesOf(row: Row, { classification, description }: Patch): object {
+  return {
+    classification: { old: CLASSIFICATIONS[Number(row[4])], new: classification },
+    description: { old: row[5], new: description },
+  };
+}
+
+/** The row as it will be. */
+function patched(row: Row, { classification, description }: Patch): Row {
+  const changed = [...row];
+  changed[4] = String(CLASSIFICATIONS.indexOf(classification));
+  changed[5] = description;
+  changed[VERSION] = String(Number(row[VERSION]) + 1);
+  return changed;
+}

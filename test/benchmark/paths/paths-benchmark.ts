@@ -1,0 +1,179 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Setting } from '../setting';
+import type { Findings, Measurement } from '../findings';
+import { LOAD_FIGURES, type Load, load, middleOf } from '../load';
+import { type MeasuredProcess } from '../measured-process';
+import { startOther } from '../servers';
+import { medianRatio } from '../statistics';
+import type { Measured } from '../targets';
+import { takeTurns } from '../turns';
+import { assertSameAnswers } from './fairness';
+import { type RequestCosts, requestCosts } from './request-costs';
+import { ROUTES, type Route } from './routes';
+import { type Place, type Site, apiSite, floorSite } from './site';
+
+const CONNECTIONS = 8;
+const TURNS = 2;
+/** A backlog of audit events is sealed within this. */
+const SETTLING_MS = 120_000;
+
+type Variant = 'api' | 'floor' | 'tutorial';
+type Loads = Readonly<Partial<Record<Variant, readonly Load[]>>>;
+
+const READS = ROUTES.filter(({ kind }) => kind === 'read');
+const WRITES = ROUTES.filter(({ kind }) => kind === 'write');
+
+/** Every route over HTTP, with everything on, beside the least that a server for it could cost. */
+export async function benchmarkPaths(setting: Setting): Promise<Findings> {
+  const { cluster, sizes } = setting;
+  // Each server writes to a database of its own, so that neither seals or locks what the other wrote.
+  const read: Place = { database: await cluster.inventory(), size: sizes.served };
+  const written = {
+    api: { database: await cluster.aDatabase(), size: 'M' },
+    floor: { database: await cluster.aDatabase(), size: 'M' },
+  } as const satisfies Record<string, Place>;
+  const loads: Record<string, Loads> = {};
+  Object.assign(loads, await measureReads(setting, read));
+  Object.assign(loads, await measureWrites(setting, written));
+
+  setting.say('  counting what each request asks of Postgres and Redis');
+  const costs = {
+    api: {
+      ...(await requestCosts(cluster, READS, read.database.databaseUrl, (url) => apiSite(cluster, read, url))),
+      ...(await requestCosts(cluster, WRITES, written.api.database.databaseUrl, (url) =>
+        apiSite(cluster, written.api, url),
+      )),
+    },
+    floor: {
+      ...(await requestCosts(cluster, READS, read.database.superuserUrl, (url) => floorSite(cluster, read, url))),
+      ...(await requestCosts(cluster, WRITES, written.floor.database.superuserUrl, (url) =>
+        floorSite(cluster, written.floor, url),
+      )),
+    },
+  };
+  for (const { database } of Object.values(written)) await database.drop();
+  return {
+    measurements: [
+      ...Object.entries(loads).flatMap(([route, variants]) => measurementsOf(route, variants)),
+      ...Object.entries(costs).flatMap(([variant, routes]) => countsOf(variant, routes)),
+    ],
+    measured: { ...loadTargets(loads), ...countTargets(costs.api) },
+  };
+}
+
+async function measureReads(setting: Setting, place: Place): Promise<Record<string, Loads>> {
+  const { cluster } = setting;
+  const api = await apiSite(cluster, place);
+  const floor = await floorSite(cluster, place);
+  await assertSameAnswers(READS, api, floor);
+  const loads: Record<string, Loads> = {};
+  for (const route of READS) {
+    if (route.name !== 'list') {
+      loads[route.name] = await measureRoute(setting, route, { api, floor });
+      continue;
+    }
+    const tutorial = await startTutorial(setting, place);
+    loads[route.name] = await measureRoute(setting, route, { api, floor, tutorial: { ...api, server: tutorial } });
+    await tutorial.stop();
+    await place.database.admin.query('DROP INDEX tutorial_tag, tutorial_key, tutorial_order');
+  }
+  await api.server.stop();
+  await floor.server.stop();
+  return loads;
+}
+
+/** With what the schema of a tutorial has: keys of one column, and an index on what it sorts by. */
+async function startTutorial({ cluster }: Setting, { database }: Place): Promise<MeasuredProcess> {
+  await database.admin.query(`
+    CREATE INDEX tutorial_tag ON asset_tag (asset_id);
+    CREATE INDEX tutorial_key ON tag_key (id);
+    CREATE INDEX tutorial_order ON asset (workspace_id, created_at, id)`);
+  await database.admin.query('VACUUM ANALYZE');
+  return startOther('paths/tutorial-child.ts', cluster, database.superuserUrl);
+}
+
+async function measureWrites(
+  setting: Setting,
+  places: Readonly<Record<'api' | 'floor', Place>>,
+): Promise<Record<string, Loads>> {
+  const api = await apiSite(setting.cluster, places.api);
+  const floor = await floorSite(setting.cluster, places.floor);
+  const loads: Record<string, Loads> = {};
+  for (const route of WRITES) loads[route.name] = await measureRoute(setting, route, { api, floor });
+  await api.server.stop();
+  await floor.server.stop();
+  return loads;
+}
+
+async function measureRoute(
+  { cluster, sizes, say }: Setting,
+  route: Route,
+  sites: Readonly<Partial<Record<Variant, Site>>>,
+): Promise<Loads> {
+  say(`  ${route.name}: ${Object.keys(sites).join(', ')} in turn`);
+  const sources = new Map<string, Awaited<ReturnType<Route['source']>>>();
+  for (const [variant, site] of Object.entries(sites)) sources.set(variant, await route.source(site));
+  return takeTurns(
+    Object.keys(sites) as Variant[],
+    { rounds: sizes.rounds, turns: TURNS },
+    (variant) => {
+      const site = sites[variant] as Site;
+      const settle = route.kind === 'write' && variant === 'api' ? () => allSealed(site) : undefined;
+      const options = { seconds: sizes.secondsPerTurn, connections: CONNECTIONS, ...(settle && { settle }) };
+      return load(site.server, cluster, sources.get(variant) ?? [], options);
+    },
+    middleOf,
+  );
+}
+
+/** The API's own work for its updates ends when their audit events are sealed. */
+async function allSealed({ database }: Site): Promise<void> {
+  for (const deadline = Date.now() + SETTLING_MS; ; await delay(100)) {
+    const { rowCount } = await database.admin.query('SELECT 1 FROM audit_event WHERE sequence IS NULL LIMIT 1');
+    if (rowCount === 0) return;
+    if (Date.now() > deadline) throw new Error('Audit events remain unsealed.');
+  }
+}
+
+function measurementsOf(route: string, variants: Loads): Measurement[] {
+  return Object.entries(variants).flatMap(([variant, loads]) =>
+    Object.entries(LOAD_FIGURES).map(([name, [figure, unit]]) => {
+      const values = loads.map((one) => one[name as keyof Load]);
+      return { subject: route, variant, figure, unit, values };
+    }),
+  );
+}
+
+function countsOf(variant: string, routes: Readonly<Record<string, RequestCosts>>): Measurement[] {
+  return Object.entries(routes).flatMap(([subject, { roundTrips, statements, commands }]) => [
+    { subject, variant, figure: 'round trips to Postgres', unit: '', values: [roundTrips] },
+    { subject, variant, figure: 'statements', unit: '', values: [statements] },
+    { subject, variant, figure: 'commands to Redis', unit: '', values: [commands] },
+  ]);
+}
+
+function loadTargets({ list = {} }: Readonly<Record<string, Loads>>): Measured {
+  const ratio = (figure: keyof Load, of: Variant, to: Variant): number =>
+    medianRatio(
+      (list[of] ?? []).map((one) => one[figure]),
+      (list[to] ?? []).map((one) => one[figure]),
+    );
+  return {
+    'list-cpu': ratio('serverCpu', 'api', 'floor'),
+    'list-throughput': ratio('requestsPerSecond', 'api', 'floor'),
+    'list-tutorial': ratio('requestsPerSecond', 'api', 'tutorial'),
+  };
+}
+
+function countTargets(costs: Readonly<Record<string, RequestCosts>>): Measured {
+  const most = (cost: keyof RequestCosts, routes: readonly string[]): number =>
+    Math.max(...routes.map((route) => costs[route]?.[cost] ?? Number.NaN));
+  const reads = READS.map(({ name }) => name);
+  const updates = ['update', 'bulk of 100', 'replay'];
+  return {
+    'read-redis': most('commands', reads),
+    'read-postgres': most('roundTrips', reads),
+    'update-redis': most('commands', updates),
+    'update-postgres': most('roundTrips', updates),
+  };
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import type { LoadRequest, LoadSource } from '../load';
+import { formOf } from '../servers';
+import type { Site } from './site';
+
+const ASSETS = '/v1/inventory/assets';
+/** Different assets that are asked for in turn. */
+const ASKED = 200;
+const REPLAYED = 64;
+const BULK = 100;
+const CLASSIFICATIONS = ['UNKNOWN', 'PUBLIC', 'INTERNAL', 'CONFIDENTIAL'];
+
+/** One kind of request, and what of it to send to a site. */
+export interface Route {
+  readonly name: string;
+  readonly kind: 'read' | 'write';
+  /** Whether two answers to one request say the same, apart from cursors. */
+  readonly comparable: boolean;
+  source(site: Site): Promise<LoadSource>;
+}
+
+const get =
+  (path: string) =>
+  ({ authorization }: Site): Promise<LoadSource> =>
+    Promise.resolve([{ method: 'GET', path, headers: { authorization } }]);
+
+export const ROUTES: readonly Route[] = [
+  { name: 'list', kind: 'read', comparable: true, source: get(ASSETS) },
+  { name: 'by id', kind: 'read', comparable: true, source: byId },
+  { name: 'computers', kind: 'read', comparable: true, source: get('/v1/computers') },
+  { name: 'categories', kind: 'read', comparable: true, source: get('/v1/inventory/categories') },
+  { name: 'token', kind: 'write', comparable: false, source: tokens },
+  { name: 'update', kind: 'write', comparable: false, source: updates },
+  { name: 'bulk of 100', kind: 'write', comparable: false, source: bulks },
+  { name: 'replay', kind: 'write', comparable: false, source: replays },
+];
+
+async function byId(site: Site): Promise<LoadSource> {
+  const ids = await assetIds(site);
+  const headers = { authorization: site.authorization };
+  return ids.slice(0, ASKED).map((id): LoadRequest => ({ method: 'GET', path: `${ASSETS}/${id}`, headers }));
+}
+
+function tokens({ applications }: Site): Promise<LoadSource> {
+  let sent = 0;
+  return Promise.resolve(() => {
+    const application = applications[(sent += 1) % applications.length] as (typeof applications)[number];
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    return { method: 'POST', path: '/oauth/token', headers, body: formOf(application).toString() };
+  });
+}
+
+async function updates(site: Site): Promise<LoadSource> {
+  const ids = await assetIds(site);
+  let sent = 0;
+  return () => {
+    sent += 1;
+    return patch(site, `${ASSETS}/${ids[sent % ids.length]}`, governance(sent));
+  };
+}
+
+async function bulks(site: Site): Promise<LoadSource> {
+  const ids = await assetIds(site);
+  let sent = 0;
+  return () => {
+    sent += 1;
+    const chosen = Array.from({ length: BULK }, (_, index) => ids[(sent * BULK + index) % ids.length]);
+    return patch(site, ASSETS, { ids: chosen, patch: governance(sent) });
+  };
+}
+
+/** Updates that were made once before the load begins. */
+async function replays(site: Site): Promise<LoadSource> {
+  const ids = await assetIds(site);
+  const requests = ids.slice(0, REPLAYED).map((id, index) => patch(site, `${ASSETS}/${id}`, governance(index)));
+  for (const request of requests) await answerTo(site, request);
+  return requests;
+}
+
+/** A description that none had before, so that every update changes something. */
+const governance = (count: number): object => ({
+  classification: CLASSIFICATIONS[count % 4],
+  description: `Reviewed ${count} at ${process.hrtime.bigint()}`,
+});
+
+const patch = ({ authorization }: Site, path: string, body: object): LoadRequest => ({
+  method: 'PATCH',
+  path,
+  headers: { authorization, 'idempotency-key': randomUUID(), 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
+
+/** Visible assets that may be written, in no order. */
+async function assetIds({ database, workspace }: Site): Promise<readonly string[]> {
+  const { rows } = await database.admin.query<{ id: string }>(
+    `SELECT public_id AS id FROM (
+       SELECT public_id FROM asset
+        WHERE workspace_id = $1 AND facet IS NOT NULL AND sub_key <> 15 ORDER BY id LIMIT 10000) AS first
+      ORDER BY md5(public_id::text)`,
+    [workspace],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** One request and its answer. Throws unless it is 200. */
+export async function answerTo({ server }: Site, request: LoadRequest): Promise<unknown> {
+  const { method, path, headers, body } = request;
+  const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers, body });
+  const text = await answer.text();
+  if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+  return JSON.parse(text);
+}

@@ -1,0 +1,60 @@
+import { BENCHMARKS } from '../benchmarks';
+import type { Measurement } from '../findings';
+import { type Recorded, type Recording, verdictsOf } from '../recording';
+import { formatSpread } from '../statistics';
+import { formatBound, formatMeasured } from '../targets';
+import { plotsOf } from './plots';
+
+const distinct = (values: readonly string[]): string[] => [...new Set(values)];
+
+/** The report: what is held to what, then every figure of every benchmark. */
+export function toMarkdown(recording: Recording): string {
+  const { cores, processor, memoryGigabytes, system, node } = recording.machine;
+  const sections = [
+    '# Recorded benchmarks',
+    'Written by `npm run bench -- --report` from [`results.json`](results.json); [benchmarks](../benchmarks.md) says what ' +
+      'each measures. Figures are medians of the rounds, the least and the most in brackets.',
+    `${cores} cores (${processor}), ${memoryGigabytes} GB, ${system}, Node ${node.slice(1)}.`,
+    '## Targets',
+    targetTable(recording),
+    ...Object.entries(recording.benchmarks).flatMap(([name, recorded]) => section(name, recorded)),
+  ];
+  return `${sections.join('\n\n')}\n`;
+}
+
+function targetTable(recording: Recording): string {
+  const rows = verdictsOf(recording, 'all').map((verdict) => {
+    const size = recording.benchmarks[verdict.benchmark]?.size ?? '–';
+    return [verdict.what, formatMeasured(verdict), formatBound(verdict), verdict.met ? 'met' : '**missed**', size];
+  });
+  return table(['measured', 'result', 'target', '', 'size'], rows);
+}
+
+function section(name: string, { size, measurements }: Recorded): string[] {
+  const plots = plotsOf(name, measurements).map(({ title, file }) => `![${title}](${file})`);
+  return [`## ${name}`, `${BENCHMARKS[name]?.what ?? ''} (size: ${size})`, ...plots, figuresTable(measurements)];
+}
+
+/** A row for each subject and variant, a column for each figure. */
+function figuresTable(measurements: readonly Measurement[]): string {
+  const columns = distinct(measurements.map(columnOf));
+  const rows = distinct(measurements.map(rowOf)).map((row) => {
+    const ofRow = measurements.filter((one) => rowOf(one) === row);
+    const cells = columns.map((column) => {
+      const found = ofRow.find((one) => columnOf(one) === column);
+      return found ? formatSpread(found.values) : '';
+    });
+    const [first] = ofRow as [Measurement];
+    return [first.subject, first.variant, ...cells];
+  });
+  return table(['', '', ...columns], rows);
+}
+
+const columnOf = ({ figure, unit }: Measurement): string => (unit === '' ? figure : `${figure}, ${unit}`);
+const rowOf = ({ subject, variant }: Measurement): string => `${subject}\n${variant}`;
+
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(heads), line(heads.map(() => '---')), ...rows.map(line)].join('\n');
+}

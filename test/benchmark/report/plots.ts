@@ -1,0 +1,98 @@
+import type { Measurement } from '../findings';
+import { spreadOf } from '../statistics';
+
+export interface Plot {
+  readonly title: string;
+  readonly file: string;
+  /** By vega-lite. */
+  readonly specification: Readonly<Record<string, unknown>>;
+}
+
+interface Bars {
+  readonly file: string;
+  readonly title: string;
+  readonly shows: (measurement: Measurement) => boolean;
+  /** By how much the bars of a plot may differ to be seen together: orders of magnitude, or not. */
+  readonly scale: 'linear' | 'log';
+}
+
+const figure =
+  (name: string) =>
+  (measurement: Measurement): boolean =>
+    measurement.figure === name;
+
+/** The plots of each benchmark. */
+const PLOTS: Readonly<Record<string, readonly Bars[]>> = {
+  paths: [
+    {
+      file: 'paths-cpu.svg',
+      title: 'CPU of the server for a request, µs',
+      shows: figure('CPU of the server'),
+      scale: 'log',
+    },
+    {
+      file: 'paths-throughput.svg',
+      title: 'Requests a second',
+      shows: figure('requests a second'),
+      scale: 'log',
+    },
+    {
+      file: 'paths-postgres.svg',
+      title: 'CPU of Postgres for a request, µs',
+      shows: figure('CPU of Postgres'),
+      scale: 'log',
+    },
+  ],
+  filters: [
+    { file: 'filters-p50.svg', title: 'p50 of a page of 25, ms', shows: figure('p50'), scale: 'linear' },
+    { file: 'filters-buffers.svg', title: 'Buffers of a page of 25', shows: figure('buffers'), scale: 'linear' },
+  ],
+  import: [{ file: 'import-speed.svg', title: 'Records a second', shows: figure('records a second'), scale: 'linear' }],
+  update: [{ file: 'update-time.svg', title: 'Time of one client, ms', shows: figure('time'), scale: 'linear' }],
+  start: [
+    {
+      file: 'replicas.svg',
+      title: 'Requests a second of all replicas together',
+      shows: ({ subject }) => subject === 'replicas',
+      scale: 'linear',
+    },
+  ],
+};
+
+export function plotsOf(benchmark: string, measurements: readonly Measurement[]): Plot[] {
+  return (PLOTS[benchmark] ?? []).map(({ file, title, shows, scale }) => {
+    return { file, title, specification: bars(title, measurements.filter(shows), scale) };
+  });
+}
+
+/** A bar for the median of each subject and variant, and a line from the least to the most. */
+function bars(title: string, measurements: readonly Measurement[], scale: Bars['scale']): Plot['specification'] {
+  const values = measurements.map(({ subject, variant, values: rounds }) => ({
+    subject,
+    variant,
+    ...spreadOf(rounds),
+  }));
+  const x = { type: 'quantitative', title: null, scale: { type: scale, zero: scale === 'linear' } };
+  const y = { field: 'subject', type: 'nominal', sort: null, title: null, axis: { labelLimit: 500 } };
+  const offset = { yOffset: { field: 'variant', sort: null } };
+  // A logarithm has no zero to begin at, and the least of all must be seen too.
+  const begin = scale === 'log' ? { x2: { datum: Math.min(...values.map(({ least }) => least)) / 2 } } : {};
+  return {
+    $schema: 'https://vega.github.io/schema/vega-lite/v6.json',
+    title,
+    width: 560,
+    height: { step: 14 },
+    background: 'white',
+    data: { values },
+    layer: [
+      {
+        mark: 'bar',
+        encoding: {
+          ...{ x: { ...x, field: 'median' }, y, ...offset, ...begin },
+          color: { field: 'variant', type: 'nominal', sort: null, title: null },
+        },
+      },
+      { mark: 'rule', encoding: { x: { ...x, field: 'least' }, x2: { field: 'most' }, y, ...offset } },
+    ],
+  };
+}

@@ -1,0 +1,70 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { WorkspaceId } from '#libs/kernel';
+import { loadSettings } from '#libs/platform';
+import { type ArrangedApplication, Arrangement } from '../support/arrangement';
+import type { BenchmarkDatabase } from './benchmark-database';
+import type { Cluster } from './cluster';
+import { MeasuredProcess } from './measured-process';
+
+/** More than any client here can send, so that no measurement meets a limit. */
+const LIMIT = '6000000/6000000';
+export const UNREACHED_LIMITS = { RATE_LIMIT_TOKEN: LIMIT, RATE_LIMIT_READ: LIMIT, RATE_LIMIT_WRITE: LIMIT };
+
+/** Where all servers of a run keep what they share. */
+type Keeping = Pick<Cluster, 'redisUrl' | 'localDir'>;
+
+/** What the API is told by its environment. */
+export function apiEnvironment({ redisUrl, localDir }: Keeping, databaseUrl: string): Record<string, string> {
+  return {
+    NODE_ENV: 'test',
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    LOCAL_DIR: localDir,
+    BASE_URL: 'https://api.example.test',
+    ...UNREACHED_LIMITS,
+  };
+}
+
+/** The application as it is, in a process of its own. The first one makes the keys. */
+export const startApi = (cluster: Keeping, databaseUrl: string): Promise<MeasuredProcess> =>
+  MeasuredProcess.start('api-child.ts', apiEnvironment(cluster, databaseUrl));
+
+/** For the server at this port, whichever it is, once there are keys. */
+export const arrangementAt = (cluster: Keeping, database: BenchmarkDatabase, port: number): Arrangement =>
+  new Arrangement(
+    database.admin,
+    loadSettings(apiEnvironment(cluster, database.databaseUrl)),
+    `http://127.0.0.1:${port}`,
+  );
+
+/** Who asks: an application of the workspace, and its token as a header. */
+export interface Access {
+  readonly application: ArrangedApplication;
+  readonly authorization: string;
+}
+
+/** Of a new application, by a token from the server at this port. */
+export async function accessTo(port: number, arrange: Arrangement, workspace: WorkspaceId): Promise<Access> {
+  const application = await arrange.anApplication(workspace);
+  const body = formOf(application);
+  const answer = await fetch(`http://127.0.0.1:${port}/oauth/token`, { method: 'POST', body });
+  if (answer.status !== 200) throw new Error(`A token request got ${answer.status}: ${await answer.text()}`);
+  const { access_token: token } = (await answer.json()) as { access_token: string };
+  return { application, authorization: `Bearer ${token}` };
+}
+
+export const formOf = ({ clientId, clientSecret }: ArrangedApplication): URLSearchParams =>
+  new URLSearchParams({ grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret });
+
+/** A server of ours that is not the API, told where the services and the keys are; row-level security is not for it. */
+export function startOther(file: string, cluster: Keeping, databaseUrl: string): Promise<MeasuredProcess> {
+  const settings = loadSettings(apiEnvironment(cluster, databaseUrl));
+  const [key = ''] = readdirSync(settings.signingKeysDir).filter((name) => name.endsWith('.pem'));
+  return MeasuredProcess.start(file, {
+    REDIS_URL: cluster.redisUrl,
+    DATABASE_URL: databaseUrl,
+    SIGNING_KEY: join(settings.signingKeysDir, key),
+    SECRET_PEPPER: settings.secretPepperFile,
+  });
+}

@@ -1,0 +1,55 @@
+import type { DemoSize } from '../../libs/inventory/src/domain/demo-inventory';
+
+/** How much a run measures. */
+export interface Sizes {
+  readonly name: 'smoke' | 'reduced' | 'full';
+  /** Rounds of each measurement; within each the variants take turns. */
+  readonly rounds: number;
+  /** Of one variant's turn under load. */
+  readonly secondsPerTurn: number;
+  /** Workspaces whose pages are compared, the smallest first. */
+  readonly workspaces: readonly DemoSize[];
+  /** The workspace that pages over HTTP are read from. */
+  readonly served: DemoSize;
+  readonly importedRecords: number;
+  readonly importRounds: number;
+  /** Of a few assets each. */
+  readonly smallWorkspaces: number;
+  readonly boots: number;
+}
+
+export const SIZES: Readonly<Record<Sizes['name'], Sizes>> = {
+  smoke: {
+    name: 'smoke',
+    rounds: 1,
+    secondsPerTurn: 1,
+    workspaces: ['M'],
+    served: 'M',
+    importedRecords: 10_000,
+    importRounds: 1,
+    smallWorkspaces: 500,
+    boots: 1,
+  },
+  reduced: {
+    name: 'reduced',
+    rounds: 3,
+    secondsPerTurn: 1,
+    workspaces: ['M', 'L'],
+    served: 'L',
+    importedRecords: 250_000,
+    importRounds: 1,
+    smallWorkspaces: 10_000,
+    boots: 3,
+  },
+  full: {
+    name: 'full',
+    rounds: 5,
+    secondsPerTurn: 3,
+    workspaces: ['M', 'L', 'XL'],
+    served: 'L',
+    importedRecords: 1_000_000,
+    importRounds: 3,
+    smallWorkspaces: 100_000,
+    boots: 7,
+  },
+};

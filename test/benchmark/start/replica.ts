@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../../support/free-port';
+import { memoryOf } from '../accounting';
+import { builtFile } from '../built-program';
+
+const LOOK_EVERY_MS = 20;
+const BOOTS_WITHIN_MS = 60_000;
+
+/** The API as operators start it, from the build. */
+export class Replica {
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly port: number,
+    /** From launch until it says that it is ready. */
+    readonly bootSeconds: number,
+  ) {}
+
+  static async start(environment: Readonly<Record<string, string>>): Promise<Replica> {
+    const [port, managementPort] = [await freePort(), await freePort()];
+    const since = performance.now();
+    const child = spawn(process.execPath, [builtFile('apps/api/src/main.ts')], {
+      env: {
+        PATH: process.env['PATH'],
+        ...environment,
+        PORT: String(port),
+        MANAGEMENT_PORT: String(managementPort),
+      },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    try {
+      await ready(child, managementPort, since);
+    } catch (error) {
+      child.kill('SIGKILL');
+      throw error;
+    }
+    return new Replica(child, port, (performance.now() - since) / 1_000);
+  }
+
+  /** In bytes; not a number where the system does not say. */
+  get residentMemory(): number {
+    return memoryOf(this.child.pid ?? 0)?.resident ?? Number.NaN;
+  }
+
+  async stop(): Promise<void> {
+    if (this.child.exitCode !== null) return;
+    const gone = once(this.child, 'exit');
+    this.child.kill('SIGKILL');
+    await gone;
+  }
+}
+
+async function ready(child: ChildProcess, managementPort: number, since: number): Promise<void> {
+  for (; ; await delay(LOOK_EVERY_MS)) {
+    if (child.exitCode !== null) throw new Error(`The API ended with ${child.exitCode} before it was ready.`);
+    if (performance.now() - since > BOOTS_WITHIN_MS) throw new Error('The API does not become ready.');
+    const answer = await fetch(`http://127.0.0.1:${managementPort}/readyz`).catch(() => null);
+    await answer?.arrayBuffer();
+    if (answer?.status === 200) return;
+  }
+}

@@ -1,0 +1,113 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BenchmarkDatabase } from '../benchmark-database';
+import { buildOnce } from '../built-program';
+import type { Findings, Measurement } from '../findings';
+import { cannonade } from '../load';
+import { type Access, accessTo, apiEnvironment, arrangementAt } from '../servers';
+import type { Setting } from '../setting';
+import { median } from '../statistics';
+import { takeTurns } from '../turns';
+import { Replica } from './replica';
+
+const MEGABYTE = 1_000_000;
+/** After the start, so that what it left has been collected or not. */
+const IDLE_MS = 5_000;
+const REPLICAS = [1, 2, 3];
+/** Of all replicas together. */
+const CONNECTIONS = 12;
+
+/** What operators see of the process itself: how soon it serves, what it takes, what more of them bring. */
+export async function benchmarkStart(setting: Setting): Promise<Findings> {
+  const { cluster, sizes, say } = setting;
+  buildOnce(say);
+  const database = await cluster.inventory();
+  const environment = apiEnvironment(cluster, database.databaseUrl);
+  await database.workspace(sizes.served);
+  // The first start makes keys, which no later one does.
+  await (await Replica.start(environment)).stop();
+  const boots: number[] = [];
+  for (let boot = 0; boot < sizes.boots; boot += 1) {
+    const replica = await Replica.start(environment);
+    boots.push(replica.bootSeconds);
+    await replica.stop();
+  }
+  const replicas: Replica[] = [];
+  try {
+    for (const _ of REPLICAS) replicas.push(await Replica.start(environment));
+    return findings(
+      boots,
+      await measureMemory(setting, database, replicas),
+      await measureScale(setting, database, replicas),
+    );
+  } finally {
+    for (const replica of replicas) await replica.stop();
+  }
+}
+
+async function access({ cluster, sizes }: Setting, database: BenchmarkDatabase, replica: Replica): Promise<Access> {
+  const workspace = await database.workspace(sizes.served);
+  return accessTo(replica.port, arrangementAt(cluster, database, replica.port), workspace);
+}
+
+interface Memory {
+  readonly idle: readonly number[];
+  readonly loaded: readonly number[];
+}
+
+async function measureMemory(
+  setting: Setting,
+  database: BenchmarkDatabase,
+  replicas: readonly Replica[],
+): Promise<Memory> {
+  setting.say('  memory');
+  await delay(IDLE_MS);
+  const resident = (): number[] => replicas.map(({ residentMemory }) => residentMemory / MEGABYTE);
+  const idle = resident();
+  const loaded: number[] = [];
+  for (const replica of replicas) {
+    const { authorization } = await access(setting, database, replica);
+    await cannonade(replica.port, [pageOf(authorization)], {
+      seconds: setting.sizes.secondsPerTurn * 5,
+      connections: CONNECTIONS,
+    });
+    loaded.push(replica.residentMemory / MEGABYTE);
+  }
+  return { idle, loaded };
+}
+
+/** Requests a second of so many replicas together. */
+async function measureScale(
+  setting: Setting,
+  database: BenchmarkDatabase,
+  replicas: readonly Replica[],
+): Promise<Record<string, number[]>> {
+  setting.say(`  ${REPLICAS.join(', ')} replicas in turn`);
+  const { authorization } = await access(setting, database, replicas[0] as Replica);
+  return takeTurns(
+    REPLICAS.map(String),
+    { rounds: setting.sizes.rounds, turns: 2 },
+    async (count) => {
+      const serving = replicas.slice(0, Number(count));
+      const options = { seconds: setting.sizes.secondsPerTurn, connections: CONNECTIONS / serving.length };
+      const loads = await Promise.all(serving.map(({ port }) => cannonade(port, [pageOf(authorization)], options)));
+      return loads.reduce((sum, { requestsPerSecond }) => sum + requestsPerSecond, 0);
+    },
+    median,
+  );
+}
+
+const pageOf = (authorization: string) =>
+  ({ method: 'GET', path: '/v1/inventory/assets', headers: { authorization } }) as const;
+
+function findings(boots: readonly number[], memory: Memory, scale: Readonly<Record<string, number[]>>): Findings {
+  const subject = 'a process';
+  const measurements: Measurement[] = [
+    { subject, variant: 'start', figure: 'time to ready', unit: 's', values: boots },
+    { subject, variant: 'idle', figure: 'resident memory', unit: 'MB', values: memory.idle },
+    { subject, variant: 'under load', figure: 'resident memory', unit: 'MB', values: memory.loaded },
+    ...Object.entries(scale).map(([count, values]) => ({
+      ...{ subject: 'replicas', variant: `${count} of them`, figure: 'requests a second', unit: '', values },
+    })),
+  ];
+  return { measurements, measured: { 'boot-time': median(boots), 'idle-memory': Math.max(...memory.idle) } };
+}

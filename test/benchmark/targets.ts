@@ -1,0 +1,144 @@
+import { formatNumber } from './statistics';
+
+export type Bound = { readonly atMost: number } | { readonly atLeast: number };
+
+export interface Target {
+  /** The benchmark that measures it. */
+  readonly benchmark: string;
+  /** What is measured, and against what. */
+  readonly what: string;
+  readonly bound: Bound;
+  /** Of what is no ratio. */
+  readonly unit?: string;
+}
+
+/** What this project holds itself to. All but counts, memory and the start are ratios of measurements of one run. */
+export const TARGETS = {
+  'list-cpu': {
+    benchmark: 'paths',
+    what: 'CPU of the server for a page of 25 assets, against the floor',
+    bound: { atMost: 1.6 },
+  },
+  'list-throughput': {
+    benchmark: 'paths',
+    what: 'throughput of pages of 25 assets, against the floor',
+    bound: { atLeast: 0.65 },
+  },
+  'list-tutorial': {
+    benchmark: 'paths',
+    what: "throughput of pages of 25 assets, against a tutorial's",
+    bound: { atLeast: 30 },
+  },
+  'read-redis': { benchmark: 'paths', what: 'commands to Redis of a read, the most of any path', bound: { atMost: 1 } },
+  'read-postgres': {
+    benchmark: 'paths',
+    what: 'round trips to Postgres of a read, the most of any path',
+    bound: { atMost: 1 },
+  },
+  'update-redis': { benchmark: 'paths', what: 'commands to Redis of an update', bound: { atMost: 1 } },
+  'update-postgres': { benchmark: 'paths', what: 'round trips to Postgres of an update', bound: { atMost: 5 } },
+  'filter-size': {
+    benchmark: 'filters',
+    what: 'p50 of the worst filter and depth in the largest workspace, against one of 10,000 assets',
+    bound: { atMost: 1.3 },
+  },
+  'filter-depth': {
+    benchmark: 'filters',
+    what: 'p50 of the worst filter at the last full page, against its first',
+    bound: { atMost: 1.3 },
+  },
+  'filter-buffers': {
+    benchmark: 'filters',
+    what: 'buffers read for a page of 25, worst filter and depth',
+    bound: { atMost: 300 },
+  },
+  'total-count': {
+    benchmark: 'filters',
+    what: 'a page with its exact total, against COUNT(*) alone',
+    bound: { atMost: 0.5 },
+  },
+  'import-new': {
+    benchmark: 'import',
+    what: 'speed of an import of new records, against a bare COPY',
+    bound: { atLeast: 0.5 },
+  },
+  'import-unchanged': {
+    benchmark: 'import',
+    what: 'speed of an import that changes nothing, against a bare COPY',
+    bound: { atLeast: 1.5 },
+  },
+  'import-memory': {
+    benchmark: 'import',
+    what: 'peak resident memory of an import',
+    bound: { atMost: 300 },
+    unit: 'MB',
+  },
+  'update-bare': {
+    benchmark: 'update',
+    what: 'a single update over HTTP, against its bare transaction',
+    bound: { atMost: 2 },
+  },
+  'bulk-bare': {
+    benchmark: 'update',
+    what: 'a bulk of 100 over HTTP, against its bare transaction',
+    bound: { atMost: 2 },
+  },
+  'replay-first': { benchmark: 'update', what: 'a replay, against the first run', bound: { atMost: 0.5 } },
+  'guards-express': {
+    benchmark: 'auth',
+    what: 'CPU of the guards, against a bare Express route',
+    bound: { atMost: 0.7 },
+  },
+  'token-bare': {
+    benchmark: 'auth',
+    what: 'a token over HTTP, against a signature and one update',
+    bound: { atMost: 1.3 },
+  },
+  'boot-time': { benchmark: 'start', what: 'time from launch to ready', bound: { atMost: 1.5 }, unit: 's' },
+  'idle-memory': { benchmark: 'start', what: 'resident memory when idle', bound: { atMost: 160 }, unit: 'MB' },
+} as const satisfies Readonly<Record<string, Target>>;
+
+export type TargetName = keyof typeof TARGETS;
+
+/** What was measured, by target. */
+export type Measured = Readonly<Partial<Record<TargetName, number>>>;
+
+export interface Verdict extends Target {
+  readonly name: string;
+  /** Null where nothing was measured. */
+  readonly measured: number | null;
+  readonly met: boolean;
+}
+
+/** A target that was not measured, or only as something that is no number, is not met. */
+export function judge(
+  targets: Readonly<Record<string, Target>>,
+  measured: Readonly<Record<string, number>>,
+): Verdict[] {
+  return Object.entries(targets).map(([name, target]) => {
+    const value = measured[name] ?? null;
+    return { ...target, name, measured: value, met: value !== null && holds(target.bound, value) };
+  });
+}
+
+function holds(bound: Bound, value: number): boolean {
+  return 'atMost' in bound ? value <= bound.atMost : value >= bound.atLeast;
+}
+
+export const formatBound = ({ bound, unit }: Target): string =>
+  `at ${'atMost' in bound ? `most ${bound.atMost}` : `least ${bound.atLeast}`}${unit ? ` ${unit}` : ''}`;
+
+export const formatMeasured = ({ measured, unit }: Verdict): string =>
+  measured === null ? 'not measured' : `${formatNumber(measured)}${unit ? ` ${unit}` : ''}`;
+
+/** A line for each target, then one that sums up. */
+export function formatVerdicts(verdicts: readonly Verdict[]): string {
+  const lines = verdicts.map(
+    (verdict) =>
+      `${verdict.met ? 'met   ' : 'MISSED'}  ${verdict.what}: ${formatMeasured(verdict)} (${formatBound(verdict)})`,
+  );
+  const missed = verdicts.filter(({ met }) => !met).length;
+  return [...lines, '', missed === 0 ? 'Every target is met.' : `${missed} of ${verdicts.length} targets missed.`].join(
+    '\n',
+  );
+}
