@@ -7,6 +7,7 @@ import { startTemporaryPostgres } from '../support/temporary-postgres';
 import { startTemporaryRedis } from '../support/temporary-redis';
 import { cpuOfProcesses, cpuOfRedis } from './accounting';
 import { BenchmarkDatabase } from './benchmark-database';
+import { MeasuredProcess } from './measured-process';
 
 /** As in production: an answer is sent when the change is on the disk. */
 const SETTINGS = {
@@ -59,6 +60,7 @@ export class Cluster {
       process.env['TEST_DATABASE_URL'] = postgres.databaseUrl;
       return await work(cluster);
     } finally {
+      await MeasuredProcess.stopAll();
       for (const database of cluster.databases) await database.close().catch(() => undefined);
       redis.disconnect();
       await temporaryRedis.stop();

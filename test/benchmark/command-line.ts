@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
-import { BENCHMARKS, type Benchmark } from './benchmarks';
+import { BENCHMARK_NAMES, type BenchmarkName, CATALOGUE } from './catalogue';
 import { SIZES, type Sizes } from './sizes';
 import { TARGETS, formatBound } from './targets';
 
-const width = Math.max(...Object.keys(BENCHMARKS).map((name) => name.length));
+const width = Math.max(...BENCHMARK_NAMES.map((name) => name.length));
 const list = (lines: readonly (readonly [string, string])[]): string =>
   lines.map(([name, what]) => `  ${name.padEnd(width)}  ${what}`).join('\n');
 
@@ -13,7 +13,7 @@ Measures what the service costs beside the least it could cost, on a Postgres an
 afterwards. Nearly every figure is a ratio of two measurements of the same run, the variants taking turns.
 
 Benchmarks (all of them unless named):
-${list(Object.entries(BENCHMARKS).map(([name, { what }]) => [name, what]))}
+${list(Object.entries(CATALOGUE))}
 
   --full      the sizes that the targets name: 1,000,000 assets served and imported, filters to 10,000,000, 100,000
               workspaces; an hour or two and some 60 GB of disk. Otherwise 1,000,000 assets, in minutes
@@ -36,7 +36,7 @@ Exits with 0 when everything ran (with --check: and every target holds), 1 when 
 export type Command =
   | { readonly say: string; readonly status: number }
   | {
-      readonly benchmarks: Readonly<Record<string, Benchmark>>;
+      readonly benchmarks: readonly BenchmarkName[];
       readonly sizes: Sizes;
       readonly check: boolean;
       readonly report: boolean;
@@ -73,9 +73,8 @@ function roundsOf(text: string): number {
   return rounds;
 }
 
-function chosen(names: readonly string[]): Readonly<Record<string, Benchmark>> {
-  const unknown = names.find((name) => !Object.hasOwn(BENCHMARKS, name));
+function chosen(names: readonly string[]): readonly BenchmarkName[] {
+  const unknown = names.find((name) => !Object.hasOwn(CATALOGUE, name));
   if (unknown !== undefined) throw new Error(`There is no benchmark “${unknown}”.`);
-  if (names.length === 0) return BENCHMARKS;
-  return Object.fromEntries(Object.entries(BENCHMARKS).filter(([name]) => names.includes(name)));
+  return names.length === 0 ? BENCHMARK_NAMES : BENCHMARK_NAMES.filter((name) => names.includes(name));
 }

@@ -33,22 +33,29 @@ export const LOAD_FIGURES: Readonly<Record<keyof Load, readonly [figure: string,
   redisCpu: ['CPU of Redis', 'µs'],
 };
 
-export interface LoadOptions {
-  readonly seconds: number;
-  readonly connections: number;
+export interface LoadOptions extends CannonadeOptions {
   /** Waited for before the CPU is read: what a server does later for what it was asked now. */
   readonly settle?: () => Promise<void>;
 }
+
+export interface CannonadeOptions {
+  /** How long, or how many requests: of a slow server too few would end within a time. */
+  readonly length: { readonly seconds: number } | { readonly requests: number };
+  readonly connections: number;
+}
+
+/** Longer than any answer here takes, in seconds. */
+const PATIENCE_SECONDS = 120;
 
 /** Each connection sends its next request when the one before is answered. Throws unless every answer is 2xx. */
 export async function load(
   server: MeasuredProcess,
   cluster: Pick<Cluster, 'cpuMilliseconds'>,
   source: LoadSource,
-  { seconds, connections, settle = () => Promise.resolve() }: LoadOptions,
+  { settle = () => Promise.resolve(), ...options }: LoadOptions,
 ): Promise<Load> {
   const before = { server: await server.cpuMilliseconds(), ...(await cluster.cpuMilliseconds()) };
-  const result = await cannonade(server.port, source, { seconds, connections });
+  const result = await cannonade(server.port, source, options);
   await settle();
   const after = { server: await server.cpuMilliseconds(), ...(await cluster.cpuMilliseconds()) };
   const each = (of: keyof typeof before): number => ((after[of] - before[of]) / result.total) * 1_000;
@@ -73,7 +80,7 @@ interface Cannonade {
 export async function cannonade(
   port: number,
   source: LoadSource,
-  { seconds, connections }: Pick<LoadOptions, 'seconds' | 'connections'>,
+  { length, connections }: CannonadeOptions,
 ): Promise<Cannonade> {
   const elapsed: number[] = [];
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
@@ -81,7 +88,8 @@ export async function cannonade(
       {
         url: `http://127.0.0.1:${port}`,
         connections,
-        duration: seconds,
+        timeout: PATIENCE_SECONDS,
+        ...('seconds' in length ? { duration: length.seconds } : { amount: length.requests }),
         requests:
           typeof source === 'function'
             ? [{ setupRequest: (request) => ({ ...request, ...source() }) }]

@@ -14,6 +14,13 @@ export function tellMeasurements(port: number, end: () => void = () => process.e
 
 /** A server in a process of its own, so that its CPU can be told from that of its client. */
 export class MeasuredProcess {
+  private static readonly running = new Set<MeasuredProcess>();
+
+  /** Those that a failure left. */
+  static async stopAll(): Promise<void> {
+    await Promise.all([...MeasuredProcess.running].map((one) => one.stop()));
+  }
+
   private constructor(
     private readonly child: ChildProcess,
     readonly port: number,
@@ -31,7 +38,9 @@ export class MeasuredProcess {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     const { port } = await told(child, 'port');
-    return new MeasuredProcess(child, port);
+    const server = new MeasuredProcess(child, port);
+    MeasuredProcess.running.add(server);
+    return server;
   }
 
   /** Milliseconds of CPU since the process began. */
@@ -42,6 +51,8 @@ export class MeasuredProcess {
   }
 
   async stop(): Promise<void> {
+    MeasuredProcess.running.delete(this);
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     const gone = once(this.child, 'exit');
     this.child.disconnect();
     await gone;

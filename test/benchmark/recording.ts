@@ -1,3 +1,4 @@
+import type { BenchmarkName } from './catalogue';
 import type { Findings } from './findings';
 import type { Machine } from './machine';
 import type { Sizes } from './sizes';
@@ -11,7 +12,7 @@ export interface Recorded extends Findings {
 /** What was measured on one machine, as it is kept. */
 export interface Recording {
   readonly machine: Machine;
-  readonly benchmarks: Readonly<Record<string, Recorded>>;
+  readonly benchmarks: Readonly<Partial<Record<BenchmarkName, Recorded>>>;
 }
 
 /** Every target, or those of the benchmarks that were run. */
@@ -20,7 +21,7 @@ export function verdictsOf({ benchmarks }: Recording, which: 'all' | 'run'): Ver
     string,
     number
   >;
-  return judge(TARGETS, measured).filter(({ benchmark }) => which === 'all' || benchmark in benchmarks);
+  return judge(TARGETS, measured).filter(({ benchmark }) => which === 'all' || benchmarks[benchmark]);
 }
 
 /** The newer of each benchmark; of another machine nothing is kept, as figures of two machines say nothing together. */

@@ -1,4 +1,4 @@
-// Runs a benchmark from the TypeScript sources: `npm run bench -- read`.
+// Runs the benchmarks from the TypeScript sources: `npm run bench`.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 

@@ -1,4 +1,5 @@
-import type { Benchmark } from './benchmarks';
+import { BENCHMARKS } from './benchmarks';
+import { type BenchmarkName, CATALOGUE } from './catalogue';
 import { Cluster } from './cluster';
 import { printMeasurements } from './findings';
 import { machine } from './machine';
@@ -7,22 +8,22 @@ import type { Sizes } from './sizes';
 
 /** Runs benchmarks one after the other on one Postgres and one Redis. */
 export async function runBenchmarks(
-  benchmarks: Readonly<Record<string, Benchmark>>,
+  names: readonly BenchmarkName[],
   sizes: Sizes,
   say: (line: string) => void,
 ): Promise<Recording> {
-  const names = Object.keys(benchmarks);
-  const recorded: Record<string, Recorded> = {};
+  const benchmarks: Partial<Record<BenchmarkName, Recorded>> = {};
   const since = Date.now();
   await Cluster.during(say, async (cluster) => {
-    for (const [index, [name, { what, run }]] of Object.entries(benchmarks).entries()) {
-      say(`\n[${index + 1}/${names.length}, ${minutes(Date.now() - since)}] ${name}: ${what}`);
-      recorded[name] = { size: sizes.name, ...(await run({ cluster, sizes, say })) };
-      printMeasurements(recorded[name].measurements, say);
+    for (const [index, name] of names.entries()) {
+      say(`\n[${index + 1}/${names.length}, ${minutes(Date.now() - since)}] ${name}: ${CATALOGUE[name]}`);
+      const findings = await BENCHMARKS[name]({ cluster, sizes, say });
+      benchmarks[name] = { size: sizes.name, ...findings };
+      printMeasurements(findings.measurements, say);
     }
   });
   say(`\nDone in ${minutes(Date.now() - since)}.`);
-  return { machine: machine(), benchmarks: recorded };
+  return { machine: machine(), benchmarks };
 }
 
 const minutes = (milliseconds: number): string =>

@@ -29,10 +29,11 @@ export function medianRatio(of: readonly number[], to: readonly number[]): numbe
   return median(of.map((value, round) => value / (to[round] as number)));
 }
 
-/** Four significant digits at most, and no more than two after the point. */
+/** Three significant digits, and all of a whole number; thousands apart. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return '–';
-  if (Math.abs(value) >= 1_000) return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',');
+  if (Number.isInteger(value) || Math.abs(value) >= 1_000)
+    return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',');
   return value.toFixed(Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2);
 }
 

@@ -1,10 +1,11 @@
+import type { BenchmarkName } from './catalogue';
 import { formatNumber } from './statistics';
 
 export type Bound = { readonly atMost: number } | { readonly atLeast: number };
 
 export interface Target {
   /** The benchmark that measures it. */
-  readonly benchmark: string;
+  readonly benchmark: BenchmarkName;
   /** What is measured, and against what. */
   readonly what: string;
   readonly bound: Bound;

@@ -49,7 +49,7 @@ async function measureGuards(
     { rounds: sizes.rounds, turns: TURNS_OF_GUARDS },
     async (variant) => {
       const { server, path, headers } = variants[variant];
-      const options = { seconds: sizes.secondsPerTurn, connections: CONNECTIONS };
+      const options = { length: { seconds: sizes.secondsPerTurn }, connections: CONNECTIONS };
       return (await load(server, cluster, [{ method: 'GET', path, headers }], options)).serverCpu;
     },
     median,

@@ -1,24 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Setting } from '../setting';
-import type { Findings, Measurement } from '../findings';
-import { LOAD_FIGURES, type Load, load, middleOf } from '../load';
+import type { Findings } from '../findings';
+import { load, middleOf } from '../load';
 import { type MeasuredProcess } from '../measured-process';
 import { startOther } from '../servers';
-import { medianRatio } from '../statistics';
-import type { Measured } from '../targets';
 import { takeTurns } from '../turns';
 import { assertSameAnswers } from './fairness';
-import { type RequestCosts, requestCosts } from './request-costs';
+import { type Loads, type Variant, countTargets, countsOf, loadTargets, measurementsOf } from './path-findings';
+import { requestCosts } from './request-costs';
 import { ROUTES, type Route } from './routes';
 import { type Place, type Site, apiSite, floorSite } from './site';
 
 const CONNECTIONS = 8;
 const TURNS = 2;
+/** Of a turn: each may take a second. */
+const TUTORIAL_REQUESTS = 16;
 /** A backlog of audit events is sealed within this. */
 const SETTLING_MS = 120_000;
-
-type Variant = 'api' | 'floor' | 'tutorial';
-type Loads = Readonly<Partial<Record<Variant, readonly Load[]>>>;
 
 const READS = ROUTES.filter(({ kind }) => kind === 'read');
 const WRITES = ROUTES.filter(({ kind }) => kind === 'write');
@@ -119,7 +117,8 @@ async function measureRoute(
     (variant) => {
       const site = sites[variant] as Site;
       const settle = route.kind === 'write' && variant === 'api' ? () => allSealed(site) : undefined;
-      const options = { seconds: sizes.secondsPerTurn, connections: CONNECTIONS, ...(settle && { settle }) };
+      const length = variant === 'tutorial' ? { requests: TUTORIAL_REQUESTS } : { seconds: sizes.secondsPerTurn };
+      const options = { length, connections: CONNECTIONS, ...(settle && { settle }) };
       return load(site.server, cluster, sources.get(variant) ?? [], options);
     },
     middleOf,
@@ -133,47 +132,4 @@ async function allSealed({ database }: Site): Promise<void> {
     if (rowCount === 0) return;
     if (Date.now() > deadline) throw new Error('Audit events remain unsealed.');
   }
-}
-
-function measurementsOf(route: string, variants: Loads): Measurement[] {
-  return Object.entries(variants).flatMap(([variant, loads]) =>
-    Object.entries(LOAD_FIGURES).map(([name, [figure, unit]]) => {
-      const values = loads.map((one) => one[name as keyof Load]);
-      return { subject: route, variant, figure, unit, values };
-    }),
-  );
-}
-
-function countsOf(variant: string, routes: Readonly<Record<string, RequestCosts>>): Measurement[] {
-  return Object.entries(routes).flatMap(([subject, { roundTrips, statements, commands }]) => [
-    { subject, variant, figure: 'round trips to Postgres', unit: '', values: [roundTrips] },
-    { subject, variant, figure: 'statements', unit: '', values: [statements] },
-    { subject, variant, figure: 'commands to Redis', unit: '', values: [commands] },
-  ]);
-}
-
-function loadTargets({ list = {} }: Readonly<Record<string, Loads>>): Measured {
-  const ratio = (figure: keyof Load, of: Variant, to: Variant): number =>
-    medianRatio(
-      (list[of] ?? []).map((one) => one[figure]),
-      (list[to] ?? []).map((one) => one[figure]),
-    );
-  return {
-    'list-cpu': ratio('serverCpu', 'api', 'floor'),
-    'list-throughput': ratio('requestsPerSecond', 'api', 'floor'),
-    'list-tutorial': ratio('requestsPerSecond', 'api', 'tutorial'),
-  };
-}
-
-function countTargets(costs: Readonly<Record<string, RequestCosts>>): Measured {
-  const most = (cost: keyof RequestCosts, routes: readonly string[]): number =>
-    Math.max(...routes.map((route) => costs[route]?.[cost] ?? Number.NaN));
-  const reads = READS.map(({ name }) => name);
-  const updates = ['update', 'bulk of 100', 'replay'];
-  return {
-    'read-redis': most('commands', reads),
-    'read-postgres': most('roundTrips', reads),
-    'update-redis': most('commands', updates),
-    'update-postgres': most('roundTrips', updates),
-  };
 }

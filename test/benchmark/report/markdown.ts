@@ -1,9 +1,11 @@
-import { BENCHMARKS } from '../benchmarks';
+import { BENCHMARK_NAMES, type BenchmarkName, CATALOGUE } from '../catalogue';
 import type { Measurement } from '../findings';
 import { type Recorded, type Recording, verdictsOf } from '../recording';
 import { formatSpread } from '../statistics';
 import { formatBound, formatMeasured } from '../targets';
 import { plotsOf } from './plots';
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
 
@@ -17,7 +19,7 @@ export function toMarkdown(recording: Recording): string {
     `${cores} cores (${processor}), ${memoryGigabytes} GB, ${system}, Node ${node.slice(1)}.`,
     '## Targets',
     targetTable(recording),
-    ...Object.entries(recording.benchmarks).flatMap(([name, recorded]) => section(name, recorded)),
+    ...BENCHMARK_NAMES.flatMap((name) => section(name, recording.benchmarks[name])),
   ];
   return `${sections.join('\n\n')}\n`;
 }
@@ -30,9 +32,11 @@ function targetTable(recording: Recording): string {
   return table(['measured', 'result', 'target', '', 'size'], rows);
 }
 
-function section(name: string, { size, measurements }: Recorded): string[] {
+function section(name: BenchmarkName, recorded: Recorded | undefined): string[] {
+  if (!recorded) return [];
+  const { size, measurements } = recorded;
   const plots = plotsOf(name, measurements).map(({ title, file }) => `![${title}](${file})`);
-  return [`## ${name}`, `${BENCHMARKS[name]?.what ?? ''} (size: ${size})`, ...plots, figuresTable(measurements)];
+  return [`## ${name}`, `${sentence(CATALOGUE[name])} Size: ${size}.`, ...plots, figuresTable(measurements)];
 }
 
 /** A row for each subject and variant, a column for each figure. */

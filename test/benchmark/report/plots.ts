@@ -1,3 +1,4 @@
+import type { BenchmarkName } from '../catalogue';
 import type { Measurement } from '../findings';
 import { spreadOf } from '../statistics';
 
@@ -22,7 +23,7 @@ const figure =
     measurement.figure === name;
 
 /** The plots of each benchmark. */
-const PLOTS: Readonly<Record<string, readonly Bars[]>> = {
+const PLOTS: Readonly<Partial<Record<BenchmarkName, readonly Bars[]>>> = {
   paths: [
     {
       file: 'paths-cpu.svg',
@@ -59,7 +60,8 @@ const PLOTS: Readonly<Record<string, readonly Bars[]>> = {
   ],
 };
 
-export function plotsOf(benchmark: string, measurements: readonly Measurement[]): Plot[] {
+export function plotsOf(benchmark: BenchmarkName, measurements: readonly Measurement[]): Plot[] {
+  if (measurements.length === 0) return [];
   return (PLOTS[benchmark] ?? []).map(({ file, title, shows, scale }) => {
     return { file, title, specification: bars(title, measurements.filter(shows), scale) };
   });

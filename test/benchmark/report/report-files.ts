@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { BENCHMARK_NAMES } from '../catalogue';
 import { type Recording, merge } from '../recording';
 import { toMarkdown } from './markdown';
 import { plotsOf } from './plots';
@@ -27,7 +28,7 @@ export function renderReport(): void {
   const recording = readRecording();
   if (!recording) throw new Error('Nothing was recorded yet: npm run bench -- --report');
   writeFileSync(REPORT, toMarkdown(recording));
-  const plots = Object.entries(recording.benchmarks).flatMap(([name, { measurements }]) => plotsOf(name, measurements));
+  const plots = BENCHMARK_NAMES.flatMap((name) => plotsOf(name, recording.benchmarks[name]?.measurements ?? []));
   const drawn = plots.map(({ specification, file }) => [specification, join(FOLDER, file)]);
   const { status, stderr } = spawnSync(process.execPath, [join(__dirname, 'draw.mjs')], {
     input: JSON.stringify(drawn),

@@ -67,7 +67,7 @@ async function measureMemory(
   for (const replica of replicas) {
     const { authorization } = await access(setting, database, replica);
     await cannonade(replica.port, [pageOf(authorization)], {
-      seconds: setting.sizes.secondsPerTurn * 5,
+      length: { seconds: setting.sizes.secondsPerTurn * 5 },
       connections: CONNECTIONS,
     });
     loaded.push(replica.residentMemory / MEGABYTE);
@@ -88,7 +88,8 @@ async function measureScale(
     { rounds: setting.sizes.rounds, turns: 2 },
     async (count) => {
       const serving = replicas.slice(0, Number(count));
-      const options = { seconds: setting.sizes.secondsPerTurn, connections: CONNECTIONS / serving.length };
+      const length = { seconds: setting.sizes.secondsPerTurn };
+      const options = { length, connections: CONNECTIONS / serving.length };
       const loads = await Promise.all(serving.map(({ port }) => cannonade(port, [pageOf(authorization)], options)));
       return loads.reduce((sum, { requestsPerSecond }) => sum + requestsPerSecond, 0);
     },

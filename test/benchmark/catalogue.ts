@@ -1,0 +1,14 @@
+/** Every benchmark and what it measures, in the order of a run: the largest workspace joins the shared inventory last. */
+export const CATALOGUE = {
+  paths: 'every route over HTTP beside a server written by hand, and the list beside one as tutorials write it',
+  start: 'time to ready, memory, and what more replicas bring',
+  update: 'a single update, a bulk of 100 and a replay, beside the bare transaction',
+  auth: 'the guards in front of a route, and a token, beside the least they can cost',
+  workspaces: 'pages of many small workspaces',
+  import: 'speed and memory of an import, beside a bare COPY',
+  filters: 'every filter by size and depth: latency, buffers, exact totals',
+} as const;
+
+export type BenchmarkName = keyof typeof CATALOGUE;
+
+export const BENCHMARK_NAMES = Object.keys(CATALOGUE) as BenchmarkName[];

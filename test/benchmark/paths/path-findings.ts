@@ -1,0 +1,56 @@
+import type { Measurement } from '../findings';
+import { LOAD_FIGURES, type Load } from '../load';
+import { medianRatio } from '../statistics';
+import type { Measured } from '../targets';
+import type { RequestCosts } from './request-costs';
+import { ROUTES } from './routes';
+
+export type Variant = 'api' | 'floor' | 'tutorial';
+export type Loads = Readonly<Partial<Record<Variant, readonly Load[]>>>;
+
+const READS = ROUTES.filter(({ kind }) => kind === 'read').map(({ name }) => name);
+const UPDATES = ['update', 'bulk of 100', 'replay'];
+
+export function measurementsOf(route: string, variants: Loads): Measurement[] {
+  return Object.entries(variants).flatMap(([variant, loads]) =>
+    Object.entries(LOAD_FIGURES).map(([name, [figure, unit]]) => {
+      const values = loads.map((one) => one[name as keyof Load]);
+      return { subject: route, variant, figure, unit, values };
+    }),
+  );
+}
+
+export function countsOf(variant: string, routes: Readonly<Record<string, RequestCosts>>): Measurement[] {
+  return Object.entries(routes).flatMap(([subject, { roundTrips, statements, commands }]) => [
+    { subject, variant, figure: 'round trips to Postgres', unit: '', values: [roundTrips] },
+    // The floor sends what an update writes as one text, of which nobody here counts the statements.
+    ...(variant === 'floor' && !READS.includes(subject)
+      ? []
+      : [{ subject, variant, figure: 'statements', unit: '', values: [statements] }]),
+    { subject, variant, figure: 'commands to Redis', unit: '', values: [commands] },
+  ]);
+}
+
+export function loadTargets({ list = {} }: Readonly<Record<string, Loads>>): Measured {
+  const ratio = (figure: keyof Load, of: Variant, to: Variant): number =>
+    medianRatio(
+      (list[of] ?? []).map((one) => one[figure]),
+      (list[to] ?? []).map((one) => one[figure]),
+    );
+  return {
+    'list-cpu': ratio('serverCpu', 'api', 'floor'),
+    'list-throughput': ratio('requestsPerSecond', 'api', 'floor'),
+    'list-tutorial': ratio('requestsPerSecond', 'api', 'tutorial'),
+  };
+}
+
+export function countTargets(costs: Readonly<Record<string, RequestCosts>>): Measured {
+  const most = (cost: keyof RequestCosts, routes: readonly string[]): number =>
+    Math.max(...routes.map((route) => costs[route]?.[cost] ?? Number.NaN));
+  return {
+    'read-redis': most('commands', READS),
+    'read-postgres': most('roundTrips', READS),
+    'update-redis': most('commands', UPDATES),
+    'update-postgres': most('roundTrips', UPDATES),
+  };
+}
