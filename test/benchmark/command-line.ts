@@ -16,7 +16,7 @@ Benchmarks (all of them unless named):
 ${list(Object.entries(CATALOGUE))}
 
   --full      the sizes that the targets name: 1,000,000 assets served and imported, filters to 10,000,000, 100,000
-              workspaces; an hour or two and some 60 GB of disk. Otherwise 1,000,000 assets, in minutes
+              workspaces; an hour or two and some 25 GB of disk. Otherwise 1,000,000 assets, in minutes
   --smoke     10,000 assets and one round: shows that everything runs; its figures mean nothing
   --check     print every target with what was measured, and exit with 1 unless all hold; a target that was not
               measured does not hold

@@ -7,6 +7,8 @@ export interface Sizes {
   readonly rounds: number;
   /** Of one variant's turn under load. */
   readonly secondsPerTurn: number;
+  /** Requests of each kind before any is counted: code that has run little is slow, and how long that takes differs. */
+  readonly warmUpRequests: number;
   /** Workspaces whose pages are compared, the smallest first. */
   readonly workspaces: readonly DemoSize[];
   /** The workspace that pages over HTTP are read from. */
@@ -23,6 +25,7 @@ export const SIZES: Readonly<Record<Sizes['name'], Sizes>> = {
     name: 'smoke',
     rounds: 1,
     secondsPerTurn: 1,
+    warmUpRequests: 100,
     workspaces: ['M'],
     served: 'M',
     importedRecords: 10_000,
@@ -34,6 +37,7 @@ export const SIZES: Readonly<Record<Sizes['name'], Sizes>> = {
     name: 'reduced',
     rounds: 3,
     secondsPerTurn: 1,
+    warmUpRequests: 4_000,
     workspaces: ['M', 'L'],
     served: 'L',
     importedRecords: 250_000,
@@ -45,6 +49,7 @@ export const SIZES: Readonly<Record<Sizes['name'], Sizes>> = {
     name: 'full',
     rounds: 5,
     secondsPerTurn: 3,
+    warmUpRequests: 10_000,
     workspaces: ['M', 'L', 'XL'],
     served: 'L',
     importedRecords: 1_000_000,

@@ -1,6 +1,6 @@
 import { loadSettings } from '#libs/platform';
 import type { Findings } from '../findings';
-import { load } from '../load';
+import { cannonade, load } from '../load';
 import { MeasuredProcess } from '../measured-process';
 import { type Access, accessTo, apiEnvironment, arrangementAt, formOf } from '../servers';
 import type { Setting } from '../setting';
@@ -44,6 +44,10 @@ async function measureGuards(
     'without guards': { server: nest, path: '/open', headers: {} },
     'with guards': { server: nest, path: '/guarded', headers: { authorization } },
   };
+  for (const { server, path, headers } of Object.values(variants)) {
+    const warmUp = { length: { requests: sizes.warmUpRequests }, connections: CONNECTIONS };
+    await cannonade(server.port, [{ method: 'GET', path, headers }], warmUp);
+  }
   const costs = await takeTurns(
     Object.keys(variants) as (keyof typeof variants)[],
     { rounds: sizes.rounds, turns: TURNS_OF_GUARDS },

@@ -36,7 +36,7 @@ export async function benchmarkFilters(setting: Setting): Promise<Findings> {
   for (const filter of ASSET_FILTERS) {
     const cases = await casesOf(repository, database, workspaces, filter);
     const times = await measure(repository, filter, cases, sizes.rounds);
-    const subject = Object.keys(filter).length === 0 ? 'no filter' : JSON.stringify(filter);
+    const subject = describeFilter(filter);
     for (const [name, one] of Object.entries(cases)) {
       const variant = `${DEMO_SIZES[one.size].toLocaleString('en')} assets, ${one.depth} page`;
       const buffers = await buffersOf(database, one.workspace, filter, { size: PAGE, after: one.after });
@@ -60,6 +60,11 @@ export async function benchmarkFilters(setting: Setting): Promise<Findings> {
     },
   };
 }
+
+const describeFilter = (filter: AssetFilter): string =>
+  Object.entries(filter)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ') || 'no filter';
 
 const nameOf = (size: DemoSize, depth: Depth): string => `${size} ${depth}`;
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Setting } from '../setting';
 import type { Findings } from '../findings';
-import { load, middleOf } from '../load';
+import { cannonade, load, middleOf } from '../load';
 import { type MeasuredProcess } from '../measured-process';
 import { startOther } from '../servers';
 import { takeTurns } from '../turns';
@@ -111,6 +111,10 @@ async function measureRoute(
   say(`  ${route.name}: ${Object.keys(sites).join(', ')} in turn`);
   const sources = new Map<string, Awaited<ReturnType<Route['source']>>>();
   for (const [variant, site] of Object.entries(sites)) sources.set(variant, await route.source(site));
+  const warmUp = { length: { requests: Math.max(CONNECTIONS, sizes.warmUpRequests / route.weight) }, connections: CONNECTIONS };
+  for (const [variant, site] of Object.entries(sites)) {
+    if (variant !== 'tutorial') await cannonade(site.server.port, sources.get(variant) ?? [], warmUp);
+  }
   return takeTurns(
     Object.keys(sites) as Variant[],
     { rounds: sizes.rounds, turns: TURNS },

@@ -14,6 +14,8 @@ const CLASSIFICATIONS = ['UNKNOWN', 'PUBLIC', 'INTERNAL', 'CONFIDENTIAL'];
 export interface Route {
   readonly name: string;
   readonly kind: 'read' | 'write';
+  /** How many reads cost as much, so that warming up takes no route longer than another. */
+  readonly weight: number;
   /** Whether two answers to one request say the same, apart from cursors. */
   readonly comparable: boolean;
   source(site: Site): Promise<LoadSource>;
@@ -25,14 +27,14 @@ const get =
     Promise.resolve([{ method: 'GET', path, headers: { authorization } }]);
 
 export const ROUTES: readonly Route[] = [
-  { name: 'list', kind: 'read', comparable: true, source: get(ASSETS) },
-  { name: 'by id', kind: 'read', comparable: true, source: byId },
-  { name: 'computers', kind: 'read', comparable: true, source: get('/v1/computers') },
-  { name: 'categories', kind: 'read', comparable: true, source: get('/v1/inventory/categories') },
-  { name: 'token', kind: 'write', comparable: false, source: tokens },
-  { name: 'update', kind: 'write', comparable: false, source: updates },
-  { name: 'bulk of 100', kind: 'write', comparable: false, source: bulks },
-  { name: 'replay', kind: 'write', comparable: false, source: replays },
+  { name: 'list', kind: 'read', weight: 1, comparable: true, source: get(ASSETS) },
+  { name: 'by id', kind: 'read', weight: 1, comparable: true, source: byId },
+  { name: 'computers', kind: 'read', weight: 1, comparable: true, source: get('/v1/computers') },
+  { name: 'categories', kind: 'read', weight: 1, comparable: true, source: get('/v1/inventory/categories') },
+  { name: 'token', kind: 'write', weight: 10, comparable: false, source: tokens },
+  { name: 'update', kind: 'write', weight: 10, comparable: false, source: updates },
+  { name: 'bulk of 100', kind: 'write', weight: 40, comparable: false, source: bulks },
+  { name: 'replay', kind: 'write', weight: 5, comparable: false, source: replays },
 ];
 
 async function byId(site: Site): Promise<LoadSource> {

@@ -67,7 +67,7 @@ export function plotsOf(benchmark: BenchmarkName, measurements: readonly Measure
   });
 }
 
-/** A bar for the median of each subject and variant, and a line from the least to the most. */
+/** A bar or point for the median of each subject and variant, and a line from the least to the most. */
 function bars(title: string, measurements: readonly Measurement[], scale: Bars['scale']): Plot['specification'] {
   const values = measurements.map(({ subject, variant, values: rounds }) => ({
     subject,
@@ -77,8 +77,8 @@ function bars(title: string, measurements: readonly Measurement[], scale: Bars['
   const x = { type: 'quantitative', title: null, scale: { type: scale, zero: scale === 'linear' } };
   const y = { field: 'subject', type: 'nominal', sort: null, title: null, axis: { labelLimit: 500 } };
   const offset = { yOffset: { field: 'variant', sort: null } };
-  // A logarithm has no zero to begin at, and the least of all must be seen too.
-  const begin = scale === 'log' ? { x2: { datum: Math.min(...values.map(({ least }) => least)) / 2 } } : {};
+  // Of a logarithm only the place of a mark says something, not its length.
+  const mark = scale === 'log' ? { type: 'point', filled: true, size: 60 } : 'bar';
   return {
     $schema: 'https://vega.github.io/schema/vega-lite/v6.json',
     title,
@@ -88,9 +88,9 @@ function bars(title: string, measurements: readonly Measurement[], scale: Bars['
     data: { values },
     layer: [
       {
-        mark: 'bar',
+        mark,
         encoding: {
-          ...{ x: { ...x, field: 'median' }, y, ...offset, ...begin },
+          ...{ x: { ...x, field: 'median' }, y, ...offset },
           color: { field: 'variant', type: 'nominal', sort: null, title: null },
         },
       },

@@ -73,7 +73,9 @@ function send(response: ServerResponse, body: string, headers: Headers): void {
 
 const server = createServer((request, response) => {
   answer(request, response).catch((error: unknown) => {
-    if (!(error instanceof Refused)) console.error(error);
+    // The load ends when its time is up, with requests on the way.
+    const aborted = (error as NodeJS.ErrnoException).code === 'ECONNRESET';
+    if (!(error instanceof Refused) && !aborted) console.error(error);
     response.writeHead(error instanceof Refused ? error.status : 500).end();
   });
 });

@@ -1,0 +1,43 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { CATALOGUE } from '../catalogue';
+import type { Recording } from '../recording';
+import { TARGETS, formatBound } from '../targets';
+import { toMarkdown } from './markdown';
+import { REPORT, readRecording } from './report-files';
+
+const recording = readRecording() as Recording;
+const report = readFileSync(REPORT, 'utf8');
+
+describe('The recorded report', () => {
+  it('says what the recorded results say', () => {
+    expect(report).toBe(toMarkdown(recording));
+  });
+
+  it('has a result for every target', () => {
+    for (const { what } of Object.values(TARGETS)) expect(report).toContain(`| ${what} |`);
+  });
+
+  it('shows every plot there is, and none that is missing', () => {
+    const shown = [...report.matchAll(/!\[[^\]]*\]\(([^)]+)\)/g)].map(([, file]) => file as string);
+    expect(shown.filter((file) => !existsSync(join(dirname(REPORT), file)))).toEqual([]);
+    expect(shown.sort()).toEqual(readdirSync(dirname(REPORT)).filter((file) => file.endsWith('.svg')));
+  });
+});
+
+describe('The page on benchmarks', () => {
+  const rows = readFileSync(join(dirname(REPORT), '../benchmarks.md'), 'utf8')
+    .split('\n')
+    .map((row) => row.replace(/\s+/g, ' ').trim());
+
+  it('has a row for every target and none for another', () => {
+    const targets = Object.values(TARGETS).map(
+      (target) => `| \`${target.benchmark}\` | ${target.what} | ${formatBound(target)} |`,
+    );
+    expect(rows.filter((row) => /^\| `\w+` \|.* at (most|least) [\d.]+( \w+)? \|$/.test(row))).toEqual(targets);
+  });
+
+  it('says of every benchmark what it measures', () => {
+    for (const name of Object.keys(CATALOGUE)) expect(rows.some((row) => row.startsWith(`- \`${name}\``))).toBe(true);
+  });
+});
