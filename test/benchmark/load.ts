@@ -102,7 +102,8 @@ export async function cannonade(
   });
   const { total } = result.requests;
   if (total === 0 || result['2xx'] !== total || result.errors > 0) {
-    throw new Error(`${result['2xx']} of ${total} answered by 2xx, ${result.errors} errors`);
+    const statuses = JSON.stringify(result.statusCodeStats);
+    throw new Error(`${result['2xx']} of ${total} answered by 2xx, ${result.errors} errors, ${statuses}`);
   }
   return {
     total,

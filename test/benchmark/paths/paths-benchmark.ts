@@ -111,7 +111,10 @@ async function measureRoute(
   say(`  ${route.name}: ${Object.keys(sites).join(', ')} in turn`);
   const sources = new Map<string, Awaited<ReturnType<Route['source']>>>();
   for (const [variant, site] of Object.entries(sites)) sources.set(variant, await route.source(site));
-  const warmUp = { length: { requests: Math.max(CONNECTIONS, sizes.warmUpRequests / route.weight) }, connections: CONNECTIONS };
+  const warmUp = {
+    length: { requests: Math.max(CONNECTIONS, sizes.warmUpRequests / route.weight) },
+    connections: CONNECTIONS,
+  };
   for (const [variant, site] of Object.entries(sites)) {
     if (variant !== 'tutorial') await cannonade(site.server.port, sources.get(variant) ?? [], warmUp);
   }

@@ -1,5 +1,4 @@
-import { createHmac, createPrivateKey, randomUUID, sign, timingSafeEqual } from 'node:crypto';
-import { type KeyObject } from 'node:crypto';
+import { type KeyObject, createHmac, createPrivateKey, randomUUID, sign, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { Refused, chargeToken, setGeneration } from './access';
@@ -26,13 +25,20 @@ const inThread = promisify(
 );
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
+interface Application {
+  readonly id: string;
+  readonly workspace_id: string;
+  readonly secret_digest: Buffer;
+  readonly scopes: readonly string[];
+}
+
 let lastGeneration = 0;
 
 /** The token, and what is left of its client's bucket. The signature is made while Postgres commits its generation. */
 export async function issueToken(form: string): Promise<readonly [object, number]> {
   const fields = new URLSearchParams(form);
   const clientId = fields.get('client_id') ?? '';
-  const { rows } = await pool.query<{ id: string; workspace_id: string; secret_digest: Buffer; scopes: string[] }>({
+  const { rows } = await pool.query<Application>({
     ...FIND,
     values: [clientId],
   });
@@ -42,21 +48,27 @@ export async function issueToken(form: string): Promise<readonly [object, number
     .digest();
   if (!application || !timingSafeEqual(presented, application.secret_digest)) throw new Refused(401);
   const left = await chargeToken(clientId);
-  lastGeneration = Math.max(lastGeneration + 1, Date.now() * 1_000);
-  const [generation, tokenId, now] = [lastGeneration, randomUUID(), Math.floor(Date.now() / 1_000)];
-  const { id, workspace_id: workspace, scopes } = application;
-  const scope = scopes.join(' ');
-  const claims = {
-    ...{ iss: ADDRESS, aud: ADDRESS, sub: clientId, client_id: clientId, application: id, workspace, scope },
-    ...{ generation, jti: tokenId, iat: now, nbf: now, exp: now + LIFETIME_SECONDS },
-  };
-  const signed = `${base64url({ alg: 'RS256', typ: 'at+jwt', kid: 'floor' })}.${base64url(claims)}`;
-  const [signature, { rowCount }] = await Promise.all([
-    inThread(Buffer.from(signed), privateKey),
-    pool.query({ ...BEGIN, values: [workspace, id, generation, tokenId] }),
-  ]);
-  if (rowCount !== 1) throw new Refused(503);
-  await setGeneration(clientId, generation);
-  const token = `${signed}.${(signature as Buffer).toString('base64url')}`;
+  const token = await beginToken(application, clientId);
+  const scope = application.scopes.join(' ');
   return [{ access_token: token, expires_in: LIFETIME_SECONDS, token_type: 'Bearer', scope }, left];
+}
+
+/** Anew when another request for the same application came in between, and began a later generation. */
+async function beginToken({ id, workspace_id: workspace, scopes }: Application, clientId: string): Promise<string> {
+  for (;;) {
+    lastGeneration = Math.max(lastGeneration + 1, Date.now() * 1_000);
+    const [generation, tokenId, now] = [lastGeneration, randomUUID(), Math.floor(Date.now() / 1_000)];
+    const claims = {
+      ...{ iss: ADDRESS, aud: ADDRESS, sub: clientId, client_id: clientId, application: id, workspace },
+      ...{ scope: scopes.join(' '), generation, jti: tokenId, iat: now, nbf: now, exp: now + LIFETIME_SECONDS },
+    };
+    const signed = `${base64url({ alg: 'RS256', typ: 'at+jwt', kid: 'floor' })}.${base64url(claims)}`;
+    const [signature, { rowCount }] = await Promise.all([
+      inThread(Buffer.from(signed), privateKey),
+      pool.query({ ...BEGIN, values: [workspace, id, generation, tokenId] }),
+    ]);
+    if (rowCount !== 1) continue;
+    await setGeneration(clientId, generation);
+    return `${signed}.${(signature as Buffer).toString('base64url')}`;
+  }
 }
