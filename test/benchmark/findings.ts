@@ -18,8 +18,12 @@ export interface Findings {
   readonly measured: Measured;
 }
 
+/** A line for each subject and variant. */
 export function printMeasurements(measurements: readonly Measurement[], say: (line: string) => void): void {
+  const lines = new Map<string, string[]>();
   for (const { subject, variant, figure, unit, values } of measurements) {
-    say(`  ${subject}, ${variant}: ${figure} ${formatSpread(values)} ${unit}`.trimEnd());
+    const name = `${subject}, ${variant}`;
+    lines.set(name, [...(lines.get(name) ?? []), `${figure} ${formatSpread(values)} ${unit}`.trimEnd()]);
   }
+  for (const [name, figures] of lines) say(`  ${name}: ${figures.join('; ')}`);
 }

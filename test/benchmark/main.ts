@@ -19,6 +19,7 @@ async function main(): Promise<number> {
   if (command.report) writeReport(recording);
   const verdicts = verdictsOf(recording, command.check ? 'all' : 'run');
   console.log(`\n${formatVerdicts(verdicts)}`);
+  if (command.sizes.name !== 'full') console.log('Measured in a smaller size than the targets mean; --full has that.');
   return command.check && verdicts.some(({ met }) => !met) ? 1 : 0;
 }
 
