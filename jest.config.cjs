@@ -45,7 +45,10 @@ module.exports = {
     {
       ...shared,
       displayName: 'unit',
-      testMatch: ['<rootDir>/{apps,libs}/**/*.spec.ts', '<rootDir>/test/{architecture,benchmark,contract}/**/*.spec.ts'],
+      testMatch: [
+        '<rootDir>/{apps,libs}/**/*.spec.ts',
+        '<rootDir>/test/{architecture,benchmark,contract}/**/*.spec.ts',
+      ],
     },
     {
       ...shared,
