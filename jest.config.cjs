@@ -1,24 +1,8 @@
-// Nest 12, a few of its dependencies and two OAuth clients are ES modules; they are compiled to CommonJS with our own sources.
-const modules = [
-  ...[
-    '@nestjs',
-    'jose',
-    'file-type',
-    'strtok3',
-    'token-types',
-    'uint8array-extras',
-    '@tokenizer',
-    'load-esm',
-    '@borewit',
-  ],
-  ...['oauth4webapi', 'openid-client'],
-];
-const transformed = `/node_modules/(?!(${modules.join('|')})/)`;
-
 const shared = {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/jest/process-environment.cjs',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
   transform: {
+    '/node_modules/.+\\.(js|mjs|cjs)$': '<rootDir>/test/support/jest/installed-package.cjs',
     '^.+\\.(ts|js|mjs)$': [
       '@swc/jest',
       {
@@ -31,7 +15,8 @@ const shared = {
       },
     ],
   },
-  transformIgnorePatterns: [transformed],
+  // Packages are transformed too, into what makes Node load them.
+  transformIgnorePatterns: [],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/libs/client/dist/', '<rootDir>/.local/'],
 };
 
