@@ -1,3 +1,5 @@
+const { availableParallelism } = require('node:os');
+
 const shared = {
   testEnvironment: '<rootDir>/test/support/jest/process-environment.cjs',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
@@ -22,10 +24,11 @@ const shared = {
 
 module.exports = {
   coverageProvider: 'v8',
-  // Real processes and databases on a busy machine: a test that hangs is told from one that waits by half a minute.
-  testTimeout: 30_000,
-  // Most of what the tests do is to wait, for processes, locks and clocks: jest's own choice leaves a core idle.
-  maxWorkers: '100%',
+  // Real processes and databases on a busy machine: what hangs is told from what waits by minutes, not by seconds.
+  testTimeout: 180_000,
+  // Most of what the tests do is to wait, for processes, locks and clocks: as many workers as cores leave those idle.
+  maxWorkers: Math.min(2 * availableParallelism(), 8),
+  reporters: ['default', '<rootDir>/test/support/jest/progress-report.cjs'],
   projects: [
     {
       ...shared,

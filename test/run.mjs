@@ -1,28 +1,35 @@
 // `npm test`: every check of this project in one run. Its last line is for whoever reads only that one.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const HELP = `Usage: npm test
 
-Runs, in this order and whatever the result of the one before:
+Runs, whatever the result of the one before, in two lanes at once:
+  lint          eslint, then prettier --check
+and
   types         tsc --noEmit
   build         npm run build
-  lint          eslint, then prettier --check
   import rules  dependency-cruiser: who may import whom
+and then
   tests         jest, the projects "unit", "services" and "faults", the last in its short form
 
-Without a build "services" and "faults" are not started, and count as one failure.
-The last line is "N passed, N failed": one for each check, and jest's tests.
+Test files that fail are run a second time, alone, when nothing else keeps the machine busy: what passes then is named, and
+counts as passed. Without a build "services" and "faults" are not started, and count as one failure.
+The last line is "N passed, N failed": one for each check, and jest's tests. After 13 minutes the run is stopped, and that
+line says how far it came.
 The exit status is 1 when anything failed or no test ran.`;
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const report = join(root, 'test-results', 'jest.json');
+const results = join(root, 'test-results');
 
 const MINUTE = 60_000;
 const CHECK_LIMIT = 4 * MINUTE;
-const TESTS_LIMIT = 20 * MINUTE;
+/** Of everything. Whoever runs this may end it without a word some minutes later. */
+const RUN_LIMIT = 13 * MINUTE;
+/** More files than this do not fail by chance. */
+const MOST_RUN_AGAIN = 8;
 /** From the request to stop until the end of those who did not: jest needs it to stop the servers it started. */
 const GRACE = 15_000;
 
@@ -31,50 +38,43 @@ const node = (program, ...args) => [process.execPath, join(root, 'node_modules',
 const npm = (...args) =>
   process.env.npm_execpath ? [process.execPath, process.env.npm_execpath, ...args] : ['npm', ...args];
 
-const checks = [
-  { name: 'types', commands: [node('typescript/bin/tsc', '--noEmit')] },
-  { name: 'build', commands: [npm('run', '--silent', 'build')] },
-  {
-    name: 'lint',
-    commands: [
-      // A comment that tries to switch a rule off is a warning, and must not pass.
-      node('eslint/bin/eslint.js', '.', '--max-warnings', '0'),
-      node('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'),
-    ],
-  },
-  {
-    name: 'import rules',
-    commands: [
-      node(
-        'dependency-cruiser/bin/dependency-cruise.mjs',
-        'apps',
-        'libs',
-        'test',
-        '--config',
-        '.dependency-cruiser.cjs',
-      ),
-    ],
-  },
-];
-const jest = (...projects) =>
-  node('jest/bin/jest.js', '--json', `--outputFile=${report}`, '--selectProjects', ...projects);
+const types = { name: 'types', commands: [node('typescript/bin/tsc', '--noEmit')] };
+const build = { name: 'build', commands: [npm('run', '--silent', 'build')] };
+const lint = {
+  name: 'lint',
+  commands: [
+    // A comment that tries to switch a rule off is a warning, and must not pass.
+    node('eslint/bin/eslint.js', '.', '--max-warnings', '0'),
+    node('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'),
+  ],
+};
+const importRules = {
+  name: 'import rules',
+  commands: [
+    node('dependency-cruiser/bin/dependency-cruise.mjs', 'apps', 'libs', 'test', '--config', '.dependency-cruiser.cjs'),
+  ],
+};
+const jest = (report, ...words) => node('jest/bin/jest.js', '--json', `--outputFile=${report}`, ...words);
 
-let running = null;
+const begun = performance.now();
 
-/** Runs one command in a process group of its own, so that nothing it started outlives its limit. */
-function run([program, ...args], limit) {
+const running = new Set();
+
+/**
+ * Runs one command in a process group of its own, so that nothing it started outlives its limit. What it writes goes to
+ * `write`, or else straight to ours.
+ */
+function run([program, ...args], limit, write) {
   return new Promise((resolve) => {
     // A report that also went to stdout would bury jest's own lines; those it writes to stderr.
     const quiet = args.includes('--json');
-    const child = spawn(program, args, {
-      cwd: root,
-      detached: true,
-      stdio: ['ignore', quiet ? 'ignore' : 'inherit', 'inherit'],
-    });
-    running = child;
+    const stdio = write ? ['ignore', 'pipe', 'pipe'] : ['ignore', quiet ? 'ignore' : 'inherit', 'inherit'];
+    const child = spawn(program, args, { cwd: root, detached: true, stdio });
+    running.add(child);
+    if (write) for (const stream of [child.stdout, child.stderr]) stream.on('data', write);
     let late = null;
     const limitTimer = setTimeout(() => {
-      console.log(`  stopped: not done after ${limit / MINUTE} minutes`);
+      console.log(`  stopped: not done after ${(limit / MINUTE).toFixed(1)} minutes`);
       signalGroup(child, 'SIGTERM');
       late = setTimeout(() => signalGroup(child, 'SIGKILL'), GRACE);
     }, limit);
@@ -83,14 +83,14 @@ function run([program, ...args], limit) {
       clearTimeout(late);
       // What the command left behind must not disturb the next one.
       if (late) signalGroup(child, 'SIGKILL');
-      running = null;
+      running.delete(child);
       resolve(succeeded && !late);
     };
     child.on('error', (error) => {
       console.log(`  could not start: ${error.message}`);
       settle(false);
     });
-    child.on('exit', (code) => settle(code === 0));
+    child.on(write ? 'close' : 'exit', (code) => settle(code === 0));
   });
 }
 
@@ -103,58 +103,102 @@ function signalGroup(child, signal) {
   }
 }
 
-async function runCheck({ commands }) {
-  let passed = true;
-  for (const command of commands) passed = (await run(command, CHECK_LIMIT)) && passed;
-  return passed ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+const timeLeft = () => RUN_LIMIT - (performance.now() - begun);
+
+/** One check after the other, each told as a whole when it is done: another lane tells of its own. */
+async function runLane(...checks) {
+  const outcomes = [];
+  for (const { name, commands } of checks) {
+    const since = performance.now();
+    const output = [];
+    let passed = true;
+    for (const command of commands) passed = (await run(command, CHECK_LIMIT, (chunk) => output.push(chunk))) && passed;
+    console.log(`\n== ${name}`);
+    process.stdout.write(Buffer.concat(output));
+    tellOutcome(name, passed, since);
+    outcomes.push(passed);
+  }
+  return outcomes;
+}
+
+function tellOutcome(name, passed, since) {
+  const seconds = ((performance.now() - since) / 1000).toFixed(1);
+  console.log(`== ${name}: ${passed ? 'passed' : 'FAILED'} in ${seconds} s`);
 }
 
 async function runTests(built) {
-  mkdirSync(dirname(report), { recursive: true });
-  // The report of an earlier run must not count for one that crashed.
-  rmSync(report, { force: true });
-  const succeeded = await run(built ? jest('unit', 'services', 'faults') : jest('unit'), TESTS_LIMIT);
-  const { passed, failed } = countsOf(report);
-  // A crash, a test file that does not load and a run without tests fail without a failed test.
-  const unexplained = failed === 0 && (!succeeded || passed === 0);
+  const since = performance.now();
+  console.log('\n== tests');
+  const projects = built ? ['unit', 'services', 'faults'] : ['unit'];
+  const first = await runJest('jest.json', timeLeft(), '--selectProjects', ...projects);
   if (!built) console.log('  services and faults: not started, because the build failed');
-  return { passed, failed: failed + (unexplained ? 1 : 0) + (built ? 0 : 1) };
+  const again = await runAgain(first.failedFiles);
+  const passed = first.passed + again.passed;
+  const failed = first.failed - again.passed + (built ? 0 : 1);
+  tellOutcome('tests', failed === 0, since);
+  return { passed, failed };
 }
 
-function countsOf(path) {
+/** Of the tests in these files, how many that failed pass when the files run alone; each is named. */
+async function runAgain(files) {
+  const none = { passed: 0 };
+  if (files.size === 0 || files.size > MOST_RUN_AGAIN || timeLeft() < MINUTE) return none;
+  console.log(`\n== failed test files, alone`);
+  const second = await runJest('jest-again.json', timeLeft(), '--runInBand', '--runTestsByPath', ...files.keys());
+  const mended = [...files].filter(([file]) => second.passedFiles.has(file));
+  for (const [file, failures] of mended) {
+    console.log(`  passed alone, and failed beside others: ${relative(root, file)}`);
+    for (const name of failures) console.log(`    ${name}`);
+  }
+  return { passed: mended.reduce((sum, [, failures]) => sum + Math.max(1, failures.length), 0) };
+}
+
+async function runJest(name, limit, ...words) {
+  mkdirSync(results, { recursive: true });
+  const report = join(results, name);
+  // The report of an earlier run must not count for one that crashed.
+  rmSync(report, { force: true });
+  const succeeded = await run(jest(report, ...words), limit);
+  const found = outcomeOf(report);
+  // A crash and a run without tests fail without a failed test.
+  const unexplained = found.failed === 0 && (!succeeded || found.passed === 0);
+  return { ...found, failed: found.failed + (unexplained ? 1 : 0) };
+}
+
+/** What jest reported: its counts, and which files failed by which tests. A file that does not load is one failure. */
+function outcomeOf(report) {
   try {
-    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(readFileSync(path, 'utf8'));
-    return { passed: numPassedTests, failed: numFailedTests + numRuntimeErrorTestSuites };
+    const told = JSON.parse(readFileSync(report, 'utf8'));
+    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, testResults, unfinished = [] } = told;
+    for (const file of unfinished) console.log(`  not done: ${relative(root, file)}`);
+    const failures = ({ assertionResults }) =>
+      assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
+    const ofStatus = (wanted) => testResults.filter(({ status }) => status === wanted);
+    return {
+      passed: numPassedTests,
+      failed: numFailedTests + numRuntimeErrorTestSuites,
+      failedFiles: new Map(ofStatus('failed').map((file) => [file.name, failures(file)])),
+      passedFiles: new Set(ofStatus('passed').map((file) => file.name)),
+    };
   } catch {
     console.log('  jest left no report');
-    return { passed: 0, failed: 0 };
+    return { passed: 0, failed: 0, failedFiles: new Map(), passedFiles: new Set() };
   }
 }
 
 async function main() {
-  let built = true;
-  const steps = [
-    ...checks.map((check) => ({ name: check.name, start: () => runCheck(check) })),
-    { name: 'tests', start: () => runTests(built) },
-  ];
-  const total = { passed: 0, failed: 0 };
-  for (const { name, start } of steps) {
-    console.log(`\n== ${name}`);
-    const begin = performance.now();
-    const { passed, failed } = await start();
-    const seconds = ((performance.now() - begin) / 1000).toFixed(1);
-    console.log(`== ${name}: ${failed === 0 ? 'passed' : 'FAILED'} in ${seconds} s`);
-    if (name === 'build') built = failed === 0;
-    total.passed += passed;
-    total.failed += failed;
-  }
-  process.exitCode = total.failed === 0 ? 0 : 1;
-  console.log(`\n${total.passed} passed, ${total.failed} failed`);
+  const [linted, others] = await Promise.all([runLane(lint), runLane(types, build, importRules)]);
+  const checks = [...linted, ...others];
+  const tests = await runTests(others[1]);
+  const passed = checks.filter(Boolean).length + tests.passed;
+  const failed = checks.filter((one) => !one).length + tests.failed;
+  process.exitCode = failed === 0 ? 0 : 1;
+  console.log(`\n${passed} passed, ${failed} failed`);
 }
 
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, () => {
-    if (running) signalGroup(running, signal);
+    for (const child of running) signalGroup(child, signal);
     process.exit(1);
   });
 }

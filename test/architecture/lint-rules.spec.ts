@@ -206,7 +206,7 @@ describe('the lint rules', () => {
   beforeAll(() => {
     tree = new PlantedTree({ ...allowed, ...Object.fromEntries(planted.map(({ file, text }) => [file, text])) });
     violations = lintViolationsIn(tree);
-  }, 60_000);
+  });
 
   afterAll(() => tree.remove());
 

@@ -50,7 +50,7 @@ describe('admin audit', () => {
     await setting.seal(acme);
     for (let update = 0; update < 7; update += 1) await setting.record(acme, 100);
     await setting.record(beta, 2, { clientId: 'ci_beta' });
-  }, 30_000);
+  });
   afterAll(async () => {
     await RunningCommand.killAll();
     await setting.close();
@@ -91,7 +91,7 @@ describe('admin audit', () => {
     expect(events[0]).toMatchObject({ anchor: null, sequence: null, link: null });
     expect(events[2]).toMatchObject({ anchor: { sequence: 1, link: events[702]?.['link'] }, sequence: null });
     expect(drawn.stdout).toContain('classification: "UNKNOWN" → "PUBLIC"');
-  }, 30_000);
+  });
 
   it('lists those of a workspace, asset, application or time only, and as many as asked for', async () => {
     const [workspace, asset, limited, later, recent, other] = await Promise.all([
@@ -108,7 +108,7 @@ describe('admin audit', () => {
     expect(itemsOf(later)).toEqual([]);
     expect(itemsOf(recent)).toHaveLength(2);
     expect(itemsOf(other)).toEqual([]);
-  }, 30_000);
+  });
 
   it('spells out what a terminal would obey', async () => {
     const fields = { '\u009bfield': { old: '\u202eevil', new: '\u009b2J\u007f' } };
@@ -118,7 +118,7 @@ describe('admin audit', () => {
     await setting.tamper(workspace, 'DELETE FROM audit_event WHERE workspace_id = $1');
     expect(stdout).toContain('"\\u{202e}evil" → "\\u{9b}2J\\u{7f}"');
     expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
-  }, 60_000);
+  });
 
   it('ends quietly when its reader has seen enough', async () => {
     const { stdout, stderr } = await promisify(execFile)(
@@ -129,7 +129,7 @@ describe('admin audit', () => {
       },
     );
     expect([stdout.trim().split('\n').length, stderr]).toEqual([1, '']);
-  }, 60_000);
+  });
 
   it('verifies what nobody touched, and names the first event that somebody did', async () => {
     const [whole, drawn] = await Promise.all([run('verify', '--json'), run('verify', '--workspace', 'beta')]);
@@ -160,7 +160,7 @@ describe('admin audit', () => {
     await setting.tamper(acme, `UPDATE audit_event SET client_id = 'ci_test' WHERE client_id = 'ci_other'`);
     await setting.tamper(acme, `UPDATE audit_event SET key_hash = '' WHERE client_id = 'ci_beta'`);
     expect(document(await run('verify', '--json'), 1)['firstBad']).toMatchObject({ workspace: 'beta', sequence: null });
-  }, 40_000);
+  });
 
   it('fails for a workspace or client id that is not there, and for a key that cannot be', async () => {
     const [noWorkspace, noneToVerify, noClient] = await Promise.all([
@@ -187,7 +187,7 @@ describe('admin audit', () => {
     const [missing, short] = await Promise.all([keyed('none', production), keyed('short')]);
     expectFault(missing, 1, /AUDIT_KEY_FILE names .* which does not exist; run: admin keys init/);
     expectFault(short, 1, /AUDIT_KEY_FILE is shorter than 32 bytes/);
-  }, 40_000);
+  });
 
   it.each([
     ['a time that is none', 'list --since yesterday', /A time is written/],

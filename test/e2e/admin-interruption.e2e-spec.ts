@@ -16,35 +16,31 @@ describe('A command that waits for its input', () => {
     const words = ['workspaces', 'create', 'acme', '--name', 'Acme'];
     const made = await new RunningCommand(PROGRAM, words, { LOCAL_DIR: localDir }).finished;
     expect(made.exitCode).toBe(0);
-  }, 30_000);
+  });
   afterAll(() => clear(localDir));
 
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)(
-    'ends on %s in one line and gives the embedded server up',
-    async (signal, exitCode) => {
-      const words = ['import', '--workspace', 'acme', '--source', 'hr', '-'];
-      const child = spawn(process.execPath, [join(ROOT, PROGRAM), ...words], {
-        cwd: ROOT,
-        env: { PATH: process.env['PATH'], LOCAL_DIR: localDir },
-        stdio: ['pipe', 'ignore', 'pipe'],
-        timeout: 25_000,
-        killSignal: 'SIGKILL',
-      });
-      let errors = '';
-      child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-      child.stdin.on('error', () => undefined);
-      child.stdin.write('{"categoryKey":"CUSTOM","externalId":"c-1","name":"Printer"}\n');
-      const ended = once(child, 'close');
-      while (findPostmaster(join(localDir, 'postgres')) === null && child.exitCode === null) await delay(20);
-      await delay(1_500);
-      child.kill(signal);
-      expect(await ended).toEqual([exitCode, null]);
-      expect(errors).toBe('error: Interrupted.\n');
-      expect(findPostmaster(join(localDir, 'postgres'))).toBeNull();
-    },
-    30_000,
-  );
+  ] as const)('ends on %s in one line and gives the embedded server up', async (signal, exitCode) => {
+    const words = ['import', '--workspace', 'acme', '--source', 'hr', '-'];
+    const child = spawn(process.execPath, [join(ROOT, PROGRAM), ...words], {
+      cwd: ROOT,
+      env: { PATH: process.env['PATH'], LOCAL_DIR: localDir },
+      stdio: ['pipe', 'ignore', 'pipe'],
+      timeout: 25_000,
+      killSignal: 'SIGKILL',
+    });
+    let errors = '';
+    child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+    child.stdin.on('error', () => undefined);
+    child.stdin.write('{"categoryKey":"CUSTOM","externalId":"c-1","name":"Printer"}\n');
+    const ended = once(child, 'close');
+    while (findPostmaster(join(localDir, 'postgres')) === null && child.exitCode === null) await delay(20);
+    await delay(1_500);
+    child.kill(signal);
+    expect(await ended).toEqual([exitCode, null]);
+    expect(errors).toBe('error: Interrupted.\n');
+    expect(findPostmaster(join(localDir, 'postgres'))).toBeNull();
+  });
 });

@@ -33,7 +33,7 @@ describe('admin keys', () => {
     expectFault(await run('rotate', 'cursor'), 1, /does not exist; run: admin keys init/);
     expectFault(await run('remove', 'none', '--yes'), 1, /no signing or cursor key "none"/);
     documentOf(await run('init', '--json'));
-  }, 30_000);
+  });
 
   it('makes keys that every replica has before one uses them, none lost when several are made at once', async () => {
     const [first] = await list();
@@ -66,7 +66,7 @@ describe('admin keys', () => {
     }
     const { keys } = JSON.parse(readFileSync(CURSOR_KEYS_FILE, 'utf8')) as { keys: Row[] };
     for (const { stdout } of made) for (const { secret } of keys) expect(stdout).not.toContain(secret as string);
-  }, 60_000);
+  });
 
   it('removes a key only when told to go ahead, and never the last of its use', async () => {
     const [youngest, younger, first] = kidsOf(await list(), 'signing') as [string, string, string];
@@ -96,7 +96,7 @@ describe('admin keys', () => {
       { use: 'signing', kid: youngest, current: true },
       { use: 'cursor', kid: newest, current: true },
     ]);
-  }, 60_000);
+  });
 
   it.each(['rotate signing', 'rotate cursor', 'remove'])(
     'explains `%s` on --help, with --json and --yes',

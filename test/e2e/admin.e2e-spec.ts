@@ -33,7 +33,7 @@ describe('The operators’ command line', () => {
       MIGRATION_DATABASE_URL: database.migrationDatabaseUrl,
       LOCAL_DIR: join(directory, 'local'),
     };
-  }, 30_000);
+  });
   afterAll(async () => {
     await RunningCommand.killAll();
     await database.drop();
@@ -62,7 +62,7 @@ describe('The operators’ command line', () => {
         workspaces: 0,
         problems: [],
       });
-    }, 30_000);
+    });
 
     it('says in one line that the database is down, and tells more only when asked', async () => {
       const nowhere = `postgres://nobody:hunter2@127.0.0.1:${await freePort()}/none`;
@@ -73,7 +73,7 @@ describe('The operators’ command line', () => {
         expect(finished.stderr).not.toContain('hunter2');
       }
       expect((await admin({ ...down, LOG_LEVEL: 'debug' }, 'status')).stderr).toMatch(/\n +at /);
-    }, 30_000);
+    });
 
     it('refuses settings that do not hold together', async () => {
       const { MIGRATION_DATABASE_URL: _, ...alone } = environment;
@@ -86,7 +86,7 @@ describe('The operators’ command line', () => {
       expectFault(lonely, 2, /MIGRATION_DATABASE_URL is required/);
       expectFault(malformed, 2, /settings are not valid: PORT /);
       expectFault(unsafe, 2, /SIGNING_KEYS_DIR is required when NODE_ENV=production/);
-    }, 60_000);
+    });
   });
 
   describe('workspaces', () => {
@@ -97,7 +97,7 @@ describe('The operators’ command line', () => {
       expectFault(await run('workspaces', 'create', 'acme', '--name', 'Other', '--json'), 1, /slug "acme" is taken/);
       expect(documentOf(await run('workspaces', 'list', '--json'))).toEqual({ items: [made] });
       expect((await run('workspaces', 'list')).stdout).toMatch(/│ acme +│ Acme AG +│/);
-    }, 60_000);
+    });
   });
 
   it('knows a slug by the rule of the domain', () => {
@@ -129,7 +129,7 @@ describe('The operators’ command line', () => {
       expect(documentOf(shown)).toEqual(rest);
       const table = await run('applications', 'list', '--workspace', 'acme');
       for (const { stdout } of [list, disabled, shown, table]) expect(stdout).not.toMatch(/secret["_]|digest|cs_/i);
-    }, 30_000);
+    });
 
     it('fails for a client id or workspace that is not there', async () => {
       const verbs = ['show', 'enable', 'disable'];
@@ -140,7 +140,7 @@ describe('The operators’ command line', () => {
       ]);
       for (const finished of [list, create]) expectFault(finished, 1, /no workspace "none"/);
       for (const finished of found) expectFault(finished, 1, /no application with the client id "ci_none"/);
-    }, 60_000);
+    });
   });
 
   describe('tag-keys', () => {
@@ -158,7 +158,7 @@ describe('The operators’ command line', () => {
       });
       expectFault(await run('tag-keys', 'delete', '--key', 'env', '--yes', ...words), 1, /no tag key "env"/);
       expect(documentOf(await run('tag-keys', 'list', ...words))).toEqual({ items: [own] });
-    }, 30_000);
+    });
   });
 
   describe('import', () => {
@@ -178,7 +178,7 @@ describe('The operators’ command line', () => {
       expect(report.errors.map(({ line }) => line)).toEqual([2, 3]);
       const lines = readFileSync(errors, 'utf8').trim().split('\n');
       expect(lines.map((line) => JSON.parse(line) as Row)).toEqual(report.errors);
-    }, 60_000);
+    });
 
     it('takes what it is told to: tag keys, several files, what is missing, and nothing in a dry run', async () => {
       const second = file('second.ndjson', printer);
@@ -189,7 +189,7 @@ describe('The operators’ command line', () => {
       expect(documentOf(await run(...words, first, '--missing', 'hide'))).toMatchObject({ hidden: 1, failed: 0 });
       const piped = new RunningCommand('apps/admin/run.mjs', [...words, '-'], environment, `${JSON.stringify(ada)}\n`);
       expect(documentOf(await piped.finished)).toMatchObject({ read: 1, unchanged: 1 });
-    }, 30_000);
+    });
 
     it('fails for a file or workspace that is not there', async () => {
       const elsewhere = 'import --workspace none --source hr --json'.split(' ');
@@ -199,7 +199,7 @@ describe('The operators’ command line', () => {
       ]);
       expectFault(noFile, 1, /none\.ndjson does not exist/);
       expectFault(noWorkspace, 1, /no workspace "none"/);
-    }, 60_000);
+    });
   });
 
   describe('demo and keys', () => {
@@ -209,7 +209,7 @@ describe('The operators’ command line', () => {
       expect(documentOf(await run('demo', 'load', '--size', 'S', '--json'))).toMatchObject({
         unchanged: first['read'],
       });
-    }, 30_000);
+    });
 
     it('makes keys where the settings say, without a database, and lists their ids only', async () => {
       const keys = join(directory, 'keys');
@@ -241,7 +241,7 @@ describe('The operators’ command line', () => {
         keys: { secret: string }[];
       };
       expect(listed.stdout).not.toContain(sealed[0]?.secret);
-    }, 60_000);
+    });
   });
 
   describe('usage', () => {
@@ -305,7 +305,7 @@ describe('The operators’ command line', () => {
         2,
         /set both or none/,
       );
-    }, 30_000);
+    });
 
     it('ends long work on Ctrl-C, gives the server up, and can be run again', async () => {
       const loading = new RunningCommand('apps/admin/run.mjs', ['demo', 'load', '--size', 'L'], {
@@ -318,6 +318,6 @@ describe('The operators’ command line', () => {
       expectFault(finished, 130, /Interrupted/);
       expect(serverRuns()).toBe(false);
       documentOf(await admin({ LOCAL_DIR: localDir }, 'demo', 'load', '--json'));
-    }, 30_000);
+    });
   });
 });

@@ -120,7 +120,7 @@ describe('The API process', () => {
         await ApiProcess.killAll();
         rmSync(localDir, { recursive: true });
       }
-    }, 20_000);
+    });
 
     it('says which port is taken', async () => {
       const other = createServer().listen(port, '127.0.0.1');
@@ -213,7 +213,7 @@ describe('The API process', () => {
       expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
       expect(await api.exitCode()).toBe(0);
       expect(Date.now() - since).toBeGreaterThanOrEqual(4_900);
-    }, 15_000);
+    });
 
     it('closes its connections to Postgres before it ends', async () => {
       const app = await createApp(loadSettings({ ...environment, LOG_LEVEL: 'error' }));
@@ -262,6 +262,5 @@ describe('The API process', () => {
       await api.kill();
       await proxy.close();
     },
-    40_000,
   );
 });

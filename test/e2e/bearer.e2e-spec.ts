@@ -126,7 +126,7 @@ describe('Bearer tokens', () => {
     } finally {
       await shortLived.stop();
     }
-  }, 20_000);
+  });
 
   it('refuses two Authorization headers, whichever is right', async () => {
     const answer = await new Promise((resolve, reject) => {

@@ -79,7 +79,7 @@ describe('Keys that two replicas share', () => {
     for (let index = 0; index < ASSETS; index += 1) await app.arrange.anAsset(workspace);
     heldToken = await app.arrange.aToken(workspace);
     application = await app.arrange.anApplication(workspace);
-  }, 60_000);
+  });
   afterAll(async () => {
     await ApiProcess.killAll();
     await app.stop();
@@ -156,7 +156,7 @@ describe('Keys that two replicas share', () => {
     expectHandover(cursors, oldCursor, cursor);
     const takenUp = app.logLines.filter(({ message }) => message === 'took up keys');
     expect(takenUp.map(({ use }) => use).sort()).toEqual(['cursor', 'signing']);
-  }, 60_000);
+  });
 
   /** The old key until the new one's time has come, on both replicas; the new one from then on. */
   function expectHandover(issued: readonly Issued[], old: string, fresh: DatedKey): void {
@@ -189,7 +189,7 @@ describe('Keys that two replicas share', () => {
     await eventually(async () => (await current.get(path)).body['code'] === 'invalid_cursor');
     const next = await current.page(PATH, { pageSize: '1' });
     expect(kidOfCursor(next.pageInfo.endCursor as string)).toBe(young.kid);
-  }, 60_000);
+  });
 
   it('that cannot be used keep a replica from starting, which says why', async () => {
     const spoiled = join(directory, 'spoiled');
@@ -208,5 +208,5 @@ describe('Keys that two replicas share', () => {
       `Cannot start: SIGNING_KEYS_DIR: key.pem is no unencrypted RSA private key of at least 2048 bits. ` +
         `It names ${spoiled}.\n`,
     );
-  }, 30_000);
+  });
 });

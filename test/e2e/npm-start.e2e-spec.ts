@@ -10,8 +10,6 @@ import { freePort } from '../support/free-port';
 import { clear, makeDirectory } from '../support/embedded-postgres-directory';
 import { type FinishedCommand, RunningCommand } from '../support/running-command';
 
-jest.setTimeout(30_000);
-
 interface Kept {
   readonly client_id: string;
   readonly client_secret: string;

@@ -44,7 +44,7 @@ describe.each(MODES)('Through PgBouncer in transaction mode, prepared statements
     client = await app.arrange.aClient(workspace);
     assets = [];
     while (assets.length < 30) assets.push((await app.arrange.anAsset(workspace)).id);
-  }, 60_000);
+  });
   afterAll(async () => {
     await app.stop();
     await pgBouncer.stop();

@@ -7,7 +7,6 @@ import { TcpProxy } from '../support/tcp-proxy';
 const REDIS_URL = process.env['TEST_REDIS_URL'] as string;
 /** Two looks at where everybody is, and what a busy machine may add. */
 const SETTLED_MS = 2_500;
-const MINUTE = 60_000;
 const USED = 'Replica 1 of DATABASE_REPLICA_URLS is used.';
 const UNUSED = 'Replica 1 of DATABASE_REPLICA_URLS is not used';
 
@@ -19,12 +18,12 @@ describe('With a read replica', () => {
   const logs: TestApp['logLines'][] = [];
   beforeAll(async () => {
     database = await createReplicatedDatabase();
-  }, MINUTE);
+  });
   afterAll(async () => {
     await database.standby.resumeReplay().catch(() => undefined);
     await Promise.all(started.map((app) => app.stop()));
     await database.drop();
-  }, MINUTE);
+  });
 
   /** Serving, and leading reads to the replica. */
   const start = async (overrides: Record<string, string>): Promise<TestApp> => {
@@ -78,7 +77,7 @@ describe('With a read replica', () => {
     let other: TestApp;
     beforeAll(async () => {
       [one, other] = [await start({ REDIS_URL }), await start({ REDIS_URL })];
-    }, MINUTE);
+    });
     afterAll(async () => {
       for (const app of [one, other]) await stop(app);
     });

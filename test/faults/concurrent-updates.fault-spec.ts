@@ -23,8 +23,8 @@ describe('Concurrent updates', () => {
   beforeAll(async () => {
     setting = await FaultSetting.open();
     await setting.startReplicas({}, {});
-  }, MINUTE);
-  afterAll(() => setting.close(), MINUTE);
+  });
+  afterAll(() => setting.close());
   beforeEach(async () => {
     arrange = await setting.enterWorkspace();
     assets = await setting.assets(arrange, ASSETS);
@@ -83,7 +83,7 @@ describe('Concurrent updates', () => {
       expect(found).toBe(0);
       expect(await setting.faults()).toEqual([]);
     },
-    sized({ short: 1, long: 10 }) * MINUTE,
+    sized({ short: 3, long: 10 }) * MINUTE,
   );
 
   it(
@@ -106,7 +106,7 @@ describe('Concurrent updates', () => {
       expect(statuses()).toEqual([200]);
       expect(await setting.faults({ versionsCount: false })).toEqual([]);
     },
-    sized({ short: 1, long: 10 }) * MINUTE,
+    sized({ short: 3, long: 10 }) * MINUTE,
   );
 
   it(
@@ -140,7 +140,7 @@ describe('Concurrent updates', () => {
       expect(await setting.tagFaults()).toEqual([]);
       expect(await setting.auditFaults()).toEqual([]);
     },
-    sized({ short: 1, long: 5 }) * MINUTE,
+    sized({ short: 3, long: 5 }) * MINUTE,
   );
 
   /** From what was there before to what is there now, as the audit of the two requests and the asset tell it together. */

@@ -6,7 +6,6 @@ import { HeldLock } from './held-lock';
 import { type Attempt, type Operation } from './operation-log';
 import { type PersistentClient } from './persistent-client';
 import { type Replica } from './replica';
-import { MINUTE } from './sizes';
 
 /** Of a process that died, the lease is waited out; with the request itself this is the most that it may take. */
 const LEASE_WAIT_MS = 4_500;
@@ -30,12 +29,12 @@ describe('When an update is cut off', () => {
     proxied.port = String(databaseProxy.port);
     [first, second] = (await setting.startReplicas({ DATABASE_URL: proxied.toString() }, {})) as [Replica, Replica];
     clientProxy = await TcpProxy.to('127.0.0.1', Number(new URL(first.origin).port));
-  }, MINUTE);
+  });
   afterAll(async () => {
     await setting.close();
     await databaseProxy.close();
     await clientProxy.close();
-  }, MINUTE);
+  });
 
   beforeEach(async () => {
     const arrange = await setting.enterWorkspace();
@@ -56,7 +55,7 @@ describe('When an update is cut off', () => {
     if (!first.serving) await first.startAgain();
     expect(await setting.faults()).toEqual([]);
     expect(await applied()).toBe(true);
-  }, MINUTE);
+  });
 
   const send = (origin = first.origin): Promise<Attempt> => {
     setting.log.sent(operation);
@@ -90,56 +89,44 @@ describe('When an update is cut off', () => {
     it.each([
       ['when the lease has run out', LEASE_WAIT_MS, () => Promise.resolve()],
       ['at once when Redis has forgotten the lease', AT_ONCE_MS, () => setting.redis.flush()],
-    ])(
-      'nothing is applied, and another replica takes the key %s',
-      async (_when, limit, prepare) => {
-        const lock = await HeldLock.onAsset(setting, operation.assets[0] as string);
-        const sent = send();
-        await lock.isWaitedFor();
-        await killFirst(sent);
-        await lock.release();
-        await prepare();
-        expect(await applied()).toBe(false);
-        const since = performance.now();
-        expect(await send(second.origin)).toMatchObject({ status: 200, replayed: false });
-        expect(performance.now() - since).toBeLessThan(limit);
-      },
-      MINUTE,
-    );
+    ])('nothing is applied, and another replica takes the key %s', async (_when, limit, prepare) => {
+      const lock = await HeldLock.onAsset(setting, operation.assets[0] as string);
+      const sent = send();
+      await lock.isWaitedFor();
+      await killFirst(sent);
+      await lock.release();
+      await prepare();
+      expect(await applied()).toBe(false);
+      const since = performance.now();
+      expect(await send(second.origin)).toMatchObject({ status: 200, replayed: false });
+      expect(performance.now() - since).toBeLessThan(limit);
+    });
 
-    it(
-      'and Postgres has not come to the end of it, all of it is applied or nothing, and the retry makes it once',
-      async () => {
-        const lock = await HeldLock.onCommits(setting);
-        const sent = send();
-        await lock.isWaitedFor();
-        expect(await applied()).toBe(false);
-        await killFirst(sent);
-        await lock.release();
-        await setting.redis.flush();
-        expect(await send(second.origin)).toMatchObject({ status: 200 });
-      },
-      MINUTE,
-    );
+    it('and Postgres has not come to the end of it, all of it is applied or nothing, and the retry makes it once', async () => {
+      const lock = await HeldLock.onCommits(setting);
+      const sent = send();
+      await lock.isWaitedFor();
+      expect(await applied()).toBe(false);
+      await killFirst(sent);
+      await lock.release();
+      await setting.redis.flush();
+      expect(await send(second.origin)).toMatchObject({ status: 200 });
+    });
   });
 
   describe('after COMMIT, before its answer', () => {
-    it(
-      'by the death of its replica, the retry on another one is a replay',
-      async () => {
-        const lock = await HeldLock.onCommits(setting);
-        const sent = send();
-        await lock.isWaitedFor();
-        await databaseProxy.set('blackhole');
-        await lock.release();
-        await isApplied();
-        await killFirst(sent);
-        await databaseProxy.set('forward');
-        await setting.redis.flush();
-        expect(await send(second.origin)).toMatchObject({ status: 200, replayed: true });
-      },
-      MINUTE,
-    );
+    it('by the death of its replica, the retry on another one is a replay', async () => {
+      const lock = await HeldLock.onCommits(setting);
+      const sent = send();
+      await lock.isWaitedFor();
+      await databaseProxy.set('blackhole');
+      await lock.release();
+      await isApplied();
+      await killFirst(sent);
+      await databaseProxy.set('forward');
+      await setting.redis.flush();
+      expect(await send(second.origin)).toMatchObject({ status: 200, replayed: true });
+    });
 
     it.each(['blackhole', 'refuse'] as const)(
       'by the loss of Postgres (%s), the answer is 503 within seconds and the retry a replay',
@@ -154,23 +141,18 @@ describe('When an update is cut off', () => {
         await databaseProxy.set('forward');
         expect(await client.settle(operation, 1)).toMatchObject({ status: 200, replayed: true });
       },
-      MINUTE,
     );
 
-    it(
-      'by the loss of the client’s connection, the retry on the same replica is a replay',
-      async () => {
-        const lock = await HeldLock.onCommits(setting);
-        const sent = send(`http://127.0.0.1:${clientProxy.port}`);
-        await lock.isWaitedFor();
-        await clientProxy.set('refuse');
-        await lock.release();
-        expect(await sent).toMatchObject({ kind: 'lost' });
-        await isApplied();
-        await clientProxy.set('forward');
-        expect(await send()).toMatchObject({ status: 200, replayed: true });
-      },
-      MINUTE,
-    );
+    it('by the loss of the client’s connection, the retry on the same replica is a replay', async () => {
+      const lock = await HeldLock.onCommits(setting);
+      const sent = send(`http://127.0.0.1:${clientProxy.port}`);
+      await lock.isWaitedFor();
+      await clientProxy.set('refuse');
+      await lock.release();
+      expect(await sent).toMatchObject({ kind: 'lost' });
+      await isApplied();
+      await clientProxy.set('forward');
+      expect(await send()).toMatchObject({ status: 200, replayed: true });
+    });
   });
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { FailoverSetting } from './failover-setting';
 import { type History, type Operation, keyHashOf } from './operation-log';
-import { MINUTE, sized, tell } from './sizes';
+import { sized, tell } from './sizes';
 import { tally } from './answer-faults';
 
 const ROUNDS = Array.from({ length: sized({ short: 1, long: 10 }) }, (_, n) => n + 1);
@@ -14,7 +14,7 @@ const ASSETS = 20;
 
 describe.each(ROUNDS)('When the primary is killed and a standby takes its place (%d)', () => {
   let setting: FailoverSetting;
-  afterEach(() => setting.close(), MINUTE);
+  afterEach(() => setting.close());
 
   const operation = (assets: readonly string[], n: number): Operation => {
     const key = randomUUID();
@@ -62,54 +62,46 @@ describe.each(ROUNDS)('When the primary is killed and a standby takes its place 
     expect(verdict).toMatchObject({ ok: true, firstBad: null });
   };
 
-  it(
-    'and is synchronous, no acknowledged update is lost and none is half applied',
-    async () => {
-      setting = await FailoverSetting.open('synchronous');
-      const histories = await updateThroughout(async () => {
-        await setting.failOver();
-        await delay(LOAD_MS);
-      });
-      const lost = await lostOf(histories);
-      tell('failover to a synchronous standby', {
-        keys: histories.size,
-        lost: lost.length,
-        ...tally(histories.values()),
-      });
-      expect(lost).toEqual([]);
-      expect(await setting.faults.faults()).toEqual([]);
-    },
-    3 * MINUTE,
-  );
+  it('and is synchronous, no acknowledged update is lost and none is half applied', async () => {
+    setting = await FailoverSetting.open('synchronous');
+    const histories = await updateThroughout(async () => {
+      await setting.failOver();
+      await delay(LOAD_MS);
+    });
+    const lost = await lostOf(histories);
+    tell('failover to a synchronous standby', {
+      keys: histories.size,
+      lost: lost.length,
+      ...tally(histories.values()),
+    });
+    expect(lost).toEqual([]);
+    expect(await setting.faults.faults()).toEqual([]);
+  });
 
-  it(
-    'and is asynchronous, nothing is half applied, and the keys of lost updates apply once more when they are sent again',
-    async () => {
-      setting = await FailoverSetting.open('asynchronous');
-      const histories = await updateThroughout(async () => {
-        await setting.holdBack();
-        await delay(UNSENT_MS);
-        await setting.failOver();
-        await delay(LOAD_MS);
-      });
-      const lost = await lostOf(histories);
-      // What was heard of them is of a history that has ended.
-      const heardAgain = new Map(histories);
-      for (const { key } of lost) heardAgain.delete(key);
-      expect(await setting.faults.faults({ histories: heardAgain })).toEqual([]);
+  it('and is asynchronous, nothing is half applied, and the keys of lost updates apply once more when they are sent again', async () => {
+    setting = await FailoverSetting.open('asynchronous');
+    const histories = await updateThroughout(async () => {
+      await setting.holdBack();
+      await delay(UNSENT_MS);
+      await setting.failOver();
+      await delay(LOAD_MS);
+    });
+    const lost = await lostOf(histories);
+    // What was heard of them is of a history that has ended.
+    const heardAgain = new Map(histories);
+    for (const { key } of lost) heardAgain.delete(key);
+    expect(await setting.faults.faults({ histories: heardAgain })).toEqual([]);
 
-      setting.faults.newLog();
-      const client = setting.faults.client();
-      for (const each of lost) {
-        const answers = await Promise.all([client.settle(each, 0), client.settle(each, 1)]);
-        expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
-      }
-      for (const [key, history] of setting.faults.log.read()) heardAgain.set(key, history);
-      tell('failover to an asynchronous standby', { keys: histories.size, lost: lost.length });
-      expect(lost.length).toBeGreaterThan(0);
-      expect(await setting.faults.faults({ histories: heardAgain })).toEqual([]);
-      await operatorsAgree();
-    },
-    3 * MINUTE,
-  );
+    setting.faults.newLog();
+    const client = setting.faults.client();
+    for (const each of lost) {
+      const answers = await Promise.all([client.settle(each, 0), client.settle(each, 1)]);
+      expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    }
+    for (const [key, history] of setting.faults.log.read()) heardAgain.set(key, history);
+    tell('failover to an asynchronous standby', { keys: histories.size, lost: lost.length });
+    expect(lost.length).toBeGreaterThan(0);
+    expect(await setting.faults.faults({ histories: heardAgain })).toEqual([]);
+    await operatorsAgree();
+  });
 });

@@ -31,8 +31,8 @@ describe('Limits of three replicas', () => {
     await setting.startReplicas(replica, replica, replica);
     arrange = await setting.enterWorkspace();
     [asset = ''] = await setting.assets(arrange, 1);
-  }, MINUTE);
-  afterAll(() => setting.close(), MINUTE);
+  });
+  afterAll(() => setting.close());
 
   const origin = (place: number): string => setting.origins[place % setting.origins.length] as string;
   const anApplication = (limits: OwnLimits): Promise<ClientApplication> =>
@@ -75,78 +75,65 @@ describe('Limits of three replicas', () => {
       const { ok, most } = await sendAll(rateClass, SPECIFIED[rateClass].perMinute);
       expect(ok).toBeLessThanOrEqual(most);
     },
-    MINUTE,
   );
 
-  it.each(CLASSES)(
-    'let exactly the burst of the %s class pass while none comes back',
-    async (rateClass) => {
-      const { ok, most } = await sendAll(rateClass, 1);
-      expect(ok).toBeLessThanOrEqual(most);
-    },
-    MINUTE,
-  );
+  it.each(CLASSES)('let exactly the burst of the %s class pass while none comes back', async (rateClass) => {
+    const { ok, most } = await sendAll(rateClass, 1);
+    expect(ok).toBeLessThanOrEqual(most);
+  });
 
-  it(
-    'let pass who waited for as long as Retry-After says',
-    async () => {
-      const waiters: Promise<readonly [RateClass, number, string]>[] = [];
-      for (const rateClass of CLASSES) {
-        for (let n = 0; n < WAITERS; n += 1) {
-          const send = await aSender(rateClass, SOON_EMPTY);
-          const waiter = async (): Promise<readonly [RateClass, number, string]> => {
-            for (let place = n; ; place += 1) {
-              const { word, retryAfterSeconds } = await send(place);
-              if (word === 'ok') continue;
-              if (retryAfterSeconds === null) return [rateClass, 0, word];
-              await delay(retryAfterSeconds * 1_000);
-              return [rateClass, retryAfterSeconds, (await send(place + 1)).word];
-            }
-          };
-          waiters.push(waiter());
-        }
+  it('let pass who waited for as long as Retry-After says', async () => {
+    const waiters: Promise<readonly [RateClass, number, string]>[] = [];
+    for (const rateClass of CLASSES) {
+      for (let n = 0; n < WAITERS; n += 1) {
+        const send = await aSender(rateClass, SOON_EMPTY);
+        const waiter = async (): Promise<readonly [RateClass, number, string]> => {
+          for (let place = n; ; place += 1) {
+            const { word, retryAfterSeconds } = await send(place);
+            if (word === 'ok') continue;
+            if (retryAfterSeconds === null) return [rateClass, 0, word];
+            await delay(retryAfterSeconds * 1_000);
+            return [rateClass, retryAfterSeconds, (await send(place + 1)).word];
+          }
+        };
+        waiters.push(waiter());
       }
-      const outcomes = await Promise.all(waiters);
-      tell('waits for Retry-After', { waits: outcomes.length, seconds: outcomes.map(([, wait]) => wait).join(' ') });
-      expect(outcomes.filter(([, , word]) => word !== 'ok')).toEqual([]);
-    },
-    MINUTE,
-  );
+    }
+    const outcomes = await Promise.all(waiters);
+    tell('waits for Retry-After', { waits: outcomes.length, seconds: outcomes.map(([, wait]) => wait).join(' ') });
+    expect(outcomes.filter(([, , word]) => word !== 'ok')).toEqual([]);
+  });
 
-  it(
-    'never keep the owner of a client id out, whoever forges requests with it and from where',
-    async () => {
-      const owner = await anApplication({});
-      const home = '198.51.100.7';
-      const elsewhere = (n: number): string => `2001:db8:${(n % 65_536).toString(16)}:${n % 7}::1`;
-      const start = Date.now();
-      const forged: Outcome[] = [];
-      const forgers = Array.from({ length: 12 }, async () => {
-        for (let n = forged.length; Date.now() < start + FORGING_MS || forged.length < FORGED; n = forged.length) {
-          // Every other one from where the owner is as well.
-          forged.push(await owner.forge(origin(n), n % 2 === 0 ? home : elsewhere(n)));
-          const due = start + (forged.length / FORGED) * FORGING_MS;
-          if (due > Date.now()) await delay(due - Date.now());
-        }
-      });
-      // The burst, and then at the sustained rate.
-      const { perMinute, burst } = SPECIFIED.token;
-      const dueAt = (n: number): number => (n < burst ? n * 100 : 100 + ((n - burst + 1) * MINUTE) / perMinute);
-      const rightful: Outcome[] = [];
-      for (let n = 0; dueAt(n) < FORGING_MS; n += 1) {
-        await delay(Math.max(0, start + dueAt(n) - Date.now()));
-        rightful.push(await owner.issue(origin(n), home));
+  it('never keep the owner of a client id out, whoever forges requests with it and from where', async () => {
+    const owner = await anApplication({});
+    const home = '198.51.100.7';
+    const elsewhere = (n: number): string => `2001:db8:${(n % 65_536).toString(16)}:${n % 7}::1`;
+    const start = Date.now();
+    const forged: Outcome[] = [];
+    const forgers = Array.from({ length: 12 }, async () => {
+      for (let n = forged.length; Date.now() < start + FORGING_MS || forged.length < FORGED; n = forged.length) {
+        // Every other one from where the owner is as well.
+        forged.push(await owner.forge(origin(n), n % 2 === 0 ? home : elsewhere(n)));
+        const due = start + (forged.length / FORGED) * FORGING_MS;
+        if (due > Date.now()) await delay(due - Date.now());
       }
-      await Promise.all(forgers);
-      const milliseconds = Date.now() - start;
-      tell('forged requests', { milliseconds, ...counted(forged), rightful: rightful.length });
-      expect(counted(rightful)).toEqual({ ok: rightful.length });
-      expect(rightful.length).toBeGreaterThanOrEqual(burst);
-      expect(forged.length).toBeGreaterThanOrEqual(FORGED);
-      expect(forged.filter(({ word }) => word !== 'invalid_client' && word !== 'rate_limited')).toEqual([]);
-      const latest = rightful.at(-1)?.accessToken ?? '';
-      expect(await owner.everywhere(setting.origins, latest)).toEqual(['ok', 'ok', 'ok']);
-    },
-    3 * MINUTE,
-  );
+    });
+    // The burst, and then at the sustained rate.
+    const { perMinute, burst } = SPECIFIED.token;
+    const dueAt = (n: number): number => (n < burst ? n * 100 : 100 + ((n - burst + 1) * MINUTE) / perMinute);
+    const rightful: Outcome[] = [];
+    for (let n = 0; dueAt(n) < FORGING_MS; n += 1) {
+      await delay(Math.max(0, start + dueAt(n) - Date.now()));
+      rightful.push(await owner.issue(origin(n), home));
+    }
+    await Promise.all(forgers);
+    const milliseconds = Date.now() - start;
+    tell('forged requests', { milliseconds, ...counted(forged), rightful: rightful.length });
+    expect(counted(rightful)).toEqual({ ok: rightful.length });
+    expect(rightful.length).toBeGreaterThanOrEqual(burst);
+    expect(forged.length).toBeGreaterThanOrEqual(FORGED);
+    expect(forged.filter(({ word }) => word !== 'invalid_client' && word !== 'rate_limited')).toEqual([]);
+    const latest = rightful.at(-1)?.accessToken ?? '';
+    expect(await owner.everywhere(setting.origins, latest)).toEqual(['ok', 'ok', 'ok']);
+  });
 });

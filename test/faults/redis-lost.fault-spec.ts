@@ -24,8 +24,8 @@ describe('While Redis is lost and comes back, three replicas', () => {
     setting = await FaultSetting.open();
     await setting.startReplicas(REPLICA, REPLICA, REPLICA);
     arrange = await setting.enterWorkspace();
-  }, MINUTE);
-  afterAll(() => setting.close(), MINUTE);
+  });
+  afterAll(() => setting.close());
 
   const isBack = (): Promise<void> => delay(BACK_MS);
   const origin = (place: number): string => setting.origins[place % setting.origins.length] as string;
@@ -63,42 +63,38 @@ describe('While Redis is lost and comes back, three replicas', () => {
         expect([phase, load.median(phase) < usual + EXTRA_MS]).toEqual([phase, true]);
       }
     },
-    ROUNDS * MINUTE,
+    Math.max(3, ROUNDS) * MINUTE,
   );
 
   it.each([
     ['frozen and thawed', () => setting.redis.freeze(), () => setting.redis.thaw().then(isBack)],
     ['stopped and started, empty', () => setting.redis.end('SIGTERM'), () => setting.redis.startAgain().then(isBack)],
     ['flushed', () => setting.redis.flush(), () => Promise.resolve()],
-  ])(
-    'let at most one burst more pass than the limit says, when it is %s',
-    async (what, lose, findAgain) => {
-      const client = await ClientApplication.arrange(setting, arrange, { ...NO_LIMITS, read: `1/${BURST}` });
-      const token = await client.token(origin(0));
-      const drain = async (): Promise<number> => {
-        const outcomes: Outcome[] = [];
-        for (let n = 0; n < 2 * BURST; n += 30) {
-          const some = Array.from({ length: 30 }, (_, place) => client.read(origin(place), token));
-          outcomes.push(...(await Promise.all(some)));
-        }
-        const { ok = 0, rate_limited: limited = 0 } = counted(outcomes);
-        expect(ok + limited).toBe(2 * BURST);
-        return ok;
-      };
-      const before = await drain();
-      expect(before).toBeGreaterThanOrEqual(BURST);
-      // On a busy machine Redis may be too slow for one of the replicas, for a moment.
-      expect(before).toBeLessThanOrEqual(BURST + BURST / 3);
-      await lose();
-      const without = await drain();
-      await findAgain();
-      const after = await drain();
-      tell(`limits when Redis is ${what}`, { burst: BURST, without, after });
-      // Each replica tells what was spent there when it meets Redis again, and until the last one has, a few more pass.
-      expect(without + after).toBeLessThanOrEqual(BURST + BURST / 3);
-    },
-    MINUTE,
-  );
+  ])('let at most one burst more pass than the limit says, when it is %s', async (what, lose, findAgain) => {
+    const client = await ClientApplication.arrange(setting, arrange, { ...NO_LIMITS, read: `1/${BURST}` });
+    const token = await client.token(origin(0));
+    const drain = async (): Promise<number> => {
+      const outcomes: Outcome[] = [];
+      for (let n = 0; n < 2 * BURST; n += 30) {
+        const some = Array.from({ length: 30 }, (_, place) => client.read(origin(place), token));
+        outcomes.push(...(await Promise.all(some)));
+      }
+      const { ok = 0, rate_limited: limited = 0 } = counted(outcomes);
+      expect(ok + limited).toBe(2 * BURST);
+      return ok;
+    };
+    const before = await drain();
+    expect(before).toBeGreaterThanOrEqual(BURST);
+    // On a busy machine Redis may be too slow for one of the replicas, for a moment.
+    expect(before).toBeLessThanOrEqual(BURST + BURST / 3);
+    await lose();
+    const without = await drain();
+    await findAgain();
+    const after = await drain();
+    tell(`limits when Redis is ${what}`, { burst: BURST, without, after });
+    // Each replica tells what was spent there when it meets Redis again, and until the last one has, a few more pass.
+    expect(without + after).toBeLessThanOrEqual(BURST + BURST / 3);
+  });
 });
 
 /** Reads, writes and token requests, as steady as they come; what was wrong with their answers, and how long they took. */

@@ -38,7 +38,7 @@ describe('A token request of an unknown client and one with a wrong secret', () 
     client = new ApiClient(origin);
     const arrange = new Arrangement(database.admin, settings, origin);
     known = (await arrange.anApplication(await arrange.aWorkspace())).clientId;
-  }, MINUTE);
+  });
   afterAll(async () => {
     await app.close();
     await database.drop();

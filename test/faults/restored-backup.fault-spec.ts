@@ -24,12 +24,12 @@ describe('A backup that was taken while updates went on, once restored,', () => 
     postgres = await startTemporaryPostgres({ postgresSettings: KEEP_LOG });
     setting = await FaultSetting.open(postgres);
     await setting.startReplicas({});
-  }, MINUTE);
+  });
   afterAll(async () => {
     await RunningCommand.killAll();
     await restored?.stop();
     await setting.close();
-  }, MINUTE);
+  });
 
   it(
     'has all that was acknowledged before it was done, verifies, and goes on with the same keys, tokens and cursors',
@@ -87,7 +87,7 @@ describe('A backup that was taken while updates went on, once restored,', () => 
       const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
       expect((await after.requestToken(form)).status).toBe(200);
     },
-    sized({ short: 2, long: 5 }) * MINUTE,
+    sized({ short: 3, long: 5 }) * MINUTE,
   );
 
   function recordsFile(): string {

@@ -15,7 +15,7 @@ describe('The list of audit events', () => {
       await setting.record(workspaces[update % 7 === 0 ? 1 : 0] as WorkspaceId, 60, { clientId: `ci_${update % 2}` });
       await delay(2);
     }
-  }, 30_000);
+  });
   afterAll(() => setting.close());
 
   const read = async (filter: object, limit?: number): Promise<RecordedEvent[]> => {

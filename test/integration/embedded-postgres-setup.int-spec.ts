@@ -8,8 +8,6 @@ import { substituteDirectoryOf } from '../../libs/platform/src/embedded-postgres
 import { clear, faultOf, makeDirectory, query } from '../support/embedded-postgres-directory';
 import { EmbeddedPostgresProcess } from '../support/embedded-postgres-process';
 
-jest.setTimeout(30_000);
-
 describe('an embedded Postgres in a fresh directory', () => {
   let directory: string;
   afterEach(async () => {

@@ -12,8 +12,6 @@ import { findServiceAccount, isRoot } from '../../libs/platform/src/embedded-pos
 import { clear, faultOf, makeDirectory, query } from '../support/embedded-postgres-directory';
 import { EmbeddedPostgresProcess } from '../support/embedded-postgres-process';
 
-jest.setTimeout(30_000);
-
 describe('an embedded Postgres', () => {
   let localDir: string;
   let dataDir: string;

@@ -45,7 +45,7 @@ describe('A page of a large inventory', () => {
     api = await new DataSource(
       dataSourceOptions({ url: database.databaseUrl, poolSize: 1, patience: 'request' }, () => undefined),
     ).initialize();
-  }, 60_000);
+  });
   afterAll(async () => {
     await api.destroy();
     await database.drop();

@@ -88,7 +88,7 @@ describe('While reads and writes go on, migrations', () => {
     await load.end();
     expect([...new Set(load.faults)]).toEqual([]);
     expect(load.longestMs).toBeLessThan(LONGEST_MS + TOLERANCE_MS);
-  }, 20_000);
+  });
 
   it('give up when their time is over, having changed nothing', async () => {
     await bringTo(testSchema);
@@ -120,5 +120,5 @@ describe('While reads and writes go on, migrations', () => {
     await load.end();
     expect([...new Set(load.faults)]).toEqual([]);
     expect(load.longestMs).toBeLessThan(LONGEST_MS);
-  }, 20_000);
+  });
 });

@@ -13,8 +13,8 @@ describe('A replica', () => {
       'SELECT system_identifier::text AS id FROM pg_control_system()',
     );
     cluster = rows[0]?.id as string;
-  }, 60_000);
-  afterAll(() => database.drop(), 60_000);
+  });
+  afterAll(() => database.drop());
   beforeEach(() => {
     said = [];
     const watcher = { used: () => said.push('used'), unused: (reason: string) => said.push(reason) };

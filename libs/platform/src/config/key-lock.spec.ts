@@ -37,5 +37,5 @@ describe('withKeyLock', () => {
     };
     await Promise.all([withKeyLock(directory, work), withKeyLock(directory, work), withKeyLock(directory, work)]);
     expect(readdirSync(directory)).toEqual(['.keys-lock-10']);
-  }, 15_000);
+  });
 });

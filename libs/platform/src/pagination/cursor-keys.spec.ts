@@ -59,7 +59,7 @@ describe('CursorKeys', () => {
     const { kid } = await rotateCursorKey(file, clock);
     expect(await replica.reread()).toEqual({ kids: [kid, first], faults: [] });
     expect(readdirSync(directory)).toEqual(['.keys-lock-2', 'cursor.json']);
-  }, 15_000);
+  });
 
   it.each([
     ['half written', () => writeFileSync(file, readFileSync(file, 'utf8').slice(0, 60)), /not a file of cursor keys/],
