@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { packedStart } from './module-pack/module-pack';
 
 const ROOT = join(__dirname, '../..');
 
-/** The API as an operator starts it: a process of its own, configured by its environment. */
+/** The API as an operator starts it: a process of its own, of what is built, configured by its environment. */
 export class ApiProcess {
   private static readonly running = new Set<ApiProcess>();
 
@@ -18,9 +19,9 @@ export class ApiProcess {
   private readonly ended: Promise<number | null>;
 
   constructor(environment: Readonly<Record<string, string>>) {
-    const hook = ['--conditions=source', '-r', join(ROOT, 'test/support/typescript-register.cjs')];
-    this.child = spawn(process.execPath, [...hook, join(ROOT, 'apps/api/src/main.ts')], {
-      env: { PATH: process.env['PATH'], ...environment },
+    const packed = packedStart();
+    this.child = spawn(process.execPath, [...packed.words, join(ROOT, 'dist/apps/api/src/main.js')], {
+      env: { PATH: process.env['PATH'], ...packed.environment, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     ApiProcess.running.add(this);

@@ -1,6 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { writeModulePack } from './module-pack/module-pack';
 import { startTemporaryPostgres, type TemporaryPostgres } from './temporary-postgres';
 import { startTemporaryRedis } from './temporary-redis';
 import { type TemporaryRedis } from './temporary-redis.port';
@@ -25,6 +26,8 @@ export default async function startServices(): Promise<void> {
     process.env['TEST_MIGRATION_DATABASE_URL'] = postgres.migrationDatabaseUrl;
     process.env['TEST_DATABASE_URL'] = postgres.databaseUrl;
     process.env['TEST_LOCAL_DIR'] = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+    const modulePack = join(process.env['TEST_LOCAL_DIR'], 'modules');
+    if (writeModulePack(modulePack)) process.env['TEST_MODULE_PACK'] = modulePack;
   } catch (error) {
     // jest runs no teardown when the set-up fails.
     await services.temporaryRedis?.stop();

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { packedStart } from './module-pack/module-pack';
 
 const ROOT = join(__dirname, '../..');
 
@@ -26,9 +27,10 @@ export class RunningCommand {
   private readonly child: ChildProcess;
 
   constructor(program: string, words: readonly string[], environment: Readonly<Record<string, string>>, input = '') {
-    this.child = spawn(process.execPath, [join(ROOT, program), ...words], {
+    const packed = packedStart();
+    this.child = spawn(process.execPath, [...packed.words, join(ROOT, program), ...words], {
       cwd: ROOT,
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...packed.environment, ...environment },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     this.pid = this.child.pid ?? 0;
