@@ -113,7 +113,8 @@ function configuration(port: number, statisticsPort: number, upstreams: readonly
   return `
 defaults
   mode http
-  timeout connect 2s
+  timeout connect 10s
+  timeout check 10s
   timeout client 75s
   timeout server 35s
   timeout http-keep-alive 60s

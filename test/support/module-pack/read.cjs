@@ -25,7 +25,6 @@ function load(module, file) {
   const script = new vm.Script(content.toString('utf8', codeStart, codeEnd), {
     filename: file,
     cachedData: content.subarray(dataStart, dataEnd),
-    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
   return script.runInThisContext()(module.exports, requireOf(module), module, file, dirname(file));
 }

@@ -17,6 +17,7 @@ Module._resolveFilename = (request, parent, ...rest) => {
   if (parent?.path && !Module.isBuiltin(request)) resolved[`${parent.path}\0${request}`] = file;
   return file;
 };
+const loadFile = Module._extensions['.js'];
 Module._extensions['.js'] = load;
 Module._extensions['.mjs'] = load;
 
@@ -26,10 +27,11 @@ process.exit(0);
 
 function load(module, file) {
   const code = Module.wrap(commonJsOf(file));
-  const importModuleDynamically = vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
-  const script = new vm.Script(code, { filename: file, importModuleDynamically });
+  // What is compiled ahead has nobody to import for it.
+  if (/\bimport\s*\(/.test(code)) return loadFile(module, file);
+  const script = new vm.Script(code, { filename: file });
   scripts.set(file, { code, script });
-  script.runInThisContext()(module.exports, Module.createRequire(file), module, file, dirname(file));
+  return script.runInThisContext()(module.exports, Module.createRequire(file), module, file, dirname(file));
 }
 
 /** An ES module is compiled to CommonJS, as jest does it: it is their loading that takes Node longest. */
