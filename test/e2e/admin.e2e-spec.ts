@@ -311,7 +311,7 @@ describe('The operators’ command line', () => {
       const loading = new RunningCommand('apps/admin/run.mjs', ['demo', 'load', '--size', 'L'], {
         LOCAL_DIR: localDir,
       });
-      for (const deadline = Date.now() + 15_000; !serverRuns() && Date.now() < deadline;) await delay(20);
+      for (const deadline = Date.now() + 60_000; !serverRuns() && Date.now() < deadline;) await delay(20);
       await delay(1_000);
       await loading.signal('SIGINT');
       const finished = await loading.finished;

@@ -227,7 +227,7 @@ describe('The API process', () => {
       await app.get(DataSource).query('SELECT 1');
       expect(await connections()).toBeGreaterThan(0);
       await app.close();
-      for (const deadline = Date.now() + 2_000; (await connections()) > 0 && Date.now() < deadline;);
+      for (const deadline = Date.now() + 60_000; (await connections()) > 0 && Date.now() < deadline;);
       expect(await connections()).toBe(0);
     });
   });
@@ -252,7 +252,7 @@ describe('The API process', () => {
           'service_unavailable',
           '1',
         ]);
-        expect(Date.now() - since).toBeLessThan(7_000);
+        expect(Date.now() - since).toBeLessThan(20_000);
       }
       expect((await client().get('/v1/health')).status).toBe(200);
       expect((await management().get('/readyz')).body).toMatchObject({ checks: { postgres: 'unreachable' } });

@@ -178,7 +178,7 @@ describe('The client', () => {
         setTimeout(() => controller.abort(reason), 150);
         const walk = client.listComputers({}, { signal: controller.signal }).pages().next();
         await expect(walk).rejects.toBe(reason);
-        expect(Date.now() - since).toBeLessThan(1_000);
+        expect(Date.now() - since).toBeLessThan(10_000);
         await expect(client.getHealth({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
       } finally {
         await limited.stop();

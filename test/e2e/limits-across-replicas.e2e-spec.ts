@@ -5,6 +5,7 @@ import { type TestApp, startApp, startReplica } from '../support/start-app';
 
 const ASSETS = '/v1/inventory/assets';
 /** The specified bursts, with a rate so low that nothing comes back while a test runs. */
+const AT_ONCE = 30;
 const SETTINGS = { RATE_LIMIT_TOKEN: '1/10', RATE_LIMIT_READ: '1/100', RATE_LIMIT_WRITE: '1/40' };
 
 describe('Limits of three replicas that share a Redis', () => {
@@ -21,11 +22,20 @@ describe('Limits of three replicas that share a Redis', () => {
   });
 
   const first = (): TestApp => replicas[0] as TestApp;
-  /** So many at once, over all replicas; how many of them were not refused. */
+  /**
+   * So many over all replicas, as many at once as a slow machine has database connections for in time; how many of them
+   * were not refused.
+   */
   const passed = async (count: number, send: (replica: TestApp, index: number) => Promise<Answer>): Promise<number> => {
-    const answers = await Promise.all(
-      Array.from({ length: count }, (_, index) => send(replicas[index % 3] as TestApp, index)),
-    );
+    const answers: Answer[] = [];
+    let sent = 0;
+    const client = async (): Promise<void> => {
+      for (let index = sent; index < count; index = sent) {
+        sent += 1;
+        answers.push(await send(replicas[index % 3] as TestApp, index));
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, client));
     expect([...new Set(answers.map(({ status }) => status))].sort()).toEqual([200, 429]);
     return answers.filter(({ status }) => status === 200).length;
   };

@@ -37,7 +37,7 @@ describe('The log', () => {
   });
   /** The lines of one request, once its own is there. */
   const linesOf = async (requestId: string): Promise<Record<string, unknown>[]> => {
-    for (const deadline = Date.now() + 5_000; ; await delay(20)) {
+    for (const deadline = Date.now() + 60_000; ; await delay(20)) {
       const lines = api.logLines.filter((line) => line['requestId'] === requestId);
       if (lines.some(({ message }) => String(message).startsWith('request'))) return lines;
       if (Date.now() > deadline) throw new Error(`No line of ${requestId}`);

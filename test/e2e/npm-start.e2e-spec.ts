@@ -97,7 +97,7 @@ describe('npm start', () => {
     const since = Date.now();
     const finished = await stopped(running);
     expect([finished.exitCode, finished.stderr]).toEqual([0, '']);
-    expect(Date.now() - since).toBeLessThan(8_000);
+    expect(Date.now() - since).toBeLessThan(30_000);
     await nothingRuns();
   });
 
@@ -170,7 +170,7 @@ describe('npm start', () => {
     const before = credentials();
     const killed = await started();
     await stopped(killed, 'SIGKILL');
-    for (const deadline = Date.now() + 5_000; (await answers()) && Date.now() < deadline;) {
+    for (const deadline = Date.now() + 60_000; (await answers()) && Date.now() < deadline;) {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     // The API does not outlive us; the server does, for the next start to find.

@@ -43,7 +43,7 @@ describe('With a read replica', () => {
     logs.flat().filter(({ message }) => String(message).includes(words)).length;
   /** A replica is used once it is seen to move, so the primary must have something to send. */
   const untilSaid = async (words: string, times: number): Promise<void> => {
-    for (const deadline = Date.now() + 20_000; timesSaid(words) < times; await delay(100)) {
+    for (const deadline = Date.now() + 60_000; timesSaid(words) < times; await delay(100)) {
       if (Date.now() > deadline) throw new Error(`not said ${times} times: ${words}`);
       await database.admin.query('SELECT txid_current()');
     }

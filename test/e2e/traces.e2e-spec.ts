@@ -178,7 +178,7 @@ describe('Traces', () => {
       OTEL_BSP_SCHEDULE_DELAY: '100',
     });
     const warnings = () => api.logLines.filter(({ message }) => String(message).startsWith('Traces'));
-    for (const deadline = Date.now() + 10_000; warnings().length === 0 && Date.now() < deadline;) {
+    for (const deadline = Date.now() + 60_000; warnings().length === 0 && Date.now() < deadline;) {
       expect((await api.client().get('/v1/health')).status).toBe(200);
     }
     for (let round = 0; round < 10; round += 1) {
@@ -188,7 +188,7 @@ describe('Traces', () => {
     const since = Date.now();
     api.process.signal('SIGINT');
     expect(await api.process.exitCode()).toBe(0);
-    expect(Date.now() - since).toBeLessThan(6_000);
+    expect(Date.now() - since).toBeLessThan(20_000);
     expect(warnings()).toEqual([
       expect.objectContaining({ level: 'warn', message: 'Traces cannot be sent, and are dropped.' }),
     ]);

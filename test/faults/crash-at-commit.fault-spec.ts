@@ -8,8 +8,8 @@ import { type PersistentClient } from './persistent-client';
 import { type Replica } from './replica';
 
 /** Of a process that died, the lease is waited out; with the request itself this is the most that it may take. */
-const LEASE_WAIT_MS = 4_500;
-const AT_ONCE_MS = 1_500;
+const LEASE_WAIT_MS = 20_000;
+const AT_ONCE_MS = 2_900;
 
 describe('When an update is cut off', () => {
   let setting: FaultSetting;
@@ -76,7 +76,7 @@ describe('When an update is cut off', () => {
     return parts.has(true);
   };
   const isApplied = async (): Promise<void> => {
-    for (const deadline = Date.now() + 5_000; !(await applied()); await delay(10)) {
+    for (const deadline = Date.now() + 30_000; !(await applied()); await delay(10)) {
       if (Date.now() > deadline) throw new Error('not committed');
     }
   };

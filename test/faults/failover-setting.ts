@@ -82,7 +82,7 @@ async function makeSynchronous(primary: TemporaryPostgres): Promise<void> {
   await client.query(`ALTER SYSTEM SET synchronous_standby_names = 'standby'`);
   await client.query('SELECT pg_reload_conf()');
   const isSynchronous = `SELECT FROM pg_stat_replication WHERE sync_state = 'sync'`;
-  for (const deadline = Date.now() + 20_000; (await client.query(isSynchronous)).rowCount !== 1;) {
+  for (const deadline = Date.now() + 60_000; (await client.query(isSynchronous)).rowCount !== 1;) {
     if (Date.now() > deadline) throw new Error('the standby does not become synchronous');
   }
   await client.end();

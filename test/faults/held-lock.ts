@@ -51,7 +51,7 @@ export class HeldLock {
 
   /** Resolves when a transaction of the API waits for a lock. */
   async isWaitedFor(): Promise<void> {
-    for (const deadline = Date.now() + 10_000; (await lockWaits(this.admin)) === 0; await delay(5)) {
+    for (const deadline = Date.now() + 60_000; (await lockWaits(this.admin)) === 0; await delay(5)) {
       if (Date.now() > deadline) throw new Error('no transaction of the API came to the lock');
     }
   }

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../support/free-port';
 import { demandProgram } from '../support/debian-program';
 
-const SOON_MS = 15_000;
+const SOON_MS = 60_000;
 
 /** Where a replica serves, and where it says whether it is ready. */
 export interface Upstream {

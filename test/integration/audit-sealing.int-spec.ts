@@ -247,7 +247,7 @@ describe('Sealing of the audit', () => {
     expect(oldestAt).toEqual(rows[0]?.oldest);
     const sealer = setting.sealer(setting.api, 5);
     sealer.onApplicationBootstrap();
-    for (const deadline = Date.now() + 5_000; !sealer.backlog && Date.now() < deadline;) await delay(5);
+    for (const deadline = Date.now() + 60_000; !sealer.backlog && Date.now() < deadline;) await delay(5);
     await sealer.beforeApplicationShutdown();
     expect(sealer.backlog).toMatchObject({ unsealed: 0, oldestAt: null });
   });
@@ -259,7 +259,7 @@ describe('Sealing of the audit', () => {
       sealer.onApplicationBootstrap();
       for (let update = 0; update < 10; update += 1) await setting.record(workspace);
       const waiting = async () => (await setting.audit.verify([workspace])).unsealed;
-      for (const deadline = Date.now() + 5_000; (await waiting()) > 0 && Date.now() < deadline;) await delay(10);
+      for (const deadline = Date.now() + 60_000; (await waiting()) > 0 && Date.now() < deadline;) await delay(10);
       expect(await waiting()).toBe(0);
       await sealer.beforeApplicationShutdown();
       await setting.record(workspace);
@@ -281,7 +281,7 @@ describe('Sealing of the audit', () => {
           return (await app.database.admin.query(sql, [id])).rowCount === 1;
         };
         expect(await waiting()).toBe(true);
-        for (const deadline = Date.now() + 15_000; (await waiting()) && Date.now() < deadline;) await delay(100);
+        for (const deadline = Date.now() + 60_000; (await waiting()) && Date.now() < deadline;) await delay(100);
         expect(await waiting()).toBe(false);
         expect((await client.patch(`/v1/inventory/assets/${id}`, { description: 'e' })).status).toBe(200);
         const { rows } = await app.database.admin.query(
@@ -308,7 +308,7 @@ describe('Sealing of the audit', () => {
       };
       const sealer = new AuditSealer(store, setting.evidence(), { now: () => 0 }, 5);
       sealer.onApplicationBootstrap();
-      for (const deadline = Date.now() + 5_000; failures.length > 0 && Date.now() < deadline;) await delay(5);
+      for (const deadline = Date.now() + 60_000; failures.length > 0 && Date.now() < deadline;) await delay(5);
       await sealer.beforeApplicationShutdown();
       expect(warnings).toHaveBeenCalledTimes(1);
       expect(notes).toHaveBeenCalledTimes(1);

@@ -43,7 +43,7 @@ describe('Two replicas of the API', () => {
   /** How often they said that Redis went, and that it came back. */
   const transitions = () => [AWAY, BACK].map((pattern) => replicas.said.filter((line) => pattern.test(line)).length);
   const bothSaid = async (pattern: RegExp, times = 2): Promise<void> => {
-    for (const deadline = Date.now() + 20_000; replicas.said.filter((line) => pattern.test(line)).length < times;) {
+    for (const deadline = Date.now() + 60_000; replicas.said.filter((line) => pattern.test(line)).length < times;) {
       if (Date.now() > deadline) throw new Error(`Said only: ${replicas.said.join(' ')}`);
       await delay(50);
     }

@@ -13,7 +13,7 @@ import { RedisSentinels } from '../support/redis-sentinels';
 /** Every character that means something in a URL. */
 const PASSWORD = 'p@ss/w:rd%1?#,';
 /** A command waits 50 ms; the rest is for a machine that is busy with other things. */
-const PROMPT_MS = 500;
+const PROMPT_MS = 2_000;
 
 const COUNT = new RedisScript(`return redis.call('INCR', KEYS[1])`);
 const count = (key: string) => (redis: RedisClient) => COUNT.run(redis, [key], []);
@@ -32,9 +32,9 @@ async function timed<Result>(work: () => Promise<Result>): Promise<{ result: Res
   return { result, took: performance.now() - since };
 }
 
-/** Waits until every node takes writes again; throws after so many seconds. */
-async function untilTaken(redis: RedisServer, seconds: number): Promise<void> {
-  for (const deadline = Date.now() + seconds * 1_000; !(await redis.ping());) {
+/** Waits until every node takes writes again; throws after a minute. */
+async function untilTaken(redis: RedisServer): Promise<void> {
+  for (const deadline = Date.now() + 60_000; !(await redis.ping());) {
     if (Date.now() > deadline) throw new Error('Redis is not used again');
     await delay(50);
   }
@@ -88,7 +88,7 @@ describe('Redis at scale', () => {
         const again = await timed(async () => {
           while ((await leases[round % 2]?.take(request)) === null) await delay(5);
         });
-        expect(again.took).toBeLessThan(1_000);
+        expect(again.took).toBeLessThan(2_500);
       }
     });
 
@@ -110,7 +110,7 @@ describe('Redis at scale', () => {
     await sentinels.killPrimary();
     const { result, took } = await timed(() => redis.attempt(count('c')));
     expect([result, took < PROMPT_MS]).toEqual([undefined, true]);
-    await untilTaken(redis, 20);
+    await untilTaken(redis);
     expect(await redis.attempt(count('c'))).toBeGreaterThan(0);
     expect(await new KeyLease(redis).take(aRequest())).not.toBeNull();
     expect(said).toEqual([expect.stringMatching(/^Redis is away, and is done without: /), 'Redis answers again.']);
@@ -124,7 +124,7 @@ describe('Redis at scale', () => {
       await delay(1_050);
       expect([await redis.ping(), redis.state]).toEqual([false, 'away']);
       await node.configure('maxmemory', '0');
-      await untilTaken(redis, 5);
+      await untilTaken(redis);
       expect(said).toEqual([
         expect.stringMatching(/^Redis is away, and is done without: OOM /),
         'Redis answers again.',
@@ -139,7 +139,7 @@ describe('Redis at scale', () => {
         path.leadTo(next.port);
         await node.follow('127.0.0.1', next.port);
         expect(await redis.attempt(count('b'))).toBeUndefined();
-        await untilTaken(redis, 5);
+        await untilTaken(redis);
         expect(await redis.attempt(count('b'))).toBe(1);
         expect(said[0]).toContain('READONLY');
       } finally {
@@ -170,7 +170,7 @@ describe('Redis at scale', () => {
 
     it('is found by the nodes that are there when one of those named is not', async () => {
       const redis = await open(cluster.url.replace('@', '@127.0.0.1:1,nowhere.invalid:6379,'));
-      await untilTaken(redis, 10);
+      await untilTaken(redis);
       expect(await redis.attempt(count(keysOn(three()[0])[0] ?? ''))).toBe(1);
     });
 
@@ -186,7 +186,7 @@ describe('Redis at scale', () => {
       for (const key of keysOn(...others)) expect(await redis.attempt(count(key))).toBe(1);
       expect(redis.state).toBe('away');
       await cluster.restart(killed);
-      await untilTaken(redis, 10);
+      await untilTaken(redis);
       for (const key of keysOn(...three())) expect(await redis.attempt(count(key))).toBe(1);
       // The connection that was lost says less than the one that is tried next.
       expect(said[0]).toMatch(/^A node of Redis is away, and is done without: (ECONN|not connected)/);
@@ -214,7 +214,7 @@ describe('Redis at scale', () => {
       await delay(1_100);
       expect(await redis.ping()).toBe(false);
       cluster.thaw(frozen);
-      await untilTaken(redis, 10);
+      await untilTaken(redis);
       await cluster.whole();
       expect(said).toEqual([
         'A node of Redis is away, and is done without: no answer in time',
@@ -245,7 +245,7 @@ describe('Redis at scale', () => {
       process.off('unhandledRejection', listener);
       expect(uncaught).toEqual([]);
       cluster.thaw(to);
-      await untilTaken(redis, 10);
+      await untilTaken(redis);
 
       for (const one of [to, from, other]) {
         await cluster.on(one, (connection) => connection.cluster('SETSLOT', slot, 'NODE', toName));

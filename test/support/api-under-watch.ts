@@ -50,7 +50,7 @@ export class ApiUnderWatch {
 
   /** One sample, once `accept` takes it; throws what it was instead after ten seconds. */
   async sample(name: string, accept: (value: number) => boolean): Promise<number> {
-    for (const deadline = Date.now() + 10_000; ;) {
+    for (const deadline = Date.now() + 60_000; ;) {
       const value = (await this.samples()).get(name);
       if (value !== undefined && accept(value)) return value;
       if (Date.now() > deadline) throw new Error(`${name} is ${value}`);

@@ -75,7 +75,7 @@ export class PgBouncer {
     const child = spawn(program, [join(directory, 'pgbouncer.ini')], options);
     let said = '';
     child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    for (const deadline = Date.now() + 10_000; !said.includes('process up'); await delay(20)) {
+    for (const deadline = Date.now() + 60_000; !said.includes('process up'); await delay(20)) {
       if (child.exitCode !== null || Date.now() > deadline) throw new Error(`PgBouncer did not start: ${said}`);
     }
     return new PgBouncer(child, directory, port);

@@ -127,7 +127,7 @@ export class RedisCluster {
     ask: (redis: Redis) => Promise<unknown>,
     isIt: (said: unknown) => boolean,
   ): Promise<void> {
-    for (const deadline = Date.now() + 20_000; ;) {
+    for (const deadline = Date.now() + 60_000; ;) {
       const said = await this.on(node, ask);
       if (isIt(said)) return;
       if (Date.now() > deadline) throw new Error(`The cluster does not come together: ${String(said)}`);

@@ -96,7 +96,7 @@ export class RedisProcess extends TemporaryRedis {
 
   private async answering(): Promise<void> {
     const { server } = this;
-    await untilRedisAnswers(this.url, 20, () => {
+    await untilRedisAnswers(this.url, 60, () => {
       if (server.exitCode !== null) throw new Error(`${this.program} ended: ${readFileSync(this.logFile, 'utf8')}`);
     });
   }

@@ -48,7 +48,7 @@ export class RedisProcesses {
 
   /** Waits until the server answers at this address of it; throws what it wrote when it ended instead. */
   async answering(port: number, url: string): Promise<void> {
-    await untilRedisAnswers(url, 20, () => {
+    await untilRedisAnswers(url, 60, () => {
       if (this.servers.get(port)?.exitCode === null) return;
       throw new Error(`${this.program} ended: ${readFileSync(join(this.directory, String(port), 'log'), 'utf8')}`);
     });

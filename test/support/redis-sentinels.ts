@@ -73,7 +73,7 @@ export class RedisSentinels {
   private async until(port: number, pattern: RegExp, ...command: [string, ...string[]]): Promise<void> {
     const url = this.urlOf(port);
     await this.processes.answering(port, url);
-    for (const deadline = Date.now() + 20_000; ;) {
+    for (const deadline = Date.now() + 60_000; ;) {
       const answer = String(await withRedis(url, (redis) => redis.call(...command)));
       if (pattern.test(answer)) return;
       if (Date.now() > deadline) throw new Error(`The sentinel and its servers do not come together: ${answer}`);

@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { type ClusterLocation } from '../../libs/platform/src/embedded-postgres/cluster-location';
 import { clusterUrls, readPasswords } from '../../libs/platform/src/embedded-postgres/cluster-roles';
 import { startServer, stopServer } from '../../libs/platform/src/embedded-postgres/postgres-server';
+import { freePort } from './free-port';
 import { killServer } from './postgres-processes';
 import { FAST_SETTINGS, type TemporaryPostgres } from './temporary-postgres';
 import { Undertaker } from './undertaker';
@@ -44,7 +45,7 @@ export class StandbyPostgres {
     const settings = { ...FAST_SETTINGS, primary_conninfo: conninfo, wal_retrieve_retry_interval: '100ms' };
     const undertaker = new Undertaker(END_SERVER, location.dataDir);
     const start = { logFile: join(directory, 'log'), settings };
-    const server = await startServer(location, start);
+    const server = await startServer(location, { ...start, preferredPort: await freePort() });
     return new StandbyPostgres(location, start, server.port, undertaker);
   }
 
@@ -75,7 +76,7 @@ export class StandbyPostgres {
     // Something committed behind it all: of the rest Postgres may not have sent the end.
     await valueAt(primary.superuserUrl, 'SELECT txid_current()');
     const written = await valueAt(primary.superuserUrl, 'SELECT pg_current_wal_insert_lsn()');
-    for (const deadline = Date.now() + 20_000; ; await delay(10)) {
+    for (const deadline = Date.now() + 60_000; ; await delay(10)) {
       const reached = await this.query(`SELECT (pg_last_wal_replay_lsn() >= '${written}'::pg_lsn)::text`);
       if (reached === 'true') return;
       if (Date.now() > deadline) throw new Error(`the standby does not reach ${written}`);

