@@ -28,6 +28,7 @@ module.exports = {
   testTimeout: 180_000,
   // Most of what the tests do is to wait, for processes, locks and clocks: as many workers as cores leave those idle.
   maxWorkers: Math.min(2 * availableParallelism(), 8),
+  testSequencer: '<rootDir>/test/support/jest/sequencer.cjs',
   reporters: ['default', '<rootDir>/test/support/jest/progress-report.cjs'],
   projects: [
     {
