@@ -5,17 +5,24 @@ class ProgressReport {
   constructor({ outputFile }) {
     this.file = outputFile;
     this.unfinished = new Set();
+    this.counts = { numPassedTests: 0, numFailedTests: 0, numRuntimeErrorTestSuites: 0 };
   }
 
   onTestFileStart({ path }) {
     this.unfinished.add(path);
+    this.write();
   }
 
   onTestFileResult({ path }, _result, { numPassedTests, numFailedTests, numRuntimeErrorTestSuites }) {
     this.unfinished.delete(path);
+    this.counts = { numPassedTests, numFailedTests, numRuntimeErrorTestSuites };
+    this.write();
+  }
+
+  write() {
     if (!this.file) return;
-    const counts = { numPassedTests, numFailedTests, numRuntimeErrorTestSuites };
-    writeFileSync(`${this.file}.new`, JSON.stringify({ ...counts, testResults: [], unfinished: [...this.unfinished] }));
+    const report = { ...this.counts, testResults: [], unfinished: [...this.unfinished] };
+    writeFileSync(`${this.file}.new`, JSON.stringify(report));
     renameSync(`${this.file}.new`, this.file);
   }
 }
