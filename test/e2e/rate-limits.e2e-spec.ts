@@ -3,6 +3,8 @@ import type { Scope } from '#libs/auth';
 import type { Answer, ApiClient } from '../support/api-client';
 import { type TestOperator, openOperator } from '../support/operator';
 import { SPECIFIED_LIMITS, type TestApp, startApp, startReplica } from '../support/start-app';
+import { startTemporaryRedis } from '../support/temporary-redis';
+import { type TemporaryRedis } from '../support/temporary-redis.port';
 
 const ASSETS = '/v1/inventory/assets';
 const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -12,8 +14,15 @@ const statuses = (answers: readonly Answer[]) => ({
   limited: answers.filter(({ status }) => status === 429).length,
 });
 
+/** Not the Redis of the run: what is counted by the address of this machine must not meet other tests. */
+let ofThisFile: TemporaryRedis;
+beforeAll(async () => {
+  ofThisFile = await startTemporaryRedis();
+});
+afterAll(() => ofThisFile.stop());
+
 describe.each([
-  ['with Redis', () => ({ REDIS_URL: process.env['TEST_REDIS_URL'] as string })],
+  ['with Redis', () => ({ REDIS_URL: ofThisFile.url })],
   ['without Redis', () => ({})],
 ])('Rate limits, %s', (_, settings: () => Record<string, string>) => {
   let app: TestApp;
@@ -175,7 +184,7 @@ describe.each([
 
 describe('The failures of a source', () => {
   it('are counted by the address of the connection, or by what a trusted proxy says of it', async () => {
-    const redis = { REDIS_URL: process.env['TEST_REDIS_URL'] as string };
+    const redis = { REDIS_URL: ofThisFile.url };
     const app = await startApp({ ...SPECIFIED_LIMITS, ...redis, TRUST_PROXY: '127.0.0.1, 10.0.0.0/8' });
     const plain = await startReplica(app, { ...SPECIFIED_LIMITS, ...redis });
     try {

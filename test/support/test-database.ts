@@ -5,6 +5,10 @@ import { schema } from '../../apps/api/src/schema';
 
 export { schema as testSchema };
 
+const TEMPLATE = 'test_template';
+/** Held while the template is made: test files run side by side. */
+const TEMPLATE_LOCK = 4_712;
+
 /** A migrated database of a test file's own, on the Postgres of the run. */
 export interface TestDatabase {
   readonly databaseUrl: string;
@@ -21,7 +25,11 @@ export async function createTestDatabase(
   const migrationDatabaseUrl = withDatabase(url('TEST_MIGRATION_DATABASE_URL'), name);
   const databaseUrl = withDatabase(url('TEST_DATABASE_URL'), name);
   const owner = new URL(migrationDatabaseUrl).username;
-  await withServer((server) => server.query(`CREATE DATABASE ${name} OWNER ${owner}`));
+  await withServer(async (server) => {
+    if (options.migrated) await makeTemplateOnce(server, owner);
+    await server.query(`CREATE DATABASE ${name} OWNER ${owner} ${options.migrated ? `TEMPLATE ${TEMPLATE}` : ''}`);
+  });
+  // What belongs to the database itself is not copied: this grants it.
   if (options.migrated) await migrate({ migrationDatabaseUrl, databaseUrl, schema });
   const admin = new Client({ connectionString: withDatabase(url('TEST_SUPERUSER_URL'), name) });
   // A test that restarts the server loses this connection; what it does next with it fails by itself.
@@ -36,6 +44,18 @@ export async function createTestDatabase(
       await withServer((server) => server.query(`DROP DATABASE ${name} WITH (FORCE)`));
     },
   };
+}
+
+/** A migrated database: to copy it takes a third of the time that its migrations take. */
+async function makeTemplateOnce(server: Client, owner: string): Promise<void> {
+  await server.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK]);
+  const { rowCount } = await server.query('SELECT FROM pg_database WHERE datname = $1', [TEMPLATE]);
+  if (rowCount === 0) {
+    await server.query(`CREATE DATABASE ${TEMPLATE} OWNER ${owner}`);
+    const migrationDatabaseUrl = withDatabase(url('TEST_MIGRATION_DATABASE_URL'), TEMPLATE);
+    await migrate({ migrationDatabaseUrl, databaseUrl: withDatabase(url('TEST_DATABASE_URL'), TEMPLATE), schema });
+  }
+  await server.query('SELECT pg_advisory_unlock($1)', [TEMPLATE_LOCK]);
 }
 
 async function withServer(work: (server: Client) => Promise<unknown>): Promise<void> {
