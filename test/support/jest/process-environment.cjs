@@ -1,8 +1,11 @@
 // Where jest runs our tests: in the process itself, not in a context of its own. So a package that is installed can be
 // loaded by Node, as in production, once for all test files of a worker (see installed-package.cjs), and what it calls an
 // Error, a Date or a Map is what the tests call so. Our own modules are loaded anew for every file, as ever.
+const { createRequire } = require('node:module');
 const vm = require('node:vm');
-const { ModuleMocker } = require('jest-mock');
+
+/** Of the packages that jest itself is made of. */
+const { ModuleMocker } = createRequire(require.resolve('jest'))('jest-mock');
 
 /** jest wants a context to compile functions in; in this one it gets those of the process. */
 const ofTheProcess = vm.createContext();

@@ -1,6 +1,9 @@
 // The order of the test files: those that take long are early, so that none of them is left over for the end, and apart,
 // as several of them at once would keep one another waiting.
-const { default: Sequencer } = require('@jest/test-sequencer');
+const { createRequire } = require('node:module');
+
+/** Of the packages that jest itself is made of. */
+const { default: Sequencer } = createRequire(require.resolve('jest'))('@jest/test-sequencer');
 
 const TAKES_LONG =
   /\/(faults\/|architecture\/(import|lint)-rules|browser\/|e2e\/(admin|api-process|doc-examples|key-rotation|npm-start|pgbouncer|read-replicas)|integration\/(embedded-postgres|redis-failover|replica))/;
