@@ -36,7 +36,8 @@ export class ApiProcess {
   /** Resolves once the process says that it serves; throws what it said instead when it ends before. */
   async serving(): Promise<void> {
     while (!this.output.includes('"message":"serving"')) {
-      if (this.child.exitCode !== null) throw new Error(this.errors || this.output);
+      const { exitCode, signalCode } = this.child;
+      if (exitCode !== null || signalCode !== null) throw new Error(signalCode ?? (this.errors || this.output));
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }

@@ -5,7 +5,9 @@ const { createRequire } = require('node:module');
 const vm = require('node:vm');
 
 /** Of the packages that jest itself is made of. */
-const { ModuleMocker } = createRequire(require.resolve('jest'))('jest-mock');
+const ofJest = createRequire(require.resolve('jest'));
+const { ModernFakeTimers } = ofJest('@jest/fake-timers');
+const { ModuleMocker } = ofJest('jest-mock');
 
 /** jest wants a context to compile functions in; in this one it gets those of the process. */
 const ofTheProcess = vm.createContext();
@@ -20,13 +22,14 @@ class ProcessEnvironment {
   /** Whether a test file is running, and not jest's global set-up. */
   static isOpen = false;
 
+  /** Those of a time before the modern ones; nobody asks for them. */
   fakeTimers = null;
-  fakeTimersModern = null;
 
   constructor({ projectConfig }) {
     this.conditions = projectConfig.testEnvironmentOptions.customExportConditions;
     this.global = globalThis;
     this.moduleMocker = new ModuleMocker(globalThis);
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
     this.globals = Object.getOwnPropertyDescriptors(globalThis);
     this.variables = { ...process.env };
     this.replaced = REPLACED.map((name) => [name, process[name]]);
@@ -39,6 +42,7 @@ class ProcessEnvironment {
   /** A file finds the globals, packages' registries among them, and the variables as the first one found them. */
   async teardown() {
     ProcessEnvironment.isOpen = false;
+    this.fakeTimersModern.dispose();
     for (const [name, value] of this.replaced) process[name] = value;
     for (const name of Object.keys(process.env)) if (!(name in this.variables)) delete process.env[name];
     Object.assign(process.env, this.variables);

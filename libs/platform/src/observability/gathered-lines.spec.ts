@@ -3,13 +3,24 @@ import { GatheredLines } from './gathered-lines';
 describe('Log lines', () => {
   let waiting: string[];
   let written: string[];
+  /** As of a pipe that nobody reads from for a while. */
+  let writing: boolean;
+  let whenDone: (() => void)[];
   let lines: GatheredLines;
 
   beforeEach(() => {
     jest.useFakeTimers();
     [waiting, written] = [[], []];
-    const flush = (): void => void written.push(waiting.splice(0).join(''));
-    lines = new GatheredLines({ write: (line) => waiting.push(line), flush, flushSync: flush });
+    [writing, whenDone] = [false, []];
+    const flushSync = (): void => {
+      if (waiting.length > 0) written.push(waiting.splice(0).join(''));
+    };
+    const flush = (done?: () => void): void => {
+      if (!writing) flushSync();
+      if (!writing) done?.();
+      else if (done) whenDone.push(done);
+    };
+    lines = new GatheredLines({ write: (line) => waiting.push(line), flush, flushSync });
   });
   afterEach(() => jest.useRealTimers());
 
@@ -30,6 +41,18 @@ describe('Log lines', () => {
     expect(written).toEqual(['one\n', 'two\n']);
     jest.advanceTimersByTime(1_000);
     expect(written).toHaveLength(2);
+  });
+
+  it('that come while others are being written are written after them, though no more lines come', () => {
+    writing = true;
+    lines.write('one\n');
+    jest.advanceTimersByTime(100);
+    lines.write('two\n');
+    jest.advanceTimersByTime(100);
+    expect(written).toEqual([]);
+    writing = false;
+    for (const done of whenDone) done();
+    expect(written).toEqual(['one\ntwo\n']);
   });
 
   it('are written at once before a process that ends by an error', () => {

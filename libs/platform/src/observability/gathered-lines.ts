@@ -4,8 +4,8 @@ import type { DestinationStream } from 'pino';
 export interface BufferedDestination {
   /** Keeps what it can; writes when it has enough. */
   write(line: string): unknown;
-  /** Writes what it keeps, now or as soon as what it writes already is out. */
-  flush(): void;
+  /** Writes what it keeps, unless it is writing: then it does nothing. `done` is called when it writes no more. */
+  flush(done?: (fault?: Error | null) => void): void;
   flushSync(): void;
 }
 
@@ -18,6 +18,7 @@ const GATHERED_FOR_MS = 20;
  */
 export class GatheredLines implements DestinationStream {
   private timer: NodeJS.Timeout | null = null;
+  private flushing = false;
 
   constructor(private readonly destination: BufferedDestination) {}
 
@@ -25,8 +26,18 @@ export class GatheredLines implements DestinationStream {
     this.destination.write(line);
     this.timer ??= setTimeout(() => {
       this.timer = null;
-      this.destination.flush();
+      this.flush();
     }, GATHERED_FOR_MS).unref();
+  }
+
+  private flush(): void {
+    if (this.flushing) return;
+    this.flushing = true;
+    this.destination.flush((fault) => {
+      this.flushing = false;
+      // What came while it was writing would be left there until the next line comes.
+      if (!fault) this.destination.flush();
+    });
   }
 
   /** Called by pino before it gives control back from a fatal error. */
