@@ -15,12 +15,14 @@ describe('Log lines', () => {
     const flushSync = (): void => {
       if (waiting.length > 0) written.push(waiting.splice(0).join(''));
     };
-    const flush = (done?: () => void): void => {
-      if (!writing) flushSync();
-      if (!writing) done?.();
-      else if (done) whenDone.push(done);
+    const drain = (): void => whenDone.splice(0).forEach((done) => done());
+    const flush = (): void => {
+      if (writing) return;
+      flushSync();
+      drain();
     };
-    lines = new GatheredLines({ write: (line) => waiting.push(line), flush, flushSync });
+    const once = (_event: 'drain', done: () => void): unknown => whenDone.push(done);
+    lines = new GatheredLines({ write: (line) => waiting.push(line), flush, flushSync, once });
   });
   afterEach(() => jest.useRealTimers());
 
@@ -51,7 +53,7 @@ describe('Log lines', () => {
     jest.advanceTimersByTime(100);
     expect(written).toEqual([]);
     writing = false;
-    for (const done of whenDone) done();
+    for (const done of whenDone.splice(0)) done();
     expect(written).toEqual(['one\ntwo\n']);
   });
 

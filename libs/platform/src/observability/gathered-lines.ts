@@ -4,8 +4,10 @@ import type { DestinationStream } from 'pino';
 export interface BufferedDestination {
   /** Keeps what it can; writes when it has enough. */
   write(line: string): unknown;
-  /** Writes what it keeps, unless it is writing: then it does nothing. `done` is called when it writes no more. */
-  flush(done?: (fault?: Error | null) => void): void;
+  /** Writes what it keeps, unless it is writing: then it does nothing. */
+  flush(): void;
+  /** Tells, once, when it has written and writes no more. */
+  once(event: 'drain', listener: () => void): unknown;
   flushSync(): void;
 }
 
@@ -33,11 +35,12 @@ export class GatheredLines implements DestinationStream {
   private flush(): void {
     if (this.flushing) return;
     this.flushing = true;
-    this.destination.flush((fault) => {
+    this.destination.once('drain', () => {
       this.flushing = false;
       // What came while it was writing would be left there until the next line comes.
-      if (!fault) this.destination.flush();
+      this.destination.flush();
     });
+    this.destination.flush();
   }
 
   /** Called by pino before it gives control back from a fatal error. */
