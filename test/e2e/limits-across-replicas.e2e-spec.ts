@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { Answer } from '../support/api-client';
 import { type TestApp, startApp, startReplica } from '../support/start-app';
@@ -46,11 +47,31 @@ describe('Limits of three replicas that share a Redis', () => {
     return answers.filter(({ status }) => status === 200).length;
   };
 
+  const timesWithoutRedis = (): number =>
+    replicas.flatMap(({ logLines }) => logLines.filter(({ message }) => String(message).startsWith('Redis is away')))
+      .length;
+  /** What it counts where all replicas have Redis: on a busy machine one may do without for a moment, and it is tried again. */
+  const withRedis = async (count: () => Promise<number>): Promise<number> => {
+    for (let attempt = 1; ; attempt += 1) {
+      const before = timesWithoutRedis();
+      const counted = await count();
+      if (timesWithoutRedis() === before || attempt === 5) return counted;
+      await delay(1_500);
+    }
+  };
+
   it('let exactly the burst of reads and of writes pass, however many come at once', async () => {
-    const token = await first().arrange.aToken(workspace);
-    const { id } = await first().arrange.anAsset(workspace);
-    expect(await passed(300, (replica) => replica.client(token).get(`${ASSETS}?pageSize=1`))).toBe(100);
-    expect(await passed(120, (replica) => replica.client(token).patch(`${ASSETS}/${id}`, {}))).toBe(40);
+    const reads = async (): Promise<number> => {
+      const token = await first().arrange.aToken(workspace);
+      return passed(300, (replica) => replica.client(token).get(`${ASSETS}?pageSize=1`));
+    };
+    const writes = async (): Promise<number> => {
+      const token = await first().arrange.aToken(workspace);
+      const { id } = await first().arrange.anAsset(workspace);
+      return passed(120, (replica) => replica.client(token).patch(`${ASSETS}/${id}`, {}));
+    };
+    expect(await withRedis(reads)).toBe(100);
+    expect(await withRedis(writes)).toBe(40);
   });
 
   it('let exactly the burst of token requests pass, and one of their tokens is valid', async () => {
