@@ -1,11 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { WORKSPACE_SLUG } from '#libs/auth';
 import { parseSlug } from '../../apps/admin/src/options';
 import { freePort } from '../support/free-port';
-import { clear, makeDirectory } from '../support/embedded-postgres-directory';
 import { type Row, documentOf, expectFault } from '../support/finished-command';
 import { type FinishedCommand, RunningCommand } from '../support/running-command';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
@@ -241,83 +239,6 @@ describe('The operators’ command line', () => {
         keys: { secret: string }[];
       };
       expect(listed.stdout).not.toContain(sealed[0]?.secret);
-    });
-  });
-
-  describe('usage', () => {
-    const commands = [
-      ...['migrate', 'status', 'workspaces create', 'workspaces list', 'import', 'demo load', 'keys init', 'keys list'],
-      ...['audit list', 'audit verify'],
-      ...['create', 'list', 'show', 'enable', 'disable'].map((verb) => `applications ${verb}`),
-      ...['create', 'list', 'delete'].map((verb) => `tag-keys ${verb}`),
-    ];
-
-    it.each(commands)('explains `%s` on --help, with --json and --yes', async (command) => {
-      const { exitCode, stdout, stderr } = await run(...command.split(' '), '--help');
-      expect([exitCode, stderr]).toEqual([0, '']);
-      expect(stdout).toContain(`Usage: admin ${command}`);
-      for (const option of ['--json', '--yes', '--help']) expect(stdout).toContain(option);
-    });
-
-    it.each([
-      ['an unknown command', 'nonsense', /unknown command/],
-      ['an unknown option', 'workspaces list --nonsense', /unknown option/],
-      ['a missing option', 'workspaces create beta', /--name <name>' not specified/],
-      ['a missing argument', 'applications show', /missing required argument/],
-      ['an argument too many', 'status now', /too many arguments/],
-      ['a malformed slug', 'workspaces create Beta --name Beta', /lower-case letters/],
-      ['an empty name', 'workspaces create beta --name=', /1 to 200 characters/],
-      [
-        'an unknown scope',
-        'applications create --workspace acme --name X --scope all:everything',
-        /Scopes are all:read/,
-      ],
-      ['no scope', 'applications create --workspace acme --name X', /--scope <scope>' not specified/],
-      ['an unknown size', 'demo load --size XXL', /Allowed choices are S, M, L, XL/],
-      ['an unknown choice', 'import --workspace acme --source hr x --missing drop', /Allowed choices are keep, hide/],
-      ['no file', 'import --workspace acme --source hr', /missing required argument/],
-    ])('refuses %s', async (_what, words, line) => {
-      expectFault(await run(...words.split(' ')), 2, line);
-    });
-
-    it('shows what there is when nothing is asked', async () => {
-      const finished = await run();
-      expect([finished.exitCode, finished.stdout]).toEqual([2, '']);
-      expect(finished.stderr).toContain('Usage: admin');
-    });
-  });
-
-  describe('without a database of one’s own', () => {
-    let localDir: string;
-    beforeAll(() => (localDir = makeDirectory()));
-    afterAll(() => clear(localDir));
-    const serverRuns = () => existsSync(join(localDir, 'postgres', 'postmaster.pid'));
-
-    it('starts the embedded one for the time of the command and keeps its data', async () => {
-      const embedded = { LOCAL_DIR: localDir };
-      documentOf(await admin(embedded, 'workspaces', 'create', 'kept', '--name', 'Kept', '--json'));
-      expect(serverRuns()).toBe(false);
-      const { items } = documentOf(await admin(embedded, 'workspaces', 'list', '--json')) as { items: Row[] };
-      expect(items.map(({ slug }) => slug)).toEqual(['kept']);
-      expect(serverRuns()).toBe(false);
-      expectFault(
-        await admin({ ...embedded, MIGRATION_DATABASE_URL: database.migrationDatabaseUrl }, 'status'),
-        2,
-        /set both or none/,
-      );
-    });
-
-    it('ends long work on Ctrl-C, gives the server up, and can be run again', async () => {
-      const loading = new RunningCommand('apps/admin/run.mjs', ['demo', 'load', '--size', 'L'], {
-        LOCAL_DIR: localDir,
-      });
-      for (const deadline = Date.now() + 60_000; !serverRuns() && Date.now() < deadline;) await delay(20);
-      await delay(1_000);
-      await loading.signal('SIGINT');
-      const finished = await loading.finished;
-      expectFault(finished, 130, /Interrupted/);
-      expect(serverRuns()).toBe(false);
-      documentOf(await admin({ LOCAL_DIR: localDir }, 'demo', 'load', '--json'));
     });
   });
 });

@@ -1,0 +1,50 @@
+import { expectFault } from '../support/finished-command';
+import { RunningCommand } from '../support/running-command';
+
+/** Words are judged before any database is asked for. */
+const NOWHERE = {
+  DATABASE_URL: 'postgres://nobody:nothing@127.0.0.1:1/none',
+  MIGRATION_DATABASE_URL: 'postgres://nobody:nothing@127.0.0.1:1/none',
+};
+
+describe('The usage of the operators’ command line', () => {
+  const run = (...words: string[]) => new RunningCommand('apps/admin/run.mjs', words, NOWHERE).finished;
+  afterAll(() => RunningCommand.killAll());
+
+  const commands = [
+    ...['migrate', 'status', 'workspaces create', 'workspaces list', 'import', 'demo load', 'keys init', 'keys list'],
+    ...['audit list', 'audit verify'],
+    ...['create', 'list', 'show', 'enable', 'disable'].map((verb) => `applications ${verb}`),
+    ...['create', 'list', 'delete'].map((verb) => `tag-keys ${verb}`),
+  ];
+
+  it.each(commands)('explains `%s` on --help, with --json and --yes', async (command) => {
+    const { exitCode, stdout, stderr } = await run(...command.split(' '), '--help');
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).toContain(`Usage: admin ${command}`);
+    for (const option of ['--json', '--yes', '--help']) expect(stdout).toContain(option);
+  });
+
+  it.each([
+    ['an unknown command', 'nonsense', /unknown command/],
+    ['an unknown option', 'workspaces list --nonsense', /unknown option/],
+    ['a missing option', 'workspaces create beta', /--name <name>' not specified/],
+    ['a missing argument', 'applications show', /missing required argument/],
+    ['an argument too many', 'status now', /too many arguments/],
+    ['a malformed slug', 'workspaces create Beta --name Beta', /lower-case letters/],
+    ['an empty name', 'workspaces create beta --name=', /1 to 200 characters/],
+    ['an unknown scope', 'applications create --workspace acme --name X --scope all:everything', /Scopes are all:read/],
+    ['no scope', 'applications create --workspace acme --name X', /--scope <scope>' not specified/],
+    ['an unknown size', 'demo load --size XXL', /Allowed choices are S, M, L, XL/],
+    ['an unknown choice', 'import --workspace acme --source hr x --missing drop', /Allowed choices are keep, hide/],
+    ['no file', 'import --workspace acme --source hr', /missing required argument/],
+  ])('refuses %s', async (_what, words, line) => {
+    expectFault(await run(...words.split(' ')), 2, line);
+  });
+
+  it('shows what there is when nothing is asked', async () => {
+    const finished = await run();
+    expect([finished.exitCode, finished.stdout]).toEqual([2, '']);
+    expect(finished.stderr).toContain('Usage: admin');
+  });
+});
