@@ -156,6 +156,16 @@ describe('Problems', () => {
       expect(said.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
     });
 
+    it('to a CONNECT comes after the answers to the requests before it, however long they are', async () => {
+      const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+      const connecting = 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n';
+      const said = await raw(`${get('/v1/health')}${get('/docs/swagger-ui-bundle.js')}${get('/nowhere')}${connecting}`);
+      const [, bundle = '', ...others] = said.split(/(?=HTTP\/1\.1 \d{3} )/);
+      expect(said.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['200', '200', '404', '404'].map((s) => `HTTP/1.1 ${s}`));
+      expect(bundle.length).toBeGreaterThan(1_000_000);
+      expect(others.map((text) => text.includes('Connection: close'))).toEqual([false, true]);
+    });
+
     it('take the names of codings in any case', async () => {
       const said = await raw(
         'POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\n' +

@@ -10,6 +10,9 @@ import { toProblem, PROBLEM_MEDIA_TYPE } from '../problems/problem';
 import { expressMessages } from './express-messages';
 import { JSON_ANSWER } from './json-body';
 
+/** A client has so long to close its side of a connection on which it was refused. */
+const HANG_UP_MS = 2_000;
+
 /**
  * Express on a Node server whose own refusals (a malformed request, too large a header block) are problems like every
  * other error, and which matches paths to the letter.
@@ -44,9 +47,7 @@ export class ApiServerAdapter extends ExpressAdapter {
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     server.on('clientError', (error, socket) => this.refuse(error, socket as Socket));
     // Node would close the connection of a CONNECT without a word: there is nothing here to tunnel to.
-    server.on('connect', (_request, socket) => {
-      this.answerOn(socket as Socket, new DomainError('not_found', 'There is nothing at this path.'));
-    });
+    server.on('connect', (_request, socket) => this.refuseTunnel(socket as Socket));
     this.httpServer = server as Server;
   }
 
@@ -76,16 +77,39 @@ export class ApiServerAdapter extends ExpressAdapter {
     this.afterAnswers(socket, () => this.answerOn(socket, refusal));
   }
 
+  private refuseTunnel(socket: Socket): void {
+    // From here on Node leaves the connection to us: an error that nobody hears would end the process, answers before
+    // this one still wait for room, and where something is left unread nobody learns that the client has hung up.
+    socket.on('error', () => socket.destroy());
+    socket.on('drain', () => this.answersOn(socket)[0]?.emit('drain'));
+    socket.resume();
+    const refusal = new DomainError('not_found', 'There is nothing at this path.');
+    this.afterAnswers(socket, () => this.answerOn(socket, refusal));
+  }
+
   private expectAnswer(socket: Socket, response: ServerResponse): void {
-    const waiting = this.unanswered.get(socket) ?? new Set();
-    this.unanswered.set(socket, waiting.add(response));
+    let waiting = this.unanswered.get(socket);
+    if (!waiting) {
+      this.unanswered.set(socket, (waiting = new Set()));
+      socket.once('close', () => this.closeAnswersOn(socket));
+    }
+    waiting.add(response);
     response.once('close', () => waiting.delete(response));
+  }
+
+  private answersOn(socket: Socket): ServerResponse[] {
+    return [...(this.unanswered.get(socket) ?? [])];
+  }
+
+  /** Node tells only the answer whose turn it was that its connection is gone; those in line behind it end as well. */
+  private closeAnswersOn(socket: Socket): void {
+    for (const response of this.answersOn(socket)) if (!response.socket) response.emit('close');
   }
 
   /** Requests that came before on the same connection are answered before (RFC 9112, 9.3.2). */
   private afterAnswers(socket: Socket, work: () => void): void {
     // One that has not come whole is what is refused here, and will have no other answer.
-    const first = [...(this.unanswered.get(socket) ?? [])].find(({ req }) => req.complete);
+    const first = this.answersOn(socket).find(({ req }) => req.complete);
     if (first) first.once('close', () => this.afterAnswers(socket, work));
     else if (socket.writable) work();
   }
@@ -100,6 +124,9 @@ export class ApiServerAdapter extends ExpressAdapter {
         `X-Request-Id: ${requestId}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n` +
         `Connection: close\r\n\r\n${body}`,
     );
+    // Whoever does not hang up in turn would keep the connection, and a file descriptor of ours, for good.
+    const late = setTimeout(() => socket.destroy(), HANG_UP_MS).unref();
+    socket.once('close', () => clearTimeout(late));
     const { status, code } = problem;
     const nobody = { route: null, workspaceId: null, clientId: null, traceId: null };
     this.tell({ requestId, method: null, status, code, durationMs: 0, bytes: Buffer.byteLength(body), ...nobody });
