@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiClient } from '../support/api-client';
 import { type ReplicatedDatabase, createReplicatedDatabase } from '../support/replicated-database';
+import { ApiUnderWatch } from '../support/api-under-watch';
 import { type TestApp, startAppOn } from '../support/start-app';
 import { TcpProxy } from '../support/tcp-proxy';
 
@@ -229,6 +230,29 @@ describe('With a read replica', () => {
     expect(await nameOf(await aReader(app))).toBe('before');
     await delay(1_500);
     expect(timesSaid(`${UNUSED}: it is no standby`)).toBe(1);
+  });
+
+  it('its pool stands among the metrics beside that of the primary, and whether it is used', async () => {
+    const urls = [database.replicaUrl, database.databaseUrl].join(',');
+    const api = await ApiUnderWatch.start(database, { DATABASE_REPLICA_URLS: urls, DATABASE_POOL_SIZE: '7' });
+    try {
+      const moving = setInterval(() => void database.admin.query('SELECT txid_current()'), 100);
+      const used = 'compliance_database_replica_used';
+      await api.sample(`${used}{pool="replica_1"}`, (value) => value === 1).finally(() => clearInterval(moving));
+      const client = await api.arrange.aClient(workspace);
+      for (const _time of ['first', 'again']) await client.get('/v1/inventory/assets');
+      const samples = await api.samples();
+      const of = (metric: string, labels: string) =>
+        ['primary', 'replica_1', 'replica_2'].map((pool) => samples.get(`${metric}{pool="${pool}"${labels}}`));
+      expect(of(used, '')).toEqual([undefined, 1, 0]);
+      expect(of('compliance_database_pool_size', '')).toEqual([7, 7, 7]);
+      expect(of('compliance_database_pool_waiting', '')).toEqual([0, 0, 0]);
+      expect(of('compliance_database_acquisition_timeouts_total', '')).toEqual([0, 0, 0]);
+      const [primary = 0, ...replicas] = of('compliance_database_pool_connections', ',state="idle"');
+      expect([primary > 0, ...replicas]).toEqual([true, 1, 0]);
+    } finally {
+      await api.stop();
+    }
   });
 
   async function forgetClients(): Promise<void> {

@@ -64,6 +64,16 @@ describe('A replica', () => {
     expect(said).toEqual(['used', '22012']);
   });
 
+  it('counts its connections, and those that were not had in time', async () => {
+    await look();
+    expect(await look()).toBe(true);
+    const slow = [1, 2].map(() => replica.run([statement('SELECT pg_sleep(1.5)')]));
+    await expect(replica.run([statement('SELECT 1')])).rejects.toThrow(/timeout exceeded/);
+    expect(replica.use).toEqual({ size: 2, inUse: 2, idle: 0, waiting: 0, timeouts: 1, isUsed: false });
+    await Promise.all(slow);
+    expect(replica.use).toMatchObject({ inUse: 0, idle: 2, timeouts: 1 });
+  });
+
   it('is not used while it may be of the history of a former primary', async () => {
     await look();
     expect(await look()).toBe(true);

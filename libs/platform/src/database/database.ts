@@ -5,11 +5,11 @@ import type { Freshness, WorkspaceId } from '#libs/kernel';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Pool } from 'pg';
 import { traceCall } from '../observability/tracing';
-import { Tally } from '../observability/tally';
+import { Acquisitions, type PoolUse } from './acquisitions';
 import { hearLosses, poolOf } from './data-source';
-import { connectionTimedOut } from './database-fault';
 import { Permits } from './permits';
 import { type BoundStatement, PipelinedStatements, type TextRow } from './pipelined-statements';
+import type { ReplicaUse } from './replica';
 import type { Replicas } from './replicas';
 import { type Gate, GateClosed, UnitOfWork } from './unit-of-work';
 
@@ -41,20 +41,11 @@ const SHORTEST_TRY_MS = 200;
 /** Connections of a larger pool that units of work leave to reads: a unit may wait for a lock, a read never does. */
 const LEFT_TO_READS = 2;
 
-/** Numbers of connections, and of those who wait for one. */
-export interface PoolUse {
-  readonly size: number;
-  readonly inUse: number;
-  readonly idle: number;
-  readonly waiting: number;
-}
-
 /** The one way to Postgres: nothing is read or written outside a tenant's scope. */
 @Injectable()
 export class Database {
-  /** Connections that were not had in time. */
-  readonly acquisitionTimeouts = new Tally(['primary']);
   private readonly pool: Pool;
+  private readonly acquisitions: Acquisitions;
   private readonly units = new AsyncLocalStorage<UnitOfWork>();
   private readonly permits: Permits;
 
@@ -65,14 +56,18 @@ export class Database {
   ) {
     this.pool = poolOf(dataSource);
     this.permits = new Permits(Math.max(1, this.pool.options.max - LEFT_TO_READS));
+    this.acquisitions = new Acquisitions(this.pool, () => this.permits.waiting);
     // At every use, because the pool opened its first connection before we knew it.
     this.pool.on('acquire', hearLosses);
   }
 
   get poolUse(): PoolUse {
-    const { totalCount, idleCount, waitingCount, options } = this.pool;
-    const waiting = waitingCount + this.permits.waiting;
-    return { size: options.max, inUse: totalCount - idleCount, idle: idleCount, waiting };
+    return this.acquisitions.use;
+  }
+
+  /** Of each replica, in the order of their addresses. */
+  get replicaUses(): readonly ReplicaUse[] {
+    return this.replicas?.uses ?? [];
   }
 
   /**
@@ -83,7 +78,7 @@ export class Database {
     const unit = this.unitFor(scope);
     if (unit) return unit.run(statements);
     const batch = [scopeStatement(scope), ...statements];
-    const rows = await PipelinedStatements.runOn(this.pool, batch).catch(this.countTimeout);
+    const rows = await this.acquisitions.counted(() => PipelinedStatements.runOn(this.pool, batch));
     return rows.slice(1);
   }
 
@@ -126,21 +121,24 @@ export class Database {
     for (let repeats = 0; ; repeats += 1) {
       const unit = new UnitOfWork(this.pool, this.permits, scopeStatement(scope), deadline, gate);
       try {
-        const result = await this.units.run(unit, work).finally(() => unit.passGate());
-        await unit.commit();
-        return result;
+        return await this.acquisitions.counted(() => this.carryOut(unit, work));
       } catch (error) {
         const rolledBack = unit.rollback(error);
         if (error instanceof GateClosed) throw error;
         await rolledBack;
         if (gate && unit.gateIsUnheard) await this.askAlone(scope, gate, deadline);
-        if (connectionTimedOut(error)) this.acquisitionTimeouts.add('primary');
         const repeatable = REPEATABLE_SQLSTATES.has(String((error as { code?: unknown }).code));
         const left = deadline - performance.now();
         if (!repeatable || repeats === MAX_REPEATS || left < SHORTEST_TRY_MS) throw error;
         await delay(Math.random() * 20 * (repeats + 1));
       }
     }
+  }
+
+  private async carryOut<Result>(unit: UnitOfWork, work: () => Promise<Result>): Promise<Result> {
+    const result = await this.units.run(unit, work).finally(() => unit.passGate());
+    await unit.commit();
+    return result;
   }
 
   /** Throws what closes the gate: that must not depend on what else was in its batch, and could not be had. */
@@ -165,13 +163,8 @@ export class Database {
         await manager.query(statement.text, [...statement.values]);
         return work(manager);
       });
-    return traceCall(() => TRANSACTION, begin).catch(this.countTimeout);
+    return this.acquisitions.counted(() => traceCall(() => TRANSACTION, begin));
   }
-
-  private readonly countTimeout = (error: unknown): never => {
-    if (connectionTimedOut(error)) this.acquisitionTimeouts.add('primary');
-    throw error;
-  };
 
   private unitFor(scope: TenantScope): UnitOfWork | undefined {
     const unit = this.units.getStore();

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { Acquisitions, type PoolUse } from './acquisitions';
 import { replicaPool } from './data-source';
 import { type BoundStatement, PipelinedStatements, type TextRow, sendUnprepared } from './pipelined-statements';
 import type { PrimaryPositions } from './primary-positions';
@@ -17,6 +18,11 @@ const POSITION: BoundStatement = {
   values: [],
 };
 
+export interface ReplicaUse extends PoolUse {
+  /** Whether reads go there: it answers, follows the primary and is not too far behind. */
+  readonly isUsed: boolean;
+}
+
 export interface ReplicaWatcher {
   used(): void;
   unused(reason: string): void;
@@ -28,6 +34,7 @@ export interface ReplicaWatcher {
  */
 export class Replica {
   private readonly pool: Pool;
+  private readonly acquisitions: Acquisitions;
   /** Of its own, so that reads that fill the pool do not make it look lost. */
   private readonly watch: Pool;
   private completeUpTo = -Infinity;
@@ -45,6 +52,7 @@ export class Replica {
     private readonly watcher: ReplicaWatcher,
   ) {
     this.pool = replicaPool(url, poolSize, () => undefined);
+    this.acquisitions = new Acquisitions(this.pool);
     this.watch = replicaPool(url, 1, () => undefined);
     if (!preparedStatements) [this.pool, this.watch].forEach(sendUnprepared);
   }
@@ -58,10 +66,14 @@ export class Replica {
     return this.inUse;
   }
 
+  get use(): ReplicaUse {
+    return { ...this.acquisitions.use, isUsed: this.inUse };
+  }
+
   /** Throws whatever went wrong; then it is not used for a while. */
   async run(statements: readonly BoundStatement[]): Promise<TextRow[][]> {
     try {
-      return await PipelinedStatements.runOn(this.pool, statements);
+      return await this.acquisitions.counted(() => PipelinedStatements.runOn(this.pool, statements));
     } catch (error) {
       this.restsUntil = performance.now() + REST_MS;
       this.leave(reasonOf(error));

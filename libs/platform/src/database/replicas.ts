@@ -4,7 +4,7 @@ import { type Freshness, NEWEST } from '#libs/kernel';
 import type { Pool } from 'pg';
 import { type BoundStatement, PipelinedStatements } from './pipelined-statements';
 import { PrimaryPositions } from './primary-positions';
-import { Replica } from './replica';
+import { Replica, type ReplicaUse } from './replica';
 
 const LOOK_EVERY_MS = 1_000;
 
@@ -45,6 +45,11 @@ export class Replicas implements OnModuleInit, OnApplicationShutdown {
         unused: (reason) => this.logger.warn(`${name} is not used: ${reason}`),
       });
     });
+  }
+
+  /** In the order of their addresses. */
+  get uses(): ReplicaUse[] {
+    return this.replicas.map(({ use }) => use);
   }
 
   /** A replica that shows all that was committed before this moment, each in its turn; null when there is none. */

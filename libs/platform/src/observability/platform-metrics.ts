@@ -43,11 +43,13 @@ export function watchPlatform(
   );
 }
 
+/** Of the primary and of each replica, which are named by their places in DATABASE_REPLICA_URLS. */
 function watchDatabase(metrics: Metrics, database: Database): void {
-  const pool = 'primary';
-  metrics.gauges(
-    { name: 'compliance_database_pool_size', help: 'Connections that the pool may have.', labels: ['pool'] },
-    () => [{ labels: { pool }, value: database.poolUse.size }],
+  const replicas = () => database.replicaUses.map((use, place) => ({ pool: `replica_${place + 1}`, use }));
+  const pools = () => [{ pool: 'primary', use: database.poolUse }, ...replicas()];
+  const labels = ['pool'] as const;
+  metrics.gauges({ name: 'compliance_database_pool_size', help: 'Connections that the pool may have.', labels }, () =>
+    pools().map(({ pool, use }) => ({ labels: { pool }, value: use.size })),
   );
   metrics.gauges(
     {
@@ -55,28 +57,26 @@ function watchDatabase(metrics: Metrics, database: Database): void {
       help: 'Connections that the pool has.',
       labels: ['pool', 'state'],
     },
-    () => {
-      const { inUse, idle } = database.poolUse;
-      return [
+    () =>
+      pools().flatMap(({ pool, use: { inUse, idle } }) => [
         { labels: { pool, state: 'in_use' }, value: inUse },
         { labels: { pool, state: 'idle' }, value: idle },
-      ];
-    },
+      ]),
   );
   metrics.gauges(
-    {
-      name: 'compliance_database_pool_waiting',
-      help: 'Requests that wait for a connection of the pool.',
-      labels: ['pool'],
-    },
-    () => [{ labels: { pool }, value: database.poolUse.waiting }],
+    { name: 'compliance_database_pool_waiting', help: 'Requests that wait for a connection of the pool.', labels },
+    () => pools().map(({ pool, use }) => ({ labels: { pool }, value: use.waiting })),
   );
-  metrics.tally(
+  metrics.counts(
     {
       name: 'compliance_database_acquisition_timeouts_total',
-      help: 'Connections of the pool that were not had within two seconds.',
+      help: 'Connections that were not had in time: two seconds for the primary, one for a replica.',
+      labels,
     },
-    'pool',
-    database.acquisitionTimeouts,
+    () => pools().map(({ pool, use }) => ({ labels: { pool }, value: use.timeouts })),
+  );
+  metrics.gauges(
+    { name: 'compliance_database_replica_used', help: 'Whether reads go to the replica: 1 or 0.', labels },
+    () => replicas().map(({ pool, use }) => ({ labels: { pool }, value: use.isUsed ? 1 : 0 })),
   );
 }
