@@ -3,7 +3,8 @@ import { type Attempt, type History } from './operation-log';
 type Answered = Extract<Attempt, { kind: 'answer' }>;
 
 const isDone = ({ status }: Answered): boolean => status === 200;
-const isRefusedForNow = ({ status, code }: Answered): boolean => status === 503 || code === 'idempotency_in_progress';
+const isRefusedForNow = ({ status, code, retryAfter }: Answered): boolean =>
+  (status === 503 || code === 'idempotency_in_progress') && retryAfter !== null;
 
 /** What clients heard that they never should: an empty list when everything is as promised. */
 export function answerFaults(histories: Iterable<History>): string[] {

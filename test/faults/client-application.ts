@@ -54,6 +54,10 @@ export class ClientApplication {
     return send(`${origin}/v1/inventory/assets?pageSize=1`, { headers: { Authorization: `Bearer ${token}` } });
   }
 
+  async readOne(origin: string, token: string, asset: string): Promise<Outcome> {
+    return send(`${origin}/v1/inventory/assets/${asset}`, { headers: { Authorization: `Bearer ${token}` } });
+  }
+
   /** A write that is charged and changes nothing. */
   async write(origin: string, token: string, asset: string): Promise<Outcome> {
     return send(`${origin}/v1/inventory/assets/${asset}`, {

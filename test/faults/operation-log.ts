@@ -16,6 +16,7 @@ export type Attempt =
       readonly kind: 'answer';
       readonly status: number;
       readonly code: string | null;
+      readonly retryAfter: string | null;
       readonly replayed: boolean;
       readonly entityTag: string | null;
       readonly text: string;

@@ -59,6 +59,7 @@ export class PersistentClient {
         kind: 'answer',
         status: response.status,
         code: response.ok ? null : codeOf(text),
+        retryAfter: response.headers.get('Retry-After'),
         replayed: response.headers.get('Idempotent-Replayed') === 'true',
         entityTag: response.headers.get('ETag'),
         text,

@@ -36,6 +36,11 @@ export class Replica {
     return this.process.output.split('Redis is away').length - 1;
   }
 
+  /** Whether it has found Redis again since it gave up on it last. */
+  get usesRedis(): boolean {
+    return this.process.output.split('Redis answers again').length - 1 === this.timesWithoutRedis;
+  }
+
   /** SIGKILL: it finishes nothing and tells nobody. */
   async kill(): Promise<void> {
     this.isServing = false;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type Server, type Socket, connect, createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from './free-port';
 
 export type ProxyMode = 'forward' | 'refuse' | 'blackhole';
@@ -7,6 +8,7 @@ export type ProxyMode = 'forward' | 'refuse' | 'blackhole';
 /** Stands between a client and a service, to play every way a network can fail. */
 export class TcpProxy {
   private mode: ProxyMode = 'forward';
+  private latencyMs = 0;
   private readonly sockets = new Set<Socket>();
   private server: Server;
 
@@ -38,6 +40,19 @@ export class TcpProxy {
     if (mode === 'forward' && was === 'blackhole') this.sockets.forEach(reset);
   }
 
+  /** So long every byte takes from now on, in each direction; opening a connection takes no longer than before. */
+  slowDown(latencyMs: number): void {
+    this.latencyMs = latencyMs;
+  }
+
+  /** Resets one of the open connections, whichever; false when there is none. */
+  resetOne(): boolean {
+    const open = [...this.sockets].filter((socket) => !socket.destroyed);
+    const socket = open[Math.floor(Math.random() * open.length)];
+    if (socket) reset(socket);
+    return socket !== undefined;
+  }
+
   /** Leads elsewhere from now on, as a name or a virtual address that has moved; what is open is reset. */
   leadTo(host: string, port: number): void {
     this.target = { host, port };
@@ -62,8 +77,16 @@ export class TcpProxy {
       [outbound, inbound],
     ] as const) {
       this.sockets.add(from);
+      let underWay: Promise<unknown> | null = null;
       from.on('data', (chunk: Buffer) => {
-        if (this.mode === 'forward') to.write(chunk);
+        if (this.mode !== 'forward') return;
+        if (this.latencyMs === 0 && underWay === null) return void to.write(chunk);
+        // In the order sent, also when what came later had less far to go.
+        const arrival = Promise.all([underWay, delay(this.latencyMs)]).then(() => {
+          if (underWay === arrival) underWay = null;
+          to.write(chunk);
+        });
+        underWay = arrival;
       });
       from.on('error', () => to.destroy());
       from.on('close', () => {

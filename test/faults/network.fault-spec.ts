@@ -1,0 +1,121 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Arrangement } from '../support/arrangement';
+import { TcpProxy } from '../support/tcp-proxy';
+import { FaultSetting } from './fault-setting';
+import { MixedLoad } from './mixed-load';
+import { MINUTE, sized } from './sizes';
+
+const REPLICAS = sized({ short: 1, long: 3 });
+const ROUNDS = sized({ short: 1, long: 5 });
+/** One way, so that a question and its answer take twice as long. */
+const LATENCY_MS = 200;
+/** How many requests of each kind are answered in each phase, at least; tokens take two seconds while Redis is away. */
+const ANSWERS = sized({ short: 10, long: 20 });
+const TOKENS = sized({ short: 1, long: 5 });
+const RESETS = sized({ short: 12, long: 300 });
+
+describe('While the network between the API and', () => {
+  let setting: FaultSetting;
+  let arrange: Arrangement;
+  let postgres: TcpProxy;
+  let redis: TcpProxy;
+  beforeAll(async () => {
+    setting = await FaultSetting.open();
+    const [toPostgres, databaseUrl] = await through(setting.databases.databaseUrl);
+    const [toRedis, redisUrl] = await through(setting.redis.url);
+    [postgres, redis] = [toPostgres, toRedis];
+    const own = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
+    await setting.startReplicas(...Array.from({ length: REPLICAS }, () => own));
+  }, MINUTE);
+  afterAll(async () => {
+    await setting.close();
+    await postgres.close();
+    await redis.close();
+  }, MINUTE);
+  beforeEach(async () => {
+    arrange = await setting.enterWorkspace();
+  });
+  afterEach(async () => {
+    postgres.slowDown(0);
+    redis.slowDown(0);
+    await MixedLoad.abandonAll();
+  }, MINUTE);
+
+  /** Requests of every kind go on being answered. */
+  const all = (load: MixedLoad, phase: string): Promise<void> =>
+    load.until(phase, 'ok', { list: ANSWERS, get: ANSWERS, write: ANSWERS, token: TOKENS });
+  const endOf = async (load: MixedLoad): Promise<void> => {
+    await load.end();
+    expect(load.faults).toEqual([]);
+    expect(await setting.faults()).toEqual([]);
+  };
+
+  it(
+    'Postgres is slow, every kind of request is answered, none late and none with an error',
+    async () => {
+      const load = await MixedLoad.begin(setting, arrange);
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await all(load, 'Postgres quick');
+        postgres.slowDown(LATENCY_MS);
+        await all(load, 'Postgres slow');
+        postgres.slowDown(0);
+      }
+      await all(load, 'Postgres quick again');
+      await endOf(load);
+    },
+    ROUNDS * MINUTE,
+  );
+
+  it(
+    'Redis is slow, no request fails, and Redis is used again when it is quick',
+    async () => {
+      const load = await MixedLoad.begin(setting, arrange);
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await all(load, 'Redis quick');
+        redis.slowDown(LATENCY_MS);
+        await all(load, 'Redis slow');
+        redis.slowDown(0);
+        await usesRedis();
+      }
+      await endOf(load);
+      // Whoever waited for Redis would take as long as an answer of it.
+      expect(load.median('Redis slow', 'get')).toBeLessThan(2 * LATENCY_MS);
+      expect(load.heard.filter(({ word }) => word !== 'ok')).toEqual([]);
+    },
+    ROUNDS * MINUTE,
+  );
+
+  it.each([
+    ['Postgres', () => postgres],
+    ['Redis', () => redis],
+  ])(
+    '%s loses connections at random, requests fail by 503 at most, and those that are repeated are done once',
+    async (name, path) => {
+      const load = await MixedLoad.begin(setting, arrange);
+      await all(load, 'whole');
+      const lost = `connections to ${name} lost`;
+      for (let resets = 0; resets < RESETS; resets += path().resetOne() ? 1 : 0) await load.during(lost, 50);
+      await all(load, lost);
+      await all(load, `${name} whole again`);
+      if (name === 'Redis') await usesRedis();
+      await endOf(load);
+      if (name === 'Redis') expect(load.heard.filter(({ word }) => word !== 'ok')).toEqual([]);
+    },
+    sized({ short: 1, long: 3 }) * MINUTE,
+  );
+
+  async function usesRedis(): Promise<void> {
+    for (const deadline = Date.now() + 20_000; !setting.replicas.every((replica) => replica.usesRedis);) {
+      if (Date.now() > deadline) throw new Error('Redis is not used again');
+      await delay(50);
+    }
+  }
+});
+
+/** A proxy to the server at this address, and the address by which it is reached through it. */
+async function through(address: string): Promise<[TcpProxy, string]> {
+  const url = new URL(address);
+  const proxy = await TcpProxy.to(url.hostname, Number(url.port));
+  url.port = String(proxy.port);
+  return [proxy, url.href];
+}
