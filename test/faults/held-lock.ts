@@ -28,6 +28,14 @@ export class HeldLock {
     return new HeldLock(holder, setting.admin);
   }
 
+  /** At every row of a table: whatever reads or writes it waits. */
+  static async onTable(setting: FaultSetting, table: string): Promise<HeldLock> {
+    const holder = await setting.newConnection();
+    await holder.query('BEGIN');
+    await holder.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+    return new HeldLock(holder, setting.admin);
+  }
+
   /** Within COMMIT, when everything was written and nothing has happened yet. Needs `armCommits`. */
   static async onCommits(setting: FaultSetting): Promise<HeldLock> {
     const holder = await setting.newConnection();
