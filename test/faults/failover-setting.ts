@@ -54,6 +54,18 @@ export class FailoverSetting {
     this.address.leadTo('127.0.0.1', this.standby.port);
   }
 
+  /** Moves the address while the standby is one, when it has all that was written. */
+  async leadToStandby(): Promise<void> {
+    await this.address.set('refuse');
+    await this.standbyHasAll();
+    this.address.leadTo('127.0.0.1', this.standby.port);
+    await this.address.set('forward');
+  }
+
+  async promote(): Promise<void> {
+    await this.standby.promote();
+  }
+
   /** What `admin status --deep` and `admin audit verify` say. Throws when they fail. */
   async askOperator(): Promise<unknown[]> {
     return Promise.all([this.admin('status', '--deep', '--json'), this.admin('audit', 'verify', '--json')]);

@@ -41,6 +41,10 @@ export class Replica {
     return this.process.output.split('Redis answers again').length - 1 === this.timesWithoutRedis;
   }
 
+  signal(signal: NodeJS.Signals): void {
+    this.process.signal(signal);
+  }
+
   /** SIGKILL: it finishes nothing and tells nobody. */
   async kill(): Promise<void> {
     this.isServing = false;

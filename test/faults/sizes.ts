@@ -1,5 +1,5 @@
 /** `npm run test:faults` asks for the figures that are promised; `npm test` for as much as fits into a minute. */
-const IS_LONG = process.env['FAULT_SIZES'] === 'long';
+export const IS_LONG = process.env['FAULT_SIZES'] === 'long';
 
 export function sized(sizes: { readonly short: number; readonly long: number }): number {
   return IS_LONG ? sizes.long : sizes.short;

@@ -1,0 +1,122 @@
+import { SmallDisk } from '../support/small-disk';
+import { startTemporaryPostgres } from '../support/temporary-postgres';
+import { FailoverSetting } from './failover-setting';
+import { FaultSetting } from './fault-setting';
+import { MixedLoad } from './mixed-load';
+import { MINUTE, sized, tell } from './sizes';
+
+const ROUNDS = sized({ short: 1, long: 10 });
+/** How many requests of a kind are answered in each phase, at least. */
+const ANSWERS = sized({ short: 5, long: 40 });
+const ALL = { list: ANSWERS, get: ANSWERS, write: ANSWERS, token: ANSWERS };
+const READS = { list: ANSWERS, get: ANSWERS };
+const CHANGES = { write: ANSWERS, token: ANSWERS };
+
+const endOf = async (load: MixedLoad, setting: FaultSetting): Promise<void> => {
+  await load.end();
+  expect(load.faults).toEqual([]);
+  expect(await setting.faults()).toEqual([]);
+};
+/** What requests of a kind came to, but for those that were under way when the phase began or ended. */
+const words = (load: MixedLoad, phase: string, kinds: readonly ('list' | 'get' | 'write' | 'token')[]): string[] => [
+  ...new Set(kinds.flatMap((kind) => Object.keys(load.words(phase, kind)))),
+];
+
+describe('While Postgres takes no changes', () => {
+  let failover: FailoverSetting;
+  let setting: FaultSetting;
+  beforeAll(async () => {
+    failover = await FailoverSetting.open('asynchronous');
+    setting = failover.faults;
+  }, MINUTE);
+  afterAll(async () => {
+    await MixedLoad.abandonAll();
+    await failover.close();
+  }, MINUTE);
+
+  /** Reads go on and changes are refused, once that has come to every connection. */
+  const refusesChanges = async (load: MixedLoad, phase: string): Promise<void> => {
+    await load.until(`${phase}, at first`, 'service_unavailable', { write: 3, token: 3 });
+    await load.until(`${phase}, at first`, 'ok', { list: 3, get: 3 });
+    await load.until(phase, 'service_unavailable', CHANGES);
+    await load.until(phase, 'ok', READS);
+    expect(words(load, phase, ['list', 'get'])).toEqual(['ok']);
+    expect(words(load, phase, ['write', 'token'])).toEqual(['service_unavailable']);
+  };
+  const takesAll = (load: MixedLoad, phase: string): Promise<void> => load.until(phase, 'ok', ALL);
+
+  it(
+    'because it is read-only, reads go on, changes and tokens are refused by 503, and are done once it takes them',
+    async () => {
+      const load = await MixedLoad.begin(setting, await setting.enterWorkspace());
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await takesAll(load, 'writable');
+        await setReadOnly('on');
+        await refusesChanges(load, 'read-only');
+        await setReadOnly('off');
+      }
+      await takesAll(load, 'writable again');
+      await endOf(load, setting);
+    },
+    ROUNDS * MINUTE,
+  );
+
+  it(
+    'because the address leads to a standby, the same holds, and changes are done once that is promoted',
+    async () => {
+      const load = await MixedLoad.begin(setting, await setting.enterWorkspace());
+      await takesAll(load, 'primary');
+      await failover.leadToStandby();
+      await refusesChanges(load, 'standby');
+      await failover.promote();
+      await takesAll(load, 'promoted');
+      await setting.connect();
+      await endOf(load, setting);
+    },
+    MINUTE,
+  );
+
+  async function setReadOnly(state: 'on' | 'off'): Promise<void> {
+    await setting.admin.query('SET default_transaction_read_only = off');
+    await setting.admin.query(`ALTER SYSTEM SET default_transaction_read_only = ${state}`);
+    await setting.admin.query('SELECT pg_reload_conf()');
+  }
+});
+
+describe('While the disk under Postgres is full', () => {
+  let setting: FaultSetting;
+  let disk: SmallDisk;
+  beforeAll(async () => {
+    const postgres = await startTemporaryPostgres();
+    disk = await SmallDisk.under(postgres);
+    setting = await FaultSetting.open(postgres);
+    await setting.startReplicas(...Array.from({ length: sized({ short: 1, long: 2 }) }, () => ({})));
+  }, MINUTE);
+  afterAll(async () => {
+    await MixedLoad.abandonAll();
+    await disk.empty();
+    await setting.close();
+    await disk.remove();
+  }, MINUTE);
+
+  it(
+    'reads go on, updates are refused by 503 and leave nothing behind, and are done once there is room',
+    async () => {
+      const load = await MixedLoad.begin(setting, await setting.enterWorkspace());
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await load.until('room', 'ok', ALL);
+        await disk.fill();
+        // There is room yet in pages that are not full.
+        await load.until('full, at first', 'service_unavailable', { write: 3 });
+        await load.until('full', 'service_unavailable', { write: ANSWERS });
+        await load.until('full', 'ok', READS);
+        expect(words(load, 'full', ['list', 'get'])).toEqual(['ok']);
+        await disk.empty();
+      }
+      await load.until('room again', 'ok', ALL);
+      tell('the disk', { kind: disk.kind });
+      await endOf(load, setting);
+    },
+    ROUNDS * MINUTE,
+  );
+});

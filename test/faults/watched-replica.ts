@@ -1,0 +1,61 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../support/free-port';
+import { type FaultSetting } from './fault-setting';
+import { type Replica } from './replica';
+
+/** What a process holds after a garbage collection; memory in bytes. */
+export interface Holding {
+  /** The heap, and what lies outside of it on its behalf. */
+  readonly used: number;
+  readonly rss: number;
+  /** Listeners of the process itself. */
+  readonly listeners: number;
+  readonly sockets: number;
+  /** Such as that of too many listeners of one emitter. */
+  readonly warnings: number;
+}
+
+/** A replica that tells what it holds. */
+export class WatchedReplica {
+  private constructor(
+    private readonly replica: Replica,
+    private readonly reportFile: string,
+    private readonly management: string,
+  ) {}
+
+  static async start(setting: FaultSetting, particulars: Readonly<Record<string, string>>): Promise<WatchedReplica> {
+    const managementPort = String(await freePort());
+    const reportFile = setting.file(`memory-${managementPort}.ndjson`);
+    const [replica] = await setting.startReplicas({
+      ...particulars,
+      MANAGEMENT_PORT: managementPort,
+      NODE_OPTIONS: `--require ${join(__dirname, '../support/memory-report.cjs')}`,
+      MEMORY_REPORT_FILE: reportFile,
+    });
+    return new WatchedReplica(replica as Replica, reportFile, `http://127.0.0.1:${managementPort}`);
+  }
+
+  async holding(): Promise<Holding> {
+    const before = this.reports().length;
+    this.replica.signal('SIGUSR2');
+    for (const deadline = Date.now() + 20_000; this.reports().length === before; await delay(20)) {
+      if (Date.now() > deadline) throw new Error('the replica does not tell what it holds');
+    }
+    return JSON.parse(this.reports().at(-1) as string) as Holding;
+  }
+
+  /** One sample of its metrics, by name and labels. */
+  async metric(name: string): Promise<number> {
+    const text = await (await fetch(`${this.management}/metrics`)).text();
+    const line = text.split('\n').find((one) => one.startsWith(`${name} `));
+    if (line === undefined) throw new Error(`no ${name}`);
+    return Number(line.slice(name.length));
+  }
+
+  private reports(): string[] {
+    if (!existsSync(this.reportFile)) return [];
+    return readFileSync(this.reportFile, 'utf8').split('\n').slice(0, -1);
+  }
+}
