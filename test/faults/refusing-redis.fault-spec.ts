@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../support/free-port';
+import { withRedis } from '../support/redis-connection';
+import { FaultSetting } from './fault-setting';
+import { MixedLoad } from './mixed-load';
+import { MINUTE, sized } from './sizes';
+
+const REPLICAS = sized({ short: 1, long: 3 });
+const ROUNDS = sized({ short: 1, long: 10 });
+const ANSWERS = sized({ short: 10, long: 40 });
+/** A token takes two seconds while Redis is away. */
+const TOKENS = sized({ short: 1, long: 3 });
+
+describe('While Redis answers and takes nothing,', () => {
+  let setting: FaultSetting;
+  beforeAll(async () => {
+    setting = await FaultSetting.open();
+    await setting.startReplicas(...Array.from({ length: REPLICAS }, () => ({})));
+  }, MINUTE);
+  afterEach(() => MixedLoad.abandonAll(), MINUTE);
+  afterAll(() => setting.close(), MINUTE);
+
+  const tell = (...words: readonly [string, ...string[]]): Promise<unknown> =>
+    withRedis(setting.redis.url, (redis) => redis.call(...words));
+
+  it.each([
+    [
+      'because its memory is full',
+      async () => {
+        await tell('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+        await tell('CONFIG', 'SET', 'maxmemory', '1');
+      },
+      () => tell('CONFIG', 'SET', 'maxmemory', '0'),
+    ],
+    [
+      'because it has become a replica',
+      async () => void (await tell('REPLICAOF', '127.0.0.1', String(await freePort()))),
+      () => tell('REPLICAOF', 'NO', 'ONE'),
+    ],
+  ])(
+    '%s, no request fails, each key is applied once, and Redis is used again afterwards',
+    async (_why, refuse, takeAgain) => {
+      const load = await MixedLoad.begin(setting, await setting.enterWorkspace());
+      const all = { list: ANSWERS, get: ANSWERS, write: ANSWERS, token: TOKENS };
+      try {
+        for (let round = 0; round < ROUNDS; round += 1) {
+          await load.until('taking', 'ok', all);
+          const before = setting.replicas.map(({ timesWithoutRedis }) => timesWithoutRedis);
+          await refuse();
+          await load.until('refusing', 'ok', all);
+          expect(setting.replicas.filter((one, n) => one.timesWithoutRedis === before[n])).toEqual([]);
+          await takeAgain();
+          await usesRedis();
+        }
+      } finally {
+        await takeAgain();
+      }
+      await load.end();
+      expect(load.heard.filter(({ word }) => word !== 'ok')).toEqual([]);
+      expect(load.faults).toEqual([]);
+      expect(await setting.faults()).toEqual([]);
+    },
+    ROUNDS * MINUTE,
+  );
+
+  async function usesRedis(): Promise<void> {
+    for (const deadline = Date.now() + 20_000; !setting.replicas.every((replica) => replica.usesRedis);) {
+      if (Date.now() > deadline) throw new Error('Redis is not used again');
+      await delay(50);
+    }
+  }
+});
