@@ -9,11 +9,13 @@ import { MixedLoad } from './mixed-load';
 import { IS_LONG, MINUTE, sized, tell } from './sizes';
 import { type Holding, WatchedReplica } from './watched-replica';
 
-const REPLICAS = sized({ short: 1, long: 3 });
+/** One, so that it meets as many requests as a machine can send. */
+const REPLICAS = 1;
+const CLIENTS = sized({ short: 1, long: 3 });
 const POOL = 5;
 /** Samples at the same distance, after a time in which caches and compiled code come to their size. */
-const WARM_MS = sized({ short: 2_000, long: 90_000 });
-const SAMPLES = sized({ short: 2, long: 17 });
+const WARM_MS = sized({ short: 2_000, long: 180_000 });
+const SAMPLES = sized({ short: 2, long: 14 });
 const BETWEEN_MS = sized({ short: 2_000, long: 30_000 });
 /** Less than whatever could be kept of each request: an object of two fields and its place in a list. */
 const LEAST_LEAK_BYTES = 32;
@@ -41,7 +43,7 @@ describe('In a long run of everything that clients do', () => {
   it(
     'a process holds at its end what it held at its beginning: memory, connections, listeners, keys in Redis',
     async () => {
-      const load = await MixedLoad.begin(setting, arrange, { readers: REPLICAS, writers: REPLICAS });
+      const load = await MixedLoad.begin(setting, arrange, { readers: CLIENTS, writers: CLIENTS });
       const strangers = new Strangers(setting, await ClientApplication.arrange(setting, arrange, NO_LIMITS));
       const redisConnections = await countRedisConnections();
       await load.during('warm-up', WARM_MS);
