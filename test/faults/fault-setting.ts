@@ -1,6 +1,7 @@
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { AuditService, ImportsService } from '#libs/inventory';
@@ -62,6 +63,13 @@ export class FaultSetting {
     );
     this.replicas.push(...started);
     return started;
+  }
+
+  /** Resolves once every replica uses Redis again. */
+  async findsRedis(): Promise<void> {
+    for (const deadline = Date.now() + 20_000; !this.replicas.every(({ usesRedis }) => usesRedis); await delay(50)) {
+      if (Date.now() > deadline) throw new Error('Redis is not used again');
+    }
   }
 
   /** A workspace, a token and an empty log for the next test. */

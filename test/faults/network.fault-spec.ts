@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Arrangement } from '../support/arrangement';
 import { TcpProxy } from '../support/tcp-proxy';
 import { FaultSetting } from './fault-setting';
@@ -75,7 +74,7 @@ describe('While the network between the API and', () => {
         redis.slowDown(LATENCY_MS);
         await all(load, 'Redis slow');
         redis.slowDown(0);
-        await usesRedis();
+        await setting.findsRedis();
       }
       await endOf(load);
       // Whoever waited for Redis would take as long as an answer of it.
@@ -97,19 +96,12 @@ describe('While the network between the API and', () => {
       for (let resets = 0; resets < RESETS; resets += path().resetOne() ? 1 : 0) await load.during(lost, 50);
       await all(load, lost);
       await all(load, `${name} whole again`);
-      if (name === 'Redis') await usesRedis();
+      if (name === 'Redis') await setting.findsRedis();
       await endOf(load);
       if (name === 'Redis') expect(load.heard.filter(({ word }) => word !== 'ok')).toEqual([]);
     },
     sized({ short: 1, long: 3 }) * MINUTE,
   );
-
-  async function usesRedis(): Promise<void> {
-    for (const deadline = Date.now() + 20_000; !setting.replicas.every((replica) => replica.usesRedis);) {
-      if (Date.now() > deadline) throw new Error('Redis is not used again');
-      await delay(50);
-    }
-  }
 });
 
 /** A proxy to the server at this address, and the address by which it is reached through it. */

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../support/free-port';
 import { withRedis } from '../support/redis-connection';
 import { FaultSetting } from './fault-setting';
@@ -50,7 +49,7 @@ describe('While Redis answers and takes nothing,', () => {
           await load.until('refusing', 'ok', all);
           expect(setting.replicas.filter((one, n) => one.timesWithoutRedis === before[n])).toEqual([]);
           await takeAgain();
-          await usesRedis();
+          await setting.findsRedis();
         }
       } finally {
         await takeAgain();
@@ -62,11 +61,4 @@ describe('While Redis answers and takes nothing,', () => {
     },
     ROUNDS * MINUTE,
   );
-
-  async function usesRedis(): Promise<void> {
-    for (const deadline = Date.now() + 20_000; !setting.replicas.every((replica) => replica.usesRedis);) {
-      if (Date.now() > deadline) throw new Error('Redis is not used again');
-      await delay(50);
-    }
-  }
 });
