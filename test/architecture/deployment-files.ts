@@ -17,7 +17,7 @@ export function readYaml(): Readonly<Record<string, readonly Tree[]>> {
     cwd: root,
     input: JSON.stringify(paths),
     encoding: 'utf8',
-    timeout: 30_000,
+    timeout: 100_000,
   });
   if (status !== 0) throw new Error(stderr);
   return JSON.parse(stdout) as Record<string, Tree[]>;

@@ -28,7 +28,7 @@ describe('A command that waits for its input', () => {
       cwd: ROOT,
       env: { PATH: process.env['PATH'], LOCAL_DIR: localDir },
       stdio: ['pipe', 'ignore', 'pipe'],
-      timeout: 25_000,
+      timeout: 100_000,
       killSignal: 'SIGKILL',
     });
     let errors = '';

@@ -68,7 +68,7 @@ describe('The client as a package', () => {
     const program = join(directory, file);
     const client = `new ComplianceClient({ baseUrl: '${app.origin}', clientId: 'a', clientSecret: 'b' })`;
     writeFileSync(program, `${loading}\n${client}.getHealth().then(({ body }) => console.log(body.status));\n`);
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [program], { timeout: 20_000 });
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [program], { timeout: 100_000 });
     expect([stdout, stderr]).toEqual(['ok\n', '']);
   });
 
@@ -84,7 +84,7 @@ describe('The client as a package', () => {
     // It would wait for the lock of somebody who died for half a minute.
     const { stdout } = await promisify(execFile)(process.execPath, ['given-up.mjs'], {
       cwd: directory,
-      timeout: 20_000,
+      timeout: 100_000,
     });
     expect(stdout).toBe('TimeoutError\n');
   });
@@ -98,7 +98,7 @@ describe('The client as a package', () => {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, ['readme.mjs'], {
       cwd: directory,
       env: { PATH: process.env['PATH'], BASE_URL: app.origin, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret },
-      timeout: 20_000,
+      timeout: 100_000,
     });
     expect([stdout, stderr]).toEqual([`${id} Badge printer\n`, '']);
     expect(readdirSync(join(directory, '.tokens'))).toHaveLength(1);

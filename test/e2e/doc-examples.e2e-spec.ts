@@ -81,7 +81,7 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
     const file = join(directory, `${name}.${extension}`);
     writeFileSync(file, code);
     const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment, ...overrides };
-    const { stdout, stderr } = await promisify(execFile)(program, [file], { cwd: directory, env, timeout: 25_000 });
+    const { stdout, stderr } = await promisify(execFile)(program, [file], { cwd: directory, env, timeout: 100_000 });
     // curl says there what it tries again.
     if (language !== 'sh') expect(stderr).toBe('');
     return stdout;

@@ -51,7 +51,7 @@ describe('npm start', () => {
       .map((line) => line.trim())
       .filter((line) => /^(TOKEN=|curl )/.test(line));
   const paste = async (lines: readonly string[]): Promise<string> => {
-    const { stdout } = await promisify(execFile)('sh', ['-c', lines.join('\necho\n')], { timeout: 10_000 });
+    const { stdout } = await promisify(execFile)('sh', ['-c', lines.join('\necho\n')], { timeout: 60_000 });
     return stdout;
   };
 
@@ -108,7 +108,7 @@ describe('npm start', () => {
     const told: Record<string, string> = { BASE_URL: `http://127.0.0.1:${port}`, CLIENT_ID, CLIENT_SECRET };
     const run = async (code: string, cwd = directory): Promise<string> => {
       const env = { ...process.env, ...environment, ...told };
-      return (await shell('sh', ['-c', code], { cwd, env, timeout: 25_000 })).stdout;
+      return (await shell('sh', ['-c', code], { cwd, env, timeout: 120_000 })).stdout;
     };
     const example = async (page: string, name: string): Promise<string> =>
       run(examplesOf(page).find((one) => one.name === name && one.language === 'sh')?.code as string);
