@@ -84,7 +84,7 @@ describe('The client as a package', () => {
     // It would wait for the lock of somebody who died for half a minute.
     const { stdout } = await promisify(execFile)(process.execPath, ['given-up.mjs'], {
       cwd: directory,
-      timeout: 100_000,
+      timeout: 25_000,
     });
     expect(stdout).toBe('TimeoutError\n');
   });
