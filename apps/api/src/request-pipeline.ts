@@ -14,7 +14,6 @@ import {
   traceRequest,
   whenServed,
 } from '#libs/platform';
-import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 
 /**
@@ -42,15 +41,16 @@ export const requestPipeline: readonly Provider[] = [
   { provide: APP_FILTER, useExisting: ProblemFilter },
 ];
 
-/** The steps before the router, as plain middleware: they must also see what no route answers. */
+/** The steps before the router: they must also see what no route answers. */
 export function applyFirstSteps(app: NestExpressApplication, log: Logger, isStopping: () => boolean): void {
   const problems = app.get(ProblemFilter);
   const metrics = app.get(HttpMetrics);
-  (app.getHttpAdapter() as unknown as ApiServerAdapter).whenRefused((refused) => {
+  const server = app.getHttpAdapter() as unknown as ApiServerAdapter;
+  server.whenRefused((refused) => {
     logAccess(log, refused);
     metrics.count(refused);
   });
-  app.use((request: Request, response: Response, next: NextFunction) => {
+  server.beforeRouting((request, response, route) => {
     openContext(request, response);
     // While the process stops, clients are told to open their next connection elsewhere.
     if (isStopping()) response.setHeader('Connection', 'close');
@@ -68,7 +68,7 @@ export function applyFirstSteps(app: NestExpressApplication, log: Logger, isStop
       problems.answer(error, request, response);
       return;
     }
-    if (trace) trace.run(next);
-    else next();
+    if (trace) trace.run(route);
+    else route();
   });
 }

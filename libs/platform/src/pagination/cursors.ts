@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { DomainError, type WorkspaceId } from '#libs/kernel';
 import type { CursorKeys } from './cursor-keys';
+import { RandomPieces } from './random-pieces';
 
 /** Filters of a list as the client sent them: parameter name to value, absent ones left out. */
 export type ListFilters = Readonly<Record<string, string>>;
@@ -31,12 +32,14 @@ export class CursorInvalid extends DomainError {
  * Layout, base64url: version (1 byte) · key id (4) · IV (12) · ciphertext · tag (16).
  */
 export class Cursors {
+  private readonly ivs = new RandomPieces(IV_BYTES);
+
   constructor(private readonly keys: Pick<CursorKeys, 'current' | 'find'>) {}
 
   issue(workspaceId: WorkspaceId, resource: string, content: CursorContent): string {
     const key = this.keys.current();
     const header = Buffer.concat([Buffer.of(VERSION), Buffer.from(key.kid, 'hex')]);
-    const iv = randomBytes(IV_BYTES);
+    const iv = this.ivs.next();
     const cipher = createCipheriv('aes-256-gcm', key.secret, iv);
     cipher.setAAD(boundTo(header, workspaceId, resource));
     const sealed = Buffer.concat([cipher.update(JSON.stringify([content.after, content.filters])), cipher.final()]);
