@@ -37,7 +37,7 @@ export const SIZES: Readonly<Record<Sizes['name'], Sizes>> = {
     name: 'reduced',
     rounds: 3,
     secondsPerTurn: 1,
-    warmUpRequests: 4_000,
+    warmUpRequests: 10_000,
     workspaces: ['M', 'L'],
     served: 'L',
     importedRecords: 250_000,
