@@ -1,5 +1,5 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import { PROBLEM_MEDIA_TYPE, openContext, toProblem } from '#libs/platform';
+import { JSON_ANSWER, PROBLEM_MEDIA_TYPE, openContext, toProblem } from '#libs/platform';
 import { DomainError } from '#libs/kernel';
 import type { Readiness } from './readiness';
 
@@ -22,7 +22,7 @@ interface Answer {
 
 type Answers = Readonly<Record<string, () => Promise<Answer> | Answer>>;
 
-const json = (status: number, body: object, mediaType = 'application/json; charset=utf-8'): Answer => ({
+const json = (status: number, body: object, mediaType = JSON_ANSWER): Answer => ({
   status,
   body: JSON.stringify(body),
   mediaType,

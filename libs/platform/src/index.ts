@@ -53,7 +53,7 @@ export { entityTagOf, ifMatch, refuseIfMatch } from './http/entity-tag';
 export { BodyReader, type ThreeState } from './http/body-reader';
 export { CurrentCaller } from './http/current-caller.decorator';
 export { CurrentWrite, type CurrentWriteRequest } from './http/current-write.decorator';
-export { JSON_MEDIA_TYPES, type JsonBody } from './http/json-body';
+export { JSON_ANSWER, JSON_MEDIA_TYPES, type JsonBody } from './http/json-body';
 export { NoQueryDto } from './http/no-query.dto';
 export { readBody } from './http/request-body';
 export { type Caller, openContext } from './http/request-context';

@@ -68,8 +68,8 @@ export class ApiServerAdapter extends ExpressAdapter {
     if (!isText && !isPlain(body)) return super.reply(response, body) as unknown;
     const text = isText ? body : JSON.stringify(body);
     if (!isTyped) response.setHeader('Content-Type', JSON_ANSWER);
-    // Node would leave it out of the answer to a HEAD.
-    response.setHeader('Content-Length', Buffer.byteLength(text));
+    // Node leaves it out of the answer to a HEAD alone.
+    if (response.req.method === 'HEAD') response.setHeader('Content-Length', Buffer.byteLength(text));
     return response.end(text);
   }
 
