@@ -5,12 +5,12 @@ import { DEMO_SIZES, type DemoSize } from '../../../libs/inventory/src/domain/de
 import type { AssetRepositoryTypeorm } from '../../../libs/inventory/src/typeorm/asset-repository.typeorm';
 import { ASSET_FILTERS } from '../../support/asset-filters';
 import { assetRepositoryOn } from '../../support/asset-repository';
+import { buffersOf, explainPage } from '../../support/page-plan';
 import type { BenchmarkDatabase } from '../benchmark-database';
 import type { Findings, Measurement } from '../findings';
 import type { Setting } from '../setting';
 import { formatNumber, median, milliseconds } from '../statistics';
 import { takeTurns } from '../turns';
-import { buffersOf } from './buffers';
 import { type Depth, positionsOf } from './depths';
 
 const PAGE = 25;
@@ -39,7 +39,8 @@ export async function benchmarkFilters(setting: Setting): Promise<Findings> {
     const subject = describeFilter(filter);
     for (const [name, one] of Object.entries(cases)) {
       const variant = `${DEMO_SIZES[one.size].toLocaleString('en')} assets, ${one.depth} page`;
-      const buffers = await buffersOf(database, one.workspace, filter, { size: PAGE, after: one.after });
+      const plan = await explainPage(database.api, one.workspace, filter, { size: PAGE, after: one.after });
+      const buffers = buffersOf(plan);
       worst.buffers = Math.max(worst.buffers, buffers);
       measurements.push({ subject, variant, figure: 'p50', unit: 'ms', values: times[name] ?? [] });
       measurements.push({ subject, variant, figure: 'buffers', unit: '', values: [buffers] });

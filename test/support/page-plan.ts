@@ -1,0 +1,63 @@
+import type { DataSource } from 'typeorm';
+import type { WorkspaceId } from '#libs/kernel';
+import type { BoundStatement, Database } from '#libs/platform';
+import type { AssetFilter } from '../../libs/inventory/src/domain/asset-filter';
+import { assetRepositoryOn } from './asset-repository';
+
+/** What EXPLAIN says of a node that has run. */
+export interface Plan {
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Node Type': string;
+  readonly Plans?: readonly Plan[];
+}
+
+interface AssetPage {
+  readonly size: number;
+  readonly after: string | null;
+}
+
+/** How a page of a list is read, by the statement that the API sends, in a session of `api` as the API has them. */
+export async function explainPage(
+  api: DataSource,
+  workspace: WorkspaceId,
+  filter: AssetFilter,
+  page: AssetPage,
+): Promise<Plan> {
+  const { text, values } = await statementOf(workspace, filter, page);
+  const literals = values.map((value) => (value === null ? 'NULL' : `'${value}'`)).join(', ');
+  const runner = api.createQueryRunner();
+  try {
+    await runner.startTransaction();
+    await runner.query(`SELECT set_config('app.workspace_id', $1, true)`, [workspace]);
+    await runner.query(`PREPARE page AS ${text}`);
+    const rows = (await runner.query(
+      `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE page(${literals})`,
+    )) as { 'QUERY PLAN': [{ Plan: Plan }] }[];
+    await runner.query('DEALLOCATE page');
+    await runner.commitTransaction();
+    return (rows[0] as { 'QUERY PLAN': [{ Plan: Plan }] })['QUERY PLAN'][0].Plan;
+  } finally {
+    await runner.release();
+  }
+}
+
+/** Pages of Postgres' memory that were read, wherever they came from. */
+export const buffersOf = (plan: Plan): number => plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+
+/** What the adapter would send. */
+async function statementOf(workspace: WorkspaceId, filter: AssetFilter, page: AssetPage): Promise<BoundStatement> {
+  let sent: BoundStatement | undefined;
+  const recorder = {
+    read: (_scope: unknown, [statement]: BoundStatement[]) => {
+      sent = statement;
+      return Promise.resolve([[]]);
+    },
+  } as unknown as Database;
+  await assetRepositoryOn(recorder).list(workspace, filter, page);
+  if (!sent) throw new Error('Nothing was sent.');
+  return sent;
+}
