@@ -6,17 +6,19 @@ describe('Log lines', () => {
   /** As of a pipe that nobody reads from for a while. */
   let writing: boolean;
   let whenDone: (() => void)[];
+  let flushes: number;
   let lines: GatheredLines;
 
   beforeEach(() => {
     jest.useFakeTimers();
     [waiting, written] = [[], []];
-    [writing, whenDone] = [false, []];
+    [writing, whenDone, flushes] = [false, [], 0];
     const flushSync = (): void => {
       if (waiting.length > 0) written.push(waiting.splice(0).join(''));
     };
     const drain = (): void => whenDone.splice(0).forEach((done) => done());
     const flush = (): void => {
+      flushes += 1;
       if (writing) return;
       flushSync();
       drain();
@@ -43,6 +45,7 @@ describe('Log lines', () => {
     expect(written).toEqual(['one\n', 'two\n']);
     jest.advanceTimersByTime(1_000);
     expect(written).toHaveLength(2);
+    expect(flushes).toBe(2);
   });
 
   it('that come while others are being written are written after them, though no more lines come', () => {

@@ -2,9 +2,9 @@ import type { DestinationStream } from 'pino';
 
 /** The parts of a file or pipe, written to in pieces of its own choice, that are used here. */
 export interface BufferedDestination {
-  /** Keeps what it can; writes when it has enough. */
+  /** Keeps the line. */
   write(line: string): unknown;
-  /** Writes what it keeps, unless it is writing: then it does nothing. */
+  /** Writes what it keeps, be it nothing, unless it is writing: then it does nothing. */
   flush(): void;
   /** Tells, once, when it has written and writes no more. */
   once(event: 'drain', listener: () => void): unknown;
@@ -21,6 +21,8 @@ const GATHERED_FOR_MS = 20;
 export class GatheredLines implements DestinationStream {
   private timer: NodeJS.Timeout | null = null;
   private flushing = false;
+  /** Lines had waited their time while others were being written. */
+  private overdue = false;
 
   constructor(private readonly destination: BufferedDestination) {}
 
@@ -33,12 +35,12 @@ export class GatheredLines implements DestinationStream {
   }
 
   private flush(): void {
+    this.overdue = this.flushing;
     if (this.flushing) return;
     this.flushing = true;
     this.destination.once('drain', () => {
       this.flushing = false;
-      // What came while it was writing would be left there until the next line comes.
-      this.destination.flush();
+      if (this.overdue) this.flush();
     });
     this.destination.flush();
   }

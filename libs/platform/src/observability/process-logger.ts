@@ -3,8 +3,8 @@ import { type Logger, pino } from 'pino';
 import { GatheredLines } from './gathered-lines';
 import { messageOf, redacted } from './redaction';
 
-/** Bytes that are written before any line has waited its time. */
-const GATHERED_BYTES = 8_192;
+/** More bytes than come together while lines wait for each other: when to write is for those lines to say. */
+const KEPT_BYTES = 1_048_576;
 
 /** The process's log: one JSON document a line, or readable lines for a terminal. */
 export function createLog(options: { readonly level: string; readonly format: 'json' | 'pretty' }): Logger {
@@ -16,7 +16,7 @@ export function createLog(options: { readonly level: string; readonly format: 'j
     hooks: { streamWrite: redacted },
   };
   if (options.format === 'json') {
-    const output = pino.destination({ fd: 1, sync: false, minLength: GATHERED_BYTES });
+    const output = pino.destination({ fd: 1, sync: false, minLength: KEPT_BYTES, maxWrite: 2 * KEPT_BYTES });
     return pino({ ...base, formatters: { level: (level) => ({ level }) } }, new GatheredLines(output));
   }
   return pino({ ...base, transport: { target: 'pino-pretty', options: { messageKey: 'message' } } });
