@@ -175,8 +175,8 @@ describe('A token bucket', () => {
     };
     const tellAll = async (heard: boolean): Promise<void> => {
       for (const process of processes) {
-        await process.tellSpent(async (key, microseconds) => {
-          if (heard) await SPEND.run(redis, [clientKey(key)], [now, bucketField('read'), microseconds]);
+        await process.tellSpent(async (key, microseconds, capacity) => {
+          if (heard) await SPEND.run(redis, [clientKey(key)], [now, bucketField('read'), microseconds, capacity]);
           return heard;
         });
       }
@@ -194,6 +194,29 @@ describe('A token bucket', () => {
     processes[0]?.charge(owner, limit, replicas);
     await tellAll(true);
     expect(await remaining()).toBe(30 - 18 - 4);
+  });
+
+  it('in Redis has a token for who waits as a process said, also where more than the bucket holds was spent', async () => {
+    const [owner, limit, replicas] = [randomUUID(), { perMinute: 60, burst: 30 }, 3];
+    let now = START;
+    const chargeInRedis = async () => {
+      const args = [now, bucketField('read'), intervalOf(limit), limit.burst];
+      return chargeOf((await CHARGE.run(redis, [clientKey(owner)], args)) as ChargeReply, limit);
+    };
+    while ((await chargeInRedis()).allowed);
+    const processes = Array.from({ length: replicas }, () => new LocalBuckets(10, () => now));
+    const waits = processes.map((process) => {
+      while (process.charge(owner, limit, replicas).allowed);
+      return process.charge(owner, limit, replicas).retryAfterSeconds;
+    });
+    for (const process of processes) {
+      await process.tellSpent(async (key, microseconds, capacity) => {
+        await SPEND.run(redis, [clientKey(key)], [now, bucketField('read'), microseconds, capacity]);
+        return true;
+      });
+    }
+    now += Math.max(...waits) * SECOND;
+    expect(await chargeInRedis()).toMatchObject({ allowed: true, remaining: 2 });
   });
 
   it('of the process count whole tokens at any moment of the clock', () => {

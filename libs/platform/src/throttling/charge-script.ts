@@ -43,13 +43,14 @@ export const CHARGE = new RedisScript(`
   return charge(ARGV[2], now, tonumber(ARGV[3]), tonumber(ARGV[4]))`);
 
 /**
- * Takes what was spent elsewhere. KEYS: the hash. ARGV: the time or nothing, the field, microseconds' worth of tokens. More
- * than a bucket holds does no harm: `charge` never sees one as further from full than an empty one is.
+ * Takes what was spent elsewhere. KEYS: the hash. ARGV: the time or nothing, the field, microseconds' worth of tokens, and
+ * of all that a bucket holds. More than that empties it and no more: what comes back counts from now on.
  */
 export const SPEND = new RedisScript(`
   ${NOW_LUA}
   ${CHARGE_LUA}
-  local fullAt = math.max(tonumber(redis.call('HGET', KEYS[1], ARGV[2])) or now, now) + tonumber(ARGV[3])
+  local before = math.max(tonumber(redis.call('HGET', KEYS[1], ARGV[2])) or now, now)
+  local fullAt = math.min(before + tonumber(ARGV[3]), now + tonumber(ARGV[4]))
   redis.call('HSET', KEYS[1], ARGV[2], string.format('%.0f', fullAt))
   expireAfter(now, fullAt)
   return 1`);

@@ -12,6 +12,8 @@ interface LocalBucket {
   toldTo: number;
   /** How much of the whole limit's time a share's time is. */
   worth: number;
+  /** What a bucket of the whole limit holds. */
+  capacity: number;
 }
 
 /** Buckets of this process alone, for while there is no Redis. The one that was charged longest ago is forgotten first. */
@@ -31,8 +33,9 @@ export class LocalBuckets {
     const { fullAt, charge } = chargeBucket(known?.fullAt ?? null, this.microseconds(), share);
     // Put in anew, so that the order of the map is that of the last charge.
     this.buckets.delete(key);
-    const worth = intervalOf(limit) / intervalOf(share);
-    this.buckets.set(key, Object.assign(known ?? { toldTo: 0 }, { fullAt, worth }));
+    const interval = intervalOf(limit);
+    const [worth, capacity] = [interval / intervalOf(share), interval * limit.burst];
+    this.buckets.set(key, Object.assign(known ?? { toldTo: 0 }, { fullAt, worth, capacity }));
     if (this.buckets.size > this.capacity) {
       const [oldest] = this.buckets.keys();
       if (oldest !== undefined) this.buckets.delete(oldest);
@@ -41,16 +44,17 @@ export class LocalBuckets {
   }
 
   /**
-   * Tells what was spent of each bucket and has not come back, as time of the whole limit in microseconds, the latest
-   * charged first. What was told is not told again; ends when `tell` says that it was not heard.
+   * Tells what was spent of each bucket and has not come back, and what a bucket of the whole limit holds, as time of that
+   * limit in microseconds, the latest charged first. What was told is not told again; ends when `tell` says that it was
+   * not heard.
    */
-  async tellSpent(tell: (key: string, microseconds: number) => Promise<boolean>): Promise<void> {
+  async tellSpent(tell: (key: string, microseconds: number, capacity: number) => Promise<boolean>): Promise<void> {
     for (const [key, bucket] of [...this.buckets].reverse()) {
-      const { fullAt, toldTo, worth } = bucket;
+      const { fullAt, toldTo, worth, capacity } = bucket;
       const spent = Math.floor((fullAt - Math.max(toldTo, this.microseconds())) * worth);
       if (spent <= 0) continue;
       bucket.toldTo = fullAt;
-      if (await tell(key, spent)) continue;
+      if (await tell(key, spent, capacity)) continue;
       bucket.toldTo = toldTo;
       return;
     }

@@ -46,9 +46,9 @@ export class TokenBuckets implements ThrottlerStorage {
    * comes back empty or that was filled up meanwhile.
    */
   private async tellSpent(): Promise<void> {
-    await this.local.tellSpent(async (key, microseconds) => {
+    await this.local.tellSpent(async (key, microseconds, capacity) => {
       const end = key.lastIndexOf(' ');
-      const args = ['', bucketField(key.slice(end + 1)), microseconds];
+      const args = ['', bucketField(key.slice(end + 1)), microseconds, capacity];
       const told = await this.redis.attempt((redis) => SPEND.run(redis, [clientKey(key.slice(0, end))], args));
       return told !== undefined;
     });
