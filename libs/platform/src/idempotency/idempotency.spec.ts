@@ -38,3 +38,51 @@ describe('What becomes of writes by key', () => {
     expect(await countedAfter(async () => undefined, failing)).toEqual({});
   });
 });
+
+describe('Duplicates of one write at once', () => {
+  /** The reads of the record, and the outcomes of so many duplicates that came while the first was at work. */
+  const duplicates = async (fingerprints: readonly string[]) => {
+    let finish: () => void = () => undefined;
+    const finished = new Promise<void>((resolve) => (finish = resolve));
+    const database = { unitOfWork: (_: unknown, unit: () => Promise<unknown>) => unit() } as unknown as Database;
+    const reads: string[] = [];
+    const find = async ({ fingerprint }: typeof REQUEST) => {
+      reads.push(fingerprint);
+      await Promise.resolve();
+      if (fingerprint !== REQUEST.fingerprint) throw new IdempotencyConflict();
+      return ANSWER;
+    };
+    const records = { insert: async () => undefined, find } as unknown as IdempotencyRecords;
+    const idempotency = new Idempotency(database, records, {} as KeyLease);
+    const first = idempotency.answer(REQUEST, () => finished.then(() => ANSWER));
+    const others = fingerprints.map((fingerprint) =>
+      idempotency
+        .answer({ ...REQUEST, fingerprint }, () => Promise.reject(new Error('was done twice')))
+        .then(
+          ({ replayed }) => `replayed ${replayed}`,
+          (error: Error) => error.constructor.name,
+        ),
+    );
+    finish();
+    await first;
+    return {
+      reads,
+      outcomes: await Promise.all(others),
+      again: () => idempotency.answer(REQUEST, () => finished.then(() => ANSWER)),
+    };
+  };
+
+  it('share one read of the answer, so that they take one connection between them', async () => {
+    const { reads, outcomes, again } = await duplicates(Array.from({ length: 40 }, () => 'bb'));
+    expect([reads, new Set(outcomes)]).toEqual([['bb'], new Set(['replayed true'])]);
+    // Who comes later asks for itself: the record may have gone.
+    expect((await again()).replayed).toBe(true);
+    expect(reads).toHaveLength(2);
+  });
+
+  it('share it with none of another request', async () => {
+    const { reads, outcomes } = await duplicates(['bb', 'cc', 'bb', 'cc']);
+    expect(reads).toEqual(['bb', 'cc']);
+    expect(outcomes).toEqual(['replayed true', 'IdempotencyConflict', 'replayed true', 'IdempotencyConflict']);
+  });
+});

@@ -31,6 +31,8 @@ export class Idempotency {
   readonly outcomes = new Tally(['first', 'replay', 'conflict', 'in_progress']);
   private readonly queue = new KeyQueue();
   private readonly recent = new RecentKeys();
+  /** Those that are under way, by key and fingerprint. */
+  private readonly reads = new Map<string, Promise<IdempotentAnswer | null>>();
 
   constructor(
     private readonly database: Database,
@@ -64,7 +66,7 @@ export class Idempotency {
     const key = `${request.workspaceId} ${request.applicationId} ${request.keyHash}`;
     for (;;) {
       if (this.recent.has(key)) {
-        const answer = await this.records.find(request);
+        const answer = await this.find(key, request);
         if (answer) return { answer, replayed: true };
         this.recent.forget(key);
       }
@@ -81,6 +83,17 @@ export class Idempotency {
         admission.end(answered);
       }
     }
+  }
+
+  /** All who ask for the same at once share one read: as many reads as duplicates would take every connection from others. */
+  private find(key: string, request: IdempotentRequest): Promise<IdempotentAnswer | null> {
+    const question = `${key} ${request.fingerprint}`;
+    let read = this.reads.get(question);
+    if (!read) {
+      read = this.records.find(request).finally(() => this.reads.delete(question));
+      this.reads.set(question, read);
+    }
+    return read;
   }
 
   /** Alone in this process. */
