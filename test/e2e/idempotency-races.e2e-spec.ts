@@ -68,18 +68,23 @@ describe.each([
     }
   });
 
-  it('replays and refuses by the key without waiting for the asset', async () => {
+  it.each([
+    ['on the replica that gave the answer', 0],
+    ['on another one', 1],
+  ])('replays and refuses by the key without waiting for the asset, %s', async (__, index) => {
     const id = await anAsset();
     const key = { 'Idempotency-Key': randomUUID() };
     const original = await client.patch(path(id), { description: 'once' }, key);
+    const asked = (replicas[index] as TestApp).client(token);
+    // The replay comes last: after it any replica remembers the key.
     const answers = await whileLocked(id, 'until done', async () => {
-      const replay = await client.patch(path(id), { description: 'once' }, key);
-      const conflict = await client.patch(path(id), { description: 'twice' }, key);
-      const invalid = await client.patch(path(id), { description: 7 }, key);
-      return [replay, conflict, invalid];
+      const conflict = await asked.patch(path(id), { description: 'twice' }, key);
+      const invalid = await asked.patch(path(id), { description: 7 }, key);
+      const replay = await asked.patch(path(id), { description: 'once' }, key);
+      return [conflict, invalid, replay];
     });
-    expect(answers.map(({ status }) => status)).toEqual([200, 409, 409]);
-    expect([answers[0]?.text, isReplay(answers[0] as Answer)]).toEqual([original.text, true]);
+    expect(answers.map(({ status }) => status)).toEqual([409, 409, 200]);
+    expect([answers[2]?.text, isReplay(answers[2] as Answer)]).toEqual([original.text, true]);
   });
 
   it('lets the next of them try when the one before failed', async () => {

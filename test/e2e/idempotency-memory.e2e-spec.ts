@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import type { Answer, ApiClient } from '../support/api-client';
+import type { ArrangedApplication } from '../support/arrangement';
+import { type TestApp, startApp, startReplica } from '../support/start-app';
+
+const path = (id: string): string => `/v1/inventory/assets/${id}`;
+const key = () => ({ 'Idempotency-Key': randomUUID() });
+const isReplay = ({ headers }: Answer): boolean => headers.get('idempotent-replayed') === 'true';
+const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status).sort();
+
+/** A process remembers the keys that it answered; what became of their records since, it must not take for granted. */
+describe('A key that two processes have answered', () => {
+  let first: TestApp;
+  let second: TestApp;
+  let workspace: string;
+  let client: ApiClient;
+  let elsewhere: ApiClient;
+  beforeAll(async () => {
+    first = await startApp();
+    second = await startReplica(first);
+    workspace = await first.arrange.aWorkspace();
+    const token = await first.arrange.aToken(workspace);
+    [client, elsewhere] = [first.client(token), second.client(token)];
+  });
+  afterAll(async () => {
+    await second.stop();
+    await first.stop();
+  });
+
+  const anAsset = async (): Promise<string> => (await first.arrange.anAsset(workspace)).id;
+  const auditRows = async (id: string): Promise<number> =>
+    (await first.database.admin.query('SELECT 1 FROM audit_event WHERE asset_id = $1', [id])).rows.length;
+  /** An update that both processes know. */
+  const answered = async (id: string, description: string): Promise<Record<string, string>> => {
+    const known = key();
+    const answers = [
+      await client.patch(path(id), { description }, known),
+      await elsewhere.patch(path(id), { description }, known),
+    ];
+    expect(answers.map(isReplay)).toEqual([false, true]);
+    return known;
+  };
+  const sendAtOnce = (id: string, descriptions: readonly string[], known: Record<string, string>): Promise<Answer[]> =>
+    Promise.all(
+      descriptions.map((description, index) =>
+        (index % 2 === 0 ? client : elsewhere).patch(path(id), { description }, known),
+      ),
+    );
+
+  it('applies once more, and only once, where a standby or a backup took over that has no record of it', async () => {
+    const id = await anAsset();
+    const known = await answered(id, 'lost');
+    await first.arrange.change(workspace, 'DELETE FROM idempotency_record WHERE workspace_id = $1', [workspace]);
+    await first.arrange.change(workspace, 'UPDATE asset SET description = NULL WHERE public_id = $1', [id]);
+    const answers = await sendAtOnce(
+      id,
+      Array.from({ length: 12 }, () => 'lost'),
+      known,
+    );
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(answers.filter((answer) => !isReplay(answer))).toHaveLength(1);
+    expect([(await client.get(path(id))).body['description'], await auditRows(id)]).toEqual(['lost', 2]);
+  });
+
+  it.each([
+    ['before the purge', `UPDATE idempotency_record SET expires_at = now() - interval '1 second'`],
+    ['after it', 'DELETE FROM idempotency_record'],
+  ])('may carry anything once its record is dead, %s, and then that alone', async (_, die) => {
+    const id = await anAsset();
+    const known = await answered(id, 'before');
+    await first.arrange.change(workspace, `${die} WHERE workspace_id = $1`, [workspace]);
+    const answers = await sendAtOnce(id, ['a', 'a', 'b', 'b', 'c', 'c'], known);
+    expect(statuses(answers)).toEqual([200, 200, 409, 409, 409, 409]);
+    const [one, other] = answers.filter(({ status }) => status === 200);
+    expect([one?.text, [one, other].filter((answer) => answer && isReplay(answer)).length]).toEqual([other?.text, 1]);
+    expect(await auditRows(id)).toBe(2);
+    expect((await client.patch(path(id), { description: 'before' }, known)).status).toBe(409);
+  });
+
+  describe('is of its application alone:', () => {
+    const tokenOf = async ({ clientId, clientSecret }: ArrangedApplication): Promise<string> => {
+      const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+      return (await first.client().requestToken(form)).body['access_token'] as string;
+    };
+
+    it('the same key of another one in the workspace, for the same request, is a change of its own', async () => {
+      const id = await anAsset();
+      const known = await answered(id, 'same');
+      const another = await first.arrange.aClient(workspace);
+      const answer = await another.patch(path(id), { description: 'other' }, known);
+      expect([answer.status, isReplay(answer), answer.body['description']]).toEqual([200, false, 'other']);
+      expect((await client.patch(path(id), { description: 'same' }, known)).body['description']).toBe('same');
+    });
+
+    it('others go on with the same key while its first request waits, on either process', async () => {
+      const [locked, id] = [await anAsset(), await anAsset()];
+      const same = key();
+      const tokens = [await first.arrange.aToken(workspace), await first.arrange.aToken(workspace)];
+      const { admin } = first.database;
+      await admin.query('BEGIN');
+      await admin.query('SELECT 1 FROM asset WHERE public_id = $1 FOR UPDATE', [locked]);
+      const waiting = client.patch(path(locked), { description: 'waits' }, same);
+      await lockIsWaitedFor();
+      const others = [first.client(tokens[0]), second.client(tokens[1])];
+      const answers: Answer[] = [];
+      for (const other of others) answers.push(await other.patch(path(id), { description: 'goes on' }, same));
+      await admin.query('COMMIT');
+      expect([statuses(answers), (await waiting).status]).toEqual([[200, 200], 200]);
+    });
+
+    it('who is disabled or has lost the scope hears nothing of its answer, and all of it when that is over', async () => {
+      const id = await anAsset();
+      const application = await first.arrange.anApplication(workspace);
+      const token = await tokenOf(application);
+      const known = key();
+      const send = (as = token) => first.client(as).patch(path(id), { description: 'mine' }, known);
+      const original = await send();
+      const { admin } = first.database;
+      const set = (columns: string) =>
+        admin.query(`UPDATE application SET ${columns} WHERE client_id = $1`, [application.clientId]);
+      await set(`scopes = '{inventory:read}'`);
+      expect((await send()).status).toBe(403);
+      await set(`scopes = '{all:write}', disabled = true`);
+      expect((await send()).status).toBe(401);
+      await set('disabled = false');
+      const replays = [await send(), await send(await tokenOf(application))];
+      expect(replays.map((again) => [again.text, isReplay(again)])).toEqual(replays.map(() => [original.text, true]));
+      expect((await send()).body['code']).toBe('token_superseded');
+    });
+  });
+
+  async function lockIsWaitedFor(): Promise<void> {
+    const { admin } = first.database;
+    for (const deadline = Date.now() + 60_000; Date.now() < deadline;) {
+      // Within a transaction one look would be like the other.
+      await admin.query('SELECT pg_stat_clear_snapshot()');
+      const { rows } = await admin.query(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      if (rows.length > 0) return;
+    }
+    throw new Error('nobody waits');
+  }
+});
