@@ -86,3 +86,33 @@ describe('Duplicates of one write at once', () => {
     expect(outcomes).toEqual(['replayed true', 'IdempotencyConflict', 'replayed true', 'IdempotencyConflict']);
   });
 });
+
+describe('While another process has the key, a process', () => {
+  it('looks often whether it is free where it has the lease, rarely where it has none, and gives the lease back', async () => {
+    const looksUntil = (isOver: () => boolean, lease: (() => void) | null) => {
+      const counts = { looks: 0, leasesAsked: 0 };
+      const database = {
+        unitOfWork: () => {
+          counts.looks += 1;
+          return Promise.reject(new KeyTaken(isOver() ? ANSWER : null));
+        },
+      } as unknown as Database;
+      const take = async () => {
+        counts.leasesAsked += 1;
+        return lease;
+      };
+      const idempotency = new Idempotency(database, {} as IdempotencyRecords, { take } as unknown as KeyLease);
+      const answered = idempotency.answer(REQUEST, () => Promise.reject(new Error('was done twice')));
+      return answered.then(({ replayed }) => ({ ...counts, replayed }));
+    };
+    const given = jest.fn();
+    const until = performance.now() + 1_000;
+    const isOver = (): boolean => performance.now() > until;
+    const [often, rarely] = await Promise.all([looksUntil(isOver, given), looksUntil(isOver, null)]);
+    expect([often.replayed, rarely.replayed]).toEqual([true, true]);
+    expect(often.looks).toBeGreaterThan(rarely.looks);
+    // Whoever has none asks again each time: the one that has it may have died.
+    expect([often.leasesAsked, rarely.leasesAsked]).toEqual([1, rarely.looks - 1]);
+    expect(given).toHaveBeenCalledTimes(1);
+  });
+});

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { RedisServer } from '#libs/platform';
+import { applicationId, workspaceId } from '#libs/kernel';
+import { KeyLease } from '../../libs/platform/src/idempotency/key-lease';
+
+describe('The lease of a key that several processes wait for', () => {
+  const url = process.env['TEST_REDIS_URL'] as string;
+  const servers: RedisServer[] = [];
+  const aProcess = async (address: string | null = url): Promise<KeyLease> => {
+    const redis = new RedisServer(address);
+    servers.push(redis);
+    await redis.onModuleInit();
+    return new KeyLease(redis);
+  };
+  afterAll(() => servers.forEach((redis) => redis.onApplicationShutdown()));
+  const aKey = () => ({
+    ...{ workspaceId: workspaceId(randomUUID()), applicationId: applicationId(randomUUID()) },
+    ...{ keyHash: 'aa', fingerprint: 'bb' },
+  });
+
+  it('is one process’s until that gives it back, each application’s key for itself', async () => {
+    const [one, other] = [await aProcess(), await aProcess()];
+    const key = aKey();
+    const giveBack = await one.take(key);
+    expect([giveBack, await other.take(key), await one.take(key)]).toEqual([expect.any(Function), null, null]);
+    expect(await other.take({ ...aKey(), keyHash: key.keyHash })).not.toBeNull();
+    giveBack?.();
+    // On another connection, which may be ahead of the release.
+    for (const deadline = Date.now() + 60_000; (await other.take(key)) === null;) {
+      if (Date.now() > deadline) throw new Error('was not given back');
+    }
+  });
+
+  it('is not given back by whom it ran out for, when another process has it since', async () => {
+    const [one, other] = [await aProcess(), await aProcess()];
+    const key = aKey();
+    const name = `{${key.applicationId}}:idempotency:${key.keyHash}`;
+    const redis = new Redis(url);
+    const late = await one.take(key);
+    expect(await redis.pttl(name)).toBeGreaterThan(0);
+    await redis.del(name);
+    await other.take(key);
+    const theirs = await redis.get(name);
+    late?.();
+    // Behind the release, as commands of one connection keep their order.
+    expect([await one.take(key), await redis.get(name)]).toEqual([null, theirs]);
+    await redis.quit();
+  });
+
+  it('is everybody’s where there is no Redis', async () => {
+    const [one, other, key] = [await aProcess(null), await aProcess(null), aKey()];
+    expect([await one.take(key), await other.take(key)]).toEqual([expect.any(Function), expect.any(Function)]);
+  });
+});
