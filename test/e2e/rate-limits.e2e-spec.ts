@@ -211,3 +211,33 @@ describe('The failures of a source', () => {
     }
   });
 });
+
+describe('One of three replicas without Redis', () => {
+  it('says of the limits how many tokens are left here: none where it answers 429', async () => {
+    // At a rate so low that nothing comes back while a test runs.
+    const app = await startApp({ RATE_LIMIT_READ: '1/9', RATE_LIMIT_TOKEN: '1/9', REPLICAS: '3' });
+    try {
+      const workspace = await app.arrange.aWorkspace();
+      const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
+      const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+      const issued = await app.client().requestToken(form);
+      const policies = [[...limitsOf(issued), issued.headers.get('ratelimit-policy')]];
+      const client = app.client(issued.body['access_token'] as string);
+      for (let request = 0; request < 4; request += 1) {
+        const answer = await client.get(ASSETS);
+        expect(answer.status).toBe(request < 3 ? 200 : 429);
+        policies.push([...limitsOf(answer), answer.headers.get('ratelimit-policy')]);
+      }
+      const read = '"read";q=9;w=540';
+      expect(policies).toEqual([
+        ['9', '2', '"token";q=9;w=540'],
+        ['9', '2', read],
+        ['9', '1', read],
+        ['9', '0', read],
+        ['9', '0', read],
+      ]);
+    } finally {
+      await app.stop();
+    }
+  });
+});

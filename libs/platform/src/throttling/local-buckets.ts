@@ -26,7 +26,10 @@ export class LocalBuckets {
     private readonly microseconds = (): number => Math.floor(performance.now() * 1_000),
   ) {}
 
-  /** Takes a token of this process' share of the limit, where there are so many replicas. */
+  /**
+   * Takes a token of this process' share of the limit, where there are so many replicas. What clients are told of is the
+   * limit that was promised, and the tokens that are left of the share: more of them nobody would find here.
+   */
   charge(key: string, limit: RateLimit, replicas = 1): Charge {
     const share = shareOf(limit, replicas);
     const known = this.buckets.get(key);
@@ -40,7 +43,7 @@ export class LocalBuckets {
       const [oldest] = this.buckets.keys();
       if (oldest !== undefined) this.buckets.delete(oldest);
     }
-    return charge;
+    return { ...charge, limit: limit.burst, windowSeconds: Math.ceil(capacity / 1_000_000) };
   }
 
   /**
