@@ -7,13 +7,20 @@ import { KeyLease } from '../../libs/platform/src/idempotency/key-lease';
 describe('The lease of a key that several processes wait for', () => {
   const url = process.env['TEST_REDIS_URL'] as string;
   const servers: RedisServer[] = [];
+  let redis: Redis;
+  beforeAll(() => {
+    redis = new Redis(url);
+  });
   const aProcess = async (address: string | null = url): Promise<KeyLease> => {
-    const redis = new RedisServer(address);
-    servers.push(redis);
-    await redis.onModuleInit();
-    return new KeyLease(redis);
+    const server = new RedisServer(address);
+    servers.push(server);
+    await server.onModuleInit();
+    return new KeyLease(server);
   };
-  afterAll(() => servers.forEach((redis) => redis.onApplicationShutdown()));
+  afterAll(() => {
+    servers.forEach((server) => server.onApplicationShutdown());
+    redis.disconnect();
+  });
   const aKey = () => ({
     ...{ workspaceId: workspaceId(randomUUID()), applicationId: applicationId(randomUUID()) },
     ...{ keyHash: 'aa', fingerprint: 'bb' },
@@ -36,7 +43,6 @@ describe('The lease of a key that several processes wait for', () => {
     const [one, other] = [await aProcess(), await aProcess()];
     const key = aKey();
     const name = `{${key.applicationId}}:idempotency:${key.keyHash}`;
-    const redis = new Redis(url);
     const late = await one.take(key);
     expect(await redis.pttl(name)).toBeGreaterThan(0);
     await redis.del(name);
@@ -45,7 +51,6 @@ describe('The lease of a key that several processes wait for', () => {
     late?.();
     // Behind the release, as commands of one connection keep their order.
     expect([await one.take(key), await redis.get(name)]).toEqual([null, theirs]);
-    await redis.quit();
   });
 
   it('is everybody’s where there is no Redis', async () => {
