@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import type { Line } from './ndjson-lines';
 
@@ -12,21 +12,30 @@ const BOOLEANS = new Set([
   'dataStored.containsUserData',
 ]);
 
+const REQUIRED = ['categoryKey', 'externalId', 'name'];
+const HEADER_NOT_CSV = 'The header is not CSV.';
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 interface CsvRow {
-  readonly record: Readonly<Record<string, string>>;
+  /** A character for every byte: what is not UTF-8 must be found, not replaced. */
+  readonly record: readonly string[];
   readonly info: { readonly lines: number };
 }
 
+type Read = { readonly value: unknown } | { readonly fault: string };
+
 /**
  * One record a row; columns are named by their path (`compliance.agentVersion`, `tags.0.key`), `tags` alone holds a JSON
- * array. An empty cell is absent. A row that does not parse is a fault, and the next one is read.
+ * array. An empty cell is absent. A row that does not parse is a fault, and the next one is read; a header by which rows
+ * would be read wrongly, or not at all, is the only line of its file, and a fault.
  */
 export async function* csvLines(content: Readable): AsyncGenerator<Line> {
   const faults: Line[] = [];
-  const rows = content.pipe(
+  const bytes = Readable.from(withoutByteOrderMark(content), { objectMode: false });
+  const rows = bytes.pipe(
     parse({
-      columns: true,
-      bom: true,
+      encoding: 'latin1',
       info: true,
       skip_empty_lines: true,
       skip_records_with_error: true,
@@ -40,17 +49,75 @@ export async function* csvLines(content: Readable): AsyncGenerator<Line> {
       },
     }),
   );
-  content.on('error', (error) => rows.destroy(error));
+  bytes.on('error', (error) => rows.destroy(error));
+  let columns: readonly string[] | null = null;
   for await (const { record, info } of rows as AsyncIterable<CsvRow>) {
-    yield* faults.splice(0);
-    yield { line: info.lines, ...readRow(record) };
+    // The parser reads ahead: of the rows that it skipped, some come after this one.
+    const later = faults.findIndex(({ line }) => line > info.lines);
+    const skipped = faults.splice(0, later === -1 ? faults.length : later);
+    if (columns === null) {
+      const fault = skipped.length > 0 ? HEADER_NOT_CSV : headerFault(record);
+      if (fault !== null) {
+        yield { line: 1, fault };
+        content.destroy();
+        return;
+      }
+      columns = record.map(decode) as readonly string[];
+      continue;
+    }
+    yield* skipped;
+    yield { line: info.lines, ...readRow(columns, record) };
   }
-  yield* faults.splice(0);
+  if (columns === null && faults.length > 0) yield { line: 1, fault: HEADER_NOT_CSV };
+  else yield* faults.splice(0);
 }
 
-function readRow(row: Readonly<Record<string, string>>): { readonly value: unknown } | { readonly fault: string } {
-  const value: Record<string, unknown> = {};
-  for (const [column, cell] of Object.entries(row)) {
+async function* withoutByteOrderMark(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let start: Buffer | null = Buffer.alloc(0);
+  for await (const chunk of content) {
+    if (start === null) {
+      yield chunk;
+      continue;
+    }
+    start = Buffer.concat([start, chunk]);
+    if (start.length < BYTE_ORDER_MARK.length) continue;
+    yield afterByteOrderMark(start);
+    start = null;
+  }
+  if (start !== null) yield start;
+}
+
+function afterByteOrderMark(start: Buffer): Buffer {
+  return start.indexOf(BYTE_ORDER_MARK) === 0 ? start.subarray(BYTE_ORDER_MARK.length) : start;
+}
+
+/** Null when it is not UTF-8. */
+function decode(bytes: string): string | null {
+  // Nearly all cells are ASCII, which reads the same.
+  if (!/[\u0080-\u00ff]/.test(bytes)) return bytes;
+  try {
+    return UTF8.decode(Buffer.from(bytes, 'latin1'));
+  } catch {
+    return null;
+  }
+}
+
+function headerFault(header: readonly string[]): string | null {
+  const columns = header.map(decode);
+  if (columns.includes(null) || columns.some((column) => column?.includes('\0'))) return 'The header is not UTF-8.';
+  if (columns.length === 1) return 'The header has no comma: a comma separates the columns.';
+  const twice = columns.find((column, index) => column !== '' && columns.indexOf(column) !== index);
+  if (twice !== undefined) return `The header names the column ${twice} more than once.`;
+  const missing = REQUIRED.find((column) => !columns.includes(column));
+  return missing === undefined ? null : `The header has no column ${missing}; columns are named in the first line.`;
+}
+
+function readRow(columns: readonly string[], row: readonly string[]): Read {
+  // Without a prototype, so that a column named `__proto__` is a member like others, and refused like others.
+  const value = Object.create(null) as Record<string, unknown>;
+  for (const [index, column] of columns.entries()) {
+    const cell = decode(row[index] ?? '');
+    if (cell === null) return { fault: 'The row is not UTF-8.' };
     if (cell === '') continue;
     let content: unknown = BOOLEANS.has(column) && /^(true|false)$/.test(cell) ? cell === 'true' : cell;
     if (column === 'tags') {
@@ -75,7 +142,7 @@ function place(target: Record<string, unknown>, path: readonly string[], content
     return;
   }
   const inner = Object.hasOwn(target, name) ? target[name] : undefined;
-  const object = typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>) : {};
+  const object = (typeof inner === 'object' && inner !== null ? inner : Object.create(null)) as Record<string, unknown>;
   target[name] = object;
   place(object, rest, content);
 }
