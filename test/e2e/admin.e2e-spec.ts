@@ -189,13 +189,17 @@ describe('The operators’ command line', () => {
       expect(documentOf(await piped.finished)).toMatchObject({ read: 1, unchanged: 1 });
     });
 
-    it('fails for a file or workspace that is not there', async () => {
+    it('fails for a file, a place or a workspace that is not there, and for a directory', async () => {
       const elsewhere = 'import --workspace none --source hr --json'.split(' ');
-      const [noFile, noWorkspace] = await Promise.all([
+      const [noFile, noPlace, aDirectory, noWorkspace] = await Promise.all([
         run(...words, join(directory, 'none.ndjson')),
+        run(...words, file('one.ndjson', ada), '--errors', join(directory, 'nowhere', 'errors.ndjson')),
+        run(...words, directory),
         run(...elsewhere, file('one.ndjson', ada)),
       ]);
       expectFault(noFile, 1, /none\.ndjson does not exist/);
+      expectFault(noPlace, 1, /errors\.ndjson: there is no directory .*nowhere\./);
+      expectFault(aDirectory, 1, new RegExp(`${directory} is a directory\\.`));
       expectFault(noWorkspace, 1, /no workspace "none"/);
     });
   });

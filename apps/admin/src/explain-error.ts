@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { CommandFailed, Interrupted, WrongUsage } from './command-faults';
 
 /** What a failure means to the person at the terminal, in one line. */
@@ -33,7 +35,11 @@ function databaseLine(error: Error): string | null {
 function fileLine(error: Error): string | null {
   const { code, path } = error as NodeJS.ErrnoException;
   if (path === undefined) return null;
-  if (code === 'ENOENT') return `${path} does not exist.`;
+  if (code === 'ENOENT') {
+    // What was to be written does not exist either; what is missing is the place for it.
+    const directory = dirname(path);
+    return existsSync(directory) ? `${path} does not exist.` : `${path}: there is no directory ${directory}.`;
+  }
   if (code === 'EISDIR') return `${path} is a directory.`;
   if (code === 'EACCES' || code === 'EPERM') return `${path} may not be opened by this user.`;
   return null;

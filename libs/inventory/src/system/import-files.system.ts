@@ -14,7 +14,8 @@ type OnBytes = (bytes: Omit<ImportProgress, 'read'>) => void;
 export class ImportFilesSystem extends ImportFiles {
   async *read(files: readonly string[], onBytes: OnBytes): AsyncIterable<InputLine> {
     const known = !files.includes('-');
-    const bytesTotal = known ? files.reduce((sum, file) => sum + statSync(file).size, 0) : null;
+    const sizes = files.filter((file) => file !== '-').map(sizeOf);
+    const bytesTotal = known ? sizes.reduce((sum, size) => sum + size, 0) : null;
     let bytesRead = 0;
     for (const [fileIndex, file] of files.entries()) {
       const bytes: Readable = file === '-' ? process.stdin : createReadStream(file);
@@ -26,4 +27,14 @@ export class ImportFilesSystem extends ImportFiles {
       for await (const line of lines) yield { fileIndex, ...line };
     }
   }
+}
+
+/** In bytes. Throws for a directory what opening it would throw, with its path, which the error of reading it lacks. */
+function sizeOf(file: string): number {
+  const found = statSync(file);
+  if (!found.isDirectory()) return found.size;
+  throw Object.assign(new Error(`EISDIR: illegal operation on a directory, open '${file}'`), {
+    code: 'EISDIR',
+    path: file,
+  });
 }
