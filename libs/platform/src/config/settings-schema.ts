@@ -3,8 +3,15 @@ import { z } from 'zod';
 import { type RateLimit, parseRateLimit } from '#libs/kernel';
 import { type RedisUrlInvalid, parseRedisUrl } from '../redis/redis-address';
 
-const port = z.coerce.number().int().min(0).max(65535);
-const wholeNumber = z.coerce.number().int().min(1).max(2_147_483_647);
+const wholeNumberBetween = (least: number, most: number) => {
+  const error = `must be a whole number from ${least} to ${most}`;
+  return z.coerce.number({ error }).int({ error }).min(least, { error }).max(most, { error });
+};
+const oneOf = <const Values extends readonly [string, ...string[]]>(...values: Values) =>
+  z.enum(values, { error: `must be one of ${values.join(', ')}` });
+const RATIO = { error: 'must be a number from 0 to 1' };
+const port = wholeNumberBetween(0, 65_535);
+const wholeNumber = wholeNumberBetween(1, 2_147_483_647);
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
 const replicaUrls = z
@@ -28,7 +35,7 @@ const path = z.string().min(1);
 const SAMPLERS = [
   ...(['always_on', 'always_off', 'traceidratio'] as const),
   ...(['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const),
-];
+] as const;
 
 const rateLimit = (normal: string) =>
   z
@@ -59,7 +66,7 @@ function isProxy(text: string): boolean {
 /** Every setting of the service with its default. docs/settings.md has a line on each; a test compares the two. */
 export const settingsSchema = z
   .object({
-    NODE_ENV: z.enum(['production', 'development', 'test']).default('development'),
+    NODE_ENV: oneOf('production', 'development', 'test').default('development'),
     PORT: port.default(3000),
     HOST: z.string().min(1).default('127.0.0.1'),
     MANAGEMENT_PORT: port.default(9090),
@@ -69,7 +76,7 @@ export const settingsSchema = z
     MIGRATION_DATABASE_URL: postgresUrl.optional(),
     DATABASE_POOL_SIZE: wholeNumber.default(10),
     DATABASE_REPLICA_URLS: replicaUrls,
-    DATABASE_PREPARED_STATEMENTS: z.enum(['on', 'off']).default('on'),
+    DATABASE_PREPARED_STATEMENTS: oneOf('on', 'off').default('on'),
     REDIS_URL: redisUrl.optional(),
     IDEMPOTENCY_TTL_SECONDS: wholeNumber.default(86_400),
     TOKEN_AUDIENCE: z.string().min(1).optional(),
@@ -84,16 +91,18 @@ export const settingsSchema = z
     REPLICAS: wholeNumber.default(1),
     TRUST_PROXY: proxies,
     LOCAL_DIR: path.default('.local'),
-    LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-    LOG_FORMAT: z.enum(['json', 'pretty']).default('json'),
+    LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
+    LOG_FORMAT: oneOf('json', 'pretty').default('json'),
     OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
-    OTEL_SDK_DISABLED: z.stringbool({ truthy: ['true'], falsy: ['false'] }).default(false),
+    OTEL_SDK_DISABLED: z
+      .stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' })
+      .default(false),
     // The libraries of OpenTelemetry read those that follow by themselves.
     OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
     OTEL_SERVICE_NAME: z.string().optional(),
     OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
-    OTEL_TRACES_SAMPLER: z.enum(SAMPLERS).optional(),
-    OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).optional(),
+    OTEL_TRACES_SAMPLER: oneOf(...SAMPLERS).optional(),
+    OTEL_TRACES_SAMPLER_ARG: z.coerce.number(RATIO).min(0, RATIO).max(1, RATIO).optional(),
   })
   .superRefine((settings, context) => {
     // Another role may be one that row-level security does not hold; that of DATABASE_URL is looked at.

@@ -70,6 +70,19 @@ describe('Settings', () => {
     expect(faults.join()).not.toContain('hunter2');
   });
 
+  it.each([
+    ['PORT', 'http', 'must be a whole number from 0 to 65535'],
+    ['PORT', '70000', 'must be a whole number from 0 to 65535'],
+    ['REPLICAS', '0', 'must be a whole number from 1 to 2147483647'],
+    ['DATABASE_POOL_SIZE', '1.5', 'must be a whole number from 1 to 2147483647'],
+    ['NODE_ENV', 'prod', 'must be one of production, development, test'],
+    ['LOG_FORMAT', 'xml', 'must be one of json, pretty'],
+    ['OTEL_SDK_DISABLED', 'yes', 'must be true or false'],
+    ['OTEL_TRACES_SAMPLER_ARG', '2', 'must be a number from 0 to 1'],
+  ])('say what is allowed: %s=%s', (name, value, rule) => {
+    expect(faultsOf({ DATABASE_URL, [name]: value })).toEqual([`${name} ${rule}`]);
+  });
+
   it('say that DATABASE_URL is required; an empty variable counts as not set', () => {
     expect(faultsOf({})).toEqual(['DATABASE_URL is required']);
     expect(faultsOf({ DATABASE_URL: '', PORT: '' })).toEqual(['DATABASE_URL is required']);
