@@ -12,7 +12,12 @@ const oneOf = <const Values extends readonly [string, ...string[]]>(...values: V
 const RATIO = { error: 'must be a number from 0 to 1' };
 const port = wholeNumberBetween(0, 65_535);
 const wholeNumber = wholeNumberBetween(1, 2_147_483_647);
-const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' });
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL', abort: true });
+const baseUrl = httpUrl.refine(
+  // A user in it would stand in every problem's `type`.
+  (url) => /^[a-z]+:\/\/[^/@?#]+(\/[^?#]*)?$/i.test(url),
+  'must have neither a user, a query nor a fragment: addresses are made by adding a path',
+);
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
 const replicaUrls = z
   .string()
@@ -71,7 +76,7 @@ export const settingsSchema = z
     HOST: z.string().min(1).default('127.0.0.1'),
     MANAGEMENT_PORT: port.default(9090),
     MANAGEMENT_HOST: z.string().min(1).default('127.0.0.1'),
-    BASE_URL: httpUrl.optional(),
+    BASE_URL: baseUrl.optional(),
     DATABASE_URL: postgresUrl,
     MIGRATION_DATABASE_URL: postgresUrl.optional(),
     DATABASE_POOL_SIZE: wholeNumber.default(10),

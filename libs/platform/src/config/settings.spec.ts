@@ -5,6 +5,8 @@ import { SettingsInvalid, loadSettings } from './settings';
 
 const DATABASE_URL = 'postgres://api:secret@db/compliance';
 
+const BARE = 'must have neither a user, a query nor a fragment: addresses are made by adding a path';
+
 const faultsOf = (environment: Record<string, string>): readonly string[] => {
   try {
     loadSettings(environment);
@@ -73,6 +75,10 @@ describe('Settings', () => {
   it.each([
     ['PORT', 'http', 'must be a whole number from 0 to 65535'],
     ['PORT', '70000', 'must be a whole number from 0 to 65535'],
+    ['BASE_URL', 'api.example.com', 'must be an http:// or https:// URL'],
+    ['BASE_URL', 'https://api.example.com/?a=1', BARE],
+    ['BASE_URL', 'https://api.example.com/#a', BARE],
+    ['BASE_URL', 'https://user:secret@api.example.com', BARE],
     ['REPLICAS', '0', 'must be a whole number from 1 to 2147483647'],
     ['DATABASE_POOL_SIZE', '1.5', 'must be a whole number from 1 to 2147483647'],
     ['NODE_ENV', 'prod', 'must be one of production, development, test'],
