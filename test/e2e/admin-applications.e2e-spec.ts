@@ -53,7 +53,11 @@ describe('admin applications: what changes one that is there', () => {
     expect((await token()).status).toBe(200);
     const live = (await token(overlapping['client_secret'] as string)).body['access_token'] as string;
     expect(await document('rotate-secret')).toMatchObject({ previousSecretExpiresAt: null });
-    expect((await app.client(live).get('/v1/inventory/assets')).body['code']).toBe('token_superseded');
+    expect((await app.client(live).get('/v1/inventory/assets')).body).toMatchObject({
+      code: 'token_superseded',
+      // Nobody took a newer token here.
+      detail: 'A newer token was issued for this application, or its secret was rotated.',
+    });
     expect((await token(overlapping['client_secret'] as string)).body['code']).toBe('invalid_client');
   });
 

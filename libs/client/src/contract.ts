@@ -1079,7 +1079,7 @@ export interface operations {
        *
        *     `token_expired`: The lifetime of the bearer token is over.
        *
-       *     `token_superseded`: A newer token was issued for the same application; only the newest is accepted.
+       *     `token_superseded`: A newer token was issued for the same application, of which only the newest is accepted, or its secret was rotated without an overlap.
        */
       401: {
         headers: {
@@ -1231,7 +1231,7 @@ export interface operations {
        *
        *     `token_expired`: The lifetime of the bearer token is over.
        *
-       *     `token_superseded`: A newer token was issued for the same application; only the newest is accepted.
+       *     `token_superseded`: A newer token was issued for the same application, of which only the newest is accepted, or its secret was rotated without an overlap.
        */
       401: {
         headers: {
@@ -1498,7 +1498,7 @@ export interface operations {
        *
        *     `token_expired`: The lifetime of the bearer token is over.
        *
-       *     `token_superseded`: A newer token was issued for the same application; only the newest is accepted.
+       *     `token_superseded`: A newer token was issued for the same application, of which only the newest is accepted, or its secret was rotated without an overlap.
        */
       401: {
         headers: {
@@ -1656,7 +1656,7 @@ export interface operations {
        *
        *     `token_expired`: The lifetime of the bearer token is over.
        *
-       *     `token_superseded`: A newer token was issued for the same application; only the newest is accepted.
+       *     `token_superseded`: A newer token was issued for the same application, of which only the newest is accepted, or its secret was rotated without an overlap.
        */
       401: {
         headers: {
@@ -1866,7 +1866,7 @@ export interface operations {
        *
        *     `token_expired`: The lifetime of the bearer token is over.
        *
-       *     `token_superseded`: A newer token was issued for the same application; only the newest is accepted.
+       *     `token_superseded`: A newer token was issued for the same application, of which only the newest is accepted, or its secret was rotated without an overlap.
        */
       401: {
         headers: {
@@ -2046,7 +2046,7 @@ export interface operations {
        *
        *     `token_expired`: The lifetime of the bearer token is over.
        *
-       *     `token_superseded`: A newer token was issued for the same application; only the newest is accepted.
+       *     `token_superseded`: A newer token was issued for the same application, of which only the newest is accepted, or its secret was rotated without an overlap.
        */
       401: {
         headers: {
@@ -2293,7 +2293,7 @@ export interface operations {
        *
        *     `token_expired`: The lifetime of the bearer token is over.
        *
-       *     `token_superseded`: A newer token was issued for the same application; only the newest is accepted.
+       *     `token_superseded`: A newer token was issued for the same application, of which only the newest is accepted, or its secret was rotated without an overlap.
        */
       401: {
         headers: {

@@ -20,7 +20,7 @@ export class TokenExpired extends DomainError {
 
 export class TokenSuperseded extends DomainError {
   constructor() {
-    super('token_superseded', 'A newer token was issued for this application.');
+    super('token_superseded', 'A newer token was issued for this application, or its secret was rotated.');
   }
 }
 

@@ -110,9 +110,10 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
   token_superseded: {
     status: 401,
     title: 'Unauthorized',
-    cause: 'A newer token was issued for the same application; only the newest is accepted.',
+    cause:
+      'A newer token was issued for the same application, of which only the newest is accepted, or its secret was rotated without an overlap.',
     remedy: 'Share one token among all workers of an application, or give each worker an application of its own.',
-    example: { detail: 'A newer token was issued for this application.', instance: LIST },
+    example: { detail: 'A newer token was issued for this application, or its secret was rotated.', instance: LIST },
   },
   insufficient_scope: {
     status: 403,
