@@ -119,6 +119,42 @@ describe('Runs of an import', () => {
     expect(report).toMatchObject({ read: 12_000, created: 2_000, unchanged: 10_000 });
   });
 
+  it('tries a batch again after a deadlock, with the tag keys that it makes, and loses nothing that was read meanwhile', async () => {
+    const { admin } = setting.database;
+    // The first statement that tags waits for the test, and then fails as one that met a deadlock would.
+    await admin.query(`
+      CREATE SEQUENCE attempts;
+      CREATE FUNCTION fail_once() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+      BEGIN
+        IF nextval('attempts') > 1 THEN RETURN NULL; END IF;
+        PERFORM pg_advisory_xact_lock(17);
+        RAISE EXCEPTION 'deadlock detected' USING ERRCODE = '40P01';
+      END $$;
+      CREATE TRIGGER fail_once BEFORE INSERT ON asset_tag EXECUTE FUNCTION fail_once();
+      SELECT pg_advisory_lock(17)`);
+    const tagged = { ...RECORDS, tags: [{ key: 'made', value: 'v' }] };
+    const lines = async function* () {
+      yield { fileIndex: 0, line: 1, value: tagged };
+      // The same again ends the first batch, which is merged while the second is read.
+      yield { fileIndex: 0, line: 2, value: { ...tagged, name: 'B' } };
+      await setting.until(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 17 AND NOT granted`);
+      yield { fileIndex: 0, line: 3, value: { ...tagged, externalId: 'ds-2' } };
+      await admin.query('SELECT pg_advisory_unlock(17)');
+    };
+    const options = { source: 'test', files: [], dryRun: false, missing: 'keep', createTagKeys: 'platform' } as const;
+    try {
+      const report = await setting.imports.runLines(setting.here, options, lines(), () => undefined);
+      expect(report).toMatchObject({ read: 3, created: 2, updated: 1, failed: 0 });
+    } finally {
+      await admin.query('DROP FUNCTION fail_once CASCADE; DROP SEQUENCE attempts');
+    }
+    expect(await setting.rowsOf('asset_tag')).toEqual([
+      expect.objectContaining({ value: 'v' }),
+      expect.objectContaining({ value: 'v' }),
+    ]);
+    expect((await setting.asset('ds-2'))['tags']).toEqual([{ key: 'made', value: 'v', readOnly: true }]);
+  });
+
   it('lets imports of two sources run side by side in one workspace, again and again', async () => {
     const records = (prefix: string, round: number) =>
       Array.from({ length: 300 }, (_, index) => ({

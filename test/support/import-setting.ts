@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { DemoService, type ImportOptions, type ImportReport, ImportsService, TagKeysService } from '#libs/inventory';
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
@@ -167,6 +168,15 @@ export class ImportSetting {
   async change(sql: string): Promise<void> {
     await this.database.admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [this.here]);
     await this.database.admin.query(sql);
+  }
+
+  /** Waits until a query gives a row. */
+  async until(sql: string): Promise<void> {
+    const deadline = Date.now() + 60_000;
+    while ((await this.database.admin.query(sql)).rowCount === 0) {
+      if (Date.now() > deadline) throw new Error(`There was never a row: ${sql}`);
+      await delay(20);
+    }
   }
 
   /** Counters that differ from a full count, of any workspace. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
 import { ImportFiles, type InputLine } from '../domain/import-files.port';
-import { parseImportRecord } from '../domain/import-record';
+import { type ImportRecord, parseImportRecord } from '../domain/import-record';
 import type { ImportError, ImportProgress, ImportReport } from '../domain/import-report';
 import { type ImportSession, ImportStore, type MergeOutcome, type NumberedRecord } from '../domain/import-store.port';
 
@@ -34,7 +34,7 @@ export class ImportsService {
   async run(workspaceId: WorkspaceId, options: ImportOptions): Promise<ImportReport> {
     let bytes: Omit<ImportProgress, 'read'> = { bytesRead: 0, bytesTotal: null };
     const lines = this.files.read(options.files, (progress) => (bytes = progress));
-    return this.runLines(workspaceId, options, lines, (read) => options.onProgress?.({ read, ...bytes }));
+    return this.runChunks(workspaceId, options, lines, (read) => options.onProgress?.({ read, ...bytes }));
   }
 
   /** The same for lines that come from elsewhere, such as a generator. */
@@ -42,6 +42,15 @@ export class ImportsService {
     workspaceId: WorkspaceId,
     options: Omit<ImportOptions, 'onProgress'>,
     lines: AsyncIterable<InputLine> | Iterable<InputLine>,
+    onRead: (read: number) => void,
+  ): Promise<ImportReport> {
+    return this.runChunks(workspaceId, options, oneByOne(lines), onRead);
+  }
+
+  private async runChunks(
+    workspaceId: WorkspaceId,
+    options: Omit<ImportOptions, 'onProgress'>,
+    chunks: AsyncIterable<readonly InputLine[]>,
     onRead: (read: number) => void,
   ): Promise<ImportReport> {
     const { source, dryRun } = options;
@@ -54,7 +63,7 @@ export class ImportsService {
     const run = new ImportRun(session, options, onRead);
     let completed = false;
     try {
-      const report = await run.take(lines);
+      const report = await run.take(chunks);
       completed = true;
       return report;
     } finally {
@@ -65,8 +74,8 @@ export class ImportsService {
 
 /** Counts and batches of one import while it runs. One batch is merged while the next one is read. */
 class ImportRun {
-  private batch: NumberedRecord[] = [];
-  private keysOfBatch = new Set<string>();
+  private readonly externalIdsOfBatch = new Set<string>();
+  private readonly idsOfBatch = new Set<string>();
   private merging: Promise<void> = Promise.resolve();
   private readonly counts = { read: 0, created: 0, updated: 0, unchanged: 0, hidden: 0, failed: 0 };
   private readonly errors: ImportError[] = [];
@@ -80,9 +89,16 @@ class ImportRun {
     private readonly onRead: (read: number) => void,
   ) {}
 
-  async take(lines: AsyncIterable<InputLine> | Iterable<InputLine>): Promise<ImportReport> {
+  async take(chunks: AsyncIterable<readonly InputLine[]>): Promise<ImportReport> {
     try {
-      for await (const line of lines) await this.takeLine(line);
+      for await (const chunk of chunks) {
+        for (const line of chunk) {
+          const numbered = this.read(line);
+          // Waiting for nothing would take a good part of the time that a line takes.
+          if (numbered && this.mustFlush(numbered.record)) await this.flush();
+          if (numbered) this.add(numbered);
+        }
+      }
       await this.flush();
     } finally {
       // A batch under way is waited for before the session may close, whatever failed.
@@ -97,37 +113,45 @@ class ImportRun {
     return { ...this.counts, errors: this.errors, dryRun: this.options.dryRun };
   }
 
-  private async takeLine(line: InputLine): Promise<void> {
+  /** The record of a line, or null for a bad line, which is reported. */
+  private read(line: InputLine): NumberedRecord | null {
     const place = line.fileIndex * LINES_PER_FILE + line.line;
     this.counts.read += 1;
     if ('fault' in line) {
       this.unreadable = true;
       this.fail(place, line.fault);
-      return;
+      return null;
     }
     const parsed = parseImportRecord(line.value);
-    if ('reasons' in parsed) {
-      if (parsed.externalId === null) this.unreadable = true;
-      else this.spared.push(parsed.externalId);
-      this.fail(place, parsed.reasons.join(' '));
-      return;
-    }
-    const { record } = parsed;
-    const keys = record.id === null ? [record.externalId] : [record.externalId, `id ${record.id}`];
-    // The same asset twice is two imports one after the other.
-    if (this.batch.length >= BATCH || keys.some((key) => this.keysOfBatch.has(key))) await this.flush();
-    keys.forEach((key) => this.keysOfBatch.add(key));
-    this.batch.push({ place, record });
+    if ('record' in parsed) return { place, record: parsed.record };
+    if (parsed.externalId === null) this.unreadable = true;
+    else this.spared.push(parsed.externalId);
+    this.fail(place, parsed.reasons.join(' '));
+    return null;
+  }
+
+  /** Whether the batch is full, or has the asset already: the same asset twice is two imports one after the other. */
+  private mustFlush({ externalId, id }: ImportRecord): boolean {
+    return (
+      this.externalIdsOfBatch.size >= BATCH ||
+      this.externalIdsOfBatch.has(externalId) ||
+      (id !== null && this.idsOfBatch.has(id))
+    );
+  }
+
+  private add(numbered: NumberedRecord): void {
+    this.externalIdsOfBatch.add(numbered.record.externalId);
+    if (numbered.record.id !== null) this.idsOfBatch.add(numbered.record.id);
+    this.session.add(numbered);
   }
 
   private async flush(): Promise<void> {
     await this.merging;
     this.onRead(this.counts.read);
-    const { batch } = this;
-    this.batch = [];
-    this.keysOfBatch = new Set();
-    if (batch.length === 0) return;
-    this.merging = this.session.merge(batch).then((outcome) => {
+    if (this.externalIdsOfBatch.size === 0) return;
+    this.externalIdsOfBatch.clear();
+    this.idsOfBatch.clear();
+    this.merging = this.session.merge().then((outcome) => {
       this.count(outcome);
     });
     // A failure is thrown where the batch is waited for; until then it is nobody's surprise.
@@ -149,4 +173,8 @@ class ImportRun {
     if (this.errors.length < REPORTED_ERRORS) this.errors.push(error);
     this.options.onError?.(error);
   }
+}
+
+async function* oneByOne(lines: AsyncIterable<InputLine> | Iterable<InputLine>): AsyncGenerator<readonly InputLine[]> {
+  for await (const line of lines) yield [line];
 }

@@ -8,11 +8,11 @@ export type InputLine = { readonly fileIndex: number; readonly line: number } & 
 /** Where an import comes from. */
 export abstract class ImportFiles {
   /**
-   * Every line of the files in order, read no faster than they are taken. Blank lines are passed over. Throws when a
-   * file cannot be read at all.
+   * Every line of the files in order, as many at a time as were read at once, and read no faster than they are taken.
+   * Blank lines are passed over. Throws when a file cannot be read at all.
    */
   abstract read(
     files: readonly string[],
     onBytes: (bytes: Omit<ImportProgress, 'read'>) => void,
-  ): AsyncIterable<InputLine>;
+  ): AsyncIterable<readonly InputLine[]>;
 }

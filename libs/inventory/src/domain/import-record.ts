@@ -45,7 +45,7 @@ export type ParsedRecord =
   /** `externalId` tells which asset a bad record was about, where that much could be read. */
   | { readonly reasons: readonly string[]; readonly externalId: string | null };
 
-const COMMON = [
+const EVERY_RECORD = [
   'id',
   'categoryKey',
   'type',
@@ -60,13 +60,25 @@ const COMMON = [
   'createdAt',
   'lastCheckedAt',
 ];
-const OWN: Record<CategoryKey, readonly string[]> = {
-  CLOUD: ['accountId', 'region'],
-  COMPUTER: ['serialNumber', 'operatingSystem', 'osVersion', 'managed', 'compliance'],
-  CUSTOM: ['dataStored'],
-  INFORMATION: ['dataStored'],
-  EMPLOYEE: ['email'],
+const membersWith = (...own: string[]): ReadonlySet<string> => new Set([...EVERY_RECORD, ...own]);
+const MEMBERS: Readonly<Record<CategoryKey, ReadonlySet<string>>> = {
+  CLOUD: membersWith('accountId', 'region'),
+  COMPUTER: membersWith('serialNumber', 'operatingSystem', 'osVersion', 'managed', 'compliance'),
+  CUSTOM: membersWith('dataStored'),
+  INFORMATION: membersWith('dataStored'),
+  EMPLOYEE: membersWith('email'),
 };
+const MEMBERS_OF_ANY: ReadonlySet<string> = new Set(Object.values(MEMBERS).flatMap((members) => [...members]));
+const COMPLIANCE_MEMBERS: ReadonlySet<string> = new Set([
+  'agentVersion',
+  'antivirusInstalled',
+  'diskEncryptionEnabled',
+  'passwordManagerInstalled',
+  'screenLockEnabled',
+]);
+const DATA_STORED_MEMBERS: ReadonlySet<string> = new Set(['containsPatientData', 'containsUserData', 'userDataInfo']);
+const TAG_MEMBERS: ReadonlySet<string> = new Set(['key', 'value', 'readOnly']);
+const REQUIRED = ['externalId', 'categoryKey', 'name'];
 const MAX_EXTERNAL_ID_BYTES = 2048;
 const MAX_NAME = 1000;
 const MAX_TEXT = 2000;
@@ -78,21 +90,15 @@ export function parseImportRecord(value: unknown): ParsedRecord {
   const externalId = root.text('externalId', MAX_EXTERNAL_ID_BYTES);
   const categoryKey = root.choice('categoryKey', CATEGORY_KEYS);
   const name = root.text('name', MAX_NAME);
-  for (const required of ['externalId', 'categoryKey', 'name']) root.require(required);
+  for (const required of REQUIRED) root.require(required);
   if (externalId !== null && Buffer.byteLength(externalId) > MAX_EXTERNAL_ID_BYTES) {
     root.refuse(`externalId is longer than ${MAX_EXTERNAL_ID_BYTES} bytes.`);
   }
-  root.allowOnly([...COMMON, ...(categoryKey ? OWN[categoryKey] : Object.values(OWN).flat())], categoryKey);
+  root.allowOnly(categoryKey ? MEMBERS[categoryKey] : MEMBERS_OF_ANY, categoryKey);
   const compliance = root.object('compliance');
   const dataStored = root.object('dataStored');
-  compliance.allowOnly([
-    'agentVersion',
-    'antivirusInstalled',
-    'diskEncryptionEnabled',
-    'passwordManagerInstalled',
-    'screenLockEnabled',
-  ]);
-  dataStored.allowOnly(['containsPatientData', 'containsUserData', 'userDataInfo']);
+  compliance.allowOnly(COMPLIANCE_MEMBERS);
+  dataStored.allowOnly(DATA_STORED_MEMBERS);
   const record = {
     id: root.uuid('id'),
     externalId: externalId ?? '',
@@ -149,9 +155,11 @@ function readOwner(root: RecordReader): OwnerReference | null {
 }
 
 function readTags(root: RecordReader): ImportRecord['tags'] {
+  const tags = root.objects('tags');
+  if (tags.length === 0) return [];
   const seen = new Map<string, { key: string; value: string | null }>();
-  for (const tag of root.objects('tags')) {
-    tag.allowOnly(['key', 'value', 'readOnly']);
+  for (const tag of tags) {
+    tag.allowOnly(TAG_MEMBERS);
     tag.boolean('readOnly');
     tag.require('key');
     const key = tag.text('key', 1000);

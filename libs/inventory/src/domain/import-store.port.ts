@@ -41,8 +41,14 @@ export abstract class ImportStore {
 
 /** One import from its first batch to its end. Each batch is kept whole or not at all (none of them in a dry run). */
 export abstract class ImportSession {
-  /** Brings a batch in, in which no external id and no id stands twice. Values set through the API are kept. */
-  abstract merge(batch: readonly NumberedRecord[]): Promise<MergeOutcome>;
+  /**
+   * Takes a record into the next batch, also while the one before it is merged. No external id and no id may stand twice in
+   * a batch.
+   */
+  abstract add(numbered: NumberedRecord): void;
+
+  /** Brings in, as one batch, what was added since the last call, which must have ended. Values set through the API are kept. */
+  abstract merge(): Promise<MergeOutcome>;
 
   /** Remembers that the input names these assets although their records were bad. */
   abstract spare(externalIds: readonly string[]): Promise<void>;

@@ -1,6 +1,9 @@
 import { isLongerThan, isStorable, isUuid } from '#libs/kernel';
 
-const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+/** Every month has as many. */
+const DAYS_OF_ANY_MONTH = 28;
+const NOTHING: Readonly<Record<string, unknown>> = {};
 
 /** Reads the members of one object strictly and keeps the reasons why one is refused. Absent and null read as null. */
 export class RecordReader {
@@ -24,9 +27,10 @@ export class RecordReader {
     if (value === undefined || value === null || value === '') this.refuse(`${this.path}${name} is required.`);
   }
 
-  allowOnly(names: readonly string[], category: string | null = null): void {
+  allowOnly(names: ReadonlySet<string>, category: string | null = null): void {
+    if (this.members === NOTHING) return;
     for (const name of Object.keys(this.members)) {
-      if (names.includes(name) || this.members[name] === null) continue;
+      if (names.has(name) || this.members[name] === null) continue;
       this.refuse(`${this.path}${name} is not a member${category === null ? '' : ` of ${category} records`}.`);
     }
   }
@@ -64,12 +68,10 @@ export class RecordReader {
   time(name: string): Date | null {
     const value = this.read(name, 'string', 'a date-time');
     if (typeof value !== 'string') return null;
-    const [, year, month, day] = DATE_TIME.exec(value) ?? [];
     const time = new Date(value);
-    const daysInMonth = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
     // Its offset may carry it into a year that neither Postgres nor RFC 3339 can write.
     const inUtc = time.getUTCFullYear();
-    if (year === undefined || !(inUtc >= 1 && inUtc <= 9999) || Number(day) > daysInMonth) {
+    if (!DATE_TIME.test(value) || !(inUtc >= 1 && inUtc <= 9999) || !hasDay(value)) {
       this.refuse(`${this.path}${name} must be a date-time such as 2026-01-02T03:04:05Z.`);
       return null;
     }
@@ -79,7 +81,7 @@ export class RecordReader {
   /** An absent object reads as an empty one. */
   object(name: string): RecordReader {
     const value = this.read(name, 'object', 'an object');
-    return new RecordReader(isObject(value) ? value : {}, `${this.path}${name}.`, this.reasons);
+    return new RecordReader(isObject(value) ? value : NOTHING, `${this.path}${name}.`, this.reasons);
   }
 
   objects(name: string): RecordReader[] {
@@ -102,6 +104,14 @@ export class RecordReader {
     this.refuse(`${this.path}${name} must be ${expected}.`);
     return null;
   }
+}
+
+/** Whether the month of a date-time is as long as that. Date itself takes 30 February for 2 March. */
+function hasDay(dateTime: string): boolean {
+  const day = Number(dateTime.slice(8, 10));
+  if (day <= DAYS_OF_ANY_MONTH) return true;
+  const [year, month] = [Number(dateTime.slice(0, 4)), Number(dateTime.slice(5, 7))];
+  return day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -8,7 +8,17 @@ export interface TagKey {
   readonly createdAt: Date;
 }
 
-/** Order of the code points: that of UTF-8's bytes, which differs from that of UTF-16 above U+FFFF. */
+const FIRST_SURROGATE = 0xd800;
+const LAST_SURROGATE = 0xdfff;
+
+/** Order of the code points, which is that of UTF-16 but for surrogates: they stand for what comes after all else. */
 export function byCodePoints(first: string, second: string): number {
-  return Buffer.compare(Buffer.from(first), Buffer.from(second));
+  const shorter = Math.min(first.length, second.length);
+  for (let place = 0; place < shorter; place += 1) {
+    const [one, other] = [first.charCodeAt(place), second.charCodeAt(place)];
+    if (one !== other) return isSurrogate(one) === isSurrogate(other) ? one - other : isSurrogate(one) ? 1 : -1;
+  }
+  return first.length - second.length;
 }
+
+const isSurrogate = (unit: number): boolean => unit >= FIRST_SURROGATE && unit <= LAST_SURROGATE;

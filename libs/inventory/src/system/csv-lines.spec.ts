@@ -1,30 +1,31 @@
 import { Readable } from 'node:stream';
+import type { InputLine } from '../domain/import-files.port';
 import { csvLines } from './csv-lines';
-import type { Line } from './ndjson-lines';
 
 const PRINTER = { categoryKey: 'CUSTOM', externalId: 'c-1', name: 'Café 🖨' };
 const ROW = 'CUSTOM,c-1,Café 🖨';
 
-async function linesOf(...chunks: (string | Buffer)[]): Promise<Line[]> {
-  const lines: Line[] = [];
-  for await (const line of csvLines(Readable.from(chunks.map((chunk) => Buffer.from(chunk))))) lines.push(line);
+async function linesOf(...chunks: (string | Buffer)[]): Promise<InputLine[]> {
+  const lines: InputLine[] = [];
+  const content = Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
+  for await (const together of csvLines(content, 0)) lines.push(...together);
   return lines;
 }
 
 describe('csvLines', () => {
   it('reads a row after a header, with a byte order mark or without, in chunks of any size', async () => {
     const text = `categoryKey,externalId,name\r\n${ROW}\r\n`;
-    expect(await linesOf(text)).toEqual([{ line: 2, value: PRINTER }]);
-    expect(await linesOf(`\ufeff${text}`)).toEqual([{ line: 2, value: PRINTER }]);
-    expect(await linesOf(`\ufeff"categoryKey",externalId,name\n${ROW}`)).toEqual([{ line: 2, value: PRINTER }]);
-    expect(await linesOf(...Array.from(Buffer.from(`\ufeff${text}`), (byte) => Buffer.of(byte)))).toEqual([
+    expect(await linesOf(text)).toMatchObject([{ line: 2, value: PRINTER }]);
+    expect(await linesOf(`\ufeff${text}`)).toMatchObject([{ line: 2, value: PRINTER }]);
+    expect(await linesOf(`\ufeff"categoryKey",externalId,name\n${ROW}`)).toMatchObject([{ line: 2, value: PRINTER }]);
+    expect(await linesOf(...Array.from(Buffer.from(`\ufeff${text}`), (byte) => Buffer.of(byte)))).toMatchObject([
       { line: 2, value: PRINTER },
     ]);
   });
 
   it('refuses a row that is not UTF-8, such as a spreadsheet writes, and reads the next one', async () => {
     const latin1 = Buffer.from('CUSTOM,c-2,Café\n', 'latin1');
-    expect(await linesOf('categoryKey,externalId,name\n', latin1, ROW)).toEqual([
+    expect(await linesOf('categoryKey,externalId,name\n', latin1, ROW)).toMatchObject([
       { line: 2, fault: 'The row is not UTF-8.' },
       { line: 3, value: PRINTER },
     ]);
@@ -41,7 +42,7 @@ describe('csvLines', () => {
     [Buffer.from('\ufeffcategoryKey,externalId,name\n', 'utf16le'), 'The header is not UTF-8.'],
   ])('reads nothing by a header that it cannot trust: %p', async (content, fault) => {
     const lines = await linesOf(content);
-    expect(lines).toEqual([{ line: 1, fault }]);
+    expect(lines).toMatchObject([{ line: 1, fault }]);
   });
 
   it('keeps a column that is named as no member may be, so that its record is refused', async () => {
@@ -60,7 +61,7 @@ describe('csvLines', () => {
     content.push('categoryKey,externalId,name\n');
     setImmediate(() => content.destroy(new Error('The disk is gone.')));
     await expect(async () => {
-      for await (const line of csvLines(content)) expect(line).toBeUndefined();
+      for await (const lines of csvLines(content, 0)) expect(lines).toEqual([]);
     }).rejects.toThrow('The disk is gone.');
   });
 

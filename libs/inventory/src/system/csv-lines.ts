@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
-import type { Line } from './ndjson-lines';
+import type { InputLine } from '../domain/import-files.port';
 
 const BOOLEANS = new Set([
   'managed',
@@ -30,8 +30,8 @@ type Read = { readonly value: unknown } | { readonly fault: string };
  * array. An empty cell is absent. A row that does not parse is a fault, and the next one is read; a header by which rows
  * would be read wrongly, or not at all, is the only line of its file, and a fault.
  */
-export async function* csvLines(content: Readable): AsyncGenerator<Line> {
-  const faults: Line[] = [];
+export async function* csvLines(content: Readable, fileIndex: number): AsyncGenerator<InputLine[]> {
+  const faults: InputLine[] = [];
   const bytes = Readable.from(withoutByteOrderMark(content), { objectMode: false });
   const rows = bytes.pipe(
     parse({
@@ -42,6 +42,7 @@ export async function* csvLines(content: Readable): AsyncGenerator<Line> {
       max_record_size: 1_048_576,
       on_skip: (error) => {
         faults.push({
+          fileIndex,
           line: Number(error?.['lines'] ?? 0),
           fault: `The row is not CSV: ${error?.message ?? 'unreadable'}`,
         });
@@ -58,18 +59,17 @@ export async function* csvLines(content: Readable): AsyncGenerator<Line> {
     if (columns === null) {
       const fault = skipped.length > 0 ? HEADER_NOT_CSV : headerFault(record);
       if (fault !== null) {
-        yield { line: 1, fault };
+        yield [{ fileIndex, line: 1, fault }];
         content.destroy();
         return;
       }
       columns = record.map(decode) as readonly string[];
       continue;
     }
-    yield* skipped;
-    yield { line: info.lines, ...readRow(columns, record) };
+    yield [...skipped, { fileIndex, line: info.lines, ...readRow(columns, record) }];
   }
-  if (columns === null && faults.length > 0) yield { line: 1, fault: HEADER_NOT_CSV };
-  else yield* faults.splice(0);
+  if (columns === null && faults.length > 0) yield [{ fileIndex, line: 1, fault: HEADER_NOT_CSV }];
+  else yield faults;
 }
 
 async function* withoutByteOrderMark(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

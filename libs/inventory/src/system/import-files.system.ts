@@ -12,7 +12,7 @@ type OnBytes = (bytes: Omit<ImportProgress, 'read'>) => void;
 /** NDJSON, or CSV where the name ends in `.csv`; either may be gzipped (`.gz`). `-` is NDJSON on standard input. */
 @Injectable()
 export class ImportFilesSystem extends ImportFiles {
-  async *read(files: readonly string[], onBytes: OnBytes): AsyncIterable<InputLine> {
+  async *read(files: readonly string[], onBytes: OnBytes): AsyncIterable<readonly InputLine[]> {
     const known = !files.includes('-');
     const sizes = files.filter((file) => file !== '-').map(sizeOf);
     const bytesTotal = known ? sizes.reduce((sum, size) => sum + size, 0) : null;
@@ -23,8 +23,7 @@ export class ImportFilesSystem extends ImportFiles {
       const content = file.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes;
       // `pipe` passes no errors on: a file that vanishes half way must fail the import, not end it early.
       bytes.on('error', (error) => content.destroy(error));
-      const lines = /\.csv(\.gz)?$/.test(file) ? csvLines(content) : ndjsonLines(content);
-      for await (const line of lines) yield { fileIndex, ...line };
+      yield* /\.csv(\.gz)?$/.test(file) ? csvLines(content, fileIndex) : ndjsonLines(content, fileIndex);
     }
   }
 }

@@ -1,5 +1,4 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { finished } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkspaceId } from '#libs/kernel';
 import type { PoolClient } from 'pg';
@@ -10,18 +9,18 @@ import {
   type MergeOutcome,
   type NumberedRecord,
 } from '../domain/import-store.port';
-import { toCopyLine } from './import-rows';
+import { ImportBatch } from './import-batch';
 import * as sql from './import-statements';
-import { ImportTagKeys } from './import-tag-keys';
+import type { ImportTagKeys } from './import-tag-keys';
 
 type Refusal = MergeOutcome['refused'][number];
 interface Matched {
-  readonly total: number;
   readonly created: number;
   readonly changed: number;
   readonly retagged: number;
   readonly tagged: number;
   readonly computers: number;
+  readonly checked: number;
 }
 
 const RETRIES = 3;
@@ -30,7 +29,7 @@ const PASSING = new Set(['40P01', '40001']);
 const ANALYZE_FROM = 2_000;
 
 export class ImportSessionTypeorm extends ImportSession {
-  private readonly tagKeys: ImportTagKeys;
+  private batch = new ImportBatch();
   private deferred = 0;
   private written = 0;
 
@@ -38,17 +37,23 @@ export class ImportSessionTypeorm extends ImportSession {
     private readonly client: PoolClient,
     private readonly workspaceId: WorkspaceId,
     private readonly settings: ImportSettings,
+    private readonly tagKeys: ImportTagKeys,
     private readonly finish: (completed: boolean) => Promise<void>,
   ) {
     super();
-    this.tagKeys = new ImportTagKeys(client, workspaceId, settings.createTagKeys);
   }
 
-  async merge(batch: readonly NumberedRecord[]): Promise<MergeOutcome> {
+  add(numbered: NumberedRecord): void {
+    this.batch.add(numbered, this.tagKeys.known);
+  }
+
+  async merge(): Promise<MergeOutcome> {
+    const { batch } = this;
+    this.batch = new ImportBatch();
     return this.inTransaction(async () => {
       const unknownTags = await this.stage(batch);
       if (this.deferred > 0) await this.supersedeDeferred();
-      return this.mergeStaged('defer', unknownTags);
+      return this.mergeStaged('defer', batch.size, unknownTags);
     });
   }
 
@@ -106,22 +111,23 @@ export class ImportSessionTypeorm extends ImportSession {
 
   /** A dry run is one transaction from its start to its rollback; otherwise each batch is one, tried again when it must. */
   private async inTransaction<Result>(work: () => Promise<Result>): Promise<Result> {
-    const scope = () => this.client.query(`SELECT set_config('app.workspace_id', $1, true)`, [this.workspaceId]);
     if (this.settings.dryRun) {
-      await scope();
-      return work();
+      await this.client.query(sql.beginBatch(this.workspaceId, ''));
+      const result = await work();
+      this.tagKeys.commit();
+      return result;
     }
     for (let attempt = 1; ; attempt += 1) {
       const deferredBefore = this.deferred;
-      await this.client.query('BEGIN');
       try {
-        await scope();
+        await this.client.query(sql.beginBatch(this.workspaceId, 'BEGIN;'));
         const result = await work();
         await this.client.query('COMMIT');
+        this.tagKeys.commit();
         return result;
       } catch (error) {
         await this.client.query('ROLLBACK').catch(() => undefined);
-        this.tagKeys.forget();
+        this.tagKeys.rollback();
         this.deferred = deferredBefore;
         if (attempt > RETRIES || !PASSING.has(String((error as { code?: unknown }).code))) throw error;
         await delay(50 * attempt * Math.random());
@@ -130,23 +136,29 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   /** Sends the batch to Postgres; refuses records with tag keys that do not exist. */
-  private async stage(batch: readonly NumberedRecord[]): Promise<Refusal[]> {
-    const known = await this.tagKeys.lookUp(batch);
+  private async stage(batch: ImportBatch): Promise<Refusal[]> {
+    const { waiting } = batch;
+    const known = await this.tagKeys.lookUp(waiting.flatMap(({ record }) => record.tags.map(({ key }) => key)));
     const refused: Refusal[] = [];
-    const lines: string[] = [];
-    for (const numbered of batch) {
+    const accepted: NumberedRecord[] = [];
+    for (const numbered of waiting) {
       const unknown = numbered.record.tags.filter(({ key }) => !known.has(key));
-      if (unknown.length === 0) lines.push(toCopyLine(numbered, known));
+      if (unknown.length === 0) accepted.push(numbered);
       else {
         const keys = unknown.map(({ key }) => JSON.stringify(key)).join(', ');
         refused.push({ place: numbered.place, reason: `tags: the key ${keys} does not exist in the workspace.` });
         if (this.settings.hideMissing) await this.spare([numbered.record.externalId]);
       }
     }
-    await this.client.query('TRUNCATE import_staged');
-    await pipeline(Readable.from([lines.join('')]), this.client.query(copyFrom(sql.COPY_STAGED)));
+    await this.copy(batch.bytesWith(accepted, known));
     if (this.settings.hideMissing) await this.client.query(sql.NAME_STAGED);
     return refused;
+  }
+
+  private async copy(lines: Buffer): Promise<void> {
+    const copying = this.client.query(copyFrom(sql.COPY_STAGED));
+    copying.end(lines);
+    await finished(copying);
   }
 
   private async supersedeDeferred(): Promise<void> {
@@ -160,23 +172,32 @@ export class ImportSessionTypeorm extends ImportSession {
     after: string,
     waiting: 'defer' | 'refuse',
   ): Promise<{ outcome: MergeOutcome; next: string | null }> {
-    await this.client.query('TRUNCATE import_staged');
     const { rows } = await this.client.query<{ last: string | null; taken: number }>(sql.TAKE_DEFERRED, [after]);
     const { last = null, taken = 0 } = rows[0] ?? {};
     this.deferred -= taken;
     const { rows: sameIds } = await this.client.query<{ place: string; reason: string }>(sql.REFUSE_SAME_IDS);
-    return { outcome: await this.mergeStaged(waiting, sameIds.map(toRefusal)), next: last };
+    return { outcome: await this.mergeStaged(waiting, taken, sameIds.map(toRefusal)), next: last };
   }
 
-  /** The staged batch into the inventory. Rows are locked before counters, as by every other writer. */
-  private async mergeStaged(waiting: 'defer' | 'refuse', alreadyRefused: readonly Refusal[]): Promise<MergeOutcome> {
+  /**
+   * The staged batch into the inventory, of `total` records with those that are already refused. Rows are locked before
+   * counters, as by every other writer.
+   */
+  private async mergeStaged(
+    waiting: 'defer' | 'refuse',
+    total: number,
+    alreadyRefused: readonly Refusal[],
+  ): Promise<MergeOutcome> {
     const { client, workspaceId } = this;
     const here = [workspaceId, this.settings.source];
-    await client.query('TRUNCATE import_matched');
-    await client.query(sql.MATCH, here);
+    const { rowCount: matches } = await client.query(sql.MATCH, here);
+    if (matches === 0)
+      return { created: 0, updated: 0, unchanged: total - alreadyRefused.length, refused: alreadyRefused };
     const refused = [...alreadyRefused, ...(await this.refuse(sql.REFUSE))];
+    let deferred = 0;
     if (waiting === 'refuse') refused.push(...(await this.refuse(sql.REFUSE_WAITING)));
-    else this.deferred += (await client.query(sql.DEFER_WAITING)).rowCount ?? 0;
+    else deferred = (await client.query(sql.DEFER_WAITING)).rowCount ?? 0;
+    this.deferred += deferred;
 
     const matched = (await client.query<Matched>(sql.COUNT_MATCHED)).rows[0] as Matched;
     const updated = new Set<string>();
@@ -187,7 +208,8 @@ export class ImportSessionTypeorm extends ImportSession {
       for (const { id } of rows) updated.add(id);
     }
     if (matched.created > 0) await client.query(sql.INSERT_NEW, here);
-    if (matched.computers > 0) {
+    if (matched.computers > 0) await client.query(sql.INSERT_COMPUTERS, [workspaceId]);
+    if (matched.checked > 0) {
       const { rows } = await client.query<{ asset_id: string; was_there: boolean }>(sql.UPSERT_COMPUTERS, [
         workspaceId,
       ]);
@@ -196,7 +218,7 @@ export class ImportSessionTypeorm extends ImportSession {
     if (matched.retagged > 0) await client.query(sql.UNTAG_CHANGED, [workspaceId]);
     if (matched.retagged + matched.tagged > 0) await client.query(sql.TAG, [workspaceId]);
     this.written += matched.created + updated.size;
-    const unchanged = matched.total - matched.created - updated.size;
+    const unchanged = total - refused.length - deferred - matched.created - updated.size;
     return { created: matched.created, updated: updated.size, unchanged, refused };
   }
 

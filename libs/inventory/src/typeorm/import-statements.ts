@@ -1,3 +1,5 @@
+import type { WorkspaceId } from '#libs/kernel';
+import { escapeLiteral } from 'pg';
 import { API_SET } from './api-set';
 import { STAGING_COLUMNS } from './import-rows';
 
@@ -50,10 +52,11 @@ const CHANGES = `ROW(${columns.map((column) => `asset.${column}`).join(', ')})
 
 /** What there is to do with the matched batch, so that steps without work are left out. */
 export const COUNT_MATCHED = `
-  SELECT count(*)::int AS total, count(*) FILTER (WHERE is_new)::int AS created,
+  SELECT count(*) FILTER (WHERE is_new)::int AS created,
          count(*) FILTER (WHERE changed)::int AS changed, count(*) FILTER (WHERE retagged)::int AS retagged,
          count(*) FILTER (WHERE is_new AND tag_key_ids <> '{}')::int AS tagged,
-         count(*) FILTER (WHERE sub_key = 12)::int AS computers
+         count(*) FILTER (WHERE is_new AND sub_key = 12)::int AS computers,
+         count(*) FILTER (WHERE checked)::int AS checked
     FROM import_matched`;
 
 const COMPUTER_COLUMNS = [
@@ -65,32 +68,45 @@ const COMPUTER_COLUMNS = [
   'screen_lock_enabled',
 ];
 
-/** Staged: a batch as it was sent. Matched: the same with what the inventory has of it. Deferred: waits for an owner. */
+/** Staged: a batch as it was sent. Matched: what of it is not in the inventory just so. Deferred: waits for an owner. */
 export const CREATE_TABLES = `
   CREATE TEMP TABLE IF NOT EXISTS import_staged (${STAGING_COLUMNS.map((column) => column.join(' ')).join(', ')});
   CREATE TEMP TABLE IF NOT EXISTS import_matched (LIKE import_staged, asset_id bigint, is_new boolean,
-    owner_id uuid, refusal text, waits boolean, changed boolean, retagged boolean);
+    owner_id uuid, refusal text, waits boolean, changed boolean, retagged boolean, checked boolean);
   CREATE TEMP TABLE IF NOT EXISTS import_deferred (LIKE import_staged);
   CREATE TEMP TABLE IF NOT EXISTS import_named (external_id text);
   TRUNCATE import_staged, import_matched, import_deferred, import_named;`;
 
+/** Opens a batch in its workspace; what the one before it left in its tables goes. `begin` is empty within a transaction. */
+export const beginBatch = (workspaceId: WorkspaceId, begin: 'BEGIN;' | ''): string => `${begin}
+  SET LOCAL app.workspace_id = ${escapeLiteral(workspaceId)}; TRUNCATE import_staged, import_matched`;
+
 export const COPY_STAGED = `COPY import_staged (${names.join(', ')}) FROM STDIN`;
 
-/** Everything below: $1 workspace, $2 source. */
+const IS_NEW = 'asset.id IS NULL';
+const WAITS = 'm.owner_id IS NULL AND (s.owner_external_id IS NOT NULL OR s.owner_public_id IS NOT NULL)';
+const ofStaged = (expression: string): string => expression.replace(/\bm\.(?!owner_id)/g, 's.');
+const CHANGED = `asset.id IS NOT NULL AND ${ofStaged(CHANGES)}`;
+const CHECKED = `s.sub_key = 12 AND asset.id IS NOT NULL AND ROW(c.asset_id, ${COMPUTER_COLUMNS.map((name) => `c.${name}`).join(', ')})
+  IS DISTINCT FROM ROW(asset.id, ${COMPUTER_COLUMNS.map((name) => `s.${name}`).join(', ')})`;
+const REFUSAL = `CASE
+  WHEN (asset.sub_key <= 11) <> (s.sub_key <= 11) OR asset.sub_key > 11 AND asset.sub_key <> s.sub_key
+    THEN 'The asset with this externalId is of another category.'
+  WHEN asset.public_id <> s.wanted_id THEN 'The asset with this externalId has another id.'
+  WHEN asset.id IS NULL AND s.wanted_id IS NOT NULL AND (
+    SELECT true FROM asset AS other WHERE other.workspace_id = $1 AND other.public_id = s.wanted_id LIMIT 1)
+    THEN 'The id belongs to another asset.'
+END`;
+
+/**
+ * What the inventory has just so is left out: of most imports that is nearly everything. Everything below: $1 workspace,
+ * $2 source.
+ */
 export const MATCH = `
   INSERT INTO import_matched
-  SELECT s.*, COALESCE(asset.id, nextval('asset_id_seq')), asset.id IS NULL, m.owner_id,
-         CASE
-           WHEN (asset.sub_key <= 11) <> (s.sub_key <= 11) OR asset.sub_key > 11 AND asset.sub_key <> s.sub_key
-             THEN 'The asset with this externalId is of another category.'
-           WHEN asset.public_id <> s.wanted_id THEN 'The asset with this externalId has another id.'
-           WHEN asset.id IS NULL AND s.wanted_id IS NOT NULL AND (
-             SELECT true FROM asset AS other WHERE other.workspace_id = $1 AND other.public_id = s.wanted_id LIMIT 1)
-             THEN 'The id belongs to another asset.'
-         END,
-         m.owner_id IS NULL AND (s.owner_external_id IS NOT NULL OR s.owner_public_id IS NOT NULL),
-         asset.id IS NOT NULL AND ${CHANGES.replaceAll('m.tags', 's.tags').replace(/\bm\.(?!owner_id)/g, 's.')},
-         asset.id IS NOT NULL AND asset.tags IS DISTINCT FROM ${BECOMES['tags']?.replaceAll('m.tags', 's.tags') ?? ''}
+  SELECT s.*, COALESCE(asset.id, nextval('asset_id_seq')), ${IS_NEW}, m.owner_id, ${REFUSAL}, ${WAITS}, ${CHANGED},
+         asset.id IS NOT NULL AND asset.tags IS DISTINCT FROM ${ofStaged(BECOMES['tags'] ?? '')},
+         ${CHECKED}
     FROM import_staged AS s
     -- LIMIT 1 of a unique key changes nothing but the plan: one look into the index per record, whatever the statistics say.
     LEFT JOIN LATERAL (
@@ -105,6 +121,10 @@ export const MATCH = `
           WHERE workspace_id = $1 AND public_id = s.owner_public_id LIMIT 1)
       ) AS named WHERE sub_key = 15 AND facet IS NOT NULL
     ) AS m ON true
+    LEFT JOIN LATERAL (
+      SELECT * FROM computer WHERE s.sub_key = 12 AND workspace_id = $1 AND asset_id = asset.id LIMIT 1
+    ) AS c ON true
+   WHERE ${IS_NEW} OR ${WAITS} OR ${CHANGED} OR ${CHECKED} OR (${REFUSAL}) IS NOT NULL
    ORDER BY s.place`;
 
 export const REFUSE = `DELETE FROM import_matched WHERE refusal IS NOT NULL RETURNING place, refusal AS reason`;
@@ -147,10 +167,16 @@ export const INSERT_NEW = `
     .join(', ')}
     FROM import_matched AS m WHERE m.is_new`;
 
+export const INSERT_COMPUTERS = `
+  INSERT INTO computer (workspace_id, asset_id, ${COMPUTER_COLUMNS.join(', ')})
+  SELECT $1::uuid, m.asset_id, ${COMPUTER_COLUMNS.map((column) => `m.${column}`).join(', ')}
+    FROM import_matched AS m WHERE m.is_new AND m.sub_key = 12`;
+
+/** The posture of computers that were there; of one that had none so far it is none that changed. */
 export const UPSERT_COMPUTERS = `
   INSERT INTO computer AS c (workspace_id, asset_id, ${COMPUTER_COLUMNS.join(', ')})
   SELECT $1::uuid, m.asset_id, ${COMPUTER_COLUMNS.map((column) => `m.${column}`).join(', ')}
-    FROM import_matched AS m WHERE m.sub_key = 12
+    FROM import_matched AS m WHERE m.checked
       ON CONFLICT (workspace_id, asset_id) DO UPDATE SET ${COMPUTER_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')}
    WHERE ROW(${COMPUTER_COLUMNS.map((name) => `c.${name}`).join(', ')})
          IS DISTINCT FROM ROW(${COMPUTER_COLUMNS.map((name) => `excluded.${name}`).join(', ')})

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
 import { poolOf } from '#libs/platform';
-import type { PoolClient } from 'pg';
+import { type PoolClient, escapeLiteral } from 'pg';
 import { DataSource } from 'typeorm';
 import {
   ImportAlreadyRunning,
@@ -11,6 +11,7 @@ import {
 } from '../domain/import-store.port';
 import { ImportSessionTypeorm } from './import-session.typeorm';
 import { CREATE_TABLES } from './import-statements';
+import { ImportTagKeys } from './import-tag-keys';
 
 /** One import of a source at a time; the lock ends with the connection, so a killed import leaves none behind. */
 const LOCK = `SELECT pg_try_advisory_lock(hashtextextended('import ' || $1 || ' ' || $2, 0)) AS locked`;
@@ -20,8 +21,9 @@ const UNLOCK = 'SELECT pg_advisory_unlock_all()';
  * Joins go row by row through indexes: a batch is small beside an inventory. Plans are made for any workspace rather than
  * for this one, of which the statistics know nothing while it is being filled and would say that it has a single row.
  */
-const PLAN = 'SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan';
-const DEFAULT_PLAN = 'RESET enable_hashjoin; RESET enable_mergejoin; RESET plan_cache_mode';
+const PLAN =
+  'SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan; SET jit = off';
+const DEFAULT_PLAN = 'RESET enable_hashjoin; RESET enable_mergejoin; RESET plan_cache_mode; RESET jit';
 
 @Injectable()
 export class ImportStoreTypeorm extends ImportStore {
@@ -35,12 +37,16 @@ export class ImportStoreTypeorm extends ImportStore {
       const { rows } = await client.query<{ locked: boolean }>(LOCK, [workspaceId, settings.source]);
       if (!rows[0]?.locked) throw new ImportAlreadyRunning(settings.source);
       await client.query(`${PLAN}; ${CREATE_TABLES}`);
-      if (settings.dryRun) await client.query('BEGIN');
+      await client.query(`BEGIN; SET LOCAL app.workspace_id = ${escapeLiteral(workspaceId)}`);
+      const tagKeys = await ImportTagKeys.read(client, workspaceId, settings.createTagKeys);
+      if (!settings.dryRun) await client.query('COMMIT');
+      return new ImportSessionTypeorm(client, workspaceId, settings, tagKeys, (completed) =>
+        finish(client, settings, completed),
+      );
     } catch (error) {
       client.release(true);
       throw error;
     }
-    return new ImportSessionTypeorm(client, workspaceId, settings, (completed) => finish(client, settings, completed));
   }
 }
 

@@ -1,49 +1,59 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { PoolClient } from 'pg';
-import type { NumberedRecord } from '../domain/import-store.port';
 import type { KnownTagKey } from './import-rows';
 
 interface TagKeyRow extends KnownTagKey {
   readonly key: string;
 }
 
-/** The tag keys of a workspace while an import runs: looked up once, and again after a rollback. */
+/** The tag keys of a workspace while an import runs: looked up once, and again when some were made. */
 export class ImportTagKeys {
-  private known: Map<string, KnownTagKey> | null = null;
+  /** As of a transaction that may still be rolled back. */
+  private made: ReadonlyMap<string, KnownTagKey> | null = null;
 
-  constructor(
+  private constructor(
     private readonly client: PoolClient,
     private readonly workspaceId: WorkspaceId,
     private readonly createMissing: boolean,
+    private committed: ReadonlyMap<string, KnownTagKey>,
   ) {}
 
-  /** What was made in a transaction that was rolled back is not there. */
-  forget(): void {
-    this.known = null;
+  /** Within a transaction. */
+  static async read(client: PoolClient, workspaceId: WorkspaceId, createMissing: boolean): Promise<ImportTagKeys> {
+    return new ImportTagKeys(client, workspaceId, createMissing, await readAll(client, workspaceId));
   }
 
-  /** The keys of the workspace, with those of the batch made where that is wanted. Within a transaction. */
-  async lookUp(batch: readonly NumberedRecord[]): Promise<ReadonlyMap<string, KnownTagKey>> {
-    const known = (this.known ??= await this.readAll());
-    if (!this.createMissing) return known;
-    const missing = new Set(
-      batch.flatMap(({ record }) => record.tags.map(({ key }) => key)).filter((key) => !known.has(key)),
-    );
-    if (missing.size > 0) {
-      await this.client.query(
-        'INSERT INTO tag_key (workspace_id, key, platform) SELECT $1, key, true FROM unnest($2::text[]) AS key ON CONFLICT DO NOTHING',
-        [this.workspaceId, [...missing]],
-      );
-      this.known = await this.readAll();
-    }
-    return this.known;
+  /** Those that no rollback takes away. */
+  get known(): ReadonlyMap<string, KnownTagKey> {
+    return this.committed;
   }
 
-  private async readAll(): Promise<Map<string, KnownTagKey>> {
-    const { rows } = await this.client.query<TagKeyRow>(
-      'SELECT key, id, value, platform FROM tag_key WHERE workspace_id = $1',
-      [this.workspaceId],
-    );
-    return new Map(rows.map(({ key, ...tagKey }) => [key, tagKey]));
+  commit(): void {
+    this.committed = this.made ?? this.committed;
+    this.made = null;
   }
+
+  rollback(): void {
+    this.made = null;
+  }
+
+  /** The keys of the workspace, with those named here made where that is wanted. Within a transaction. */
+  async lookUp(keys: readonly string[]): Promise<ReadonlyMap<string, KnownTagKey>> {
+    const missing = new Set(keys.filter((key) => !this.committed.has(key)));
+    if (!this.createMissing || missing.size === 0) return this.committed;
+    await this.client.query(
+      'INSERT INTO tag_key (workspace_id, key, platform) SELECT $1, key, true FROM unnest($2::text[]) AS key ON CONFLICT DO NOTHING',
+      [this.workspaceId, [...missing]],
+    );
+    this.made = await readAll(this.client, this.workspaceId);
+    return this.made;
+  }
+}
+
+async function readAll(client: PoolClient, workspaceId: WorkspaceId): Promise<ReadonlyMap<string, KnownTagKey>> {
+  const { rows } = await client.query<TagKeyRow>(
+    'SELECT key, id, value, platform FROM tag_key WHERE workspace_id = $1',
+    [workspaceId],
+  );
+  return new Map(rows.map(({ key, ...tagKey }) => [key, tagKey]));
 }
