@@ -15,6 +15,8 @@ import type { ImportTagKeys } from './import-tag-keys';
 
 type Refusal = MergeOutcome['refused'][number];
 interface Matched {
+  readonly refused: number;
+  readonly waiting: number;
   readonly created: number;
   readonly changed: number;
   readonly retagged: number;
@@ -190,16 +192,16 @@ export class ImportSessionTypeorm extends ImportSession {
   ): Promise<MergeOutcome> {
     const { client, workspaceId } = this;
     const here = [workspaceId, this.settings.source];
-    const { rowCount: matches } = await client.query(sql.MATCH, here);
-    if (matches === 0)
-      return { created: 0, updated: 0, unchanged: total - alreadyRefused.length, refused: alreadyRefused };
-    const refused = [...alreadyRefused, ...(await this.refuse(sql.REFUSE))];
+    let matched = onlyRow(await client.query<Matched>(sql.MATCH, here));
+    const refused = [...alreadyRefused];
     let deferred = 0;
-    if (waiting === 'refuse') refused.push(...(await this.refuse(sql.REFUSE_WAITING)));
-    else deferred = (await client.query(sql.DEFER_WAITING)).rowCount ?? 0;
-    this.deferred += deferred;
-
-    const matched = (await client.query<Matched>(sql.COUNT_MATCHED)).rows[0] as Matched;
+    if (matched.refused + matched.waiting > 0) {
+      refused.push(...(await this.refuse(sql.REFUSE)));
+      if (waiting === 'refuse') refused.push(...(await this.refuse(sql.REFUSE_WAITING)));
+      else deferred = (await client.query(sql.DEFER_WAITING)).rowCount ?? 0;
+      this.deferred += deferred;
+      matched = onlyRow(await client.query<Matched>(sql.COUNT_MATCHED));
+    }
     const updated = new Set<string>();
     if (matched.changed > 0) await client.query(sql.LOCK_CHANGED, [workspaceId]);
     if (matched.changed + matched.created > 0) await client.query(sql.LOCK_COUNTERS, [workspaceId]);
@@ -227,6 +229,8 @@ export class ImportSessionTypeorm extends ImportSession {
     return rows.map(toRefusal);
   }
 }
+
+const onlyRow = <Row>({ rows }: { readonly rows: readonly Row[] }): Row => rows[0] as Row;
 
 /** Postgres gives a bigint as text; a place is small enough for a number. */
 function toRefusal({ place, reason }: { readonly place: string; readonly reason: string }): Refusal {

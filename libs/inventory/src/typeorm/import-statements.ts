@@ -51,13 +51,13 @@ const CHANGES = `ROW(${columns.map((column) => `asset.${column}`).join(', ')})
   IS DISTINCT FROM ROW(${Object.values(BECOMES).join(', ')})`;
 
 /** What there is to do with the matched batch, so that steps without work are left out. */
-export const COUNT_MATCHED = `
-  SELECT count(*) FILTER (WHERE is_new)::int AS created,
+const COUNTS = `
+  SELECT count(*) FILTER (WHERE refusal IS NOT NULL)::int AS refused, count(*) FILTER (WHERE waits)::int AS waiting,
+         count(*) FILTER (WHERE is_new)::int AS created,
          count(*) FILTER (WHERE changed)::int AS changed, count(*) FILTER (WHERE retagged)::int AS retagged,
          count(*) FILTER (WHERE is_new AND tag_key_ids <> '{}')::int AS tagged,
          count(*) FILTER (WHERE is_new AND sub_key = 12)::int AS computers,
-         count(*) FILTER (WHERE checked)::int AS checked
-    FROM import_matched`;
+         count(*) FILTER (WHERE checked)::int AS checked`;
 
 const COMPUTER_COLUMNS = [
   'managed',
@@ -98,34 +98,42 @@ const REFUSAL = `CASE
     THEN 'The id belongs to another asset.'
 END`;
 
+const employeeWhere = (named: string): string => `
+  SELECT public_id FROM (SELECT public_id, sub_key, facet FROM asset WHERE workspace_id = $1 AND ${named} LIMIT 1) AS employee
+   WHERE sub_key = 15 AND facet IS NOT NULL`;
+
 /**
  * What the inventory has just so is left out: of most imports that is nearly everything. Everything below: $1 workspace,
  * $2 source.
  */
 export const MATCH = `
-  INSERT INTO import_matched
-  SELECT s.*, COALESCE(asset.id, nextval('asset_id_seq')), ${IS_NEW}, m.owner_id, ${REFUSAL}, ${WAITS}, ${CHANGED},
-         asset.id IS NOT NULL AND asset.tags IS DISTINCT FROM ${ofStaged(BECOMES['tags'] ?? '')},
-         ${CHECKED}
-    FROM import_staged AS s
-    -- LIMIT 1 of a unique key changes nothing but the plan: one look into the index per record, whatever the statistics say.
-    LEFT JOIN LATERAL (
-      SELECT * FROM asset WHERE workspace_id = $1 AND source = $2 AND external_id = s.external_id LIMIT 1
-    ) AS asset ON true
-    LEFT JOIN LATERAL (
-      SELECT public_id AS owner_id FROM (
-        (SELECT public_id, sub_key, facet FROM asset
-          WHERE workspace_id = $1 AND source = $2 AND external_id = s.owner_external_id LIMIT 1)
-        UNION ALL
-        (SELECT public_id, sub_key, facet FROM asset
-          WHERE workspace_id = $1 AND public_id = s.owner_public_id LIMIT 1)
-      ) AS named WHERE sub_key = 15 AND facet IS NOT NULL
-    ) AS m ON true
-    LEFT JOIN LATERAL (
-      SELECT * FROM computer WHERE s.sub_key = 12 AND workspace_id = $1 AND asset_id = asset.id LIMIT 1
-    ) AS c ON true
-   WHERE ${IS_NEW} OR ${WAITS} OR ${CHANGED} OR ${CHECKED} OR (${REFUSAL}) IS NOT NULL
-   ORDER BY s.place`;
+  WITH matched AS (
+    INSERT INTO import_matched
+    SELECT s.*, COALESCE(asset.id, nextval('asset_id_seq')), ${IS_NEW}, m.owner_id, ${REFUSAL}, ${WAITS}, ${CHANGED},
+           asset.id IS NOT NULL AND asset.tags IS DISTINCT FROM ${ofStaged(BECOMES['tags'] ?? '')},
+           ${CHECKED}
+      FROM import_staged AS s
+      -- LIMIT 1 of a unique key changes nothing but the plan: one look into the index per record, whatever the statistics say.
+      LEFT JOIN LATERAL (
+        SELECT * FROM asset WHERE workspace_id = $1 AND source = $2 AND external_id = s.external_id LIMIT 1
+      ) AS asset ON true
+      -- OFFSET 0 as well: one look for the owner, however often it is spoken of.
+      CROSS JOIN LATERAL (
+        SELECT CASE
+                 WHEN s.owner_external_id IS NOT NULL THEN (${employeeWhere('source = $2 AND external_id = s.owner_external_id')})
+                 WHEN s.owner_public_id IS NOT NULL THEN (${employeeWhere('public_id = s.owner_public_id')})
+               END AS owner_id
+        OFFSET 0
+      ) AS m
+      LEFT JOIN LATERAL (
+        SELECT * FROM computer WHERE s.sub_key = 12 AND workspace_id = $1 AND asset_id = asset.id LIMIT 1
+      ) AS c ON true
+     WHERE ${IS_NEW} OR ${WAITS} OR ${CHANGED} OR ${CHECKED} OR (${REFUSAL}) IS NOT NULL
+     ORDER BY s.place
+    RETURNING refusal, waits, is_new, changed, retagged, checked, sub_key, tag_key_ids
+  ) ${COUNTS} FROM matched`;
+/** The same again when records were refused or wait, and are gone. */
+export const COUNT_MATCHED = `${COUNTS} FROM import_matched`;
 
 export const REFUSE = `DELETE FROM import_matched WHERE refusal IS NOT NULL RETURNING place, refusal AS reason`;
 
@@ -191,13 +199,13 @@ export const UNTAG_CHANGED = `
      AND (tag_key.platform OR asset.api_set & ${API_SET.tags} = 0)`;
 export const TAG = `
   INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id, value)
-  SELECT $1::uuid, m.asset_id, tag.key_id, tag.value
-    FROM import_matched AS m CROSS JOIN LATERAL unnest(m.tag_key_ids, m.tag_values) AS tag (key_id, value)
-   WHERE (m.is_new OR m.retagged) AND m.tag_key_ids <> '{}'
-     AND (m.is_new OR NOT EXISTS (
-       SELECT FROM asset JOIN tag_key ON tag_key.workspace_id = $1 AND tag_key.id = tag.key_id
-        WHERE asset.workspace_id = $1 AND asset.id = m.asset_id
-          AND asset.api_set & ${API_SET.tags} <> 0 AND NOT tag_key.platform))`;
+  SELECT $1::uuid, tag.asset_id, tag.key_id, tag.value
+    FROM (SELECT asset_id, is_new, unnest(tag_key_ids) AS key_id, unnest(tag_values) AS value
+            FROM import_matched WHERE (is_new OR retagged) AND tag_key_ids <> '{}') AS tag
+   WHERE tag.is_new OR NOT EXISTS (
+     SELECT FROM asset JOIN tag_key ON tag_key.workspace_id = $1 AND tag_key.id = tag.key_id
+      WHERE asset.workspace_id = $1 AND asset.id = tag.asset_id
+        AND asset.api_set & ${API_SET.tags} <> 0 AND NOT tag_key.platform)`;
 
 export const NAME_STAGED = `INSERT INTO import_named SELECT external_id FROM import_staged`;
 

@@ -52,7 +52,9 @@ export class ImportStoreTypeorm extends ImportStore {
 
 async function finish(client: PoolClient, settings: ImportSettings, completed: boolean): Promise<void> {
   if (!completed) {
-    // Whatever state the connection is in ends with it: transaction, temporary tables, lock.
+    // Whatever state the connection is in ends with it, some time after it is closed. The lock goes now, if Postgres hears
+    // us: an import that was interrupted can be run again at once.
+    await client.query(`ROLLBACK; ${UNLOCK}`).catch(() => undefined);
     client.release(true);
     return;
   }
