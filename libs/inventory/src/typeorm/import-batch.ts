@@ -1,18 +1,20 @@
 import type { NumberedRecord } from '../domain/import-store.port';
 import { type KnownTagKey, toCopyLine } from './import-rows';
 
-/** In UTF-16 units. A text that grows line by line is a tree of its lines until it is made into bytes. */
-const CHUNK = 32_768;
+const FIRST_CAPACITY = 2_097_152;
+/** Of one UTF-16 unit in UTF-8. */
+const MOST_BYTES = 3;
 
 /**
  * A batch as Postgres will read it. A record is written down as soon as it is known, so that it need not be kept and
- * Postgres, when it has time for the batch, does not wait. Only what has tag keys that are not known yet must.
+ * Postgres, when it has time for the batch, does not wait. Only what has tag keys that are not known yet must. The memory
+ * is used again for a later batch: as much again for each would be collected only when there is a lot of it.
  */
 export class ImportBatch {
-  private readonly chunks: Buffer[] = [];
-  private text = '';
+  private bytes = Buffer.allocUnsafe(FIRST_CAPACITY);
+  private length = 0;
   private written = 0;
-  private readonly unwritten: NumberedRecord[] = [];
+  private unwritten: NumberedRecord[] = [];
 
   get size(): number {
     return this.written + this.unwritten.length;
@@ -30,15 +32,29 @@ export class ImportBatch {
       return;
     }
     this.written += 1;
-    this.text += toCopyLine(numbered, tagKeys);
-    if (this.text.length < CHUNK) return;
-    this.chunks.push(Buffer.from(this.text));
-    this.text = '';
+    this.length = this.write(toCopyLine(numbered, tagKeys), this.length);
   }
 
-  /** The lines of COPY for all that was written down, and for these records besides. */
+  /** The lines of COPY for all that was written down, and for these records besides; good until {@link clear}. */
   bytesWith(records: readonly NumberedRecord[], tagKeys: ReadonlyMap<string, KnownTagKey>): Buffer {
-    const rest = records.map((numbered) => toCopyLine(numbered, tagKeys)).join('');
-    return Buffer.concat([...this.chunks, Buffer.from(this.text + rest)]);
+    let end = this.length;
+    for (const numbered of records) end = this.write(toCopyLine(numbered, tagKeys), end);
+    return this.bytes.subarray(0, end);
+  }
+
+  clear(): void {
+    this.length = 0;
+    this.written = 0;
+    this.unwritten = [];
+  }
+
+  private write(line: string, start: number): number {
+    const needed = start + line.length * MOST_BYTES;
+    if (needed > this.bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.max(needed, this.bytes.length * 2));
+      this.bytes.copy(larger, 0, 0, start);
+      this.bytes = larger;
+    }
+    return start + this.bytes.write(line, start);
   }
 }

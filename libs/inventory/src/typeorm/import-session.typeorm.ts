@@ -31,7 +31,9 @@ const PASSING = new Set(['40P01', '40001']);
 const ANALYZE_FROM = 2_000;
 
 export class ImportSessionTypeorm extends ImportSession {
+  /** The one that is read, and the one that is merged meanwhile. */
   private batch = new ImportBatch();
+  private other = new ImportBatch();
   private deferred = 0;
   private written = 0;
 
@@ -51,12 +53,15 @@ export class ImportSessionTypeorm extends ImportSession {
 
   async merge(): Promise<MergeOutcome> {
     const { batch } = this;
-    this.batch = new ImportBatch();
-    return this.inTransaction(async () => {
+    this.batch = this.other;
+    this.other = batch;
+    const outcome = await this.inTransaction(async () => {
       const unknownTags = await this.stage(batch);
       if (this.deferred > 0) await this.supersedeDeferred();
       return this.mergeStaged('defer', batch.size, unknownTags);
     });
+    batch.clear();
+    return outcome;
   }
 
   async spare(externalIds: readonly string[]): Promise<void> {
