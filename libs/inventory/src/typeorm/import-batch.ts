@@ -7,8 +7,8 @@ const MOST_BYTES = 3;
 
 /**
  * A batch as Postgres will read it. A record is written down as soon as it is known, so that it need not be kept and
- * Postgres, when it has time for the batch, does not wait. Only what has tag keys that are not known yet must. The memory
- * is used again for a later batch: as much again for each would be collected only when there is a lot of it.
+ * Postgres, when it has time for the batch, does not wait. Only what has tag keys that are not known yet must wait. The
+ * memory is used again for a later batch: as much again for each would be collected only when there is a lot of it.
  */
 export class ImportBatch {
   private bytes = Buffer.allocUnsafe(FIRST_CAPACITY);

@@ -81,7 +81,7 @@ const flag = (value: boolean | null): string => (value === null ? NULL : value ?
 
 const NO_TAGS = '[]\t{}\t{}';
 
-/** Three cells: the tags as an asset shows them, sorted by code points, and as the rows of asset_tag. Every key is known by now. */
+/** Three cells: the tags as an asset shows them, by code points, and as rows of asset_tag. Every key is known by now. */
 function renderTags({ tags }: ImportRecord, tagKeys: ReadonlyMap<string, KnownTagKey>): string {
   const sorted = tags.length === 1 ? tags : [...tags].sort((first, second) => byCodePoints(first.key, second.key));
   let [rendered, keyIds, values] = ['', '', ''];

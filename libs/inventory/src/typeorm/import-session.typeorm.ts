@@ -1,7 +1,7 @@
 import { finished } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkspaceId } from '#libs/kernel';
-import type { PoolClient } from 'pg';
+import type { PoolClient, QueryResult } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import {
   ImportSession,
@@ -169,10 +169,9 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   private async supersedeDeferred(): Promise<void> {
-    await this.client.query('SET LOCAL enable_hashjoin = on');
-    const { rowCount } = await this.client.query(sql.SUPERSEDE_DEFERRED);
-    await this.client.query('SET LOCAL enable_hashjoin = off');
-    this.deferred -= rowCount ?? 0;
+    // Three statements in one round trip, of which the types of node-postgres do not know that each has its result.
+    const results = (await this.client.query(sql.SUPERSEDE_DEFERRED)) as unknown as readonly QueryResult[];
+    this.deferred -= results[1]?.rowCount ?? 0;
   }
 
   private async mergeNextDeferred(

@@ -146,9 +146,11 @@ export const DEFER_WAITING = `
   WITH moved AS (DELETE FROM import_matched WHERE waits RETURNING ${names.join(', ')})
   INSERT INTO import_deferred SELECT * FROM moved`;
 
-/** A later record about the same asset takes the place of one that still waits. */
+/** A later record about the same asset takes the place of one that still waits. The second of three statements counts them. */
 export const SUPERSEDE_DEFERRED = `
-  DELETE FROM import_deferred AS d USING import_staged AS s WHERE d.external_id = s.external_id`;
+  SET LOCAL enable_hashjoin = on;
+  DELETE FROM import_deferred AS d USING import_staged AS s WHERE d.external_id = s.external_id;
+  SET LOCAL enable_hashjoin = off`;
 
 /** Rows first and in the order of their ids, counters after them and in theirs: nobody waits in a circle. */
 export const LOCK_CHANGED = `
