@@ -1,6 +1,8 @@
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
 import { WORKSPACE_SLUG } from '#libs/auth';
 import { parseSlug } from '../../apps/admin/src/options';
 import { freePort } from '../support/free-port';
@@ -60,6 +62,31 @@ describe('The operators’ command line', () => {
         workspaces: 0,
         problems: [],
       });
+    });
+
+    it('says once, beside its document, whose migration it waits for, and goes on when that is over', async () => {
+      // As another deployment holds it: its sessions are named by the command, the lock by what it waits for.
+      const other = new Client({ connectionString: database.migrationDatabaseUrl, application_name: 'other-release' });
+      await other.connect();
+      try {
+        await other.query('SELECT pg_advisory_lock($1)', [7_204_716_105_331]);
+        const command = new RunningCommand('apps/admin/run.mjs', ['migrate', '--json'], environment);
+        while (command.stderr === '') await delay(20);
+        // It asks some more times meanwhile.
+        await delay(500);
+        await other.query('SELECT pg_advisory_unlock_all()');
+        const finished = await command.finished;
+        const user = new URL(database.migrationDatabaseUrl).username;
+        expect(finished.stderr).toMatch(
+          new RegExp(
+            '^Waiting for another migration of this database, which process \\d+ of Postgres ' +
+              `\\(other-release, as ${user}, from 127\\.0\\.0\\.1, since \\S+Z\\) runs\\.\\n$`,
+          ),
+        );
+        expect([finished.exitCode, JSON.parse(finished.stdout)]).toEqual([0, { applied: [] }]);
+      } finally {
+        await other.end();
+      }
     });
 
     it('says in one line that the database is down, and tells more only when asked', async () => {

@@ -45,7 +45,7 @@ export async function openOperatorDatabase(environment: Environment = process.en
   const server = await openEmbeddedPostgres({ localDir: lenient.localDir, say });
   let migrated: readonly string[];
   try {
-    migrated = (await migrate({ ...server, schema })).applied;
+    migrated = (await migrate({ ...server, schema, onWait: say })).applied;
   } catch (error) {
     await server.close().catch(() => undefined);
     throw error;

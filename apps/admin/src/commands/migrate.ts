@@ -18,6 +18,7 @@ export function migrateCommand(): Command {
     });
 }
 
-function sayThatItWaits(): void {
-  process.stderr.write('A transaction holds what a migration needs; trying again in a second.\n');
+/** To scripts too: whoever reads a deployment's log must see why nothing happens. */
+function sayThatItWaits(reason: string): void {
+  process.stderr.write(`${reason}\n`);
 }

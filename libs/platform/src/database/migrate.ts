@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource, type Logger, type QueryRunner } from 'typeorm';
+import { takeTurn } from './migration-turn';
 import type { SchemaPart, TableGrant } from './schema-part';
-
-/** Held for the whole run, so that two deployments that migrate at once take turns. */
-const MIGRATION_LOCK = 7_204_716_105_331n;
 
 /** SQLSTATE of a lock that was not had in time. */
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -58,8 +56,8 @@ export async function migrate(options: {
   readonly databaseUrl: string;
   readonly schema: readonly SchemaPart[];
   readonly patienceMs?: number;
-  /** Told each time that a lock was not had. */
-  readonly onWait?: () => void;
+  /** Told why, in a sentence: once while another migration runs, and each time that a lock was not had. */
+  readonly onWait?: (reason: string) => void;
 }): Promise<MigrationReport> {
   const runtimeRole = decodeURIComponent(new URL(options.databaseUrl).username);
   const dataSource = new DataSource({
@@ -71,13 +69,14 @@ export async function migrate(options: {
     installExtensions: false,
     poolSize: 2,
     connectTimeoutMS: 5_000,
+    applicationName: 'compliance-migration',
     logger: SILENT,
     extra: { lock_timeout: 2_000 },
   });
   await dataSource.initialize();
   const lock = dataSource.createQueryRunner();
   try {
-    await takeTurn(lock);
+    await takeTurn(lock, options.onWait);
     const [{ owner }] = (await lock.query('SELECT current_user AS owner')) as [{ owner: string }];
     if (owner === runtimeRole) throw new RolesNotApart(owner);
     await assertRoleExists(lock, runtimeRole);
@@ -93,23 +92,9 @@ export async function migrate(options: {
   }
 }
 
-/**
- * Asks again and again rather than waits in Postgres: a statement that waits has a snapshot, for whose end an index that
- * is built CONCURRENTLY would wait in turn, and neither would ever come to one.
- */
-async function takeTurn(connection: QueryRunner): Promise<void> {
-  for (;;) {
-    const [{ taken }] = (await connection.query('SELECT pg_try_advisory_lock($1) AS taken', [MIGRATION_LOCK])) as [
-      { taken: boolean },
-    ];
-    if (taken) return;
-    await delay(100);
-  }
-}
-
 async function untilUnlocked(
   work: () => Promise<unknown>,
-  wait: { readonly deadline: number; readonly told: (() => void) | undefined },
+  wait: { readonly deadline: number; readonly told: ((reason: string) => void) | undefined },
 ): Promise<void> {
   for (;;) {
     try {
@@ -117,7 +102,7 @@ async function untilUnlocked(
       return;
     } catch (error) {
       if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE || Date.now() > wait.deadline) throw error;
-      wait.told?.();
+      wait.told?.('A transaction holds what a migration needs; trying again in a second.');
       await delay(PAUSE_MS);
     }
   }
