@@ -36,6 +36,9 @@ export class MixedLoad {
 
   readonly heard: Heard[] = [];
   private phase = '';
+  /** How many phases there were before this one, and what had been heard by then: a phase of the same name may come again. */
+  private turn = 0;
+  private heardBefore = 0;
   private over = false;
   private abandoned = false;
   private sent = 0;
@@ -74,16 +77,18 @@ export class MixedLoad {
   }
 
   async during(phase: string, milliseconds: number): Promise<void> {
-    this.phase = phase;
+    this.enter(phase);
     await delay(milliseconds);
   }
 
-  /** Lets a phase go on until so many requests of each kind came to `word` in it. */
+  /** Lets a phase go on until so many requests of each kind came to `word` since it began. */
   async until(phase: string, word: string, wanted: Readonly<Partial<Record<RequestKind, number>>>): Promise<void> {
-    this.phase = phase;
-    const isMissing = (kind: RequestKind): boolean => (this.words(phase, kind)[word] ?? 0) < (wanted[kind] ?? 0);
+    this.enter(phase);
+    const since = (kind: RequestKind) =>
+      counted(this.heard.slice(this.heardBefore).filter((one) => one.phase === phase && one.kind === kind));
+    const isMissing = (kind: RequestKind): boolean => (since(kind)[word] ?? 0) < (wanted[kind] ?? 0);
     for (const deadline = Date.now() + 30_000; REQUEST_KINDS.some(isMissing); await delay(20)) {
-      const words = REQUEST_KINDS.map((kind) => `${kind} ${JSON.stringify(this.words(phase, kind))}`);
+      const words = REQUEST_KINDS.map((kind) => `${kind} ${JSON.stringify(since(kind))}`);
       if (Date.now() > deadline) throw new Error(`${phase}: not enough ${word}: ${words.join(', ')}`);
     }
   }
@@ -106,7 +111,7 @@ export class MixedLoad {
     }
   }
 
-  /** How many requests of this kind came to what. */
+  /** How many requests of this kind came to what, in all phases of this name. */
   words(phase: string | null, kind: RequestKind): Record<string, number> {
     return counted(this.heard.filter((one) => one.phase === phase && one.kind === kind));
   }
@@ -128,6 +133,13 @@ export class MixedLoad {
         ...(milliseconds > ANSWER_MS ? [`${what} after ${Math.round(milliseconds)} ms`] : []),
       ];
     });
+  }
+
+  private enter(phase: string): void {
+    if (phase === this.phase) return;
+    this.phase = phase;
+    this.turn += 1;
+    this.heardBefore = this.heard.length;
   }
 
   private async repeat(request: (origin: string, n: number) => Promise<unknown>): Promise<void> {
@@ -161,10 +173,10 @@ export class MixedLoad {
   }
 
   private async note(kind: RequestKind, request: Promise<Outcome>): Promise<Outcome> {
-    const { phase } = this;
+    const { phase, turn } = this;
     const outcome = await request;
     const { word, status, retryAfterSeconds, milliseconds } = outcome;
-    const during = phase === this.phase ? phase : null;
+    const during = turn === this.turn ? phase : null;
     this.heard.push({ kind, phase: during, word, status, retryAfterSeconds, milliseconds });
     return outcome;
   }
