@@ -91,12 +91,14 @@ const isUp = ({ status }: Record<string, string>): boolean => status === 'UP';
 
 /** What compose.yaml's proxy is told, but for where it listens and where the replicas are. */
 export function shippedConfiguration(port: number, statisticsPort: number, upstreams: readonly Upstream[]): string {
-  const shipped = readFileSync(join(__dirname, '../../docker/haproxy/haproxy.cfg'), 'utf8');
+  const directory = join(__dirname, '../../docker/haproxy');
+  const shipped = readFileSync(join(directory, 'haproxy.cfg'), 'utf8');
   const server = (upstream: Upstream, place: number): string =>
     `  server replica${place} 127.0.0.1:${upstream.port} port ${upstream.managementPort}`;
   return `${shipped
     .replace(/^resolvers .*\n(?: .*\n)+/m, '')
     .replace(/^ +log stdout .*\n/m, '')
+    .replace('default-path config', `default-path origin ${directory}`)
     .replace(/bind :\d+/, `bind 127.0.0.1:${port}`)
     .replace(/ port \d+(.*) resolvers containers init-addr none/, '$1')
     .replace(/^ +server-template .*$/m, upstreams.map(server).join('\n'))}

@@ -1,0 +1,187 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { type IncomingMessage, type Server, createServer, request as send } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ErrorCode } from '#libs/kernel';
+import { PROBLEMS } from '#libs/platform';
+import { demandProgram } from '../support/debian-program';
+import { freePort } from '../support/free-port';
+import { ProxyProcess, type Upstream, shippedConfiguration } from './proxy-process';
+import { MINUTE } from './sizes';
+
+const DOCKER = join(__dirname, '../../docker');
+const baseUrl = /^BASE_URL=(.*)$/m.exec(readFileSync(join(DOCKER, 'settings.env'), 'utf8'))?.[1];
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const problem = (code: ErrorCode, instance: string, requestId: string) => {
+  const { status, title, example } = PROBLEMS[code];
+  return { type: `${baseUrl}/problems/${code}`, title, status, code, detail: example.detail, instance, requestId };
+};
+const malformed = {
+  ...problem('validation_failed', '/', '00000000-0000-0000-0000-000000000000'),
+  detail: 'The request is not well-formed HTTP, is too large or did not arrive in time.',
+};
+const HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
+
+/** As compose.yaml's, but for its patience. */
+const hastyConfiguration = (port: number, statisticsPort: number, upstreams: readonly Upstream[]): string =>
+  shippedConfiguration(port, statisticsPort, upstreams)
+    .replace(/timeout server \d+s/, 'timeout server 1s')
+    .replace(/timeout http-request \d+s/, 'timeout http-request 1s');
+
+/** Answers as the API does where it is asked for its health or for `/v1/fault`; otherwise it fails as the path says. */
+function failingReplica(): Server {
+  return createServer((request, response) => {
+    if (request.url?.startsWith('/v1/silent')) return;
+    if (request.url === '/readyz') response.end();
+    else if (request.url === '/v1/fault') {
+      response.writeHead(500, { 'X-Request-Id': String(request.headers['x-request-id']), 'Content-Type': 'x/api' });
+      response.end('as it is');
+    } else request.socket.destroy();
+  });
+}
+
+describe('What the proxy of compose.yaml answers by itself', () => {
+  let directory: string;
+  let replica: Server;
+  let proxy: ProxyProcess;
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+    const port = await freePort();
+    replica = failingReplica().listen(port, '127.0.0.1');
+    const upstreams = [{ port, managementPort: port }];
+    proxy = await ProxyProcess.start(join(directory, 'haproxy.cfg'), upstreams, hastyConfiguration);
+    await proxy.sendsTo(1);
+  }, MINUTE);
+  afterAll(async () => {
+    await proxy.stop();
+    replica.close();
+    replica.closeAllConnections();
+    rmSync(directory, { recursive: true });
+  }, MINUTE);
+
+  const ask = (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
+    answerOf(`${proxy.origin}${path}`, method, headers);
+  /** All that a 503 of the API has. */
+  const expectUnavailable = ({ status, headers, text }: Answer, instance: string): void => {
+    const requestId = String(headers['x-request-id']);
+    expect([status, headers['retry-after']]).toEqual([503, '1']);
+    expect(headers).toMatchObject({ ...HEADERS, 'content-type': 'application/problem+json' });
+    expect(JSON.parse(text)).toEqual(problem('service_unavailable', instance, requestId));
+    expect(requestId).toMatch(UUID);
+  };
+
+  it.each([
+    ['loses', '/v1/lost'],
+    ['does not give', '/v1/silent'],
+  ])('is 503 service_unavailable for an answer that a replica %s, as a problem', async (_why, path) => {
+    expectUnavailable(await ask(`${path}?pageSize=5`), path);
+  });
+
+  it('has the id that the client gave the request, if that is one', async () => {
+    const named = await ask('/v1/lost', { 'X-Request-Id': 'order-7.42_a' });
+    expect(named.headers['x-request-id']).toBe('order-7.42_a');
+    expect(JSON.parse(named.text)).toEqual(problem('service_unavailable', '/v1/lost', 'order-7.42_a'));
+    for (const id of ['a"b', 'x'.repeat(65)]) {
+      expectUnavailable(await ask('/v1/lost', { 'X-Request-Id': id }), '/v1/lost');
+    }
+  });
+
+  it('is what OAuth clients read, in the type that they ask for, where they asked for a token', async () => {
+    const expected = {
+      ...problem('service_unavailable', '/oauth/token', 'one'),
+      error: 'temporarily_unavailable',
+      error_description: PROBLEMS.service_unavailable.example.detail,
+    };
+    for (const [accept, type] of [
+      ['application/json', 'application/json'],
+      ['*/*', 'application/problem+json'],
+      ['application/json, application/problem+json', 'application/problem+json'],
+    ] as const) {
+      const { status, headers, text } = await ask('/oauth/token', { Accept: accept, 'X-Request-Id': 'one' }, 'POST');
+      expect([status, headers['content-type'], JSON.parse(text)]).toEqual([503, type, expected]);
+    }
+  });
+
+  it('is nothing where the API answers, whatever that says; both know the request by one id', async () => {
+    const answer = await fetch(`${proxy.origin}/v1/fault`);
+    expect([answer.status, answer.headers.get('Content-Type'), await answer.text()]).toEqual([
+      500,
+      'x/api',
+      'as it is',
+    ]);
+    expect(answer.headers.get('X-Request-Id')).toMatch(UUID);
+    expect(answer.headers.get('Retry-After')).toBeNull();
+  });
+
+  it('is a problem without an id for what is no request, or none in time', async () => {
+    const file = readFileSync(join(DOCKER, 'haproxy/malformed.http'), 'latin1');
+    expect(parsed(file)).toEqual(malformed);
+    // An older HAProxy sends a page of its own here, whatever it is told.
+    if (!sendsFiles()) return;
+    const { port } = new URL(proxy.origin);
+    for (const request of ['GET / HTTP/1.1\r\nno header\r\n\r\n', 'GET / HTTP/1.1\r\nHost: here\r\n']) {
+      expect(parsed(await exchange(Number(port), request))).toEqual(malformed);
+    }
+  });
+
+  it(
+    'is 503 service_unavailable while no replica is ready, as a problem',
+    async () => {
+      const port = await freePort();
+      const upstreams = [{ port, managementPort: port }];
+      const lonely = await ProxyProcess.start(join(directory, 'lonely.cfg'), upstreams, shippedConfiguration);
+      try {
+        await lonely.sendsTo(0);
+        expectUnavailable(await answerOf(`${lonely.origin}/v1/health`), '/v1/health');
+      } finally {
+        await lonely.stop();
+      }
+    },
+    MINUTE,
+  );
+});
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: IncomingMessage['headers'];
+  readonly text: string;
+}
+
+/** On a connection of its own: on one that was used before HAProxy hangs up where a replica does, for the client to repeat. */
+async function answerOf(url: string, method = 'GET', headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  const request = send(url, { method, headers, agent: false }).end();
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  let text = '';
+  for await (const chunk of response) text += String(chunk);
+  return { status: response.statusCode, headers: response.headers, text };
+}
+
+/** The body of an answer that is a malformed request's: its head is checked here. */
+function parsed(answer: string): unknown {
+  const [head = '', body = ''] = answer.split(/\r?\n\r?\n/);
+  expect(head).toMatch(/^HTTP\/1\.1 400 /);
+  const wanted = { ...HEADERS, 'content-type': 'application/problem+json', 'x-request-id': malformed.requestId };
+  for (const [name, value] of Object.entries(wanted)) expect(head.toLowerCase()).toContain(`\n${name}: ${value}`);
+  return JSON.parse(body);
+}
+
+function sendsFiles(): boolean {
+  demandProgram('haproxy', 'haproxy');
+  const [, major, minor] = /version (\d+)\.(\d+)/.exec(spawnSync('haproxy', ['-v'], { encoding: 'utf8' }).stdout) ?? [];
+  return Number(major) > 3 || (Number(major) === 3 && Number(minor) >= 3);
+}
+
+/** Everything that comes back until the other side hangs up. */
+function exchange(port: number, request: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(request));
+    let answer = '';
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')));
+    socket.on('error', reject);
+    socket.on('close', () => resolve(answer));
+  });
+}
