@@ -10,6 +10,7 @@ export class TcpProxy {
   private mode: ProxyMode = 'forward';
   private latencyMs = 0;
   private readonly sockets = new Set<Socket>();
+  private readonly forgotten = new WeakSet<Socket>();
   private server: Server;
 
   private constructor(
@@ -53,6 +54,11 @@ export class TcpProxy {
     return socket !== undefined;
   }
 
+  /** What is open stays open until a byte is sent on it, which resets it: as behind a firewall that was restarted. */
+  forget(): void {
+    this.sockets.forEach((socket) => this.forgotten.add(socket));
+  }
+
   /** Leads elsewhere from now on, as a name or a virtual address that has moved; what is open is reset. */
   leadTo(host: string, port: number): void {
     this.target = { host, port };
@@ -80,6 +86,7 @@ export class TcpProxy {
       let underWay: Promise<unknown> | null = null;
       from.on('data', (chunk: Buffer) => {
         if (this.mode !== 'forward') return;
+        if (this.forgotten.has(from)) return reset(from);
         if (this.latencyMs === 0 && underWay === null) return void to.write(chunk);
         // In the order sent, also when what came later had less far to go.
         const arrival = Promise.all([underWay, delay(this.latencyMs)]).then(() => {

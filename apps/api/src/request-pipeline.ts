@@ -4,6 +4,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { BearerTokenGuard, ScopeGuard } from '#libs/auth';
 import {
   type ApiServerAdapter,
+  Database,
   HttpMetrics,
   ProblemFilter,
   RateLimitGuard,
@@ -45,6 +46,7 @@ export const requestPipeline: readonly Provider[] = [
 export function applyFirstSteps(app: NestExpressApplication, log: Logger, isStopping: () => boolean): void {
   const problems = app.get(ProblemFilter);
   const metrics = app.get(HttpMetrics);
+  const database = app.get(Database);
   const server = app.getHttpAdapter() as unknown as ApiServerAdapter;
   server.whenRefused((refused) => {
     logAccess(log, refused);
@@ -68,7 +70,6 @@ export function applyFirstSteps(app: NestExpressApplication, log: Logger, isStop
       problems.answer(error, request, response);
       return;
     }
-    if (trace) trace.run(route);
-    else route();
+    database.readInTime(() => (trace ? trace.run(route) : route()));
   });
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type RateLimits, type WorkspaceId, formatRateLimit } from '#libs/kernel';
+import { NEWEST, type RateLimits, type WorkspaceId, formatRateLimit } from '#libs/kernel';
 import { Database, type Statement } from '#libs/platform';
 import type { Application, ApplicationSecrets } from '../domain/application';
 import {
@@ -88,14 +88,15 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
   }
 
   async findByClientId(clientId: string): Promise<Application | null> {
-    const [rows] = await this.database.run({ clientId }, [{ ...FIND, values: [clientId] }]);
+    const [rows] = await this.database.read({ clientId }, [{ ...FIND, values: [clientId] }], NEWEST);
     return rows?.[0] ? toApplication(rows[0]) : null;
   }
 
   async findWithSecrets(
     clientId: string,
   ): Promise<{ readonly application: Application; readonly secrets: ApplicationSecrets } | null> {
-    const [rows] = await this.database.run({ clientId }, [{ ...FIND_WITH_SECRETS, values: [clientId] }]);
+    const find = { ...FIND_WITH_SECRETS, values: [clientId] };
+    const [rows] = await this.database.read({ clientId }, [find], NEWEST);
     const row = rows?.[0];
     if (!row) return null;
     const application = toApplication(row);

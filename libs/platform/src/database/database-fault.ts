@@ -17,6 +17,19 @@ const LOST_CONNECTION = new Set([
 const LOST_MESSAGES =
   /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error/;
 
+/** An administrator, a crash or a limit ended the session, or what stands in between did. */
+const ENDED_SQLSTATES = /^(08...|57P0[125])$/;
+const ENDED = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE']);
+const ENDED_MESSAGES = /Connection terminated(?! due to connection timeout)|Client has encountered a connection error/;
+
+/** Whether a connection that there was is gone, which says nothing of the next one. What is only slow is not lost. */
+export function connectionWasLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { readonly code?: unknown };
+  if (typeof code === 'string') return ENDED_SQLSTATES.test(code) || ENDED.has(code);
+  return ENDED_MESSAGES.test(error.message);
+}
+
 /** Whether a connection was not had in time: all were in use, or Postgres took too long to accept another one. */
 export function connectionTimedOut(error: unknown): boolean {
   return error instanceof Error && /timeout exceeded when trying to connect|connection timeout/.test(error.message);

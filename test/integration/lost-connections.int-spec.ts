@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { NEWEST, workspaceId } from '#libs/kernel';
+import { type BoundStatement, Database, poolOf } from '#libs/platform';
+import { DataSource } from 'typeorm';
+import { connectBefore } from '../../libs/platform/src/database/connect-before';
+import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
+import { databaseIsUnavailable } from '../../libs/platform/src/database/database-fault';
+import type { ApiClient } from '../support/api-client';
+import { type TestApp, startAppOn } from '../support/start-app';
+import { TcpProxy } from '../support/tcp-proxy';
+import { type TestDatabase, createTestDatabase } from '../support/test-database';
+
+const POOL = 3;
+const statement = (name: string, text: string, ...values: string[]): BoundStatement => ({ name, text, values });
+const COUNT = 'SELECT count(*) FROM idempotency_record WHERE workspace_id = $1';
+const INSERT = `
+  INSERT INTO idempotency_record (workspace_id, application_id, key_hash, fingerprint, status, body, expires_at)
+  VALUES ($1, $1, '\\x01', '', 200, '', now())`;
+
+describe('When connections to Postgres are lost,', () => {
+  let testDatabase: TestDatabase;
+  let proxy: TcpProxy;
+  let dataSource: DataSource;
+  let database: Database;
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    const url = new URL(testDatabase.databaseUrl);
+    proxy = await TcpProxy.to(url.hostname, Number(url.port));
+    url.port = String(proxy.port);
+    const options = dataSourceOptions({ url: url.href, poolSize: POOL, patience: 'request' }, () => undefined);
+    dataSource = await new DataSource(options).initialize();
+    database = new Database(dataSource);
+  });
+  afterEach(() => testDatabase.admin.query('ROLLBACK'));
+  afterAll(async () => {
+    await dataSource.destroy();
+    await proxy.close();
+    await testDatabase.drop();
+  });
+
+  const aScope = () => ({ workspaceId: workspaceId(randomUUID()) });
+  const read = async (scope = aScope()) => {
+    const [rows] = await database.read(scope, [statement('count', COUNT, scope.workspaceId)], NEWEST);
+    return Number(rows?.[0]?.[0]);
+  };
+  const lock = () => testDatabase.admin.query('BEGIN; LOCK TABLE idempotency_record IN ACCESS EXCLUSIVE MODE');
+  /** Ends so many sessions that wait for the lock, one after the other as they come. */
+  const endWaiting = async (count: number): Promise<void> => {
+    for (let ended = 0; ended < count; await delay(10)) {
+      // Within a transaction it would be shown what it has seen before.
+      await testDatabase.admin.query('SELECT pg_stat_clear_snapshot()');
+      const { rowCount } = await testDatabase.admin.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = current_database() AND application_name = 'compliance-api' AND wait_event_type = 'Lock'`,
+      );
+      ended += rowCount ?? 0;
+    }
+  };
+
+  it('a read is answered on a new one, though all that wait in the pool are lost and none is known to be', async () => {
+    const pool = poolOf(dataSource);
+    const clients = await Promise.all(Array.from({ length: POOL }, () => pool.connect()));
+    for (const client of clients) client.release();
+    proxy.forget();
+    expect(pool.idleCount).toBe(POOL);
+    expect(await read()).toBe(0);
+    expect(await Promise.all([read(), read(), read(), read()])).toEqual([0, 0, 0, 0]);
+  });
+
+  it('a read that is under way is answered', async () => {
+    await lock();
+    const answer = read();
+    await endWaiting(1);
+    await testDatabase.admin.query('ROLLBACK');
+    expect(await answer).toBe(0);
+  });
+
+  it('a read that loses its second as well fails, as one that may be repeated', async () => {
+    await lock();
+    const failure = read().catch((error: unknown) => error);
+    await endWaiting(2);
+    expect(databaseIsUnavailable(await failure)).toBe(true);
+  });
+
+  it('what may write is never sent again', async () => {
+    const scope = aScope();
+    const insert = statement('insert', INSERT, scope.workspaceId);
+    let calls = 0;
+    const work = (): Promise<unknown> => {
+      calls += 1;
+      return database.read(scope, [insert], NEWEST);
+    };
+    for (const write of [
+      () => database.run(scope, [insert]),
+      () => database.write(scope, [insert]),
+      () => database.unitOfWork(scope, work),
+    ]) {
+      await lock();
+      const failure = write().then(
+        () => 'done',
+        (error: unknown) => databaseIsUnavailable(error),
+      );
+      await endWaiting(1);
+      await testDatabase.admin.query('ROLLBACK');
+      expect(await failure).toBe(true);
+    }
+    expect([calls, await read(scope)]).toEqual([1, 0]);
+  });
+});
+
+describe('A client that reads,', () => {
+  let testDatabase: TestDatabase;
+  let proxy: TcpProxy;
+  let app: TestApp;
+  let client: ApiClient;
+  let asset: string;
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    const url = new URL(testDatabase.databaseUrl);
+    proxy = await TcpProxy.to(url.hostname, Number(url.port));
+    url.port = String(proxy.port);
+    // Without Redis who calls is read from Postgres each time as well.
+    app = await startAppOn({ ...testDatabase, databaseUrl: url.href }, { REDIS_URL: '' });
+    const workspace = await app.arrange.aWorkspace();
+    client = await app.arrange.aClient(workspace);
+    asset = `/v1/inventory/assets/${(await app.arrange.anAsset(workspace)).id}`;
+  });
+  afterAll(async () => {
+    await app.stop();
+    await proxy.close();
+    await testDatabase.drop();
+  });
+
+  const statuses = async (): Promise<number[]> => {
+    const paths = [asset, '/v1/inventory/assets', '/v1/computers', asset];
+    return (await Promise.all(paths.map((path) => client.get(path)))).map(({ status }) => status);
+  };
+
+  it('hears nothing of connections that were lost meanwhile, whoever ended them', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      expect(await statuses()).toEqual([200, 200, 200, 200]);
+      proxy.forget();
+      expect(await statuses()).toEqual([200, 200, 200, 200]);
+      await testDatabase.admin.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = current_database() AND application_name = 'compliance-api'`,
+      );
+    }
+  });
+
+  it('is answered within five seconds, though Postgres is asked twice for it', async () => {
+    expect((await client.get(asset)).status).toBe(200);
+    proxy.slowDown(1_400);
+    try {
+      // Each question takes 2.8 s.
+      const { status, headers } = await client.get(asset);
+      expect([status, headers.get('Retry-After')]).toEqual([503, '1']);
+    } finally {
+      proxy.slowDown(0);
+    }
+  });
+});
+
+describe('The reads of one request', () => {
+  let testDatabase: TestDatabase;
+  let dataSource: DataSource;
+  let database: Database;
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    const { databaseUrl: url } = testDatabase;
+    dataSource = await new DataSource(
+      dataSourceOptions({ url, poolSize: 1, patience: 'request' }, () => undefined),
+    ).initialize();
+    database = new Database(dataSource);
+  });
+  afterAll(async () => {
+    await dataSource.destroy();
+    await testDatabase.drop();
+  });
+
+  const sleep = (seconds: number): Promise<unknown> =>
+    database.read({ outsideTenants: true }, [statement('sleep', 'SELECT pg_sleep($1)', String(seconds))], NEWEST);
+
+  it('have five seconds together, and those of another have their own', async () => {
+    await database.readInTime(async () => {
+      await sleep(3);
+      // Alone it would be in time.
+      await expect(sleep(3)).rejects.toThrow('Query read timeout');
+      await expect(sleep(0)).rejects.toThrow('timeout exceeded');
+      await database.readInTime(() => sleep(0));
+    });
+  });
+
+  it('wait no longer for a connection than they have', async () => {
+    const pool = poolOf(dataSource);
+    const held = await pool.connect();
+    const since = performance.now();
+    await expect(connectBefore(pool, since + 20)).rejects.toThrow('timeout exceeded when trying to connect');
+    // The pool would have waited two seconds.
+    expect(performance.now() - since).toBeLessThan(1_500);
+    held.release();
+    // Nobody kept the one that came too late.
+    (await connectBefore(pool, performance.now() + 60_000)).release();
+  });
+});
