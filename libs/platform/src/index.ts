@@ -12,6 +12,7 @@ export {
 } from './config/key-rotation';
 export { removeSecretFile, replaceSecretFile } from './config/secret-file';
 export { Settings, SettingsInvalid, loadSettings } from './config/settings';
+export { SETTING_MEANINGS } from './config/setting-meanings';
 export { settingsSchema } from './config/settings-schema';
 export { type DatabaseConnection, poolOf } from './database/data-source';
 export { Database, type TenantScope } from './database/database';

@@ -68,7 +68,7 @@ function isProxy(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
 }
 
-/** Every setting of the service with its default. docs/settings.md has a line on each; a test compares the two. */
+/** Every setting of the service with its default. `npm run settings` writes docs/settings.md from it. */
 export const settingsSchema = z
   .object({
     NODE_ENV: oneOf('production', 'development', 'test').default('development'),
