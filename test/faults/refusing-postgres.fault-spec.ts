@@ -1,3 +1,4 @@
+import { LogDisk, SMALL_LOG } from '../support/log-disk';
 import { SmallDisk } from '../support/small-disk';
 import { startTemporaryPostgres } from '../support/temporary-postgres';
 import { FailoverSetting } from './failover-setting';
@@ -115,6 +116,41 @@ describe('While the disk under Postgres is full', () => {
       }
       await load.until('room again', 'ok', ALL);
       tell('the disk', { kind: disk.kind });
+      await endOf(load, setting);
+    },
+    ROUNDS * MINUTE,
+  );
+});
+
+describe('While the disk under the log of Postgres is full', () => {
+  let setting: FaultSetting;
+  let disk: LogDisk;
+  beforeAll(async () => {
+    const postgres = await startTemporaryPostgres({ postgresSettings: SMALL_LOG });
+    disk = await LogDisk.under(postgres);
+    setting = await FaultSetting.open(postgres);
+    await setting.startReplicas(...Array.from({ length: sized({ short: 1, long: 2 }) }, () => ({})));
+  }, MINUTE);
+  afterAll(async () => {
+    await MixedLoad.abandonAll();
+    await disk.empty();
+    await setting.close();
+    await disk.remove();
+  }, MINUTE);
+
+  it(
+    'everything is refused by 503 in time, nothing acknowledged is lost, and all is done once there is room',
+    async () => {
+      const load = await MixedLoad.begin(setting, await setting.enterWorkspace());
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await load.until('room for the log', 'ok', ALL);
+        await disk.fill();
+        await load.until('none', 'service_unavailable', ALL);
+        await disk.empty();
+      }
+      await load.until('room for the log again', 'ok', ALL);
+      tell('the disk', { kind: disk.kind });
+      await setting.connect();
       await endOf(load, setting);
     },
     ROUNDS * MINUTE,

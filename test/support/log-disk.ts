@@ -1,0 +1,100 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Client } from 'pg';
+import { findPostmaster } from '../../libs/platform/src/embedded-postgres/postmaster-file';
+import { stopServer } from '../../libs/platform/src/embedded-postgres/postgres-server';
+import { type TemporaryPostgres } from './temporary-postgres';
+import { Undertaker } from './undertaker';
+
+const SIZE_BYTES = 160 * 1024 * 1024;
+const UNMOUNT_AND_REMOVE = 'umount -l "$1"; rmdir "$1"';
+
+/** So that Postgres keeps few files of its log, and soon needs another one. */
+export const SMALL_LOG = { min_wal_size: '32MB', max_wal_size: '48MB' };
+
+/**
+ * Where the log of changes of a Postgres of a test's own is, and room can run out: Postgres ends by itself then, and does
+ * not come up before there is some. Where nothing may be mounted it is ended, as if it were so.
+ */
+export class LogDisk {
+  static async under(postgres: TemporaryPostgres): Promise<LogDisk> {
+    const directory = mkdtempSync(join(dirname(postgres.directory), 'compliance-log-'));
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_BYTES},mode=711`, 'tmpfs', directory]);
+    if (mounted.status !== 0) {
+      rmSync(directory, { recursive: true });
+      return new LogDisk(postgres, null, null);
+    }
+    const undertaker = new Undertaker(UNMOUNT_AND_REMOVE, directory);
+    try {
+      await stopServer(postgres.dataDir, 'fast');
+      const log = join(directory, 'log');
+      const former = join(postgres.dataDir, 'pg_wal');
+      mkdirSync(log, { mode: 0o700 });
+      cpSync(former, log, { recursive: true });
+      rmSync(former, { recursive: true });
+      symlinkSync(log, former);
+      const { account } = postgres.location;
+      if (account) spawnSync('chown', ['-R', `${account.uid}:${account.gid}`, log]);
+      await postgres.restart('fast');
+      return new LogDisk(postgres, directory, undertaker);
+    } catch (error) {
+      await undertaker.call();
+      throw error;
+    }
+  }
+
+  private constructor(
+    private readonly postgres: TemporaryPostgres,
+    private readonly directory: string | null,
+    private readonly undertaker: Undertaker | null,
+  ) {}
+
+  /** What it is, for whoever reads what a run did. */
+  get kind(): string {
+    return this.directory === null ? 'pretended' : 'mounted';
+  }
+
+  /** Takes all the room that is left, and writes on until Postgres cannot go on. */
+  async fill(): Promise<void> {
+    if (this.directory === null) return stopServer(this.postgres.dataDir, 'immediate');
+    const { bavail, bsize } = statfsSync(this.directory);
+    try {
+      writeFileSync(this.ballast, Buffer.alloc(bavail * bsize));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    }
+    await this.writeOn();
+  }
+
+  /** There is room again; Postgres is started if it has ended, as whatever keeps it would. */
+  async empty(): Promise<void> {
+    if (this.directory !== null) rmSync(this.ballast, { force: true });
+    if (findPostmaster(this.postgres.dataDir) === null) await this.postgres.restart('immediate');
+  }
+
+  /** After Postgres has been stopped. */
+  async remove(): Promise<void> {
+    await this.undertaker?.call();
+  }
+
+  private async writeOn(): Promise<void> {
+    const client = new Client({ connectionString: this.postgres.superuserUrl });
+    client.on('error', () => undefined);
+    await client.connect();
+    const messages = `DO $$ BEGIN
+      LOOP
+        PERFORM pg_logical_emit_message(true, 'ballast', repeat('x', 1000000));
+        COMMIT;
+      END LOOP;
+    END $$`;
+    await client.query(messages).catch(() => undefined);
+    await client.end().catch(() => undefined);
+    const said = readFileSync(join(this.postgres.directory, 'log'), 'utf8');
+    if (!/PANIC: .*No space left on device/.test(said)) throw new Error(`Postgres has not run out of room: ${said}`);
+  }
+
+  private get ballast(): string {
+    return join(this.directory ?? '', 'ballast');
+  }
+}
