@@ -162,7 +162,7 @@ describe('A client that reads,', () => {
   });
 });
 
-describe('The reads of one request', () => {
+describe('Reads', () => {
   let testDatabase: TestDatabase;
   let dataSource: DataSource;
   let database: Database;
@@ -182,14 +182,12 @@ describe('The reads of one request', () => {
   const sleep = (seconds: number): Promise<unknown> =>
     database.read({ outsideTenants: true }, [statement('sleep', 'SELECT pg_sleep($1)', String(seconds))], NEWEST);
 
-  it('have five seconds together, and those of another have their own', async () => {
-    await database.readInTime(async () => {
-      await sleep(3);
-      // Alone it would be in time.
-      await expect(sleep(3)).rejects.toThrow('Query read timeout');
-      await expect(sleep(0)).rejects.toThrow('timeout exceeded');
-      await database.readInTime(() => sleep(0));
-    });
+  it('are over after two and a half seconds each, however long Postgres would take', async () => {
+    const since = performance.now();
+    await expect(sleep(60)).rejects.toThrow('Query read timeout');
+    // Two of them are within the five seconds that nothing may wait; the connection's own patience is longer.
+    expect(performance.now() - since).toBeLessThan(4_000);
+    await sleep(0);
   });
 
   it('wait no longer for a connection than they have', async () => {

@@ -4,7 +4,6 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { BearerTokenGuard, ScopeGuard } from '#libs/auth';
 import {
   type ApiServerAdapter,
-  Database,
   HttpMetrics,
   ProblemFilter,
   RateLimitGuard,
@@ -46,7 +45,6 @@ export const requestPipeline: readonly Provider[] = [
 export function applyFirstSteps(app: NestExpressApplication, log: Logger, isStopping: () => boolean): void {
   const problems = app.get(ProblemFilter);
   const metrics = app.get(HttpMetrics);
-  const database = app.get(Database);
   const server = app.getHttpAdapter() as unknown as ApiServerAdapter;
   server.whenRefused((refused) => {
     logAccess(log, refused);
@@ -70,6 +68,7 @@ export function applyFirstSteps(app: NestExpressApplication, log: Logger, isStop
       problems.answer(error, request, response);
       return;
     }
-    database.readInTime(() => (trace ? trace.run(route) : route()));
+    if (trace) trace.run(route);
+    else route();
   });
 }

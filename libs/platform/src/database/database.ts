@@ -37,8 +37,8 @@ const REPEATABLE_SQLSTATES = new Set(['40P01', '40001', '55P03', '23502', '23503
 const MAX_REPEATS = 3;
 /** A unit of work is over after this long, whatever it has to wait for. */
 const UNIT_PATIENCE_MS = 5_000;
-/** The same for the reads of one request, together. */
-const READ_PATIENCE_MS = 5_000;
+/** The same for a read. A request reads twice at most, who calls and what is asked for: five seconds together. */
+const READ_PATIENCE_MS = 2_500;
 /** Less than this is not worth another try. */
 const SHORTEST_TRY_MS = 200;
 /** Connections of a larger pool that units of work leave to reads: a unit may wait for a lock, a read never does. */
@@ -50,8 +50,6 @@ export class Database {
   private readonly pool: Pool;
   private readonly acquisitions: Acquisitions;
   private readonly units = new AsyncLocalStorage<UnitOfWork>();
-  /** When the reads of a request must be over, by `performance.now()`. */
-  private readonly readDeadlines = new AsyncLocalStorage<number>();
   private readonly primaryReads: PrimaryReads;
   private readonly permits: Permits;
 
@@ -91,21 +89,17 @@ export class Database {
 
   /**
    * Like {@link run} for statements that only read, and may be answered by a replica that shows everything as fresh as
-   * asked for. What no replica answers, the primary does; there a read that loses its connection is repeated once.
+   * asked for. What no replica answers, the primary does; there a read that loses its connection is repeated once. Takes
+   * two and a half seconds at most, whatever it has to wait for.
    */
   async read(scope: TenantScope, statements: readonly BoundStatement[], freshness: Freshness): Promise<TextRow[][]> {
     if (this.units.getStore()) return this.run(scope, statements);
     const batch = [scopeStatement(scope), ...statements];
-    const deadline = this.readDeadlines.getStore() ?? Infinity;
+    const deadline = performance.now() + READ_PATIENCE_MS;
     const fromPrimary = (): Promise<TextRow[][]> => this.primaryReads.run(batch, deadline);
     const replica = this.replicas?.choose(freshness);
-    const rows = await (replica ? replica.run(batch, deadline).catch(fromPrimary) : fromPrimary());
+    const rows = await (replica ? replica.run(batch).catch(fromPrimary) : fromPrimary());
     return rows.slice(1);
-  }
-
-  /** All that is read within `work` shares five seconds: one read that had to wait leaves less to the next. */
-  readInTime<Result>(work: () => Result): Result {
-    return this.readDeadlines.run(performance.now() + READ_PATIENCE_MS, work);
   }
 
   /** Like {@link run} for writes whose rows nobody reads: within a unit of work they wait for its commit to carry them. */

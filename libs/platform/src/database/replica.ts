@@ -8,7 +8,7 @@ import type { PrimaryPositions } from './primary-positions';
 /** A replica that is further behind is not used, whoever reads. */
 export const MAX_LAG_MS = 10_000;
 /** What is not answered by then the primary is asked, which needs time too. */
-const PATIENCE_MS = 2_000;
+const PATIENCE_MS = 1_000;
 /** After a failed read it is left alone for so long. */
 const REST_MS = 5_000;
 /** A standby of a former primary has applied within this time all that it will ever get. */
@@ -73,9 +73,9 @@ export class Replica {
     return { ...this.acquisitions.use, isUsed: this.inUse };
   }
 
-  /** Throws whatever went wrong; then it is not used for a while. Not waited for beyond `deadline`. */
-  async run(statements: readonly BoundStatement[], deadline = Infinity): Promise<TextRow[][]> {
-    const soon = Math.min(deadline, performance.now() + PATIENCE_MS);
+  /** Throws whatever went wrong; then it is not used for a while. */
+  async run(statements: readonly BoundStatement[]): Promise<TextRow[][]> {
+    const soon = performance.now() + PATIENCE_MS;
     const connections = { connect: () => connectBefore(this.pool, soon) };
     try {
       return await this.acquisitions.counted(() => PipelinedStatements.runOn(connections, statements, soon));
