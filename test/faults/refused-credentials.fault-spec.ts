@@ -67,7 +67,7 @@ describe('A token request of an unknown client and one with a wrong secret', () 
     const redis = app.get(RedisServer, { strict: false });
     const data = app.get(Database, { strict: false });
     const spies = {
-      questions: jest.spyOn(data, 'run'),
+      questions: jest.spyOn(data, 'read'),
       charges: jest.spyOn(redis, 'attempt'),
       digests: jest.spyOn(crypto, 'createHmac'),
       comparisons: jest.spyOn(crypto, 'timingSafeEqual'),

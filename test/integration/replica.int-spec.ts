@@ -67,7 +67,7 @@ describe('A replica', () => {
   it('counts its connections, and those that were not had in time', async () => {
     await look();
     expect(await look()).toBe(true);
-    const slow = [1, 2].map(() => replica.run([statement('SELECT pg_sleep(1.5)')]));
+    const slow = [1, 2].map(() => replica.run([statement('SELECT pg_sleep(0.8)')]));
     await expect(replica.run([statement('SELECT 1')])).rejects.toThrow(/timeout exceeded/);
     expect(replica.use).toEqual({ size: 2, inUse: 2, idle: 0, waiting: 0, timeouts: 1, isUsed: false });
     await Promise.all(slow);

@@ -76,7 +76,8 @@ export function replicaPool(url: string, size: number, onIdleError: (error: Erro
   const config: PoolConfig = {
     connectionString: url,
     max: size,
-    connectionTimeoutMillis: 1_000,
+    // The primary is asked then, and needs time too.
+    connectionTimeoutMillis: 500,
     application_name: 'compliance-api',
     keepAlive: true,
     ...REPLICA_SESSION,

@@ -8,7 +8,7 @@ import type { PrimaryPositions } from './primary-positions';
 /** A replica that is further behind is not used, whoever reads. */
 export const MAX_LAG_MS = 10_000;
 /** What is not answered by then the primary is asked, which needs time too. */
-const PATIENCE_MS = 1_000;
+const PATIENCE_MS = 1_500;
 /** After a failed read it is left alone for so long. */
 const REST_MS = 5_000;
 /** A standby of a former primary has applied within this time all that it will ever get. */
