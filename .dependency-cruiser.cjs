@@ -56,7 +56,7 @@ const folderRules = [
     packages('typeorm', '@nestjs/typeorm', '(?:@types/)?pg', '(?:@types/)?pg-copy-streams'),
   ]),
   adapterMayImport('redis', 'Redis adapters.', [packages('ioredis')]),
-  adapterMayImport('jwt', 'Token adapters.', [packages('@nestjs/jwt', 'jose')]),
+  adapterMayImport('jwt', 'Token adapters.', [packages('@nestjs/jwt')]),
   adapterMayImport('system', 'What the machine offers: files, randomness, time.', [
     packages('csv-parse', 'canonicalize', 'uuid'),
   ]),
