@@ -92,7 +92,7 @@ export const TARGETS = {
   },
   'token-bare': {
     benchmark: 'auth',
-    what: 'a token over HTTP, against a signature and one update',
+    what: 'CPU of a token over HTTP, against a signature and one update',
     bound: { atMost: 1.3 },
   },
   'boot-time': { benchmark: 'start', what: 'time from launch to ready', bound: { atMost: 1.5 }, unit: 's' },

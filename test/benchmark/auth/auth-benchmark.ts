@@ -1,17 +1,14 @@
-import { loadSettings } from '#libs/platform';
 import type { Findings } from '../findings';
 import { cannonade, load } from '../load';
 import { MeasuredProcess } from '../measured-process';
-import { type Access, accessTo, apiEnvironment, arrangementAt, formOf } from '../servers';
+import { type Access, accessTo, apiEnvironment, arrangementAt } from '../servers';
 import type { Setting } from '../setting';
-import { median, medianRatio, milliseconds } from '../statistics';
+import { median, medianRatio } from '../statistics';
 import { takeTurns } from '../turns';
-import { BareTokens } from './bare-tokens';
+import { measureTokens } from './token-costs';
 
 const CONNECTIONS = 8;
 const TURNS_OF_GUARDS = 4;
-const TOKENS_PER_TURN = 20;
-const TURNS_OF_TOKENS = 6;
 
 /** What it costs to know who calls and whether they may, and to give them a token. */
 export async function benchmarkAuth(setting: Setting): Promise<Findings> {
@@ -20,10 +17,10 @@ export async function benchmarkAuth(setting: Setting): Promise<Findings> {
   const { id: workspace } = await database.aWorkspace();
   const environment = apiEnvironment(cluster, database.databaseUrl);
   const nest = await MeasuredProcess.start('auth/guard-child.ts', environment, 'nest');
-  const access = await accessTo(nest.port, arrangementAt(cluster, database, nest.port), workspace);
+  const arrange = arrangementAt(cluster, database, nest.port);
+  const access = await accessTo(nest.port, arrange, workspace);
   const guards = await measureGuards(setting, nest, environment, access);
-  const bare = BareTokens.open(database.admin, loadSettings(environment).signingKeysDir, access.application.clientId);
-  const tokens = await measureTokens(setting, nest, bare, access);
+  const tokens = await measureTokens(setting, nest, database, arrange);
   await nest.stop();
   await database.drop();
   return {
@@ -67,37 +64,5 @@ async function measureGuards(
       { ...figure, variant: 'the guards', values: guards },
     ],
     measured: { 'guards-express': medianRatio(guards, costs['bare Express']) },
-  };
-}
-
-async function measureTokens(
-  { sizes }: Setting,
-  nest: MeasuredProcess,
-  bare: BareTokens,
-  { application }: Access,
-): Promise<Findings> {
-  const body = formOf(application).toString();
-  const issue = async (): Promise<void> => {
-    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-    const answer = await fetch(`http://127.0.0.1:${nest.port}/oauth/token`, { method: 'POST', body, headers });
-    await answer.text();
-    if (answer.status !== 200) throw new Error(`A token request got ${answer.status}`);
-  };
-  const works = { 'over HTTP': issue, 'a signature and one update': () => bare.issue() };
-  const times = await takeTurns(
-    Object.keys(works) as (keyof typeof works)[],
-    { rounds: sizes.rounds, turns: TURNS_OF_TOKENS },
-    async (variant) => {
-      const elapsed: number[] = [];
-      for (let count = 0; count < TOKENS_PER_TURN; count += 1) elapsed.push(await milliseconds(works[variant]));
-      return median(elapsed);
-    },
-    median,
-  );
-  return {
-    measurements: Object.entries(times).map(([variant, values]) => ({
-      ...{ subject: 'a token', variant, figure: 'time', unit: 'ms', values },
-    })),
-    measured: { 'token-bare': medianRatio(times['over HTTP'], times['a signature and one update']) },
   };
 }

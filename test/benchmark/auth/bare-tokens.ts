@@ -2,7 +2,7 @@ import { type KeyObject, createPrivateKey, randomUUID, sign } from 'node:crypto'
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Client } from 'pg';
+import { Pool } from 'pg';
 
 const signInThread = promisify(
   (bytes: Buffer, key: KeyObject, done: (error: Error | null, signature?: Buffer) => void): void =>
@@ -16,30 +16,27 @@ const UPDATE = {
 
 /** The least that a token can cost: an RSA signature over its claims, and the row that makes it the newest. */
 export class BareTokens {
-  private constructor(
-    private readonly admin: Client,
-    private readonly key: KeyObject,
-    private readonly clientId: string,
-  ) {}
+  private readonly pool: Pool;
+  private readonly key: KeyObject;
 
   /** With the API's own signing key. */
-  static open(admin: Client, signingKeysDir: string, clientId: string): BareTokens {
+  constructor(superuserUrl: string, signingKeysDir: string, connections: number) {
     const [file = ''] = readdirSync(signingKeysDir).filter((name) => name.endsWith('.pem'));
-    return new BareTokens(admin, createPrivateKey(readFileSync(join(signingKeysDir, file))), clientId);
+    this.key = createPrivateKey(readFileSync(join(signingKeysDir, file)));
+    this.pool = new Pool({ connectionString: superuserUrl, max: connections });
   }
 
-  async issue(): Promise<string> {
+  async issue(clientId: string): Promise<string> {
     const tokenId = randomUUID();
-    await this.admin.query({ ...UPDATE, values: [this.clientId, tokenId] });
-    const claims = {
-      sub: this.clientId,
-      jti: tokenId,
-      iat: Math.floor(Date.now() / 1000),
-      scope: 'all:read all:write',
-    };
+    await this.pool.query({ ...UPDATE, values: [clientId, tokenId] });
+    const claims = { sub: clientId, jti: tokenId, iat: Math.floor(Date.now() / 1000), scope: 'all:read all:write' };
     const signed = `${base64url({ alg: 'RS256', typ: 'at+jwt' })}.${base64url(claims)}`;
     const signature = await signInThread(Buffer.from(signed), this.key);
     return `${signed}.${(signature as Buffer).toString('base64url')}`;
+  }
+
+  async close(): Promise<void> {
+    await this.pool.end();
   }
 }
 

@@ -21,8 +21,9 @@ const BULK = 100;
 /** Within a round the variants take turns so often, with so many updates each turn. */
 const TURNS = 15;
 const UPDATES_PER_TURN = 10;
+/** An update, its bare transaction and its replay take as long as so many reads. */
+const READS_PER_UPDATE = 3;
 const BULKS_PER_TURN = 2;
-const WARM_UP_TURNS = 100;
 
 const CLASSIFICATIONS = ['UNKNOWN', 'PUBLIC', 'INTERNAL', 'CONFIDENTIAL'];
 
@@ -64,7 +65,7 @@ async function measure(
   const api = await ServedApi.start(cluster, database, workspace);
   const bare = await BareUpdates.connect(database.databaseUrl, workspace);
   const updates = new Updates(api, bare, assets);
-  await updates.singles(WARM_UP_TURNS);
+  await updates.singles(sizes.warmUpRequests / READS_PER_UPDATE / UPDATES_PER_TURN);
   const singles: Costs<Single>[] = [];
   for (let round = 0; round < sizes.rounds; round += 1) singles.push(await updates.singles(TURNS));
   // Last, as the audit events of so many bulks keep the sealer busy for a while.

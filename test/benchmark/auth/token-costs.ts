@@ -1,0 +1,86 @@
+import type { Arrangement } from '../../support/arrangement';
+import { loadSettings } from '#libs/platform';
+import type { BenchmarkDatabase } from '../benchmark-database';
+import type { Findings } from '../findings';
+import { load } from '../load';
+import type { MeasuredProcess } from '../measured-process';
+import { apiEnvironment, formOf } from '../servers';
+import type { Setting } from '../setting';
+import { median, medianRatio, milliseconds } from '../statistics';
+import { takeTurns } from '../turns';
+import { BareTokens } from './bare-tokens';
+
+const CONNECTIONS = 8;
+/** Different applications in turn, so that no two connections wait for each other's. */
+const APPLICATIONS = 16;
+const TOKENS_PER_TURN = 400;
+const TURNS = 4;
+/** A token takes as long as so many reads. */
+const READS_PER_TOKEN = 10;
+
+/** Of one token: the CPU of all that has a part in it, in microseconds, and what each of eight clients waits for, in ms. */
+interface TokenCost {
+  readonly cpu: number;
+  readonly time: number;
+}
+
+/** Tokens over HTTP, each of eight clients asking for its next one when it has the one before; and the bare work likewise. */
+export async function measureTokens(
+  setting: Setting,
+  server: MeasuredProcess,
+  database: BenchmarkDatabase,
+  arrange: Arrangement,
+): Promise<Findings> {
+  const { cluster, sizes } = setting;
+  const { id: workspace } = await database.aWorkspace();
+  const applications: Awaited<ReturnType<Arrangement['anApplication']>>[] = [];
+  for (let count = 0; count < APPLICATIONS; count += 1) applications.push(await arrange.anApplication(workspace));
+  const { signingKeysDir } = loadSettings(apiEnvironment(cluster, database.databaseUrl));
+  const bare = new BareTokens(database.superuserUrl, signingKeysDir, CONNECTIONS);
+  let asked = 0;
+  const next = (): (typeof applications)[number] =>
+    applications[(asked += 1) % APPLICATIONS] as (typeof applications)[number];
+
+  const overHttp = async (): Promise<TokenCost> => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const source = () => ({ method: 'POST', path: '/oauth/token', headers, body: formOf(next()).toString() }) as const;
+    const options = { length: { requests: TOKENS_PER_TURN }, connections: CONNECTIONS };
+    const { serverCpu, postgresCpu, redisCpu, p50Milliseconds } = await load(server, cluster, source, options);
+    return { cpu: serverCpu + postgresCpu + redisCpu, time: p50Milliseconds };
+  };
+  const byHand = async (): Promise<TokenCost> => {
+    const before = { own: process.cpuUsage(), services: await cluster.cpuMilliseconds() };
+    const elapsed: number[] = [];
+    const client = async (): Promise<void> => {
+      for (let count = 0; count < TOKENS_PER_TURN / CONNECTIONS; count += 1) {
+        elapsed.push(await milliseconds(() => bare.issue(next().clientId)));
+      }
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, client));
+    const { user, system } = process.cpuUsage(before.own);
+    const { postgres } = await cluster.cpuMilliseconds();
+    const cpu = (user + system + (postgres - before.services.postgres) * 1_000) / TOKENS_PER_TURN;
+    return { cpu, time: median(elapsed) };
+  };
+
+  const works = { 'over HTTP': overHttp, 'a signature and one update': byHand };
+  const costs = await takeTurns(
+    Object.keys(works) as (keyof typeof works)[],
+    {
+      rounds: sizes.rounds,
+      turns: TURNS,
+      warmUpRounds: Math.ceil(sizes.warmUpRequests / READS_PER_TOKEN / TOKENS_PER_TURN),
+    },
+    (variant) => works[variant](),
+    (turns) => ({ cpu: median(turns.map(({ cpu }) => cpu)), time: median(turns.map(({ time }) => time)) }),
+  );
+  await bare.close();
+  const cpu = (variant: keyof typeof works): number[] => costs[variant].map((cost) => cost.cpu);
+  return {
+    measurements: Object.entries(costs).flatMap(([variant, values]) => [
+      { subject: 'a token', variant, figure: 'CPU of all', unit: 'µs', values: values.map((cost) => cost.cpu) },
+      { subject: 'a token', variant, figure: 'p50', unit: 'ms', values: values.map(({ time }) => time) },
+    ]),
+    measured: { 'token-bare': medianRatio(cpu('over HTTP'), cpu('a signature and one update')) },
+  };
+}
