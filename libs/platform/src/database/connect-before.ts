@@ -4,7 +4,7 @@ import type { Pool, PoolClient } from 'pg';
 export function connectBefore(pool: Pool, deadline: number): Promise<PoolClient> {
   const left = deadline - performance.now();
   const connected = pool.connect();
-  if (left >= (pool.options.connectionTimeoutMillis || Infinity) || deadline === Infinity) return connected;
+  if (left >= (pool.options.connectionTimeoutMillis || Infinity)) return connected;
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       reject(new Error('timeout exceeded when trying to connect'));

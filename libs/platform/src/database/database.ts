@@ -9,7 +9,7 @@ import { Acquisitions, type PoolUse } from './acquisitions';
 import { hearLosses, poolOf } from './data-source';
 import { Permits } from './permits';
 import { type BoundStatement, PipelinedStatements, type TextRow } from './pipelined-statements';
-import { PrimaryReads } from './primary-reads';
+import { PrimaryReads, SHORTEST_TRY_MS } from './primary-reads';
 import type { ReplicaUse } from './replica';
 import type { Replicas } from './replicas';
 import { type Gate, GateClosed, UnitOfWork } from './unit-of-work';
@@ -39,8 +39,6 @@ const MAX_REPEATS = 3;
 const UNIT_PATIENCE_MS = 5_000;
 /** The same for a read. A request reads twice at most, who calls and what is asked for: five seconds together. */
 const READ_PATIENCE_MS = 2_500;
-/** Less than this is not worth another try. */
-const SHORTEST_TRY_MS = 200;
 /** Connections of a larger pool that units of work leave to reads: a unit may wait for a lock, a read never does. */
 const LEFT_TO_READS = 2;
 

@@ -5,7 +5,7 @@ import { connectionWasLost } from './database-fault';
 import { type BoundStatement, PipelinedStatements, type TextRow } from './pipelined-statements';
 
 /** Less than this is not worth another try. */
-const SHORTEST_TRY_MS = 200;
+export const SHORTEST_TRY_MS = 200;
 
 /**
  * Reads of the primary. One whose connection is lost is asked once more, on a connection that was opened since: after a

@@ -1,5 +1,5 @@
 import type { Charge, RateLimit } from '#libs/kernel';
-import { intervalOf } from './rate-limit';
+import { microsecondsToFill, intervalOf } from './rate-limit';
 
 /**
  * A token bucket by the generic cell rate algorithm: all it remembers is the moment at which it will be full, in
@@ -11,7 +11,7 @@ export function chargeBucket(
   limit: RateLimit,
 ): { readonly fullAt: number; readonly charge: Charge } {
   const interval = intervalOf(limit);
-  const emptyAt = now + interval * limit.burst;
+  const emptyAt = now + microsecondsToFill(limit);
   // Never further ahead than an empty bucket takes: a clock that steps back must not lock anybody out for longer.
   const before = Math.min(Math.max(fullAt ?? now, now), emptyAt);
   const allowed = before + interval <= emptyAt;
@@ -28,6 +28,6 @@ export function toCharge(limit: RateLimit, allowed: boolean, spare: number, toFu
     remaining: Math.floor(spare / interval),
     retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil((interval - spare) / 1_000_000)),
     secondsToFull: Math.ceil(toFull / 1_000_000),
-    windowSeconds: Math.ceil((interval * limit.burst) / 1_000_000),
+    windowSeconds: Math.ceil(microsecondsToFill(limit) / 1_000_000),
   };
 }

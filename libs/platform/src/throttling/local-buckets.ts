@@ -1,9 +1,9 @@
 import type { Charge, RateLimit } from '#libs/kernel';
 import { chargeBucket } from './bucket';
-import { intervalOf, shareOf } from './rate-limit';
+import { microsecondsToFill, intervalOf, shareOf } from './rate-limit';
 
 /** So many buckets are remembered at most: some megabytes. */
-const CAPACITY = 50_000;
+const MOST_BUCKETS = 50_000;
 
 /** Microseconds. */
 interface LocalBucket {
@@ -21,7 +21,7 @@ export class LocalBuckets {
   private readonly buckets = new Map<string, LocalBucket>();
 
   constructor(
-    private readonly capacity = CAPACITY,
+    private readonly most = MOST_BUCKETS,
     /** Whole ones: a fraction of a microsecond could cost a token. */
     private readonly microseconds = (): number => Math.floor(performance.now() * 1_000),
   ) {}
@@ -36,10 +36,9 @@ export class LocalBuckets {
     const { fullAt, charge } = chargeBucket(known?.fullAt ?? null, this.microseconds(), share);
     // Put in anew, so that the order of the map is that of the last charge.
     this.buckets.delete(key);
-    const interval = intervalOf(limit);
-    const [worth, capacity] = [interval / intervalOf(share), interval * limit.burst];
+    const [worth, capacity] = [intervalOf(limit) / intervalOf(share), microsecondsToFill(limit)];
     this.buckets.set(key, Object.assign(known ?? { toldTo: 0 }, { fullAt, worth, capacity }));
-    if (this.buckets.size > this.capacity) {
+    if (this.buckets.size > this.most) {
       const [oldest] = this.buckets.keys();
       if (oldest !== undefined) this.buckets.delete(oldest);
     }

@@ -9,6 +9,9 @@ export function intervalOf({ perMinute }: RateLimit): number {
   return Math.max(1, Math.floor(60_000_000 / perMinute));
 }
 
+/** The time that an empty bucket takes to fill: what it holds. */
+export const microsecondsToFill = (limit: RateLimit): number => intervalOf(limit) * limit.burst;
+
 /** A share of a limit for one of so many replicas that cannot ask each other; at least one token. */
 export function shareOf({ perMinute, burst }: RateLimit, replicas: number): RateLimit {
   return {

@@ -3,7 +3,7 @@ import { ThrottlerModule } from '@nestjs/throttler';
 import type { Request } from 'express';
 import type { RateLimit } from '#libs/kernel';
 import { Settings } from '../config/settings';
-import { intervalOf, rateClassOf } from './rate-limit';
+import { microsecondsToFill, rateClassOf } from './rate-limit';
 import { TokenBuckets } from './token-buckets';
 
 /** The limits of requests under /v1: the application's own where it has some, else those of the settings. */
@@ -21,11 +21,9 @@ export const throttling = ThrottlerModule.forRootAsync({
         {
           name: 'client',
           limit: (context) => limitOf(context).burst,
-          ttl: (context) => millisecondsToFill(limitOf(context)),
+          ttl: (context) => microsecondsToFill(limitOf(context)) / 1_000,
         },
       ],
     };
   },
 });
-
-const millisecondsToFill = (limit: RateLimit): number => (intervalOf(limit) * limit.burst) / 1_000;
