@@ -5,6 +5,7 @@ import { loadSettings } from '#libs/platform';
 import { type ArrangedApplication, Arrangement } from '../support/arrangement';
 import type { BenchmarkDatabase } from './benchmark-database';
 import type { Cluster } from './cluster';
+import type { LoadRequest } from './load';
 import { MeasuredProcess } from './measured-process';
 
 /** More than any client here can send, so that no measurement meets a limit. */
@@ -52,6 +53,29 @@ export async function accessTo(port: number, arrange: Arrangement, workspace: Wo
   if (answer.status !== 200) throw new Error(`A token request got ${answer.status}: ${await answer.text()}`);
   const { access_token: token } = (await answer.json()) as { access_token: string };
   return { application, authorization: `Bearer ${token}` };
+}
+
+/** Tokens are asked for by so many in turn, so that no two connections wait for each other's. */
+const APPLICATIONS = 16;
+
+/** Applications of the workspace, each without a token. */
+export async function applicationsOf(
+  arrange: Arrangement,
+  workspace: WorkspaceId,
+): Promise<readonly ArrangedApplication[]> {
+  const applications: ArrangedApplication[] = [];
+  for (let count = 0; count < APPLICATIONS; count += 1) applications.push(await arrange.anApplication(workspace));
+  return applications;
+}
+
+/** A token for each of the applications in turn. */
+export function tokenRequests(applications: readonly ArrangedApplication[]): () => LoadRequest {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  let sent = 0;
+  return () => {
+    const application = applications[(sent += 1) % applications.length] as ArrangedApplication;
+    return { method: 'POST', path: '/oauth/token', headers, body: formOf(application).toString() };
+  };
 }
 
 export const formOf = ({ clientId, clientSecret }: ArrangedApplication): URLSearchParams =>

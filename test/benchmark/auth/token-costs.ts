@@ -1,18 +1,16 @@
-import type { Arrangement } from '../../support/arrangement';
+import type { ArrangedApplication, Arrangement } from '../../support/arrangement';
 import { loadSettings } from '#libs/platform';
 import type { BenchmarkDatabase } from '../benchmark-database';
 import type { Findings } from '../findings';
 import { load } from '../load';
 import type { MeasuredProcess } from '../measured-process';
-import { apiEnvironment, formOf } from '../servers';
+import { apiEnvironment, applicationsOf, tokenRequests } from '../servers';
 import type { Setting } from '../setting';
 import { median, medianRatio, milliseconds } from '../statistics';
 import { takeTurns } from '../turns';
 import { BareTokens } from './bare-tokens';
 
 const CONNECTIONS = 8;
-/** Different applications in turn, so that no two connections wait for each other's. */
-const APPLICATIONS = 16;
 const TOKENS_PER_TURN = 400;
 const TURNS = 4;
 /** A token takes as long as so many reads. */
@@ -33,17 +31,12 @@ export async function measureTokens(
 ): Promise<Findings> {
   const { cluster, sizes } = setting;
   const { id: workspace } = await database.aWorkspace();
-  const applications: Awaited<ReturnType<Arrangement['anApplication']>>[] = [];
-  for (let count = 0; count < APPLICATIONS; count += 1) applications.push(await arrange.anApplication(workspace));
+  const applications = await applicationsOf(arrange, workspace);
+  const source = tokenRequests(applications);
   const { signingKeysDir } = loadSettings(apiEnvironment(cluster, database.databaseUrl));
   const bare = new BareTokens(database.superuserUrl, signingKeysDir, CONNECTIONS);
-  let asked = 0;
-  const next = (): (typeof applications)[number] =>
-    applications[(asked += 1) % APPLICATIONS] as (typeof applications)[number];
 
   const overHttp = async (): Promise<TokenCost> => {
-    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    const source = () => ({ method: 'POST', path: '/oauth/token', headers, body: formOf(next()).toString() }) as const;
     const options = { length: { requests: TOKENS_PER_TURN }, connections: CONNECTIONS };
     const { serverCpu, postgresCpu, redisCpu, p50Milliseconds } = await load(server, cluster, source, options);
     return { cpu: serverCpu + postgresCpu + redisCpu, time: p50Milliseconds };
@@ -51,9 +44,10 @@ export async function measureTokens(
   const byHand = async (): Promise<TokenCost> => {
     const before = { own: process.cpuUsage(), services: await cluster.cpuMilliseconds() };
     const elapsed: number[] = [];
-    const client = async (): Promise<void> => {
+    const client = async (_: unknown, index: number): Promise<void> => {
       for (let count = 0; count < TOKENS_PER_TURN / CONNECTIONS; count += 1) {
-        elapsed.push(await milliseconds(() => bare.issue(next().clientId)));
+        const { clientId } = applications[(count * CONNECTIONS + index) % applications.length] as ArrangedApplication;
+        elapsed.push(await milliseconds(() => bare.issue(clientId)));
       }
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, client));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { LoadRequest, LoadSource } from '../load';
-import { formOf } from '../servers';
+import { tokenRequests } from '../servers';
 import type { Site } from './site';
 
 const ASSETS = '/v1/inventory/assets';
@@ -31,7 +31,13 @@ export const ROUTES: readonly Route[] = [
   { name: 'by id', kind: 'read', weight: 1, comparable: true, source: byId },
   { name: 'computers', kind: 'read', weight: 1, comparable: true, source: get('/v1/computers') },
   { name: 'categories', kind: 'read', weight: 1, comparable: true, source: get('/v1/inventory/categories') },
-  { name: 'token', kind: 'write', weight: 10, comparable: false, source: tokens },
+  {
+    name: 'token',
+    kind: 'write',
+    weight: 10,
+    comparable: false,
+    source: ({ applications }) => Promise.resolve(tokenRequests(applications)),
+  },
   { name: 'update', kind: 'write', weight: 10, comparable: false, source: updates },
   { name: 'bulk of 100', kind: 'write', weight: 40, comparable: false, source: bulks },
   { name: 'replay', kind: 'write', weight: 5, comparable: false, source: replays },
@@ -41,15 +47,6 @@ async function byId(site: Site): Promise<LoadSource> {
   const ids = await assetIds(site);
   const headers = { authorization: site.authorization };
   return ids.slice(0, ASKED).map((id): LoadRequest => ({ method: 'GET', path: `${ASSETS}/${id}`, headers }));
-}
-
-function tokens({ applications }: Site): Promise<LoadSource> {
-  let sent = 0;
-  return Promise.resolve(() => {
-    const application = applications[(sent += 1) % applications.length] as (typeof applications)[number];
-    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    return { method: 'POST', path: '/oauth/token', headers, body: formOf(application).toString() };
-  });
 }
 
 async function updates(site: Site): Promise<LoadSource> {

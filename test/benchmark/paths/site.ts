@@ -2,10 +2,7 @@ import type { DemoSize } from '../../../libs/inventory/src/domain/demo-inventory
 import type { BenchmarkDatabase } from '../benchmark-database';
 import type { Cluster } from '../cluster';
 import type { MeasuredProcess } from '../measured-process';
-import { type Access, accessTo, arrangementAt, startApi, startOther } from '../servers';
-
-/** Tokens are asked for by so many applications in turn, so that no two connections wait for each other's. */
-const APPLICATIONS = 16;
+import { type Access, accessTo, applicationsOf, arrangementAt, startApi, startOther } from '../servers';
 
 /** A server, a workspace that it serves, and somebody who may read and write there. */
 export interface Site extends Access {
@@ -39,7 +36,6 @@ async function siteAt(cluster: Cluster, { database, size }: Place, server: Measu
   const arrange = arrangementAt(cluster, database, server.port);
   const workspace = await database.workspace(size);
   const access = await accessTo(server.port, arrange, workspace);
-  const applications: Access['application'][] = [];
-  for (let count = 0; count < APPLICATIONS; count += 1) applications.push(await arrange.anApplication(workspace));
+  const applications = await applicationsOf(arrange, workspace);
   return { ...access, server, database, workspace, applications };
 }
