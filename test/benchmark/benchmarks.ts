@@ -4,6 +4,7 @@ import { benchmarkFilters } from './filters/filters-benchmark';
 import type { Findings } from './findings';
 import { benchmarkImports } from './imports/imports-benchmark';
 import { benchmarkPaths } from './paths/paths-benchmark';
+import { benchmarkPeers } from './peers/peers-benchmark';
 import type { Setting } from './setting';
 import { benchmarkStart } from './start/start-benchmark';
 import { benchmarkUpdates } from './updates/updates-benchmark';
@@ -11,6 +12,7 @@ import { benchmarkWorkspaces } from './workspaces/workspaces-benchmark';
 
 export const BENCHMARKS: Readonly<Record<BenchmarkName, (setting: Setting) => Promise<Findings>>> = {
   paths: benchmarkPaths,
+  peers: benchmarkPeers,
   start: benchmarkStart,
   update: benchmarkUpdates,
   auth: benchmarkAuth,

@@ -1,6 +1,7 @@
 /** Every benchmark and what it measures, in the order of a run: the largest workspace joins the shared inventory last. */
 export const CATALOGUE = {
   paths: 'every route over HTTP beside a server written by hand, and the list beside one as tutorials write it',
+  peers: 'the list beside that of Directus, with the same assets',
   start: 'time to ready, memory, and what more replicas bring',
   update: 'a single update, a bulk of 100 and a replay, beside the bare transaction',
   auth: 'the guards in front of a route, and a token, beside the least they can cost',
@@ -12,3 +13,6 @@ export const CATALOGUE = {
 export type BenchmarkName = keyof typeof CATALOGUE;
 
 export const BENCHMARK_NAMES = Object.keys(CATALOGUE) as BenchmarkName[];
+
+/** What runs when none is named. The others install what the project itself does without. */
+export const USUAL_BENCHMARKS: readonly BenchmarkName[] = BENCHMARK_NAMES.filter((name) => name !== 'peers');

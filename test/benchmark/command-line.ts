@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { BENCHMARK_NAMES, type BenchmarkName, CATALOGUE } from './catalogue';
+import { BENCHMARK_NAMES, type BenchmarkName, CATALOGUE, USUAL_BENCHMARKS } from './catalogue';
 import { SIZES, type Sizes } from './sizes';
 import { TARGETS, formatBound } from './targets';
 
@@ -12,8 +12,11 @@ const HELP = `npm run bench -- [benchmark …] [--full | --smoke] [--check] [--r
 Measures what the service costs beside the least it could cost, on a Postgres and a Redis of its own, which are gone
 afterwards. Nearly every figure is a ratio of two measurements of the same run, the variants taking turns.
 
-Benchmarks (all of them unless named):
-${list(Object.entries(CATALOGUE))}
+Benchmarks (all of these unless some are named):
+${list(USUAL_BENCHMARKS.map((name) => [name, CATALOGUE[name]]))}
+
+Only when named, as it installs a program that the project does without, once and outside of the repository:
+${list(BENCHMARK_NAMES.filter((name) => !USUAL_BENCHMARKS.includes(name)).map((name) => [name, CATALOGUE[name]]))}
 
   --full      the sizes that the targets name: 1,000,000 assets served and imported, filters to 10,000,000, 100,000
               workspaces; an hour or two and some 25 GB of disk. Otherwise 1,000,000 assets, in minutes
@@ -76,5 +79,5 @@ function roundsOf(text: string): number {
 function chosen(names: readonly string[]): readonly BenchmarkName[] {
   const unknown = names.find((name) => !Object.hasOwn(CATALOGUE, name));
   if (unknown !== undefined) throw new Error(`There is no benchmark “${unknown}”.`);
-  return names.length === 0 ? BENCHMARK_NAMES : BENCHMARK_NAMES.filter((name) => names.includes(name));
+  return names.length === 0 ? USUAL_BENCHMARKS : BENCHMARK_NAMES.filter((name) => names.includes(name));
 }

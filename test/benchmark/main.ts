@@ -18,6 +18,7 @@ async function main(): Promise<number> {
   const recording = await runBenchmarks(command.benchmarks, command.sizes, (line) => console.log(line));
   if (command.report) writeReport(recording);
   const verdicts = verdictsOf(recording, command.check ? 'all' : 'run');
+  if (verdicts.length === 0) return 0;
   console.log(`\n${formatVerdicts(verdicts)}`);
   if (command.sizes.name !== 'full') console.log('Measured in a smaller size than the targets mean; --full has that.');
   return command.check && verdicts.some(({ met }) => !met) ? 1 : 0;

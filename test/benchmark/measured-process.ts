@@ -26,7 +26,7 @@ export class MeasuredProcess {
     readonly port: number,
   ) {}
 
-  /** `file` is a program of this folder that calls {@link tellMeasurements}. */
+  /** `file` is a program of this folder that calls {@link tellMeasurements}, or does as it does. */
   static async start(
     file: string,
     environment: Readonly<Record<string, string>>,
@@ -34,6 +34,8 @@ export class MeasuredProcess {
   ): Promise<MeasuredProcess> {
     const child = fork(join(__dirname, file), words, {
       env: { PATH: process.env['PATH'], ...environment },
+      // What is no TypeScript runs without what makes TypeScript run.
+      execArgv: file.endsWith('.ts') ? process.execArgv : [],
       // The log is written as in production, to where it costs no disk.
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });

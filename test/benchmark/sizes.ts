@@ -15,6 +15,8 @@ export interface Sizes {
   readonly served: DemoSize;
   readonly importedRecords: number;
   readonly importRounds: number;
+  /** Assets that are listed beside other programs' lists. */
+  readonly peerAssets: number;
   /** Of a few assets each. */
   readonly smallWorkspaces: number;
   readonly boots: number;
@@ -30,6 +32,7 @@ export const SIZES: Readonly<Record<Sizes['name'], Sizes>> = {
     served: 'M',
     importedRecords: 10_000,
     importRounds: 1,
+    peerAssets: 1_000,
     smallWorkspaces: 500,
     boots: 1,
   },
@@ -42,6 +45,7 @@ export const SIZES: Readonly<Record<Sizes['name'], Sizes>> = {
     served: 'L',
     importedRecords: 250_000,
     importRounds: 1,
+    peerAssets: 100_000,
     smallWorkspaces: 10_000,
     boots: 3,
   },
@@ -54,6 +58,7 @@ export const SIZES: Readonly<Record<Sizes['name'], Sizes>> = {
     served: 'L',
     importedRecords: 1_000_000,
     importRounds: 3,
+    peerAssets: 1_000_000,
     smallWorkspaces: 100_000,
     boots: 7,
   },

@@ -102,7 +102,7 @@ async function assetIds({ database, workspace }: Site): Promise<readonly string[
 }
 
 /** One request and its answer. Throws unless it is 200. */
-export async function answerTo({ server }: Site, request: LoadRequest): Promise<unknown> {
+export async function answerTo({ server }: Pick<Site, 'server'>, request: LoadRequest): Promise<unknown> {
   const { method, path, headers, body } = request;
   const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers, body });
   const text = await answer.text();

@@ -44,6 +44,20 @@ const PLOTS: Readonly<Partial<Record<BenchmarkName, readonly Bars[]>>> = {
       scale: 'log',
     },
   ],
+  peers: [
+    {
+      file: 'peers-cpu.svg',
+      title: 'CPU of the server for a page of 25, µs',
+      shows: figure('CPU of the server'),
+      scale: 'linear',
+    },
+    {
+      file: 'peers-throughput.svg',
+      title: 'Pages of 25 a second',
+      shows: figure('requests a second'),
+      scale: 'linear',
+    },
+  ],
   filters: [
     { file: 'filters-p50.svg', title: 'p50 of a page of 25, ms', shows: figure('p50'), scale: 'linear' },
     { file: 'filters-buffers.svg', title: 'Buffers of a page of 25', shows: figure('buffers'), scale: 'linear' },

@@ -1,0 +1,34 @@
+import { isDeepStrictEqual } from 'node:util';
+import { answerTo } from '../paths/routes';
+import { type ApiPage, type Asked, type Readers, requestsOf, whoAnswers } from './list-requests';
+
+export interface DirectusPage {
+  readonly data: readonly object[];
+  readonly meta?: { readonly filter_count: number };
+}
+
+/** Throws unless every variant shows the assets that the API shows, and its total where it tells one. */
+export async function assertSamePages(subject: string, asked: Asked, readers: Readers): Promise<void> {
+  const answers = new Map<string, unknown>();
+  for (const [variant, request] of requestsOf(asked)) {
+    answers.set(variant, await answerTo(readers[whoAnswers(variant)], request));
+  }
+  const should = answers.get('api') as ApiPage;
+  answers.delete('api');
+  for (const [variant, answer] of answers) {
+    const difference = differenceOf(answer as DirectusPage, should);
+    if (difference !== null) throw new Error(`${subject}, ${variant}: ${difference}`);
+  }
+}
+
+/** What one says and the other does not; null when they say the same. Beside the assets, Directus tells their positions. */
+export function differenceOf({ data, meta }: DirectusPage, { results, pageInfo }: ApiPage): string | null {
+  if (results.length === 0) return 'nothing is shown';
+  const shown = data.map((asset) => Object.fromEntries(Object.entries(asset).filter(([name]) => name !== 'position')));
+  const place = results.findIndex((asset, index) => !isDeepStrictEqual(shown[index], asset));
+  if (place !== -1) return `${JSON.stringify(shown[place])} in place of ${JSON.stringify(results[place])}`;
+  if (shown.length > results.length) return `${shown.length} assets in place of ${results.length}`;
+  const total = meta?.filter_count;
+  if (total !== undefined && total !== pageInfo.totalCount) return `a total of ${total}, not ${pageInfo.totalCount}`;
+  return null;
+}
