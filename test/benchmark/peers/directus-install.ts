@@ -6,8 +6,8 @@ import { runToEnd } from './run-to-end';
 const PACKAGE = join(__dirname, 'directus/package.json');
 const SAID_EVERY_MS = 15_000;
 
-/** Of what is installed. */
-export const DIRECTUS_VERSION = (JSON.parse(readFileSync(PACKAGE, 'utf8')) as { dependencies: { directus: string } })
+/** Of what is installed, and so of the folder. */
+const DIRECTUS_VERSION = (JSON.parse(readFileSync(PACKAGE, 'utf8')) as { dependencies: { directus: string } })
   .dependencies.directus;
 
 /**

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { answerTo } from '../paths/routes';
 import { type ApiPage, type Asked, type Readers, requestsOf, whoAnswers } from './list-requests';
 
-export interface DirectusPage {
+interface DirectusPage {
   readonly data: readonly object[];
   readonly meta?: { readonly filter_count: number };
 }
