@@ -18,6 +18,19 @@ const INSERT = `
   INSERT INTO idempotency_record (workspace_id, application_id, key_hash, fingerprint, status, body, expires_at)
   VALUES ($1, $1, '\\x01', '', 200, '', now())`;
 
+/** Ends so many sessions that wait for a lock, one after the other as they come. */
+const endWaiting = async ({ admin }: TestDatabase, count: number): Promise<void> => {
+  for (let ended = 0; ended < count; await delay(10)) {
+    // Within a transaction it would be shown what it has seen before.
+    await admin.query('SELECT pg_stat_clear_snapshot()');
+    const { rowCount } = await admin.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'compliance-api' AND wait_event_type = 'Lock'`,
+    );
+    ended += rowCount ?? 0;
+  }
+};
+
 describe('When connections to Postgres are lost,', () => {
   let testDatabase: TestDatabase;
   let proxy: TcpProxy;
@@ -45,18 +58,6 @@ describe('When connections to Postgres are lost,', () => {
     return Number(rows?.[0]?.[0]);
   };
   const lock = () => testDatabase.admin.query('BEGIN; LOCK TABLE idempotency_record IN ACCESS EXCLUSIVE MODE');
-  /** Ends so many sessions that wait for the lock, one after the other as they come. */
-  const endWaiting = async (count: number): Promise<void> => {
-    for (let ended = 0; ended < count; await delay(10)) {
-      // Within a transaction it would be shown what it has seen before.
-      await testDatabase.admin.query('SELECT pg_stat_clear_snapshot()');
-      const { rowCount } = await testDatabase.admin.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-          WHERE datname = current_database() AND application_name = 'compliance-api' AND wait_event_type = 'Lock'`,
-      );
-      ended += rowCount ?? 0;
-    }
-  };
 
   it('a read is answered on a new one, though all that wait in the pool are lost and none is known to be', async () => {
     const pool = poolOf(dataSource);
@@ -71,7 +72,7 @@ describe('When connections to Postgres are lost,', () => {
   it('a read that is under way is answered', async () => {
     await lock();
     const answer = read();
-    await endWaiting(1);
+    await endWaiting(testDatabase, 1);
     await testDatabase.admin.query('ROLLBACK');
     expect(await answer).toBe(0);
   });
@@ -79,7 +80,7 @@ describe('When connections to Postgres are lost,', () => {
   it('a read that loses its second as well fails, as one that may be repeated', async () => {
     await lock();
     const failure = read().catch((error: unknown) => error);
-    await endWaiting(2);
+    await endWaiting(testDatabase, 2);
     expect(databaseIsUnavailable(await failure)).toBe(true);
   });
 
@@ -101,7 +102,7 @@ describe('When connections to Postgres are lost,', () => {
         () => 'done',
         (error: unknown) => databaseIsUnavailable(error),
       );
-      await endWaiting(1);
+      await endWaiting(testDatabase, 1);
       await testDatabase.admin.query('ROLLBACK');
       expect(await failure).toBe(true);
     }
@@ -147,6 +148,18 @@ describe('A client that reads,', () => {
           WHERE datname = current_database() AND application_name = 'compliance-api'`,
       );
     }
+  });
+
+  it('hears nothing of one that was lost under the answers to a write that it sends again, many times at once', async () => {
+    const again = () => client.patch(asset, { description: 'once' }, { 'Idempotency-Key': 'known' });
+    const { text } = await again();
+    const { admin } = testDatabase;
+    await admin.query('BEGIN; LOCK TABLE idempotency_record IN ACCESS EXCLUSIVE MODE');
+    const answers = Promise.all(Array.from({ length: 12 }, again));
+    await endWaiting(testDatabase, 1);
+    await admin.query('ROLLBACK');
+    const replays = (await answers).map((answer) => [answer.text, answer.headers.get('idempotent-replayed')]);
+    expect(replays).toEqual(replays.map(() => [text, 'true']));
   });
 
   it('is answered within five seconds, though Postgres is asked twice for it', async () => {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { NEWEST } from '#libs/kernel';
 import { Settings } from '../config/settings';
 import { Database } from '../database/database';
 import type { Statement } from '../database/pipelined-statements';
@@ -33,9 +34,12 @@ export class IdempotencyRecords {
     private readonly settings: Settings,
   ) {}
 
-  /** The answer to replay, null when there is none. Throws `idempotency_conflict`. */
+  /**
+   * The answer to replay, null when there is none; outside a unit of work, and like any read in spite of one lost
+   * connection. Throws `idempotency_conflict`.
+   */
   async find(request: IdempotentRequest): Promise<IdempotentAnswer | null> {
-    const [[row] = []] = await this.database.run(request, [boundToKey(FIND, request)]);
+    const [[row] = []] = await this.database.read(request, [boundToKey(FIND, request)], NEWEST);
     return answerOf(row, request);
   }
 
