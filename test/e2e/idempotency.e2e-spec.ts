@@ -241,6 +241,26 @@ describe('The Idempotency-Key of a write', () => {
     });
   });
 
+  it('lives from the success of its write on, however long that had to wait', async () => {
+    const id = await anAsset();
+    const { admin } = app.database;
+    await admin.query('BEGIN');
+    await admin.query('SELECT 1 FROM asset WHERE public_id = $1 FOR UPDATE', [id]);
+    const answer = client.patch(path(id), { description: 'late' });
+    let waits = 0;
+    for (const deadline = Date.now() + 60_000; waits === 0 && Date.now() < deadline;) {
+      // Within a transaction one look would be like the other.
+      await admin.query('SELECT pg_stat_clear_snapshot()');
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      waits = await count(waiting, []);
+    }
+    const [free] = (await admin.query<{ at: string }>('SELECT clock_timestamp()::text AS at')).rows;
+    await admin.query('COMMIT');
+    expect([(await answer).status, waits]).toEqual([200, 1]);
+    const lived = `SELECT 1 FROM idempotency_record WHERE expires_at >= $1::timestamptz + make_interval(days => 1)`;
+    expect(await count(lived, [free?.at])).toBe(1);
+  });
+
   it('dies after IDEMPOTENCY_TTL_SECONDS and can then be used for anything', async () => {
     const shortLived = await startApp({ IDEMPOTENCY_TTL_SECONDS: '1' });
     try {

@@ -126,7 +126,7 @@ describe('Traces', () => {
       expect(systems).toEqual(expect.arrayContaining(['postgresql', 'redis']));
       const names = calls.map(({ name }) => name).join('\n');
       expect(names).toMatch(/idempotency_claim_1 asset_lock_/);
-      expect(names).toMatch(/idempotency_insert_1.* commit/);
+      expect(names).toMatch(/idempotency_insert_2.* commit/);
       expect(names).toMatch(/^EVALSHA$/m);
     });
 

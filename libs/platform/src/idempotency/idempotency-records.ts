@@ -17,13 +17,14 @@ const DELETE_DEAD: Statement = {
   text: `DELETE FROM idempotency_record WHERE ${OF_KEY} AND expires_at <= now()`,
 };
 
+/** Lives from now on, just before the COMMIT, and not from when a transaction began that may have waited since. */
 const INSERT: Statement = {
-  name: 'idempotency_insert_1',
+  name: 'idempotency_insert_2',
   text: `
     INSERT INTO idempotency_record
            (workspace_id, application_id, key_hash, fingerprint, status, body, entity_tag, expires_at)
     VALUES ($1, $2, decode($3, 'hex'), decode($4, 'hex'), $5::smallint, $6, $7,
-            now() + make_interval(secs => $8::double precision))`,
+            clock_timestamp() + make_interval(secs => $8::double precision))`,
 };
 
 /** The truth about keys: rows in Postgres, written in the transactions of the changes that they answer for. */
