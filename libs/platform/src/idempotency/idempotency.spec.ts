@@ -87,6 +87,66 @@ describe('Duplicates of one write at once', () => {
   });
 });
 
+describe('A read that duplicates share', () => {
+  /** A key that is remembered, where each read of its record ends only when and as the test says. */
+  const remembered = async (claimed: () => Promise<void> = async () => undefined) => {
+    const ends: { with: (answer: typeof ANSWER | null) => void; lost: () => void }[] = [];
+    const find = () =>
+      new Promise<typeof ANSWER | null>((resolve, reject) =>
+        ends.push({ with: resolve, lost: () => reject(new Error('lost')) }),
+      );
+    const records = { insert: async () => undefined, find } as unknown as IdempotencyRecords;
+    let claims: () => Promise<void> = async () => undefined;
+    const unitOfWork = (_: unknown, unit: () => Promise<unknown>) => claims().then(unit);
+    const idempotency = new Idempotency({ unitOfWork } as unknown as Database, records, {} as KeyLease);
+    await idempotency.answer(REQUEST, () => Promise.resolve(ANSWER));
+    claims = claimed;
+    const send = () =>
+      idempotency
+        .answer(REQUEST, () => Promise.resolve(ANSWER))
+        .then(
+          ({ replayed }) => `replayed ${replayed}`,
+          (error: Error) => error.message,
+        );
+    return { ends, send };
+  };
+
+  it('is never the last word when it found nothing: who came after another process answered hears that answer', async () => {
+    const { ends, send } = await remembered(() => Promise.reject(new KeyTaken(ANSWER)));
+    const early = send();
+    // Another process answers; the read is older.
+    const late = send();
+    expect(ends).toHaveLength(1);
+    ends[0]?.with(null);
+    expect(await Promise.race([early, late])).toBe('replayed true');
+    // The key is known again.
+    expect(ends).toHaveLength(2);
+    ends[1]?.with(ANSWER);
+    expect(await Promise.all([early, late])).toEqual(['replayed true', 'replayed true']);
+  });
+
+  it('lets one of them at the work when it found nothing', async () => {
+    const { ends, send } = await remembered();
+    const all = Array.from({ length: 3 }, send);
+    ends[0]?.with(null);
+    const first = await Promise.race(all);
+    expect([first, ends.length]).toEqual(['replayed false', 2]);
+    ends[1]?.lost();
+    expect((await Promise.all(all)).sort()).toEqual(['lost', 'lost', 'replayed false']);
+  });
+
+  it('fails for those who share it, and for none who comes later', async () => {
+    const { ends, send } = await remembered();
+    const [one, other] = [send(), send()];
+    ends[0]?.lost();
+    expect(await Promise.all([one, other])).toEqual(['lost', 'lost']);
+    const later = send();
+    expect(ends).toHaveLength(2);
+    ends[1]?.with(null);
+    expect(await later).toBe('replayed false');
+  });
+});
+
 describe('While another process has the key, a process', () => {
   it('looks often whether it is free where it has the lease, rarely where it has none, and gives the lease back', async () => {
     const looksUntil = (isOver: () => boolean, lease: (() => void) | null) => {
