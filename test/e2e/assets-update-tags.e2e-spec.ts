@@ -163,6 +163,29 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
     expect([await rowsOf(id), (await client.get(path(id))).body['tags']]).toEqual([[], []]);
   });
 
+  it.each([
+    ['with another value', { value: 'new' }, [200, [{ key: 'again', value: 'new', readOnly: false }], ['again']]],
+    ['as one of the platform', { platform: true }, [400, [], []]],
+  ])(
+    'are those of now where a key was deleted and made again, %s, after the update has found it',
+    async (_, as, now) => {
+      const place = await app.arrange.aWorkspace();
+      const [asset, placeClient] = [await app.arrange.anAsset(place), await app.arrange.aClient(place)];
+      await app.arrange.aTagKey(place, 'again', { value: 'old' });
+      const { admin } = app.database;
+      await admin.query('BEGIN');
+      await admin.query('LOCK TABLE asset IN SHARE MODE');
+      const pending = placeClient.patch(path(asset.id), { tags: [{ key: 'again' }] });
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await admin.query('DELETE FROM tag_key WHERE workspace_id = $1', [place]);
+      await app.arrange.aTagKey(place, 'again', as);
+      await admin.query('COMMIT');
+      const { status } = await pending;
+      const { body } = await placeClient.get(path(asset.id));
+      expect([status, body['tags'], await rowsOf(asset.id)]).toEqual(now);
+    },
+  );
+
   it('400: refuse a key that is deleted while the update waits for it', async () => {
     const id = await anAsset();
     await app.arrange.aTagKey(workspace, 'going');

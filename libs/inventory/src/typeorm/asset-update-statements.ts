@@ -55,14 +55,18 @@ const UNTAG: Statement = {
        AND NOT tag_key.platform AND tag_key.key NOT IN ${WANTED_KEYS}`,
 };
 
-/** A key that went meanwhile leaves a row without one, which the table refuses: the update is then judged anew. */
+/**
+ * A key that went meanwhile, or went and came back as another one, leaves a row without one, which the table refuses: the
+ * update is then judged anew.
+ */
 const TAG: Statement = {
-  name: 'asset_tag_2',
+  name: 'asset_tag_3',
   text: `
     INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id)
     SELECT $1::uuid, asset.id, tag_key.id
-      FROM asset, ${WANTED_KEYS} AS wanted
+      FROM asset, jsonb_to_recordset($2::jsonb) AS wanted (key text, value text)
       LEFT JOIN tag_key ON tag_key.workspace_id = $1 AND md5(tag_key.key) = md5(wanted.key) AND tag_key.key = wanted.key
+           AND NOT tag_key.platform AND coalesce(tag_key.value, '') = wanted.value
      WHERE asset.workspace_id = $1 AND asset.public_id = $3::uuid
         ON CONFLICT DO NOTHING`,
 };
@@ -116,8 +120,12 @@ export function markStatement(workspaceId: WorkspaceId, patch: AssetPatch, ids: 
 
 /** Rows of asset_tag for the customer keys that the asset reads now. */
 export function tagStatements(workspaceId: WorkspaceId, { id, tags }: Asset): BoundStatement[] {
-  const keys = JSON.stringify(tags.filter(({ readOnly }) => !readOnly).map(({ key }) => key));
-  return [UNTAG, TAG].map((statement) => ({ ...statement, values: [workspaceId, keys, id] }));
+  const wanted = tags.filter(({ readOnly }) => !readOnly);
+  const keys = wanted.map(({ key }) => key);
+  return [
+    { ...UNTAG, values: [workspaceId, JSON.stringify(keys), id] },
+    { ...TAG, values: [workspaceId, JSON.stringify(wanted.map(({ key, value }) => ({ key, value }))), id] },
+  ];
 }
 
 /** The fields that a patch names, as asset.api_set has them; 0 where it names none. */
