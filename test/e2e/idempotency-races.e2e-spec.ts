@@ -37,21 +37,33 @@ describe.each([
     id: string,
     milliseconds: number | 'until done',
     work: () => Promise<Result>,
+    meanwhile: () => Promise<unknown> = () => Promise.resolve(),
   ): Promise<Result> => {
     const { admin } = first().database;
     await admin.query('BEGIN');
     await admin.query('SELECT 1 FROM asset WHERE public_id = $1 FOR UPDATE', [id]);
     const result = work();
     await (milliseconds === 'until done' ? result : delay(milliseconds));
+    await meanwhile();
     await admin.query('COMMIT');
     return result;
   };
-  const sendTo = (targets: readonly TestApp[], count: number, id: string, body: unknown, key: string) =>
+  const sendTo = (targets: readonly TestApp[], count: number, id: string, body: unknown, key: string, headers = {}) =>
     Promise.all(
       Array.from({ length: count }, (__, index) =>
-        (targets[index % targets.length] as TestApp).client(token).patch(path(id), body, { 'Idempotency-Key': key }),
+        (targets[index % targets.length] as TestApp)
+          .client(token)
+          .patch(path(id), body, { 'Idempotency-Key': key, ...headers }),
       ),
     );
+  const tally = (answers: readonly Answer[]): Record<string, number> => {
+    const counts: Record<string, number> = {};
+    for (const answer of answers) {
+      const kind = isReplay(answer) ? 'replayed' : String(answer.status);
+      counts[kind] = (counts[kind] ?? 0) + 1;
+    }
+    return counts;
+  };
 
   const connectionsInUse = async (condition = 'true'): Promise<number> => {
     const { admin } = first().database;
@@ -115,6 +127,50 @@ describe.each([
     const answers = await sendTo(replicas, 12, id, { description: 7 }, key);
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 400));
     expect((await client.patch(path(id), { description: 'x' }, { 'Idempotency-Key': key })).status).toBe(200);
+  });
+
+  it('refuses none of them for the version that one of them has changed', async () => {
+    const id = await anAsset();
+    const ifMatch = { 'If-Match': (await client.get(path(id))).headers.get('etag') as string };
+    const answers = await whileLocked(id, 200, () =>
+      sendTo(replicas, 15, id, { description: 'x' }, randomUUID(), ifMatch),
+    );
+    expect([tally(answers), await auditRows(id)]).toEqual([{ '200': 1, replayed: 14 }, 1]);
+  });
+
+  it('gives the turn of one that is not valid to one that is, wherever they wait', async () => {
+    const id = await anAsset();
+    const key = randomUUID();
+    const [valid] = await Promise.all([
+      sendTo(replicas, 6, id, { description: 'x' }, key),
+      sendTo(replicas, 6, id, { description: 7 }, key),
+    ]);
+    expect([tally(valid), await auditRows(id)]).toEqual([{ '200': 1, replayed: 5 }, 1]);
+  });
+
+  it('finds no asset for any of them where it is deleted while they wait, and leaves their key to others', async () => {
+    const [id, other] = [await anAsset(), await anAsset()];
+    const key = randomUUID();
+    const remove = () => first().database.admin.query('UPDATE asset SET visibility = 2 WHERE public_id = $1', [id]);
+    const answers = await whileLocked(id, 200, () => sendTo(replicas, 12, id, { description: 'x' }, key), remove);
+    expect([tally(answers), await auditRows(id)]).toEqual([{ '404': 12 }, 0]);
+    expect(tally(await sendTo(replicas, 3, other, { description: 'x' }, key))).toEqual({ '200': 1, replayed: 2 });
+  });
+
+  it('answers them though whoever sent the first has gone', async () => {
+    const id = await anAsset();
+    const key = randomUUID();
+    const leaving = new AbortController();
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', 'Idempotency-Key': key };
+    const init = { method: 'PATCH', headers, body: '{"description":"x"}', signal: leaving.signal };
+    const answers = await whileLocked(id, 'until done', async () => {
+      const gone = fetch(`${first().origin}${path(id)}`, init).catch(() => 'gone');
+      while ((await connectionsInUse(FOR_A_LOCK)) === 0) await delay(20);
+      leaving.abort();
+      await gone;
+      return { sent: sendTo(replicas, 6, id, { description: 'x' }, key) };
+    }).then(({ sent }) => sent);
+    expect([tally(answers), await auditRows(id)]).toEqual([{ replayed: 6 }, 1]);
   });
 
   it('lets one of two different requests with the key through, and refuses the other', async () => {
