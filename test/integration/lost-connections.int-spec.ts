@@ -108,6 +108,54 @@ describe('When connections to Postgres are lost,', () => {
     }
     expect([calls, await read(scope)]).toEqual([1, 0]);
   });
+
+  describe('a unit of work is over by its deadline and a moment', () => {
+    const gate = { statements: [statement('gate', 'SELECT 1')], judge: () => undefined };
+    afterEach(() => proxy.set('forward'));
+    const scope = aScope();
+    /** Milliseconds of one that has half a second, and fails. */
+    const duration = async (work: () => Promise<unknown>): Promise<number> => {
+      const since = performance.now();
+      const unit = database.unitOfWork(scope, work, { gate, deadline: since + 500 });
+      await expect(unit).rejects.toThrow();
+      return performance.now() - since;
+    };
+    const ask = (): Promise<unknown> => database.run(scope, [statement('one', 'SELECT 1')]);
+
+    it('when Postgres says nothing from its first statement on', async () => {
+      await read();
+      await proxy.set('blackhole');
+      expect(await duration(ask)).toBeLessThan(4_000);
+    });
+
+    it('when Postgres falls silent before the next one', async () => {
+      expect(
+        await duration(() =>
+          ask()
+            .then(() => proxy.set('blackhole'))
+            .then(ask),
+        ),
+      ).toBeLessThan(4_000);
+    });
+
+    it('when Postgres falls silent before what was refused is rolled back', async () => {
+      const refuse = (): Promise<never> => Promise.reject(new Error('refused by the domain'));
+      expect(
+        await duration(() =>
+          ask()
+            .then(() => proxy.set('blackhole'))
+            .then(refuse),
+        ),
+      ).toBeLessThan(4_000);
+    });
+
+    it('when others have every connection', async () => {
+      const pool = poolOf(dataSource);
+      const held = await Promise.all(Array.from({ length: POOL }, () => pool.connect()));
+      expect(await duration(ask)).toBeLessThan(1_800);
+      for (const client of held) client.release();
+    });
+  });
 });
 
 describe('A client that reads,', () => {

@@ -131,10 +131,10 @@ export class Database {
         const rolledBack = unit.rollback(error);
         if (error instanceof GateClosed) throw error;
         await rolledBack;
-        if (gate && unit.gateIsUnheard) await this.askAlone(scope, gate, deadline);
+        const isOver = (): boolean => deadline - performance.now() < SHORTEST_TRY_MS;
+        if (gate && unit.gateIsUnheard && !isOver()) await this.askAlone(scope, gate, deadline);
         const repeatable = REPEATABLE_SQLSTATES.has(String((error as { code?: unknown }).code));
-        const left = deadline - performance.now();
-        if (!repeatable || repeats === MAX_REPEATS || left < SHORTEST_TRY_MS) throw error;
+        if (!repeatable || repeats === MAX_REPEATS || isOver()) throw error;
         await delay(Math.random() * 20 * (repeats + 1));
       }
     }

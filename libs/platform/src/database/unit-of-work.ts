@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import { connectBefore } from './connect-before';
 import type { Permits } from './permits';
 import { type BoundStatement, PipelinedStatements, type TextRow } from './pipelined-statements';
 
@@ -7,6 +8,10 @@ const COMMIT: BoundStatement = { name: 'commit', text: 'COMMIT', values: [] };
 
 /** For a connection as for a lock: see data-source.ts. */
 const PATIENCE_MS = 2_000;
+/** Beyond the deadline, for what Postgres says by itself when its own clock ends a wait. */
+const GRACE_MS = 500;
+/** However little is left, opening a connection takes this long. */
+const SHORTEST_CONNECT_MS = 200;
 const SET_LOCK_TIMEOUT = { name: 'set_lock_timeout', text: `SELECT set_config('lock_timeout', $1, true)` };
 
 /**
@@ -107,7 +112,9 @@ export class UnitOfWork {
     // Which of a failed batch's statements the server still has prepared is not known: the connection is given up.
     let spoilt = this.failed;
     // After a refusal locks are given back before anybody is told; of a connection that is silent nothing is awaited.
-    if (!this.failed || answered(cause)) await client.query('ROLLBACK').catch(() => (spoilt = true));
+    const left = Math.max(GRACE_MS, Math.ceil(this.deadline - performance.now()));
+    const rollback = { text: 'ROLLBACK', query_timeout: Math.min(left, PATIENCE_MS) };
+    if (!this.failed || answered(cause)) await client.query(rollback).catch(() => (spoilt = true));
     this.giveBack(client, spoilt);
   }
 
@@ -130,7 +137,8 @@ export class UnitOfWork {
     const asked = gate?.statements ?? [];
     let rows: TextRow[][];
     try {
-      rows = await PipelinedStatements.run(this.client, [...opening, ...asked, ...statements]);
+      const batch = [...opening, ...asked, ...statements];
+      rows = await PipelinedStatements.run(this.client, batch, this.deadline + GRACE_MS);
     } catch (error) {
       this.failed = true;
       throw error;
@@ -154,7 +162,8 @@ export class UnitOfWork {
   private async connect(): Promise<PoolClient> {
     try {
       await this.permits.acquire(Math.min(PATIENCE_MS, Math.max(0, this.deadline - performance.now())));
-      return await this.pool.connect().catch((error: unknown) => {
+      const soon = performance.now() + SHORTEST_CONNECT_MS;
+      return await connectBefore(this.pool, Math.max(this.deadline, soon)).catch((error: unknown) => {
         this.permits.release();
         throw error;
       });

@@ -110,7 +110,7 @@ export class Idempotency {
         if (performance.now() >= deadline) throw new IdempotencyInProgress();
         // Nearly always there is no other, and then Redis is not asked.
         release ??= await this.lease.take(request);
-        await delay((release ? 10 : 150) + Math.random() * 30);
+        await delay(Math.min((release ? 10 : 150) + Math.random() * 30, Math.max(0, deadline - performance.now())));
       }
     } finally {
       release?.();
