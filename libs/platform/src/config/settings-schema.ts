@@ -5,7 +5,8 @@ import { type RedisUrlInvalid, parseRedisUrl } from '../redis/redis-address';
 
 const wholeNumberBetween = (least: number, most: number) => {
   const error = `must be a whole number from ${least} to ${most}`;
-  return z.coerce.number({ error }).int({ error }).min(least, { error }).max(most, { error });
+  const number = z.number().min(least, { error }).max(most, { error });
+  return z.string().trim().regex(/^\d+$/, { error, abort: true }).transform(Number).pipe(number);
 };
 const oneOf = <const Values extends readonly [string, ...string[]]>(...values: Values) =>
   z.enum(values, { error: `must be one of ${values.join(', ')}` });
@@ -69,61 +70,61 @@ function isProxy(text: string): boolean {
 }
 
 /** Every setting of the service with its default. `npm run settings` writes docs/settings.md from it. */
-export const settingsSchema = z
-  .object({
-    NODE_ENV: oneOf('production', 'development', 'test').default('development'),
-    PORT: port.default(3000),
-    HOST: z.string().min(1).default('127.0.0.1'),
-    MANAGEMENT_PORT: port.default(9090),
-    MANAGEMENT_HOST: z.string().min(1).default('127.0.0.1'),
-    BASE_URL: baseUrl.optional(),
-    DATABASE_URL: postgresUrl,
-    MIGRATION_DATABASE_URL: postgresUrl.optional(),
-    DATABASE_POOL_SIZE: wholeNumber.default(10),
-    DATABASE_REPLICA_URLS: replicaUrls,
-    DATABASE_PREPARED_STATEMENTS: oneOf('on', 'off').default('on'),
-    REDIS_URL: redisUrl.optional(),
-    IDEMPOTENCY_TTL_SECONDS: wholeNumber.default(86_400),
-    TOKEN_AUDIENCE: z.string().min(1).optional(),
-    ACCESS_TOKEN_TTL_SECONDS: wholeNumber.default(3600),
-    SIGNING_KEYS_DIR: path.optional(),
-    CURSOR_KEYS_FILE: path.optional(),
-    SECRET_PEPPER_FILE: path.optional(),
-    AUDIT_KEY_FILE: path.optional(),
-    RATE_LIMIT_TOKEN: rateLimit('5/10'),
-    RATE_LIMIT_READ: rateLimit('50/100'),
-    RATE_LIMIT_WRITE: rateLimit('20/40'),
-    REPLICAS: wholeNumber.default(1),
-    TRUST_PROXY: proxies,
-    LOCAL_DIR: path.default('.local'),
-    LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
-    LOG_FORMAT: oneOf('json', 'pretty').default('json'),
-    OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
-    OTEL_SDK_DISABLED: z
-      .stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' })
-      .default(false),
-    // The libraries of OpenTelemetry read those that follow by themselves.
-    OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
-    OTEL_SERVICE_NAME: z.string().optional(),
-    OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
-    OTEL_TRACES_SAMPLER: oneOf(...SAMPLERS).optional(),
-    OTEL_TRACES_SAMPLER_ARG: z.coerce.number(RATIO).min(0, RATIO).max(1, RATIO).optional(),
-  })
-  .superRefine((settings, context) => {
-    // Another role may be one that row-level security does not hold; that of DATABASE_URL is looked at.
-    const role = roleOf(settings.DATABASE_URL);
-    if (settings.DATABASE_REPLICA_URLS.some((url) => ![role, null].includes(roleOf(url)))) {
-      const message = 'must connect as the role of DATABASE_URL';
-      context.addIssue({ code: 'custom', path: ['DATABASE_REPLICA_URLS'], message });
-    }
-    if (settings.NODE_ENV !== 'production') return;
-    for (const name of ['SIGNING_KEYS_DIR', 'CURSOR_KEYS_FILE', 'SECRET_PEPPER_FILE', 'AUDIT_KEY_FILE'] as const) {
-      if (settings[name] === undefined) {
-        context.addIssue({
-          code: 'custom',
-          path: [name],
-          message: 'is required when NODE_ENV=production (admin keys init makes the keys)',
-        });
-      }
-    }
-  });
+export const settingsSchema = z.object({
+  NODE_ENV: oneOf('production', 'development', 'test').default('development'),
+  PORT: port.default(3000),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  MANAGEMENT_PORT: port.default(9090),
+  MANAGEMENT_HOST: z.string().min(1).default('127.0.0.1'),
+  BASE_URL: baseUrl.optional(),
+  DATABASE_URL: postgresUrl,
+  MIGRATION_DATABASE_URL: postgresUrl.optional(),
+  DATABASE_POOL_SIZE: wholeNumber.default(10),
+  DATABASE_REPLICA_URLS: replicaUrls,
+  DATABASE_PREPARED_STATEMENTS: oneOf('on', 'off').default('on'),
+  REDIS_URL: redisUrl.optional(),
+  IDEMPOTENCY_TTL_SECONDS: wholeNumber.default(86_400),
+  TOKEN_AUDIENCE: z.string().min(1).optional(),
+  ACCESS_TOKEN_TTL_SECONDS: wholeNumber.default(3600),
+  SIGNING_KEYS_DIR: path.optional(),
+  CURSOR_KEYS_FILE: path.optional(),
+  SECRET_PEPPER_FILE: path.optional(),
+  AUDIT_KEY_FILE: path.optional(),
+  RATE_LIMIT_TOKEN: rateLimit('5/10'),
+  RATE_LIMIT_READ: rateLimit('50/100'),
+  RATE_LIMIT_WRITE: rateLimit('20/40'),
+  REPLICAS: wholeNumber.default(1),
+  TRUST_PROXY: proxies,
+  LOCAL_DIR: path.default('.local'),
+  LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
+  LOG_FORMAT: oneOf('json', 'pretty').default('json'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_SDK_DISABLED: z
+    .stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' })
+    .default(false),
+  // The libraries of OpenTelemetry read those that follow by themselves.
+  OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
+  OTEL_SERVICE_NAME: z.string().optional(),
+  OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
+  OTEL_TRACES_SAMPLER: oneOf(...SAMPLERS).optional(),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number(RATIO).min(0, RATIO).max(1, RATIO).optional(),
+});
+
+const KEY_SETTINGS = ['SIGNING_KEYS_DIR', 'CURSOR_KEYS_FILE', 'SECRET_PEPPER_FILE', 'AUDIT_KEY_FILE'] as const;
+
+/** What settings are at fault beside one another, told whatever else is at fault, as the schema's own refinements are not. */
+export function faultsBetween(given: Readonly<Record<string, string>>): string[] {
+  const faults: string[] = [];
+  // Another role may be one that row-level security does not hold; that of DATABASE_URL is looked at.
+  const { data: url } = postgresUrl.safeParse(given['DATABASE_URL']);
+  const { data: replicas = [] } = replicaUrls.safeParse(given['DATABASE_REPLICA_URLS']);
+  if (url !== undefined && replicas.some((replica) => ![roleOf(url), null].includes(roleOf(replica)))) {
+    faults.push('DATABASE_REPLICA_URLS must connect as the role of DATABASE_URL');
+  }
+  if (given['NODE_ENV'] !== 'production') return faults;
+  const missing = KEY_SETTINGS.filter((name) => given[name] === undefined);
+  return [
+    ...faults,
+    ...missing.map((name) => `${name} is required when NODE_ENV=production (admin keys init makes the keys)`),
+  ];
+}

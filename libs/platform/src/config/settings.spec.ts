@@ -100,6 +100,21 @@ describe('Settings', () => {
     expect(faultsOf({ DATABASE_URL, NODE_ENV: 'production', ...keys })).toEqual([]);
   });
 
+  it('demand keys in production also where something else is at fault', () => {
+    expect(faultsOf({ NODE_ENV: 'production', PORT: 'x' }).map((fault) => fault.split(' ')[0])).toEqual([
+      ...['PORT', 'DATABASE_URL', 'SIGNING_KEYS_DIR', 'CURSOR_KEYS_FILE', 'SECRET_PEPPER_FILE', 'AUDIT_KEY_FILE'],
+    ]);
+    const otherRole = { DATABASE_URL, DATABASE_REPLICA_URLS: 'postgres://postgres:x@one/compliance' };
+    expect(faultsOf({ ...otherRole, REPLICAS: '0' })).toHaveLength(2);
+  });
+
+  it('take whole numbers written in digits alone', () => {
+    expect(loadSettings({ DATABASE_URL, PORT: ' 8080 ' }).port).toBe(8080);
+    for (const PORT of [' ', '1e3', '0x50', '+80', '-80', '80.0', '8 0', '99999999999999999999']) {
+      expect(faultsOf({ DATABASE_URL, PORT })).toEqual(['PORT must be a whole number from 0 to 65535']);
+    }
+  });
+
   it('switch the management server off with port 0', () => {
     expect(loadSettings({ DATABASE_URL, MANAGEMENT_PORT: '0' }).managementPort).toBeNull();
   });

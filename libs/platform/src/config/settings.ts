@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { RateLimits } from '#libs/kernel';
-import { settingsSchema } from './settings-schema';
+import { faultsBetween, settingsSchema } from './settings-schema';
 
 /** Settings that may be given as `<NAME>_FILE`, the path of a file that holds the value. */
 const SECRET_SETTINGS = ['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'MIGRATION_DATABASE_URL', 'REDIS_URL'] as const;
@@ -71,6 +71,7 @@ export function loadSettings(environment: Readonly<Record<string, string | undef
     const missing = name !== '' && given[name] === undefined && issue.code !== 'custom';
     faults.push(`${name} ${missing ? 'is required' : issue.message}`);
   }
+  faults.push(...faultsBetween(given));
   if (!parsed.success || faults.length > 0) throw new SettingsInvalid(faults);
 
   const settings = parsed.data;
