@@ -196,11 +196,11 @@ describe('Imported records', () => {
       Buffer.from(`${JSON.stringify({ categoryKey: 'CLOUD', externalId: 'x', name: '', colour: 'red' })}\n`),
       Buffer.from(`${'x'.repeat(1_100_000)}\n`),
       Buffer.from(`${JSON.stringify({ ...BUCKET, tags: [{ key: 'nope' }] })}\n`),
-      Buffer.from(JSON.stringify(RECORDS)),
+      Buffer.from(`${JSON.stringify(RECORDS)}\n[2]`),
     ]);
     const report = await setting.run(setting.file(content), { onError: (error) => told.push(error) });
-    expect(report).toMatchObject({ read: 8, created: 2, failed: 6 });
-    expect([...report.errors].sort((a, b) => a.line - b.line)).toEqual([
+    expect(report).toMatchObject({ read: 9, created: 2, failed: 7 });
+    expect(report.errors).toEqual([
       { line: 3, reason: 'The line is not JSON.' },
       { line: 4, reason: 'The record is not an object.' },
       { line: 5, reason: 'The line is not UTF-8.' },
@@ -212,8 +212,10 @@ describe('Imported records', () => {
       },
       { line: 7, reason: 'The line is longer than 1048576 bytes.' },
       { line: 8, reason: 'tags: the key "nope" does not exist in the workspace.' },
+      { line: 10, reason: 'The record is not an object.' },
     ]);
-    expect(told).toEqual(report.errors);
+    // Told as they are found: what only the database can say comes later.
+    expect([...told].sort((a, b) => a.line - b.line)).toEqual(report.errors);
   });
 
   it('makes unknown tag keys as keys of the platform only when told to', async () => {
@@ -238,6 +240,16 @@ describe('Imported records', () => {
       'ﬀ',
       '😀',
     ]);
+  });
+
+  it('gives a tag of the platform the value of its key where the record has none', async () => {
+    await setting.tagKeys.create(setting.here, { key: 'aws:account', value: 'main', platform: true });
+    await setting.importAll({ ...PRINTER, tags: [{ key: 'aws:account' }, { key: 'aws:stack', value: '' }] });
+    expect((await setting.asset('c-1'))['tags']).toEqual([
+      { key: 'aws:account', value: 'main', readOnly: true },
+      { key: 'aws:stack', value: '', readOnly: true },
+    ]);
+    expect((await setting.rowsOf('asset_tag')).map(({ value }) => value).sort()).toEqual(['', 'main']);
   });
 
   it('deletes a tag key from the assets that carry it', async () => {

@@ -78,7 +78,7 @@ class ImportRun {
   private readonly idsOfBatch = new Set<string>();
   private merging: Promise<void> = Promise.resolve();
   private readonly counts = { read: 0, created: 0, updated: 0, unchanged: 0, hidden: 0, failed: 0 };
-  private readonly errors: ImportError[] = [];
+  private readonly errors: { readonly place: number; readonly error: ImportError }[] = [];
   private readonly spared: string[] = [];
   /** A line of which not even the external id could be read: what is missing is not known then. */
   private unreadable = false;
@@ -110,7 +110,12 @@ class ImportRun {
       this.counts.hidden = await this.session.hideMissing();
     }
     this.onRead(this.counts.read);
-    return { ...this.counts, errors: this.errors, dryRun: this.options.dryRun };
+    return { ...this.counts, errors: this.errorsByLine(), dryRun: this.options.dryRun };
+  }
+
+  /** What only the database can say of a line is found after what stands in the lines that follow. */
+  private errorsByLine(): ImportError[] {
+    return this.errors.sort((one, other) => one.place - other.place).map(({ error }) => error);
   }
 
   /** The record of a line, or null for a bad line, which is reported. */
@@ -170,7 +175,7 @@ class ImportRun {
     const line = place % LINES_PER_FILE;
     const file = this.options.files[Math.floor(place / LINES_PER_FILE)];
     const error = this.options.files.length > 1 && file !== undefined ? { file, line, reason } : { line, reason };
-    if (this.errors.length < REPORTED_ERRORS) this.errors.push(error);
+    if (this.errors.length < REPORTED_ERRORS) this.errors.push({ place, error });
     this.options.onError?.(error);
   }
 }

@@ -1,7 +1,7 @@
 /** A key that tags of the workspace may have. */
 export interface TagKey {
   readonly key: string;
-  /** What every asset with a customer key reads; null when it has none. Platform tags have a value per asset. */
+  /** What every asset with a customer key reads; null when it has none. Platform tags have one per asset, or this. */
   readonly value: string | null;
   /** Managed by the platform: clients cannot write tags of this key. */
   readonly platform: boolean;

@@ -88,9 +88,9 @@ function renderTags({ tags }: ImportRecord, tagKeys: ReadonlyMap<string, KnownTa
   for (const { key, value } of sorted) {
     const tagKey = tagKeys.get(key);
     if (!tagKey) throw new Error('A tag key was not looked up.');
-    // A customer tag has its key's own value, whatever the record says.
-    const own = tagKey.platform ? value : null;
-    const shown = (tagKey.platform ? value : tagKey.value) ?? '';
+    // A customer tag has its key's own value, whatever the record says; one of the platform where the record has none.
+    const own = tagKey.platform ? (value ?? tagKey.value) : null;
+    const shown = own ?? tagKey.value ?? '';
     const comma = rendered === '' ? '' : ',';
     rendered += `${comma}{"key":${JSON.stringify(key)},"value":${JSON.stringify(shown)},"readOnly":${tagKey.platform}}`;
     keyIds += comma + tagKey.id;
