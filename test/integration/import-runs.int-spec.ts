@@ -44,6 +44,11 @@ describe('Runs of an import', () => {
     expect(report).toMatchObject({ read: 3, created: 2, failed: 1, errors: [{ file: plain, line: 2 }] });
   });
 
+  it('tells CSV and gzip by the end of the name, in either case', async () => {
+    const zipped = setting.file(gzipSync('categoryKey,externalId,name\nCUSTOM,c-1,Printer'), 'C.CSV.GZ');
+    expect(await setting.run(zipped)).toMatchObject({ read: 1, created: 1, failed: 0 });
+  });
+
   it('writes nothing in a dry run, yet tells exactly what would happen', async () => {
     await setting.importAll(EMPLOYEE, PRINTER);
     const before = await setting.everything();

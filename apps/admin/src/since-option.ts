@@ -8,9 +8,15 @@ const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?
 /** The point in time that an option names, in milliseconds since 1970: a time of ISO 8601, or how long ago. */
 export function parseSince(value: string, _before?: unknown, now = Date.now()): number {
   if (DURATION.test(value)) return now - parseDuration(value) * 1_000;
-  const time = TIME.test(value) ? Date.parse(value) : NaN;
+  const time = TIME.test(value) && hasDay(value.slice(0, 10)) ? Date.parse(value) : NaN;
   if (!Number.isNaN(time)) return time;
   throw new InvalidArgumentError(
     'A time is written 2026-01-31 or 2026-01-31T08:00:00Z, a duration 30s, 15m, 24h or 7d.',
   );
+}
+
+/** Date takes 30 February for 2 March. */
+function hasDay(date: string): boolean {
+  const midnight = new Date(`${date}T00:00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date);
 }

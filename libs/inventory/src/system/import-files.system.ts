@@ -9,7 +9,7 @@ import { ndjsonLines } from './ndjson-lines';
 
 type OnBytes = (bytes: Omit<ImportProgress, 'read'>) => void;
 
-/** NDJSON, or CSV where the name ends in `.csv`; either may be gzipped (`.gz`). `-` is NDJSON on standard input. */
+/** NDJSON, or CSV where the name ends in `.csv`, in either case; either may be gzipped (`.gz`). `-` is NDJSON on standard input. */
 @Injectable()
 export class ImportFilesSystem extends ImportFiles {
   async *read(files: readonly string[], onBytes: OnBytes): AsyncIterable<readonly InputLine[]> {
@@ -20,10 +20,10 @@ export class ImportFilesSystem extends ImportFiles {
     for (const [fileIndex, file] of files.entries()) {
       const bytes: Readable = file === '-' ? process.stdin : createReadStream(file);
       bytes.on('data', (chunk: Buffer) => onBytes({ bytesRead: (bytesRead += chunk.length), bytesTotal }));
-      const content = file.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes;
+      const content = /\.gz$/i.test(file) ? bytes.pipe(createGunzip()) : bytes;
       // `pipe` passes no errors on: a file that vanishes half way must fail the import, not end it early.
       bytes.on('error', (error) => content.destroy(error));
-      yield* /\.csv(\.gz)?$/.test(file) ? csvLines(content, fileIndex) : ndjsonLines(content, fileIndex);
+      yield* /\.csv(\.gz)?$/i.test(file) ? csvLines(content, fileIndex) : ndjsonLines(content, fileIndex);
     }
   }
 }
