@@ -209,4 +209,23 @@ describe('Keys that two replicas share', () => {
         `It names ${spoiled}.\n`,
     );
   });
+
+  it('that are not there keep a replica from starting in production, which names the setting of each', async () => {
+    const missing = join(directory, 'missing');
+    const replica = new ApiProcess({
+      NODE_ENV: 'production',
+      SIGNING_KEYS_DIR: missing,
+      CURSOR_KEYS_FILE: cursorKeysFile,
+      SECRET_PEPPER_FILE: missing,
+      AUDIT_KEY_FILE: missing,
+      DATABASE_URL: app.database.databaseUrl,
+      PORT: String(await freePort()),
+      MANAGEMENT_PORT: '0',
+    });
+    expect(await replica.exitCode()).toBe(1);
+    const said = ['SIGNING_KEYS_DIR', 'SECRET_PEPPER_FILE', 'AUDIT_KEY_FILE'].map(
+      (name) => `  - ${name} names ${missing}, which does not exist; run: admin keys init\n`,
+    );
+    expect(replica.errors).toBe(`The settings are not valid:\n${said.join('')}`);
+  });
 });

@@ -1,7 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { makeMissingKeys } from '#libs/auth';
-import { ApiServerAdapter, ProcessLogger, type Settings, createLog } from '#libs/platform';
+import { ApiServerAdapter, ProcessLogger, type Settings, assertKeysReadable, createLog } from '#libs/platform';
 import type { Logger } from 'pino';
 import { serveApiDocument } from './api-document';
 import { AppModule } from './app.module';
@@ -17,6 +17,7 @@ export interface AppOptions {
 export async function createApp(settings: Settings, options: AppOptions = {}): Promise<NestExpressApplication> {
   const log = options.log ?? createLog({ level: settings.logLevel, format: settings.logFormat });
   if (!settings.production) await makeMissingKeys(settings);
+  assertKeysReadable(settings);
   const app = await NestFactory.create<NestExpressApplication>(
     AppModule.forRoot(settings),
     new ApiServerAdapter(settings.baseUrl),

@@ -52,7 +52,7 @@ export const SETTING_MEANINGS: Readonly<Record<keyof typeof settingsSchema.shape
     derivedDefault: '`LOCAL_DIR/keys/cursor.json`',
   },
   SECRET_PEPPER_FILE: {
-    meaning: 'key of the digests of client secrets; required when `NODE_ENV=production`',
+    meaning: 'key of the digests of client secrets, at least 16 bytes; required when `NODE_ENV=production`',
     derivedDefault: '`LOCAL_DIR/keys/pepper`',
   },
   AUDIT_KEY_FILE: {
