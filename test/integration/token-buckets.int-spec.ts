@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import type { RateLimit } from '#libs/kernel';
-import { chargeBucket } from '../../libs/platform/src/throttling/bucket';
+import { chargeBucket, toCharge } from '../../libs/platform/src/throttling/bucket';
 import { CHARGE, SPEND } from '../../libs/platform/src/throttling/charge-script';
 import { LocalBuckets } from '../../libs/platform/src/throttling/local-buckets';
 import { intervalOf } from '../../libs/platform/src/throttling/rate-limit';
-import { type ChargeReply, bucketField, chargeOf, clientKey } from '../../libs/platform/src/throttling/token-buckets';
+import { type ChargeReply, bucketField, clientKey } from '../../libs/platform/src/throttling/token-buckets';
 
 const SECOND = 1_000_000;
+const chargeOf = ([allowed, spare, toFull]: ChargeReply, limit: RateLimit) =>
+  toCharge(limit, allowed === 1, spare, toFull);
 const START = 1_780_000_000 * SECOND;
 const READ: RateLimit = { perMinute: 50, burst: 100 };
 
@@ -51,6 +53,11 @@ describe('A token bucket', () => {
       const args = [now, bucketField('read'), intervalOf(limit), limit.burst];
       return chargeOf((await CHARGE.run(redis, [clientKey(owner)], args)) as ChargeReply, limit);
     };
+  };
+  const spend = async (owner: string, now: number, spent: number, limit: RateLimit) => {
+    const args = [now, bucketField('read'), spent, intervalOf(limit), limit.burst];
+    await SPEND.run(redis, [clientKey(owner)], args);
+    return true;
   };
   const inMemory = (limit: RateLimit) => {
     let fullAt: number | null = null;
@@ -175,10 +182,7 @@ describe('A token bucket', () => {
     };
     const tellAll = async (heard: boolean): Promise<void> => {
       for (const process of processes) {
-        await process.tellSpent(async (key, microseconds, capacity) => {
-          if (heard) await SPEND.run(redis, [clientKey(key)], [now, bucketField('read'), microseconds, capacity]);
-          return heard;
-        });
+        await process.tellSpent(async (key, spent) => heard && spend(key, now, spent, limit));
       }
     };
     for (const process of processes) {
@@ -196,27 +200,19 @@ describe('A token bucket', () => {
     expect(await remaining()).toBe(30 - 18 - 4);
   });
 
-  it('in Redis has a token for who waits as a process said, also where more than the bucket holds was spent', async () => {
-    const [owner, limit, replicas] = [randomUUID(), { perMinute: 60, burst: 30 }, 3];
-    let now = START;
-    const chargeInRedis = async () => {
+  it('in Redis keeps its next token where it was, however much was spent elsewhere', async () => {
+    const [owner, limit] = [randomUUID(), { perMinute: 60, burst: 3 }];
+    const chargeInRedis = async (now: number) => {
       const args = [now, bucketField('read'), intervalOf(limit), limit.burst];
       return chargeOf((await CHARGE.run(redis, [clientKey(owner)], args)) as ChargeReply, limit);
     };
-    while ((await chargeInRedis()).allowed);
-    const processes = Array.from({ length: replicas }, () => new LocalBuckets(10, () => now));
-    const waits = processes.map((process) => {
-      while (process.charge(owner, limit, replicas).allowed);
-      return process.charge(owner, limit, replicas).retryAfterSeconds;
-    });
-    for (const process of processes) {
-      await process.tellSpent(async (key, microseconds, capacity) => {
-        await SPEND.run(redis, [clientKey(key)], [now, bucketField('read'), microseconds, capacity]);
-        return true;
-      });
-    }
-    now += Math.max(...waits) * SECOND;
-    expect(await chargeInRedis()).toMatchObject({ allowed: true, remaining: 2 });
+    while ((await chargeInRedis(START)).allowed);
+    for (const seconds of [0, 0.5, 0.9]) await spend(owner, START + seconds * SECOND, 9 * SECOND, limit);
+    expect((await chargeInRedis(START + SECOND)).allowed).toBe(true);
+    // Three tokens are there, and one stays.
+    const later = START + 60 * SECOND;
+    await spend(owner, later, 9 * SECOND, limit);
+    expect([(await chargeInRedis(later)).allowed, (await chargeInRedis(later)).allowed]).toEqual([true, false]);
   });
 
   it('of the process count whole tokens at any moment of the clock', () => {

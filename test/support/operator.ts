@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { DataSource } from 'typeorm';
 import { ApplicationsService } from '#libs/auth';
-import { Database, RedisServer } from '#libs/platform';
+import { Database, RedisServer, TokenBuckets } from '#libs/platform';
 import { GrantCopiesRedis } from '../../libs/auth/src/redis/grant-copies.redis';
 import { ClientSecretsSystem } from '../../libs/auth/src/system/client-secrets.system';
 import { ApplicationRepositoryTypeorm } from '../../libs/auth/src/typeorm/application-repository.typeorm';
@@ -23,7 +23,7 @@ export async function openOperator({ database, settings }: TestApp): Promise<Tes
     applications: new ApplicationsService(
       new ApplicationRepositoryTypeorm(new Database(dataSource)),
       new ClientSecretsSystem(readFileSync(settings.secretPepperFile)),
-      new GrantCopiesRedis(redis, settings, true),
+      new GrantCopiesRedis(redis, settings, new TokenBuckets(redis, settings), true),
     ),
     close: async () => {
       redis.onApplicationShutdown();

@@ -88,5 +88,5 @@ export { CHARGE_LUA, NOW_LUA } from './throttling/charge-script';
 export { intervalOf, rateClassOf } from './throttling/rate-limit';
 export { setRateLimitHeaders } from './throttling/rate-limit-headers';
 export { RateLimitGuard } from './throttling/rate-limit.guard';
-export { type ChargeReply, TokenBuckets, bucketField, chargeOf, clientKey } from './throttling/token-buckets';
+export { type ChargeReply, TokenBuckets, bucketField, clientKey } from './throttling/token-buckets';
 export { sourceOf } from './http/source-address';

@@ -14,8 +14,8 @@ import {
   type RecentWrites,
   type RedisServer,
   type Settings,
+  type TokenBuckets,
   bucketField,
-  chargeOf,
   clientKey,
   intervalOf,
 } from '#libs/platform';
@@ -41,6 +41,7 @@ export class GrantCopiesRedis extends GrantCopies {
   constructor(
     private readonly redis: RedisServer,
     private readonly settings: Settings,
+    private readonly buckets: TokenBuckets,
     /** Whether other processes may keep copies in a Redis that this one does not know. */
     private readonly copiesElsewhere: boolean,
     /** Null where nobody reads for clients. */
@@ -76,7 +77,7 @@ export class GrantCopiesRedis extends GrantCopies {
       kind: 'current',
       freshness,
       grant,
-      charge: charge ? chargeOf(charge, this.limitOf(grant, rateClass)) : null,
+      charge: charge ? this.buckets.charged(clientId, rateClass, this.limitOf(grant, rateClass), charge) : null,
     };
   }
 
@@ -89,7 +90,8 @@ export class GrantCopiesRedis extends GrantCopies {
       ...(limit && rateClass ? [bucketField(rateClass), intervalOf(limit), limit.burst] : []),
     ];
     const reply = await this.redis.attempt((redis) => KEEP_GRANT.run(redis, [clientKey(grant.clientId)], args));
-    return reply && limit ? chargeOf(reply as ChargeReply, limit) : null;
+    if (!reply || !limit || !rateClass) return null;
+    return this.buckets.charged(grant.clientId, rateClass, limit, reply as ChargeReply);
   }
 
   async forget(clientId: string): Promise<void> {

@@ -43,14 +43,17 @@ export const CHARGE = new RedisScript(`
   return charge(ARGV[2], now, tonumber(ARGV[3]), tonumber(ARGV[4]))`);
 
 /**
- * Takes what was spent elsewhere. KEYS: the hash. ARGV: the time or nothing, the field, microseconds' worth of tokens, and
- * of all that a bucket holds. More than that empties it and no more: what comes back counts from now on.
+ * Takes what was spent elsewhere. KEYS: the hash. ARGV: the time or nothing, the field, microseconds' worth of tokens,
+ * microseconds between tokens, tokens of a full bucket. The next token stays where it is, now or at its moment: a client
+ * may have been told to come back for it.
  */
 export const SPEND = new RedisScript(`
   ${NOW_LUA}
   ${CHARGE_LUA}
-  local before = math.max(tonumber(redis.call('HGET', KEYS[1], ARGV[2])) or now, now)
-  local fullAt = math.min(before + tonumber(ARGV[3]), now + tonumber(ARGV[4]))
+  local interval, burst = tonumber(ARGV[4]), tonumber(ARGV[5])
+  local emptyAt = now + interval * burst
+  local before = math.min(math.max(tonumber(redis.call('HGET', KEYS[1], ARGV[2])) or now, now), emptyAt)
+  local fullAt = math.min(before + tonumber(ARGV[3]), math.max(before, emptyAt - interval))
   redis.call('HSET', KEYS[1], ARGV[2], string.format('%.0f', fullAt))
   expireAfter(now, fullAt)
   return 1`);

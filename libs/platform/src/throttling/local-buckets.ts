@@ -5,18 +5,25 @@ import { microsecondsToFill, intervalOf, shareOf } from './rate-limit';
 /** So many buckets are remembered at most: some megabytes. */
 const MOST_BUCKETS = 50_000;
 
-/** Microseconds. */
 interface LocalBucket {
-  fullAt: number;
-  /** What was spent up to here has been told. */
-  toldTo: number;
-  /** How much of the whole limit's time a share's time is. */
-  worth: number;
-  /** What a bucket of the whole limit holds. */
-  capacity: number;
+  /** Of this process' share, in microseconds. */
+  readonly fullAt: number;
+  /** What was spent up to here Redis knows, or has been told. */
+  readonly knownTo: number;
+  readonly limit: RateLimit;
+  readonly replicas: number;
 }
 
-/** Buckets of this process alone, for while there is no Redis. The one that was charged longest ago is forgotten first. */
+/** What Redis says of a bucket: microseconds' worth of the tokens that are left, and of those that are missing. */
+export interface SharedBucket {
+  readonly spare: number;
+  readonly toFull: number;
+}
+
+/**
+ * Buckets of this process alone, for while there is no Redis. They begin as Redis said last that they are, and full where
+ * it said nothing. The one that was heard of or charged longest ago is forgotten first.
+ */
 export class LocalBuckets {
   private readonly buckets = new Map<string, LocalBucket>();
 
@@ -34,31 +41,53 @@ export class LocalBuckets {
     const share = shareOf(limit, replicas);
     const known = this.buckets.get(key);
     const { fullAt, charge } = chargeBucket(known?.fullAt ?? null, this.microseconds(), share);
-    // Put in anew, so that the order of the map is that of the last charge.
-    this.buckets.delete(key);
-    const [worth, capacity] = [intervalOf(limit) / intervalOf(share), microsecondsToFill(limit)];
-    this.buckets.set(key, Object.assign(known ?? { toldTo: 0 }, { fullAt, worth, capacity }));
-    if (this.buckets.size > this.most) {
-      const [oldest] = this.buckets.keys();
-      if (oldest !== undefined) this.buckets.delete(oldest);
-    }
-    return { ...charge, limit: limit.burst, windowSeconds: Math.ceil(capacity / 1_000_000) };
+    this.remember(key, { fullAt, knownTo: known?.knownTo ?? 0, limit, replicas });
+    return { ...charge, limit: limit.burst, windowSeconds: Math.ceil(microsecondsToFill(limit) / 1_000_000) };
   }
 
   /**
-   * Tells what was spent of each bucket and has not come back, and what a bucket of the whole limit holds, as time of that
-   * limit in microseconds, the latest charged first. What was told is not told again; ends when `tell` says that it was
-   * not heard.
+   * Redis said this of a bucket just now. A share of it is as full as the whole is, and has a token when the whole has
+   * one: whoever was told to wait for that finds it here too. What was spent here and not told yet counts on.
    */
-  async tellSpent(tell: (key: string, microseconds: number, capacity: number) => Promise<boolean>): Promise<void> {
-    for (const [key, bucket] of [...this.buckets].reverse()) {
-      const { fullAt, toldTo, worth, capacity } = bucket;
-      const spent = Math.floor((fullAt - Math.max(toldTo, this.microseconds())) * worth);
+  learn(key: string, limit: RateLimit, replicas: number, { spare, toFull }: SharedBucket): void {
+    const now = this.microseconds();
+    const known = this.buckets.get(key);
+    if (known && known.fullAt > Math.max(known.knownTo, now)) return;
+    const share = shareOf(limit, replicas);
+    const [interval, capacity] = [intervalOf(share), microsecondsToFill(share)];
+    const toNext = Math.max(0, intervalOf(limit) - spare);
+    const asFull = Math.floor((toFull * capacity) / microsecondsToFill(limit));
+    const fullAt = now + Math.min(asFull, capacity - interval + toNext);
+    this.remember(key, { fullAt, knownTo: fullAt, limit, replicas });
+  }
+
+  /**
+   * Tells what was spent of each bucket and has not come back, as time of the whole limit in microseconds, the latest
+   * charged first. What was told is not told again; ends when `tell` says that it was not heard.
+   */
+  async tellSpent(tell: (key: string, microseconds: number, limit: RateLimit) => Promise<boolean>): Promise<void> {
+    for (const [key, { fullAt, knownTo, limit, replicas }] of [...this.buckets].reverse()) {
+      const worth = intervalOf(limit) / intervalOf(shareOf(limit, replicas));
+      const spent = Math.floor((fullAt - Math.max(knownTo, this.microseconds())) * worth);
       if (spent <= 0) continue;
-      bucket.toldTo = fullAt;
-      if (await tell(key, spent, capacity)) continue;
-      bucket.toldTo = toldTo;
-      return;
+      this.know(key, knownTo, fullAt);
+      if (await tell(key, spent, limit)) continue;
+      return this.know(key, fullAt, knownTo);
     }
+  }
+
+  /** Unless it was learnt anew meanwhile. */
+  private know(key: string, from: number, to: number): void {
+    const bucket = this.buckets.get(key);
+    if (bucket?.knownTo === from) this.buckets.set(key, { ...bucket, knownTo: to });
+  }
+
+  /** Put in anew, so that the order of the map is that of the last time. */
+  private remember(key: string, bucket: LocalBucket): void {
+    this.buckets.delete(key);
+    this.buckets.set(key, bucket);
+    if (this.buckets.size <= this.most) return;
+    const [oldest] = this.buckets.keys();
+    if (oldest !== undefined) this.buckets.delete(oldest);
   }
 }

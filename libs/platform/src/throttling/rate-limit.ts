@@ -12,10 +12,10 @@ export function intervalOf({ perMinute }: RateLimit): number {
 /** The time that an empty bucket takes to fill: what it holds. */
 export const microsecondsToFill = (limit: RateLimit): number => intervalOf(limit) * limit.burst;
 
-/** A share of a limit for one of so many replicas that cannot ask each other; at least one token. */
+/**
+ * A share of a limit for one of so many replicas that cannot ask each other; at least one token. The rate is divided to the
+ * fraction, so that who keeps to the sustained rate at all of them never waits at one.
+ */
 export function shareOf({ perMinute, burst }: RateLimit, replicas: number): RateLimit {
-  return {
-    perMinute: Math.max(1, Math.floor(perMinute / replicas)),
-    burst: Math.max(1, Math.floor(burst / replicas)),
-  };
+  return { perMinute: perMinute / replicas, burst: Math.max(1, Math.floor(burst / replicas)) };
 }

@@ -6,12 +6,12 @@ import { RedisServer } from '../redis/redis-server';
 import { toCharge } from './bucket';
 import { CHARGE, SPEND } from './charge-script';
 import { LocalBuckets } from './local-buckets';
-import { intervalOf } from './rate-limit';
+import { intervalOf, shareOf } from './rate-limit';
 
 /** What the script gives: allowed, microseconds' worth of tokens left, microseconds to full. */
 export type ChargeReply = readonly [number, number, number];
 
-export const chargeOf = ([allowed, spare, toFull]: ChargeReply, limit: RateLimit): Charge =>
+const chargeOf = ([allowed, spare, toFull]: ChargeReply, limit: RateLimit): Charge =>
   toCharge(limit, allowed === 1, spare, toFull);
 
 /**
@@ -21,12 +21,17 @@ export const chargeOf = ([allowed, spare, toFull]: ChargeReply, limit: RateLimit
 @Injectable()
 export class TokenBuckets implements ThrottlerStorage {
   private readonly local = new LocalBuckets();
+  /** When Redis answered again the last time, in milliseconds. */
+  private returnedAt = -Infinity;
 
   constructor(
     private readonly redis: RedisServer,
     private readonly settings: Settings,
   ) {
-    redis.onReturn(() => void this.tellSpent());
+    redis.onReturn(() => {
+      this.returnedAt = performance.now();
+      void this.tellSpent();
+    });
   }
 
   /** Takes a token of the bucket. `owner` names the hash in which the buckets of one client stand together. */
@@ -34,11 +39,33 @@ export class TokenBuckets implements ThrottlerStorage {
     const args = ['', bucketField(bucket), intervalOf(limit), limit.burst];
     const reply = await this.redis.attempt((redis) => CHARGE.run(redis, [clientKey(owner)], args));
     if (reply === undefined) return this.chargeLocally(owner, bucket, limit);
-    return chargeOf(reply as ChargeReply, limit);
+    return this.charged(owner, bucket, limit, reply as ChargeReply);
   }
 
-  chargeLocally(owner: string, bucket: string, limit: RateLimit): Charge {
-    return this.local.charge(`${owner} ${bucket}`, limit, this.settings.replicas);
+  /** What a script of ours that charged a bucket says came of it. Should Redis be away next, it is gone on from here. */
+  charged(owner: string, bucket: string, limit: RateLimit, reply: ChargeReply): Charge {
+    this.local.learn(localKey(owner, bucket), limit, this.settings.replicas, { spare: reply[1], toFull: reply[2] });
+    const charge = chargeOf(reply, limit);
+    // Replicas may have spent theirs just before, and Redis may go away again.
+    const justReturned = performance.now() < this.returnedAt + this.longestWait(limit) * 1_000;
+    return justReturned ? this.anywhere(charge, limit) : charge;
+  }
+
+  private chargeLocally(owner: string, bucket: string, limit: RateLimit): Charge {
+    const { replicas } = this.settings;
+    const charge = this.local.charge(localKey(owner, bucket), limit, replicas);
+    return this.redis.isConfigured || replicas > 1 ? this.anywhere(charge, limit) : charge;
+  }
+
+  /** Has a client wait until it finds a token wherever it is charged next: in Redis, or at whichever replica. */
+  private anywhere(charge: Charge, limit: RateLimit): Charge {
+    if (charge.allowed) return charge;
+    return { ...charge, retryAfterSeconds: Math.max(charge.retryAfterSeconds, this.longestWait(limit)) };
+  }
+
+  /** Whole seconds in which a token comes into any bucket: those of replicas fill up more slowly than that of Redis. */
+  private longestWait(limit: RateLimit): number {
+    return Math.ceil(intervalOf(shareOf(limit, this.settings.replicas)) / 1_000_000);
   }
 
   /**
@@ -46,9 +73,9 @@ export class TokenBuckets implements ThrottlerStorage {
    * comes back empty or that was filled up meanwhile.
    */
   private async tellSpent(): Promise<void> {
-    await this.local.tellSpent(async (key, microseconds, capacity) => {
+    await this.local.tellSpent(async (key, microseconds, limit) => {
       const end = key.lastIndexOf(' ');
-      const args = ['', bucketField(key.slice(end + 1)), microseconds, capacity];
+      const args = ['', bucketField(key.slice(end + 1)), microseconds, intervalOf(limit), limit.burst];
       const told = await this.redis.attempt((redis) => SPEND.run(redis, [clientKey(key.slice(0, end))], args));
       return told !== undefined;
     });
@@ -69,3 +96,4 @@ export class TokenBuckets implements ThrottlerStorage {
 /** One hash for everything that is kept of a client. The braces keep it on one node of a cluster. */
 export const clientKey = (owner: string): string => `client:{${owner}}`;
 export const bucketField = (bucket: string): string => `full:${bucket}`;
+const localKey = (owner: string, bucket: string): string => `${owner} ${bucket}`;
