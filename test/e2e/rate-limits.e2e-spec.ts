@@ -165,6 +165,20 @@ describe.each([
       expect((await read(app.client(tokens.at(-1)))).status).toBe(200);
     });
 
+    it('are said on every answer to a right secret, also where no token is issued', async () => {
+      const form = await credentials();
+      const refused = await app.client().requestToken({ ...form, scope: 'inventory:everything' });
+      expect([refused.status, refused.body['code'], limitsOf(refused)]).toEqual([400, 'invalid_scope', ['10', '9']]);
+      expect(refused.headers.get('ratelimit-policy')).toBe('"token";q=10;w=120');
+      const wrong = await app.client().requestToken({ ...form, client_secret: WRONG });
+      expect([wrong.status, limitsOf(wrong)]).toEqual([401, [null, null]]);
+      // A row that no token can be begun on.
+      const tooHigh = 'UPDATE application SET generation = $2 WHERE client_id = $1';
+      await app.arrange.change(workspace, tooHigh, [form.client_id, 2n ** 53n]);
+      const failed = await app.client().requestToken(form);
+      expect([failed.status, limitsOf(failed)]).toEqual([500, ['10', '8']]);
+    });
+
     it('never keep a right secret out because of wrong ones, and answer those 429 at last', async () => {
       const form = await credentials();
       const guesses = await Promise.all(

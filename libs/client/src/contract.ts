@@ -908,7 +908,11 @@ export interface operations {
       400: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
           'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
           'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
@@ -991,7 +995,11 @@ export interface operations {
       500: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
           'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
           'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };
@@ -1004,8 +1012,12 @@ export interface operations {
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
           'Retry-After': components['headers']['Retry-After'];
           'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
           'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };

@@ -21,8 +21,6 @@ export interface AccessToken {
   readonly token: string;
   readonly expiresInSeconds: number;
   readonly scopes: readonly string[];
-  /** What the request was charged to the bucket of its client. */
-  readonly charge: Charge;
 }
 
 /** Who presents a token, with the scopes that are in force now. */
@@ -57,18 +55,21 @@ export class AccessTokensService {
 
   /**
    * Issues a token and so ends the one before, on every replica before it is given. `scopes` null asks for everything
-   * granted; `source` is where the request comes from. Throws `invalid_client`, `rate_limited` or `invalid_scope`, and
-   * then the token before stays active.
+   * granted; `source` is where the request comes from. `charged` hears what the request was charged to the bucket of its
+   * client, whatever becomes of it then. Throws `invalid_client`, `rate_limited` or `invalid_scope`, and then the token
+   * before stays active.
    */
   async issue(
     clientId: string,
     secret: string,
     source: string,
     scopes: readonly string[] | null,
+    charged: (charge: Charge) => void = () => undefined,
   ): Promise<AccessToken> {
     const { application, digest } = await this.authenticateClient(clientId, secret, source);
     // A right secret is looked at first: whoever guesses uses up buckets of their own, never this one.
     const charge = await this.limiter.chargeClient(application);
+    charged(charge);
     if (!charge.allowed) throw new RateLimited(charge);
     const granted = scopes ?? application.scopes;
     const refused = granted.find((scope) => !isScope(scope) || !covers(application.scopes, scope));
@@ -76,7 +77,7 @@ export class AccessTokensService {
 
     const token = await this.beginTokenInTurn(application, digest, granted);
     await this.grants.forget(clientId);
-    return { token, expiresInSeconds: this.lifetime.seconds, scopes: granted, charge };
+    return { token, expiresInSeconds: this.lifetime.seconds, scopes: granted };
   }
 
   /**

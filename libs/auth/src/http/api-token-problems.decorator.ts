@@ -13,7 +13,9 @@ export const ApiTokenProblems = (): MethodDecorator =>
         exampleOf: tokenExampleName,
         headersOf: (status) => {
           if (status === 401) return { 'WWW-Authenticate': 'sometimes' };
-          return status === 429 ? chargedAnswer('always') : {};
+          if (status === 413 || status === 415) return {};
+          // Others may come of a request that was charged, as every one with a right secret is.
+          return chargedAnswer(status === 429 ? 'always' : 'sometimes');
         },
       },
       TOKEN_PROBLEMS,

@@ -50,8 +50,9 @@ export class TokenController {
     const { bytes } = await readBody(request, response, [FORM]);
     const { clientId, clientSecret, audience, scopes } = readTokenRequest(request, bytes);
     if (audience !== null && audience !== this.settings.tokenAudience) throw new AudienceUnsupported();
-    const issued = await this.tokens.issue(clientId, clientSecret, sourceOf(request), scopes);
-    setRateLimitHeaders(response, 'token', issued.charge);
+    const issued = await this.tokens.issue(clientId, clientSecret, sourceOf(request), scopes, (charge) =>
+      setRateLimitHeaders(response, 'token', charge),
+    );
     request.context.issuedTo = clientId;
     this.outcomes.add('issued');
     return {
