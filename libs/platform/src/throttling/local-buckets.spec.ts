@@ -73,6 +73,16 @@ describe('The buckets of a process', () => {
     expect(await told()).toEqual([]);
   });
 
+  it('are told of once each, the latest first, wherever they are remembered', async () => {
+    for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'a']) buckets.charge(key, LIMIT);
+    const keys: string[] = [];
+    const tellAll = () =>
+      buckets.tellSpent(async (key, microseconds) => keys.push(`${key}${microseconds / SECOND}`) > 0);
+    await tellAll();
+    await tellAll();
+    expect(keys).toEqual(['a2', 'f1', 'e1', 'd1', 'c1', 'b1']);
+  });
+
   it('let pass who keeps to the sustained rate at all replicas together, however long', () => {
     const replicas = 3;
     const limit = { perMinute: 5, burst: 10 };

@@ -22,10 +22,12 @@ export interface SharedBucket {
 
 /**
  * Buckets of this process alone, for while there is no Redis. They begin as Redis said last that they are, and full where
- * it said nothing. The one that was heard of or charged longest ago is forgotten first.
+ * it said nothing. Those that were not heard of or charged for longest are forgotten first.
  */
 export class LocalBuckets {
-  private readonly buckets = new Map<string, LocalBucket>();
+  /** At most half of all; when it is full it becomes `older`, and what was there until then is forgotten. */
+  private recent = new Map<string, LocalBucket>();
+  private older = new Map<string, LocalBucket>();
 
   constructor(
     private readonly most = MOST_BUCKETS,
@@ -39,7 +41,7 @@ export class LocalBuckets {
    */
   charge(key: string, limit: RateLimit, replicas = 1): Charge {
     const share = shareOf(limit, replicas);
-    const known = this.buckets.get(key);
+    const known = this.find(key);
     const { fullAt, charge } = chargeBucket(known?.fullAt ?? null, this.microseconds(), share);
     this.remember(key, { fullAt, knownTo: known?.knownTo ?? 0, limit, replicas });
     return { ...charge, limit: limit.burst, windowSeconds: Math.ceil(microsecondsToFill(limit) / 1_000_000) };
@@ -51,7 +53,7 @@ export class LocalBuckets {
    */
   learn(key: string, limit: RateLimit, replicas: number, { spare, toFull }: SharedBucket): void {
     const now = this.microseconds();
-    const known = this.buckets.get(key);
+    const known = this.find(key);
     if (known && known.fullAt > Math.max(known.knownTo, now)) return;
     const share = shareOf(limit, replicas);
     const [interval, capacity] = [intervalOf(share), microsecondsToFill(share)];
@@ -63,10 +65,13 @@ export class LocalBuckets {
 
   /**
    * Tells what was spent of each bucket and has not come back, as time of the whole limit in microseconds, the latest
-   * charged first. What was told is not told again; ends when `tell` says that it was not heard.
+   * first. What was told is not told again; ends when `tell` says that it was not heard.
    */
   async tellSpent(tell: (key: string, microseconds: number, limit: RateLimit) => Promise<boolean>): Promise<void> {
-    for (const [key, { fullAt, knownTo, limit, replicas }] of [...this.buckets].reverse()) {
+    for (const key of new Set([...this.older.keys(), ...this.recent.keys()].reverse())) {
+      const bucket = this.find(key);
+      if (!bucket) continue;
+      const { fullAt, knownTo, limit, replicas } = bucket;
       const worth = intervalOf(limit) / intervalOf(shareOf(limit, replicas));
       const spent = Math.floor((fullAt - Math.max(knownTo, this.microseconds())) * worth);
       if (spent <= 0) continue;
@@ -78,16 +83,19 @@ export class LocalBuckets {
 
   /** Unless it was learnt anew meanwhile. */
   private know(key: string, from: number, to: number): void {
-    const bucket = this.buckets.get(key);
-    if (bucket?.knownTo === from) this.buckets.set(key, { ...bucket, knownTo: to });
+    const bucket = this.find(key);
+    if (bucket?.knownTo === from) this.remember(key, { ...bucket, knownTo: to });
   }
 
-  /** Put in anew, so that the order of the map is that of the last time. */
+  private find(key: string): LocalBucket | undefined {
+    return this.recent.get(key) ?? this.older.get(key);
+  }
+
   private remember(key: string, bucket: LocalBucket): void {
-    this.buckets.delete(key);
-    this.buckets.set(key, bucket);
-    if (this.buckets.size <= this.most) return;
-    const [oldest] = this.buckets.keys();
-    if (oldest !== undefined) this.buckets.delete(oldest);
+    if (!this.recent.has(key) && this.recent.size >= this.most / 2) {
+      this.older = this.recent;
+      this.recent = new Map();
+    }
+    this.recent.set(key, bucket);
   }
 }
