@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import type { Charge, RateLimit } from '#libs/kernel';
-import type { RedisServer, Settings } from '#libs/platform';
+import { RedisServer, type Settings } from '#libs/platform';
 import { Circuit, RedisAway } from '../../libs/platform/src/redis/circuit';
 import type { RedisClient } from '../../libs/platform/src/redis/redis-client';
 import { TokenBuckets } from '../../libs/platform/src/throttling/token-buckets';
+import { startTemporaryRedis } from '../support/temporary-redis';
 
 const SECOND = 1_000_000;
-const RUNS = 150;
+const RUNS = 300;
 type Values = readonly (string | number)[];
 
 /** Replicas around a real Redis, each with its circuit, at a time that the test tells; the way to Redis is cut at will. */
@@ -152,5 +154,35 @@ describe('Limits while Redis comes and goes', () => {
     // Thirty seconds, in which 25 came back; and each time that it is back there is one token, which may have been promised.
     expect(passed).toBeGreaterThanOrEqual(125);
     expect(passed).toBeLessThanOrEqual(125 + 10);
+  });
+});
+
+describe('Requests that a Redis answers too late', () => {
+  it('are charged once', async () => {
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    const redis = await startTemporaryRedis();
+    const server = new RedisServer(redis.url);
+    try {
+      const buckets = new TokenBuckets(server, { replicas: 1 } as Settings);
+      await server.onModuleInit();
+      const limit = { perMinute: 1, burst: 100 };
+      const charge = () => buckets.charge('a client', 'read', limit);
+      await charge();
+      await redis.freeze();
+      await Promise.all(Array.from({ length: 20 }, charge));
+      expect(server.state).toBe('away');
+      // Two that are not asked for.
+      await charge();
+      await charge();
+      await redis.thaw();
+      for (const deadline = Date.now() + 20_000; server.state !== 'ok' && Date.now() < deadline; await delay(50)) {
+        await server.ping();
+      }
+      expect((await charge()).remaining).toBe(100 - 1 - 20 - 2 - 1);
+    } finally {
+      server.onApplicationShutdown();
+      await redis.stop();
+      jest.restoreAllMocks();
+    }
   });
 });

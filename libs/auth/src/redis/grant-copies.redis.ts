@@ -52,21 +52,22 @@ export class GrantCopiesRedis extends GrantCopies {
 
   async check(clientId: string, generation: bigint, rateClass: RateClass): Promise<CopiedGrant> {
     const reservation = randomUUID();
-    const { burst } = this.settings.rateLimits[rateClass];
-    const interval = intervalOf(this.settings.rateLimits[rateClass]);
+    const general = this.settings.rateLimits[rateClass];
     const args = [
       '',
       LEASE_MS * 1_000,
       String(generation),
       rateClass,
       bucketField(rateClass),
-      interval,
-      burst,
+      intervalOf(general),
+      general.burst,
       reservation,
       this.writes?.areNoted ? 1 : 0,
     ];
-    const reply = (await this.redis.attempt((redis) => CHECK_GRANT.run(redis, [clientKey(clientId)], args))) as
-      CheckReply | undefined;
+    const reply = (await this.redis.attempt(
+      (redis) => CHECK_GRANT.run(redis, [clientKey(clientId)], args),
+      () => this.buckets.expectLate(clientId, rateClass, general),
+    )) as CheckReply | undefined;
     const [kind, sinceWrite, text = '', charge] = reply ?? ['away'];
     const freshness = this.writes?.freshness(clientId, sinceWrite) ?? NEWEST;
     if (kind === 'superseded') return { kind };
@@ -89,7 +90,10 @@ export class GrantCopiesRedis extends GrantCopies {
       ...['', token, until, fromGrant(grant), String(grant.generation), grant.disabled ? 1 : 0, ownLimits(grant)],
       ...(limit && rateClass ? [bucketField(rateClass), intervalOf(limit), limit.burst] : []),
     ];
-    const reply = await this.redis.attempt((redis) => KEEP_GRANT.run(redis, [clientKey(grant.clientId)], args));
+    const reply = await this.redis.attempt(
+      (redis) => KEEP_GRANT.run(redis, [clientKey(grant.clientId)], args),
+      () => limit && rateClass && this.buckets.expectLate(grant.clientId, rateClass, limit),
+    );
     if (!reply || !limit || !rateClass) return null;
     return this.buckets.charged(grant.clientId, rateClass, limit, reply as ChargeReply);
   }

@@ -11,8 +11,12 @@ export class NoAnswer extends Error {}
 /** Redis was not asked, or did not answer, or said that it cannot do its work. */
 export class RedisAway extends Error {}
 
+/** Redis was asked and has not answered; it may do what it was asked yet. */
+export class RedisSilent extends RedisAway {}
+
 // Made once: during an outage every request meets it, and a stack is dear.
 const AWAY = new RedisAway('Redis is away.');
+const SILENT = new RedisSilent('Redis does not answer.');
 
 /** Hears each change once. */
 export interface CircuitWatcher {
@@ -43,7 +47,7 @@ export class Circuit {
 
   /**
    * What the command gives, or throws what Redis says against it. {@link RedisAway} when it does not answer or is not
-   * asked.
+   * asked; {@link RedisSilent} where it may still do it.
    */
   async run<Result>(command: () => Promise<Result>): Promise<Result> {
     const isProbe = this.restsUntil !== null;
@@ -57,7 +61,8 @@ export class Circuit {
       if (meansAway(error)) {
         if (isProbe) this.restAgain(error);
         else this.open(error);
-        throw AWAY;
+        // The connection that a probe failed on is given up, and what was sent on it with it.
+        throw !isProbe && (error instanceof NoAnswer || error === SILENT) ? SILENT : AWAY;
       }
       if (isProbe) this.close();
       throw error;
@@ -70,7 +75,7 @@ export class Circuit {
     if (this.restsUntil !== null) return;
     this.restsUntil = this.now() + REST_MS;
     this.watcher.opened(error);
-    for (const release of this.waiting) release(AWAY);
+    for (const release of this.waiting) release(error instanceof NoAnswer ? SILENT : AWAY);
   }
 
   /** Lets every command pass again. */

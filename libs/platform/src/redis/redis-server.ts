@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Tally } from '../observability/tally';
-import { Circuit, type CircuitWatcher, RedisAway } from './circuit';
+import { Circuit, type CircuitWatcher, RedisAway, RedisSilent } from './circuit';
 import { ClusterConnection } from './cluster-connection';
 import { GuardedClient } from './guarded-client';
 import { NodeConnection } from './node-connection';
@@ -65,13 +65,20 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** The outcome of `work`, or `undefined` when Redis is away or refused a command. Never rejects. */
-  async attempt<Result>(work: (redis: RedisClient) => Promise<Result>): Promise<Result | undefined> {
+  /**
+   * The outcome of `work`, or `undefined` when Redis is away or refused a command. Never rejects. `whenSilent` is called
+   * where Redis was asked and may still do what it was asked.
+   */
+  async attempt<Result>(
+    work: (redis: RedisClient) => Promise<Result>,
+    whenSilent: () => void = () => undefined,
+  ): Promise<Result | undefined> {
     if (!this.client) return undefined;
     try {
       return await work(this.client);
     } catch (error) {
-      if (!(error instanceof RedisAway)) this.complain(error);
+      if (error instanceof RedisSilent) whenSilent();
+      else if (!(error instanceof RedisAway)) this.complain(error);
       return undefined;
     }
   }

@@ -64,6 +64,18 @@ describe('The buckets of a process', () => {
     expect(await told()).toEqual([]);
   });
 
+  it('tell Redis nothing of a charge that it was asked for and may have done late', async () => {
+    buckets.expectLate('a', LIMIT, 1);
+    buckets.charge('a', LIMIT, 1);
+    expect(await told()).toEqual([]);
+    buckets.charge('a', LIMIT, 1);
+    expect(await told()).toEqual([1]);
+    buckets.expectLate('a', LIMIT, 1);
+    buckets.expectLate('a', LIMIT, 1);
+    for (let request = 0; request < 5; request += 1) buckets.charge('a', LIMIT, 1);
+    expect(await told()).toEqual([3]);
+  });
+
   it('tell Redis nothing of what it said while it was being told', async () => {
     buckets.charge('a', LIMIT, 1);
     await buckets.tellSpent(async () => {

@@ -10,6 +10,8 @@ interface LocalBucket {
   readonly fullAt: number;
   /** What was spent up to here Redis knows, or has been told. */
   readonly knownTo: number;
+  /** So many charges Redis was asked for and has not answered. */
+  readonly late: number;
   readonly limit: RateLimit;
   readonly replicas: number;
 }
@@ -42,8 +44,11 @@ export class LocalBuckets {
   charge(key: string, limit: RateLimit, replicas = 1): Charge {
     const share = shareOf(limit, replicas);
     const known = this.find(key);
-    const { fullAt, charge } = chargeBucket(known?.fullAt ?? null, this.microseconds(), share);
-    this.remember(key, { fullAt, knownTo: known?.knownTo ?? 0, limit, replicas });
+    const now = this.microseconds();
+    const { fullAt, charge } = chargeBucket(known?.fullAt ?? null, now, share);
+    const { knownTo = 0, late = 0 } = known ?? {};
+    const knows = late > 0 ? Math.min(fullAt, Math.max(knownTo, now) + intervalOf(share)) : knownTo;
+    this.remember(key, { fullAt, knownTo: knows, late: Math.max(0, late - 1), limit, replicas });
     return { ...charge, limit: limit.burst, windowSeconds: Math.ceil(microsecondsToFill(limit) / 1_000_000) };
   }
 
@@ -60,7 +65,13 @@ export class LocalBuckets {
     const toNext = Math.max(0, intervalOf(limit) - spare);
     const asFull = Math.floor((toFull * capacity) / microsecondsToFill(limit));
     const fullAt = now + Math.min(asFull, capacity - interval + toNext);
-    this.remember(key, { fullAt, knownTo: fullAt, limit, replicas });
+    this.remember(key, { fullAt, knownTo: fullAt, late: 0, limit, replicas });
+  }
+
+  /** Redis was asked for a charge and does not answer. It will have charged it when it does, and is not told of the next. */
+  expectLate(key: string, limit: RateLimit, replicas: number): void {
+    const { fullAt = 0, knownTo = 0, late = 0 } = this.find(key) ?? {};
+    this.remember(key, { fullAt, knownTo, late: late + 1, limit, replicas });
   }
 
   /**

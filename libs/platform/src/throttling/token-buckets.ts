@@ -37,7 +37,10 @@ export class TokenBuckets implements ThrottlerStorage {
   /** Takes a token of the bucket. `owner` names the hash in which the buckets of one client stand together. */
   async charge(owner: string, bucket: string, limit: RateLimit): Promise<Charge> {
     const args = ['', bucketField(bucket), intervalOf(limit), limit.burst];
-    const reply = await this.redis.attempt((redis) => CHARGE.run(redis, [clientKey(owner)], args));
+    const reply = await this.redis.attempt(
+      (redis) => CHARGE.run(redis, [clientKey(owner)], args),
+      () => this.expectLate(owner, bucket, limit),
+    );
     if (reply === undefined) return this.chargeLocally(owner, bucket, limit);
     return this.charged(owner, bucket, limit, reply as ChargeReply);
   }
@@ -49,6 +52,11 @@ export class TokenBuckets implements ThrottlerStorage {
     // Replicas may have spent theirs just before, and Redis may go away again.
     const justReturned = performance.now() < this.returnedAt + this.longestWait(limit) * 1_000;
     return justReturned ? this.anywhere(charge, limit) : charge;
+  }
+
+  /** Redis was asked to charge this and does not answer: it may yet. */
+  expectLate(owner: string, bucket: string, limit: RateLimit): void {
+    this.local.expectLate(localKey(owner, bucket), limit, this.settings.replicas);
   }
 
   private chargeLocally(owner: string, bucket: string, limit: RateLimit): Charge {
