@@ -142,6 +142,20 @@ describe('Limits while Redis comes and goes', () => {
     );
   });
 
+  it('let pass who waits for as long as Redis says that is just back, at a replica that has lost it again', async () => {
+    site = new Site(redis, 3);
+    const [owner, limit] = [randomUUID(), { perMinute: 60, burst: 3 }];
+    await site.cut(true);
+    while ((await site.charge(0, owner, limit)).allowed);
+    await site.cut(false);
+    site.now += SECOND;
+    let charge = await site.charge(1, owner, limit);
+    while (charge.allowed) charge = await site.charge(1, owner, limit);
+    await site.cut(true);
+    site.now += charge.retryAfterSeconds * SECOND;
+    expect((await site.charge(0, owner, limit)).allowed).toBe(true);
+  });
+
   it('hand out no second burst, however often Redis is lost for a moment', async () => {
     site = new Site(redis, 1);
     const owner = randomUUID();
