@@ -10,8 +10,8 @@ import { Undertaker } from './undertaker';
 const SIZE_BYTES = 160 * 1024 * 1024;
 const UNMOUNT_AND_REMOVE = 'umount -l "$1"; rmdir "$1"';
 
-/** So that Postgres keeps few files of its log, and soon needs another one. */
-export const SMALL_LOG = { min_wal_size: '32MB', max_wal_size: '48MB' };
+/** So that Postgres keeps few files of its log, and soon needs another one; what it acknowledges is in them. */
+export const SMALL_LOG = { synchronous_commit: 'on', min_wal_size: '32MB', max_wal_size: '48MB' };
 
 /**
  * Where the log of changes of a Postgres of a test's own is, and room can run out: Postgres ends by itself then, and does

@@ -6,11 +6,16 @@ import { join } from 'node:path';
  * nothing and says nothing.
  */
 export function killServer(dataDir: string): void {
+  signalServer(dataDir, 'SIGKILL');
+}
+
+/** To a server's postmaster and all that it has started, the postmaster first. */
+export function signalServer(dataDir: string, signal: NodeJS.Signals): void {
   const postmaster = Number(readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n')[0]);
   const children = childrenOf(postmaster);
   for (const pid of [postmaster, ...children]) {
     try {
-      process.kill(pid, 'SIGKILL');
+      process.kill(pid, signal);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }

@@ -16,7 +16,7 @@ export { Settings, SettingsInvalid, loadSettings } from './config/settings';
 export { SETTING_MEANINGS } from './config/setting-meanings';
 export { settingsSchema } from './config/settings-schema';
 export { type DatabaseConnection, poolOf } from './database/data-source';
-export { Database, type TenantScope } from './database/database';
+export { Database, READ_PATIENCE_MS, type TenantScope } from './database/database';
 export { DatabaseModule } from './database/database.module';
 export { DatabaseProbe } from './database/database-probe';
 export { buildIndexConcurrently } from './database/concurrent-index';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { NEWEST, type RateLimits, type WorkspaceId, formatRateLimit } from '#libs/kernel';
-import { Database, type Statement } from '#libs/platform';
+import { Database, READ_PATIENCE_MS, type Statement } from '#libs/platform';
 import type { Application, ApplicationSecrets } from '../domain/application';
 import {
   ApplicationRepository,
@@ -137,10 +137,11 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
   ): Promise<GenerationOutcome> {
     const { workspaceId, id } = application;
     const which = [workspaceId, id, secretDigest.toString('hex')];
-    const [begun, found] = await this.database.run({ workspaceId }, [
+    const statements = [
       { ...BEGIN_GENERATION, values: [...which, String(generation), tokenId] },
       { ...FIND_GENERATION, values: which },
-    ]);
+    ];
+    const [begun, found] = await this.database.run({ workspaceId }, statements, { patienceMs: READ_PATIENCE_MS });
     if (begun?.[0]) return { kind: 'begun' };
     const inForce = found?.[0]?.[0];
     return inForce ? { kind: 'overtaken', by: BigInt(inForce) } : { kind: 'refused' };

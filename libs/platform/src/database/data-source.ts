@@ -21,6 +21,8 @@ export const SESSION_SETTINGS = {
   statement_timeout: '5s',
   lock_timeout: '2s',
   idle_in_transaction_session_timeout: '10s',
+  // What nobody waits for any more must not go on beside what takes its place in the pool.
+  client_connection_check_interval: '1s',
   // Every statement of a request has an index and one plan that is right for every value; planning each time would cost
   // more than running it, and a plan made while a table was small must not go on reading it whole when it is not.
   plan_cache_mode: 'force_generic_plan',

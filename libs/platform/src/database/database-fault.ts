@@ -1,5 +1,8 @@
-/** Postgres is starting, stopping, full, or gave up waiting: conditions that pass (SQLSTATE classes of its manual). */
-const PASSING_SQLSTATES = /^(08...|53...|57P0[1-5]|57014|55P03|40001|40P01|25006|25P0[23]|58...)$/;
+/**
+ * Postgres is starting, stopping, full, gave up waiting, lets us in no more or has the database not yet, as while it is
+ * restored: conditions that pass (SQLSTATE classes of its manual).
+ */
+const PASSING_SQLSTATES = /^(08...|28...|3D000|53...|57P0[1-5]|57014|55P03|40001|40P01|25006|25P0[23]|58...)$/;
 
 const LOST_CONNECTION = new Set([
   'ECONNREFUSED',

@@ -6,6 +6,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import type { Pool } from 'pg';
 import { traceCall } from '../observability/tracing';
 import { Acquisitions, type PoolUse } from './acquisitions';
+import { connectBefore } from './connect-before';
 import { hearLosses, poolOf } from './data-source';
 import { Permits } from './permits';
 import { type BoundStatement, PipelinedStatements, type TextRow } from './pipelined-statements';
@@ -37,8 +38,11 @@ const REPEATABLE_SQLSTATES = new Set(['40P01', '40001', '55P03', '23502', '23503
 const MAX_REPEATS = 3;
 /** A unit of work is over after this long, whatever it has to wait for. */
 const UNIT_PATIENCE_MS = 5_000;
-/** The same for a read. A request reads twice at most, who calls and what is asked for: five seconds together. */
-const READ_PATIENCE_MS = 2_500;
+/**
+ * The same for a read, and for what issues a token. A request does two of them at most, who calls and what is asked for:
+ * five seconds together.
+ */
+export const READ_PATIENCE_MS = 2_500;
 /** Connections of a larger pool that units of work leave to reads: a unit may wait for a lock, a read never does. */
 const LEFT_TO_READS = 2;
 
@@ -75,13 +79,20 @@ export class Database {
 
   /**
    * Runs prepared statements in one round trip and gives the rows of each in the order sent, every column as text.
-   * Within a unit of work they are part of it; otherwise they are a transaction of their own.
+   * Within a unit of work they are part of it; otherwise they are a transaction of their own, and not waited for any
+   * longer than so many milliseconds (five seconds unless given): then it is not known whether they took place.
    */
-  async run(scope: TenantScope, statements: readonly BoundStatement[]): Promise<TextRow[][]> {
+  async run(
+    scope: TenantScope,
+    statements: readonly BoundStatement[],
+    { patienceMs = UNIT_PATIENCE_MS }: { readonly patienceMs?: number } = {},
+  ): Promise<TextRow[][]> {
     const unit = this.unitFor(scope);
     if (unit) return unit.run(statements);
     const batch = [scopeStatement(scope), ...statements];
-    const rows = await this.acquisitions.counted(() => PipelinedStatements.runOn(this.pool, batch));
+    const deadline = performance.now() + patienceMs;
+    const connections = { connect: () => connectBefore(this.pool, deadline) };
+    const rows = await this.acquisitions.counted(() => PipelinedStatements.runOn(connections, batch, deadline));
     return rows.slice(1);
   }
 

@@ -25,6 +25,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const response = context.switchToHttp().getResponse<Response>();
     const { caller } = request.context;
     if (!caller) throw new Error('A write without a caller reached its key.');
+    // For who calls, and whether that may be: the time that a body takes to arrive is the client's.
+    const waitedMs = Number(process.hrtime.bigint() - request.context.startedAt) / 1e6;
     const keyHash = idempotencyKeyHash(request);
     const body = await readJsonBody(request, response);
     request.context.write = { keyHash, body };
@@ -34,6 +36,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       const { answer, replayed } = await this.idempotency.answer(
         { workspaceId, applicationId, keyHash, fingerprint },
         async () => toAnswer(await lastValueFrom(next.handle()), response),
+        waitedMs,
       );
       if (replayed) response.setHeader('Idempotent-Replayed', 'true');
       send(answer, response);

@@ -44,11 +44,15 @@ export class Idempotency {
    * Runs `work` in one unit of work together with the record of its answer, unless the key has an answer already: then
    * whatever `work` gave, threw or wrote meanwhile is forgotten. Whatever `work` throws leaves no trace, and the key may
    * be used again. Throws `idempotency_conflict` when the key came with another request and `idempotency_in_progress`
-   * when the first is still at it after five seconds.
+   * when the first is still at it after five seconds, of which the request has waited so many milliseconds already.
    */
-  async answer(request: IdempotentRequest, work: () => Promise<IdempotentAnswer>): Promise<IdempotentOutcome> {
+  async answer(
+    request: IdempotentRequest,
+    work: () => Promise<IdempotentAnswer>,
+    waitedMs = 0,
+  ): Promise<IdempotentOutcome> {
     try {
-      const outcome = await this.answerOnce(request, work);
+      const outcome = await this.answerOnce(request, work, performance.now() + PATIENCE_MS - waitedMs);
       this.outcomes.add(outcome.replayed ? 'replay' : 'first');
       return outcome;
     } catch (error) {
@@ -61,8 +65,8 @@ export class Idempotency {
   private async answerOnce(
     request: IdempotentRequest,
     work: () => Promise<IdempotentAnswer>,
+    deadline: number,
   ): Promise<IdempotentOutcome> {
-    const deadline = performance.now() + PATIENCE_MS;
     const key = `${request.workspaceId} ${request.applicationId} ${request.keyHash}`;
     for (;;) {
       if (this.recent.has(key)) {
