@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../support/free-port';
+import { ProxyProcess, shippedConfiguration } from './proxy-process';
+import { MINUTE, sized, tell } from './sizes';
+
+const KILLS = sized({ short: 2, long: 15 });
+/** Each with a connection of its own to the proxy, which is used again and again. */
+const READERS = 8;
+const WRITERS = 8;
+const SERVER = join(__dirname, '../support/counted-server.cjs');
+
+describe('While replicas behind the proxy of compose.yaml are killed one after the other', () => {
+  let directory: string;
+  let received: string;
+  let ports: number[];
+  let replicas: ChildProcess[];
+  let proxy: ProxyProcess;
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+    received = join(directory, 'received');
+    ports = [await freePort(), await freePort(), await freePort()];
+    replicas = ports.map(start);
+    const upstreams = ports.map((port) => ({ port, managementPort: port }));
+    proxy = await ProxyProcess.start(join(directory, 'haproxy.cfg'), upstreams, shippedConfiguration);
+    await proxy.sendsTo(3);
+  }, MINUTE);
+  afterAll(async () => {
+    for (const replica of replicas) replica.kill('SIGKILL');
+    await proxy.stop();
+    rmSync(directory, { recursive: true });
+  }, MINUTE);
+
+  const start = (port: number): ChildProcess =>
+    spawn(process.execPath, [SERVER, String(port), received], { stdio: ['pipe', 'ignore', 'ignore'] });
+  /** How often each request came to a replica, by its method and path. */
+  const arrivals = (): Map<string, number> => {
+    const counts = new Map<string, number>();
+    const lines = existsSync(received) ? readFileSync(received, 'utf8').trimEnd().split('\n') : [];
+    for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
+    return counts;
+  };
+
+  it(
+    'every read is answered, and no change is sent twice',
+    async () => {
+      let [sent, over] = [0, false];
+      const failures: string[] = [];
+      const ask = async (method: string): Promise<void> => {
+        while (!over) {
+          const path = `/${(sent += 1)}`;
+          const answer = await fetch(`${proxy.origin}${path}`, { method }).then(
+            async (response) => (await response.text(), response.status),
+            (error: unknown) => String((error as Error).cause ?? error),
+          );
+          if (answer !== 200) failures.push(`${method} ${answer}`);
+        }
+      };
+      const asked = Promise.all([
+        ...Array.from({ length: READERS }, () => ask('GET')),
+        ...Array.from({ length: WRITERS }, () => ask('PATCH')),
+      ]);
+      try {
+        for (let kill = 0; kill < KILLS; kill += 1) {
+          const place = kill % replicas.length;
+          const replica = replicas[place] as ChildProcess;
+          const gone = once(replica, 'exit');
+          await delay(300);
+          replica.kill('SIGKILL');
+          await gone;
+          await proxy.sendsTo(2);
+          replicas[place] = start(ports[place] as number);
+          await proxy.sendsTo(3);
+        }
+      } finally {
+        over = true;
+      }
+      await asked;
+      const counts = [...arrivals()];
+      const twice = counts.filter(([, count]) => count > 1).map(([request]) => request);
+      tell('killed behind the proxy', { kills: KILLS, requests: sent, repeated: twice.length });
+      expect(failures.filter((failure) => failure.startsWith('GET'))).toEqual([]);
+      expect(twice.filter((request) => request.startsWith('PATCH'))).toEqual([]);
+      // There were some under way each time, or this says nothing.
+      expect(twice.length).toBeGreaterThan(0);
+      expect(failures.length).toBeGreaterThan(0);
+    },
+    sized({ short: 1, long: 3 }) * MINUTE,
+  );
+});
