@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
-import { type IncomingMessage, type Server, createServer, request as send } from 'node:http';
+import { type IncomingMessage, type OutgoingHttpHeaders, type Server, createServer, request as send } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ describe('What the proxy of compose.yaml answers by itself', () => {
     rmSync(directory, { recursive: true });
   }, MINUTE);
 
-  const ask = (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
+  const ask = (path: string, headers: OutgoingHttpHeaders = {}, method = 'GET') =>
     answerOf(`${proxy.origin}${path}`, method, headers);
   /** All that a 503 of the API has. */
   const expectUnavailable = ({ status, headers, text }: Answer, instance: string): void => {
@@ -81,11 +81,17 @@ describe('What the proxy of compose.yaml answers by itself', () => {
     expectUnavailable(await ask(`${path}?pageSize=5`), path);
   });
 
+  it('has no body where the question was HEAD, and says nothing of who answered', async () => {
+    const head = await ask('/v1/lost', {}, 'HEAD');
+    expect([head.status, head.text, head.headers['content-type']]).toEqual([503, '', 'application/problem+json']);
+    expect(Object.keys(head.headers).filter((name) => ['server', 'via', 'x-powered-by'].includes(name))).toEqual([]);
+  });
+
   it('has the id that the client gave the request, if that is one', async () => {
     const named = await ask('/v1/lost', { 'X-Request-Id': 'order-7.42_a' });
     expect(named.headers['x-request-id']).toBe('order-7.42_a');
     expect(JSON.parse(named.text)).toEqual(problem('service_unavailable', '/v1/lost', 'order-7.42_a'));
-    for (const id of ['a"b', 'x'.repeat(65)]) {
+    for (const id of ['a"b', 'x'.repeat(65), ['one', 'two']]) {
       expectUnavailable(await ask('/v1/lost', { 'X-Request-Id': id }), '/v1/lost');
     }
   });
@@ -98,6 +104,7 @@ describe('What the proxy of compose.yaml answers by itself', () => {
     };
     for (const [accept, type] of [
       ['application/json', 'application/json'],
+      ['Application/JSON', 'application/json'],
       ['*/*', 'application/problem+json'],
       ['application/json, application/problem+json', 'application/problem+json'],
     ] as const) {
@@ -152,7 +159,7 @@ interface Answer {
 }
 
 /** On a connection of its own: on one that was used before HAProxy hangs up where a replica does, for the client to repeat. */
-async function answerOf(url: string, method = 'GET', headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+async function answerOf(url: string, method = 'GET', headers: OutgoingHttpHeaders = {}): Promise<Answer> {
   const request = send(url, { method, headers, agent: false }).end();
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   let text = '';
