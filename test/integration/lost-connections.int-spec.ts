@@ -235,6 +235,39 @@ describe('A client', () => {
   });
 });
 
+describe('A client that repeats a write', () => {
+  let testDatabase: TestDatabase;
+  let proxy: TcpProxy;
+  let app: TestApp;
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    const url = new URL(testDatabase.databaseUrl);
+    proxy = await TcpProxy.to(url.hostname, Number(url.port));
+    url.port = String(proxy.port);
+    // With Redis, so that the key is what Postgres is asked for first.
+    app = await startAppOn(
+      { ...testDatabase, databaseUrl: url.href },
+      { REDIS_URL: process.env['TEST_REDIS_URL'] as string },
+    );
+  });
+  afterAll(async () => {
+    await app.stop();
+    await proxy.close();
+    await testDatabase.drop();
+  });
+
+  it('hears its answer again, though the connections that there were are lost', async () => {
+    const workspace = await app.arrange.aWorkspace();
+    const client = await app.arrange.aClient(workspace);
+    const asset = `/v1/inventory/assets/${(await app.arrange.anAsset(workspace)).id}`;
+    const write = () => client.patch(asset, { description: 'once' }, { 'Idempotency-Key': 'the same' });
+    expect((await write()).status).toBe(200);
+    proxy.forget();
+    const again = await write();
+    expect([again.status, again.headers.get('Idempotent-Replayed')]).toEqual([200, 'true']);
+  });
+});
+
 describe('Reads', () => {
   let testDatabase: TestDatabase;
   let dataSource: DataSource;
