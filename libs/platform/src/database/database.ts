@@ -80,12 +80,12 @@ export class Database {
   /**
    * Runs prepared statements in one round trip and gives the rows of each in the order sent, every column as text.
    * Within a unit of work they are part of it; otherwise they are a transaction of their own, and not waited for any
-   * longer than so many milliseconds (five seconds unless given): then it is not known whether they took place.
+   * longer than so many milliseconds where that is given: then it is not known whether they took place.
    */
   async run(
     scope: TenantScope,
     statements: readonly BoundStatement[],
-    { patienceMs = UNIT_PATIENCE_MS }: { readonly patienceMs?: number } = {},
+    { patienceMs = Infinity }: { readonly patienceMs?: number } = {},
   ): Promise<TextRow[][]> {
     const unit = this.unitFor(scope);
     if (unit) return unit.run(statements);
