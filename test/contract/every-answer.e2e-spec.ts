@@ -18,6 +18,11 @@ const NEVER_SEEN: Readonly<Record<string, string>> = {
 /** The same of headers, by operation and status. */
 const HEADERS_NEVER_SEEN: Readonly<Record<string, { readonly headers: RegExp; readonly reason: string }>> = {
   'getHealth 500': { headers: /./, reason: 'There is no such answer.' },
+  'issueToken 500': {
+    headers: /RateLimit/,
+    reason: 'Only when what is broken breaks between the charge and the token.',
+  },
+  'issueToken 503': { headers: /RateLimit/, reason: 'The same.' },
   'listCategories 500': {
     headers: /RateLimit/,
     reason: 'Once its caller is known and charged it asks nobody anything.',
