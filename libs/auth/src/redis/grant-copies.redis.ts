@@ -66,7 +66,7 @@ export class GrantCopiesRedis extends GrantCopies {
     ];
     const reply = (await this.redis.attempt(
       (redis) => CHECK_GRANT.run(redis, [clientKey(clientId)], args),
-      () => this.buckets.expectLate(clientId, rateClass, general),
+      (late) => this.checkedLate(clientId, rateClass, late as CheckReply),
     )) as CheckReply | undefined;
     const [kind, sinceWrite, text = '', charge] = reply ?? ['away'];
     const freshness = this.writes?.freshness(clientId, sinceWrite) ?? NEWEST;
@@ -92,7 +92,7 @@ export class GrantCopiesRedis extends GrantCopies {
     ];
     const reply = await this.redis.attempt(
       (redis) => KEEP_GRANT.run(redis, [clientKey(grant.clientId)], args),
-      () => limit && rateClass && this.buckets.expectLate(grant.clientId, rateClass, limit),
+      (late) => late && limit && this.buckets.chargedLate(grant.clientId, rateClass, limit, late as ChargeReply),
     );
     if (!reply || !limit || !rateClass) return null;
     return this.buckets.charged(grant.clientId, rateClass, limit, reply as ChargeReply);
@@ -102,6 +102,10 @@ export class GrantCopiesRedis extends GrantCopies {
     if (!this.redis.isConfigured && !this.copiesElsewhere) return;
     const told = await this.redis.attempt((redis) => FORGET_GRANT.run(redis, [clientKey(clientId)], []));
     if (told === undefined) await delay(LEASE_MS + MARGIN_MS);
+  }
+
+  private checkedLate(clientId: string, rateClass: RateClass, [, , text = '', charge]: CheckReply): void {
+    if (charge) this.buckets.chargedLate(clientId, rateClass, this.limitOf(toGrant(text), rateClass), charge);
   }
 
   private limitOf(grant: Grant, rateClass: RateClass): RateLimit {

@@ -5,18 +5,18 @@ const PATIENCE_MS = 50;
 /** How long Redis is left alone after a failure; then one command tries whether it is back. */
 const REST_MS = 1_000;
 
-/** Redis did not answer in time. */
-export class NoAnswer extends Error {}
-
 /** Redis was not asked, or did not answer, or said that it cannot do its work. */
 export class RedisAway extends Error {}
 
-/** Redis was asked and has not answered; it may do what it was asked yet. */
-export class RedisSilent extends RedisAway {}
+/** Redis was asked and did not answer in time. It may do what it was asked yet: `answer` is what it says then. */
+export class RedisSilent extends RedisAway {
+  constructor(readonly answer: Promise<unknown>) {
+    super('Redis does not answer.');
+  }
+}
 
 // Made once: during an outage every request meets it, and a stack is dear.
 const AWAY = new RedisAway('Redis is away.');
-const SILENT = new RedisSilent('Redis does not answer.');
 
 /** Hears each change once. */
 export interface CircuitWatcher {
@@ -61,8 +61,7 @@ export class Circuit {
       if (meansAway(error)) {
         if (isProbe) this.restAgain(error);
         else this.open(error);
-        // The connection that a probe failed on is given up, and what was sent on it with it.
-        throw !isProbe && (error instanceof NoAnswer || error === SILENT) ? SILENT : AWAY;
+        throw error instanceof RedisSilent ? error : AWAY;
       }
       if (isProbe) this.close();
       throw error;
@@ -75,7 +74,7 @@ export class Circuit {
     if (this.restsUntil !== null) return;
     this.restsUntil = this.now() + REST_MS;
     this.watcher.opened(error);
-    for (const release of this.waiting) release(error instanceof NoAnswer ? SILENT : AWAY);
+    for (const release of this.waiting) release(error);
   }
 
   /** Lets every command pass again. */
@@ -87,22 +86,25 @@ export class Circuit {
 
   private restAgain(error: unknown): void {
     this.restsUntil = this.now() + REST_MS;
-    if (error instanceof NoAnswer) this.watcher.unansweredAgain();
+    if (error instanceof RedisSilent) this.watcher.unansweredAgain();
   }
 
-  /** The outcome of the command, or {@link NoAnswer} after the patience, or what `open` releases those with who wait. */
+  /** The outcome of the command, or {@link RedisSilent} after the patience; whatever opens the circuit ends the wait. */
   private wait<Result>(command: () => Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
+      const answer = command();
+      const silent = (): RedisSilent => new RedisSilent(answer);
       const settle = (outcome: () => void): void => {
         clearTimeout(timer);
         if (this.waiting.delete(release)) outcome();
       };
-      const release = (error: unknown): void => settle(() => reject(error as Error));
+      const release = (error: unknown): void =>
+        settle(() => reject(error instanceof RedisSilent ? silent() : (error as Error)));
       // When this process itself was busy the answer may have come and not been read: after a late timer, sockets have
       // their turn before `setImmediate`.
-      const timer = setTimeout(() => setImmediate(release, new NoAnswer()), PATIENCE_MS);
+      const timer = setTimeout(() => setImmediate(() => release(silent())), PATIENCE_MS);
       this.waiting.add(release);
-      command().then((result) => settle(() => resolve(result)), release);
+      answer.then((result) => settle(() => resolve(result)), release);
     });
   }
 }

@@ -66,19 +66,19 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * The outcome of `work`, or `undefined` when Redis is away or refused a command. Never rejects. `whenSilent` is called
-   * where Redis was asked and may still do what it was asked.
+   * The outcome of `work`, or `undefined` when Redis is away or refused a command. Never rejects. `hearLate` hears what
+   * Redis answers to a command that `work` waited for in vain, should it do it yet.
    */
   async attempt<Result>(
     work: (redis: RedisClient) => Promise<Result>,
-    whenSilent: () => void = () => undefined,
+    hearLate?: (answer: unknown) => void,
   ): Promise<Result | undefined> {
     if (!this.client) return undefined;
     try {
       return await work(this.client);
     } catch (error) {
-      if (error instanceof RedisSilent) whenSilent();
-      else if (!(error instanceof RedisAway)) this.complain(error);
+      if (error instanceof RedisSilent && hearLate) error.answer.then(hearLate, () => undefined);
+      if (!(error instanceof RedisAway)) this.complain(error);
       return undefined;
     }
   }

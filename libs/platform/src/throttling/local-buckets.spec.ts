@@ -64,16 +64,23 @@ describe('The buckets of a process', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('tell Redis nothing of a charge that it was asked for and may have done late', async () => {
-    buckets.expectLate('a', LIMIT, 1);
+  it('tell Redis nothing of a charge that it made late, before or after it was made here', async () => {
+    buckets.chargedLate('a', LIMIT, 1);
     buckets.charge('a', LIMIT, 1);
     expect(await told()).toEqual([]);
     buckets.charge('a', LIMIT, 1);
     expect(await told()).toEqual([1]);
-    buckets.expectLate('a', LIMIT, 1);
-    buckets.expectLate('a', LIMIT, 1);
     for (let request = 0; request < 5; request += 1) buckets.charge('a', LIMIT, 1);
+    buckets.chargedLate('a', LIMIT, 1);
+    buckets.chargedLate('a', LIMIT, 1);
     expect(await told()).toEqual([3]);
+  });
+
+  it('count no late charge any more once Redis said how one is', async () => {
+    for (let request = 0; request < 3; request += 1) buckets.chargedLate('a', LIMIT, 1);
+    buckets.learn('a', LIMIT, 1, withTokens(10));
+    buckets.charge('a', LIMIT, 1);
+    expect(await told()).toEqual([1]);
   });
 
   it('tell Redis nothing of what it said while it was being told', async () => {

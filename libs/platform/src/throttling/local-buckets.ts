@@ -10,7 +10,7 @@ interface LocalBucket {
   readonly fullAt: number;
   /** What was spent up to here Redis knows, or has been told. */
   readonly knownTo: number;
-  /** So many charges Redis was asked for and has not answered. */
+  /** So many charges Redis made too late, and none was made here yet instead. */
   readonly late: number;
   readonly limit: RateLimit;
   readonly replicas: number;
@@ -47,8 +47,7 @@ export class LocalBuckets {
     const now = this.microseconds();
     const { fullAt, charge } = chargeBucket(known?.fullAt ?? null, now, share);
     const { knownTo = 0, late = 0 } = known ?? {};
-    const knows = late > 0 ? Math.min(fullAt, Math.max(knownTo, now) + intervalOf(share)) : knownTo;
-    this.remember(key, { fullAt, knownTo: knows, late: Math.max(0, late - 1), limit, replicas });
+    this.remember(key, this.settled({ fullAt, knownTo, late, limit, replicas }, now));
     return { ...charge, limit: limit.burst, windowSeconds: Math.ceil(microsecondsToFill(limit) / 1_000_000) };
   }
 
@@ -68,10 +67,10 @@ export class LocalBuckets {
     this.remember(key, { fullAt, knownTo: fullAt, late: 0, limit, replicas });
   }
 
-  /** Redis was asked for a charge and does not answer. It will have charged it when it does, and is not told of the next. */
-  expectLate(key: string, limit: RateLimit, replicas: number): void {
+  /** Redis made a charge after all that was given up, and that is made here instead: it is not told of that one. */
+  chargedLate(key: string, limit: RateLimit, replicas: number): void {
     const { fullAt = 0, knownTo = 0, late = 0 } = this.find(key) ?? {};
-    this.remember(key, { fullAt, knownTo, late: late + 1, limit, replicas });
+    this.remember(key, this.settled({ fullAt, knownTo, late: late + 1, limit, replicas }, this.microseconds()));
   }
 
   /**
@@ -90,6 +89,14 @@ export class LocalBuckets {
       if (await tell(key, spent, limit)) continue;
       return this.know(key, fullAt, knownTo);
     }
+  }
+
+  /** Of what was spent here, one charge that Redis made late, if there is one, is not to be told. */
+  private settled(bucket: LocalBucket, now: number): LocalBucket {
+    const { fullAt, late, limit, replicas } = bucket;
+    const knownTo = Math.max(bucket.knownTo, now);
+    if (late === 0 || fullAt <= knownTo) return bucket;
+    return { ...bucket, knownTo: Math.min(fullAt, knownTo + intervalOf(shareOf(limit, replicas))), late: late - 1 };
   }
 
   /** Unless it was learnt anew meanwhile. */

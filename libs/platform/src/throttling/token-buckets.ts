@@ -39,7 +39,7 @@ export class TokenBuckets implements ThrottlerStorage {
     const args = ['', bucketField(bucket), intervalOf(limit), limit.burst];
     const reply = await this.redis.attempt(
       (redis) => CHARGE.run(redis, [clientKey(owner)], args),
-      () => this.expectLate(owner, bucket, limit),
+      (late) => this.chargedLate(owner, bucket, limit, late as ChargeReply),
     );
     if (reply === undefined) return this.chargeLocally(owner, bucket, limit);
     return this.charged(owner, bucket, limit, reply as ChargeReply);
@@ -54,9 +54,9 @@ export class TokenBuckets implements ThrottlerStorage {
     return justReturned ? this.anywhere(charge, limit) : charge;
   }
 
-  /** Redis was asked to charge this and does not answer: it may yet. */
-  expectLate(owner: string, bucket: string, limit: RateLimit): void {
-    this.local.expectLate(localKey(owner, bucket), limit, this.settings.replicas);
+  /** The same where it says so too late: the request is charged here instead, and Redis is not told of it. */
+  chargedLate(owner: string, bucket: string, limit: RateLimit, [allowed]: ChargeReply): void {
+    if (allowed === 1) this.local.chargedLate(localKey(owner, bucket), limit, this.settings.replicas);
   }
 
   private chargeLocally(owner: string, bucket: string, limit: RateLimit): Charge {
