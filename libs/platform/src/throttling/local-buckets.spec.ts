@@ -102,6 +102,14 @@ describe('The buckets of a process', () => {
     expect(keys).toEqual(['a2', 'f1', 'e1', 'd1', 'c1', 'b1']);
   });
 
+  it('are told of all together, however many are remembered', async () => {
+    const keys = [...'abcdefghij'];
+    for (const key of keys) buckets.charge(key, LIMIT);
+    const tell: string[] = [];
+    await buckets.tellSpent(async (key) => tell.push(key) > 0);
+    expect(tell.sort()).toEqual(keys);
+  });
+
   it('let pass who keeps to the sustained rate at all replicas together, however long', () => {
     const replicas = 3;
     const limit = { perMinute: 5, burst: 10 };

@@ -99,10 +99,11 @@ export class LocalBuckets {
     return { ...bucket, knownTo: Math.min(fullAt, knownTo + intervalOf(shareOf(limit, replicas))), late: late - 1 };
   }
 
-  /** Unless it was learnt anew meanwhile. */
+  /** Unless it was learnt anew meanwhile. In its place, so that none is forgotten before it is told of. */
   private know(key: string, from: number, to: number): void {
-    const bucket = this.find(key);
-    if (bucket?.knownTo === from) this.remember(key, { ...bucket, knownTo: to });
+    const buckets = this.recent.has(key) ? this.recent : this.older;
+    const bucket = buckets.get(key);
+    if (bucket?.knownTo === from) buckets.set(key, { ...bucket, knownTo: to });
   }
 
   private find(key: string): LocalBucket | undefined {
