@@ -8,7 +8,7 @@ const COMMIT: BoundStatement = { name: 'commit', text: 'COMMIT', values: [] };
 
 /** For a connection as for a lock: see data-source.ts. */
 const PATIENCE_MS = 2_000;
-/** Beyond the deadline, for what Postgres says by itself when its own clock ends a wait. */
+/** However little is left, an answer is waited for so long; and so long before the deadline Postgres ends a wait by itself. */
 const GRACE_MS = 500;
 /** However little is left, opening a connection takes this long. */
 const SHORTEST_CONNECT_MS = 200;
@@ -53,7 +53,7 @@ export class UnitOfWork {
     private readonly pool: Pool,
     private readonly permits: Permits,
     private readonly scope: BoundStatement,
-    /** When it must be over, by `performance.now()`: nothing is waited for beyond it. */
+    /** When it must be over, by `performance.now()`: what is under way then has a moment yet at most. */
     private readonly deadline: number,
     private readonly gate?: Gate,
   ) {}
@@ -131,14 +131,15 @@ export class UnitOfWork {
     if (!this.client) {
       this.client = await this.connect();
       this.asked = gate !== undefined;
-      const left = Math.max(50, Math.floor(this.deadline - performance.now()));
+      const left = Math.max(50, Math.floor(this.deadline - GRACE_MS - performance.now()));
       if (left < PATIENCE_MS) opening.push({ ...SET_LOCK_TIMEOUT, values: [`${left}ms`] });
     }
     const asked = gate?.statements ?? [];
     let rows: TextRow[][];
     try {
       const batch = [...opening, ...asked, ...statements];
-      rows = await PipelinedStatements.run(this.client, batch, this.deadline + GRACE_MS);
+      const soon = performance.now() + GRACE_MS;
+      rows = await PipelinedStatements.run(this.client, batch, Math.max(this.deadline, soon));
     } catch (error) {
       this.failed = true;
       throw error;

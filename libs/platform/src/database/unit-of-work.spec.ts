@@ -1,0 +1,50 @@
+import type { Pool } from 'pg';
+import { Permits } from './permits';
+import type { BoundStatement } from './pipelined-statements';
+import { UnitOfWork } from './unit-of-work';
+
+interface Batch {
+  readonly query_timeout: number;
+  readonly statements: readonly BoundStatement[];
+  callback(error: null, rows: string[][][]): void;
+}
+
+const statement = (name: string): BoundStatement => ({ name, text: '', values: [] });
+
+describe('A unit of work', () => {
+  /** What is sent of one that has so many milliseconds left. */
+  const firstBatch = async (leftMs: number): Promise<Batch> => {
+    const batches: Batch[] = [];
+    const query = (batch: Batch): void => {
+      batches.push(batch);
+      batch.callback(
+        null,
+        batch.statements.map(() => []),
+      );
+    };
+    const pool = { options: {}, connect: async () => ({ query, release: () => undefined }) };
+    const deadline = performance.now() + leftMs;
+    await new UnitOfWork(pool as unknown as Pool, new Permits(1), statement('scope'), deadline).run([
+      statement('work'),
+    ]);
+    return batches[0] as Batch;
+  };
+  const lockTimeout = ({ statements }: Batch): number =>
+    Number.parseInt(statements.find(({ name }) => name === 'set_lock_timeout')?.values[0] ?? 'NaN', 10);
+
+  it('waits for Postgres until its deadline and no longer, and half a second at least', async () => {
+    expect((await firstBatch(20_000)).query_timeout).toBeLessThanOrEqual(20_000);
+    expect((await firstBatch(20_000)).query_timeout).toBeGreaterThan(2_000);
+    for (const left of [100, 0, -1_000]) {
+      const { query_timeout: patience } = await firstBatch(left);
+      expect(patience).toBeGreaterThan(100);
+      expect(patience).toBeLessThanOrEqual(500);
+    }
+  });
+
+  it('has Postgres end a wait for a lock before that, so that it is heard', async () => {
+    expect(lockTimeout(await firstBatch(20_000))).toBeNaN();
+    expect(lockTimeout(await firstBatch(2_200))).toBeLessThanOrEqual(1_700);
+    for (const left of [100, 0, -1_000]) expect(lockTimeout(await firstBatch(left))).toBe(50);
+  });
+});
