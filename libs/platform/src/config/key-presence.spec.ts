@@ -39,11 +39,11 @@ describe('Keys that the settings name', () => {
 
   it('are refused where they are of the wrong kind, or hardly a secret', () => {
     writeFileSync(at('signing'), '');
-    writeFileSync(at('cursor.json'), '{}');
-    mkdirSync(at('pepper'));
+    for (const name of ['cursor.json', 'pepper']) mkdirSync(at(name));
     writeFileSync(at('audit'), 'x'.repeat(31));
     expect(faults()).toEqual([
       `SIGNING_KEYS_DIR names ${at('signing')}, which cannot be read (ENOTDIR)`,
+      `CURSOR_KEYS_FILE names ${at('cursor.json')}, which cannot be read (EISDIR)`,
       `SECRET_PEPPER_FILE names ${at('pepper')}, which cannot be read (EISDIR)`,
       `AUDIT_KEY_FILE names ${at('audit')}, which holds less than 32 bytes`,
     ]);

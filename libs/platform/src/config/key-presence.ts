@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { type Settings, SettingsInvalid } from './settings';
 
 /** In bytes, of the keys that are read as they stand. `admin keys init` makes longer ones. */
@@ -11,7 +11,7 @@ const SHORTEST = { SECRET_PEPPER_FILE: 16, AUDIT_KEY_FILE: 32 } as const;
 export function assertKeysReadable(settings: Settings): void {
   const faults = [
     faultOf('SIGNING_KEYS_DIR', settings.signingKeysDir, (path) => void readdirSync(path)),
-    faultOf('CURSOR_KEYS_FILE', settings.cursorKeysFile, (path) => closeSync(openSync(path, 'r'))),
+    faultOf('CURSOR_KEYS_FILE', settings.cursorKeysFile, (path) => void readFileSync(path)),
     faultOf('SECRET_PEPPER_FILE', settings.secretPepperFile, atLeast(SHORTEST.SECRET_PEPPER_FILE)),
     faultOf('AUDIT_KEY_FILE', settings.auditKeyFile, atLeast(SHORTEST.AUDIT_KEY_FILE)),
   ].filter((fault) => fault !== null);
