@@ -6,10 +6,10 @@ import { DataSource } from 'typeorm';
 import { connectBefore } from '../../libs/platform/src/database/connect-before';
 import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
 import { databaseIsUnavailable } from '../../libs/platform/src/database/database-fault';
-import type { ApiClient } from '../support/api-client';
-import { type TestApp, startAppOn } from '../support/start-app';
-import { TcpProxy } from '../support/tcp-proxy';
+import { type DatabaseBehindProxy, openDatabaseBehindProxy } from '../support/database-behind-proxy';
+import type { TcpProxy } from '../support/tcp-proxy';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
+import { endWaiting } from '../support/waiting-sessions';
 
 const POOL = 3;
 const statement = (name: string, text: string, ...values: string[]): BoundStatement => ({ name, text, values });
@@ -18,38 +18,24 @@ const INSERT = `
   INSERT INTO idempotency_record (workspace_id, application_id, key_hash, fingerprint, status, body, expires_at)
   VALUES ($1, $1, '\\x01', '', 200, '', now())`;
 
-/** Ends so many sessions that wait for a lock, one after the other as they come. */
-const endWaiting = async ({ admin }: TestDatabase, count: number): Promise<void> => {
-  for (let ended = 0; ended < count; await delay(10)) {
-    // Within a transaction it would be shown what it has seen before.
-    await admin.query('SELECT pg_stat_clear_snapshot()');
-    const { rowCount } = await admin.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE datname = current_database() AND application_name = 'compliance-api' AND wait_event_type = 'Lock'`,
-    );
-    ended += rowCount ?? 0;
-  }
-};
-
 describe('When connections to Postgres are lost,', () => {
+  let setting: DatabaseBehindProxy;
   let testDatabase: TestDatabase;
   let proxy: TcpProxy;
   let dataSource: DataSource;
   let database: Database;
   beforeAll(async () => {
-    testDatabase = await createTestDatabase();
-    const url = new URL(testDatabase.databaseUrl);
-    proxy = await TcpProxy.to(url.hostname, Number(url.port));
-    url.port = String(proxy.port);
-    const options = dataSourceOptions({ url: url.href, poolSize: POOL, patience: 'request' }, () => undefined);
+    setting = await openDatabaseBehindProxy();
+    ({ database: testDatabase, proxy } = setting);
+    const url = testDatabase.databaseUrl;
+    const options = dataSourceOptions({ url, poolSize: POOL, patience: 'request' }, () => undefined);
     dataSource = await new DataSource(options).initialize();
     database = new Database(dataSource);
   });
   afterEach(() => testDatabase.admin.query('ROLLBACK'));
   afterAll(async () => {
     await dataSource.destroy();
-    await proxy.close();
-    await testDatabase.drop();
+    await setting.close();
   });
 
   const aScope = () => ({ workspaceId: workspaceId(randomUUID()) });
@@ -155,116 +141,6 @@ describe('When connections to Postgres are lost,', () => {
       expect(await duration(ask)).toBeLessThan(1_800);
       for (const client of held) client.release();
     });
-  });
-});
-
-describe('A client', () => {
-  let testDatabase: TestDatabase;
-  let proxy: TcpProxy;
-  let app: TestApp;
-  let client: ApiClient;
-  let asset: string;
-  beforeAll(async () => {
-    testDatabase = await createTestDatabase();
-    const url = new URL(testDatabase.databaseUrl);
-    proxy = await TcpProxy.to(url.hostname, Number(url.port));
-    url.port = String(proxy.port);
-    // Without Redis who calls is read from Postgres each time as well.
-    app = await startAppOn({ ...testDatabase, databaseUrl: url.href }, { REDIS_URL: '' });
-    const workspace = await app.arrange.aWorkspace();
-    client = await app.arrange.aClient(workspace);
-    asset = `/v1/inventory/assets/${(await app.arrange.anAsset(workspace)).id}`;
-  });
-  afterAll(async () => {
-    await app.stop();
-    await proxy.close();
-    await testDatabase.drop();
-  });
-
-  const statuses = async (): Promise<number[]> => {
-    const paths = [asset, '/v1/inventory/assets', '/v1/computers', asset];
-    return (await Promise.all(paths.map((path) => client.get(path)))).map(({ status }) => status);
-  };
-
-  it('that reads hears nothing of connections that were lost meanwhile, whoever ended them', async () => {
-    for (let round = 0; round < 5; round += 1) {
-      expect(await statuses()).toEqual([200, 200, 200, 200]);
-      proxy.forget();
-      expect(await statuses()).toEqual([200, 200, 200, 200]);
-      await testDatabase.admin.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-          WHERE datname = current_database() AND application_name = 'compliance-api'`,
-      );
-    }
-  });
-
-  it('hears nothing of one that was lost under the answers to a write that it sends again, many times at once', async () => {
-    const again = () => client.patch(asset, { description: 'once' }, { 'Idempotency-Key': 'known' });
-    const { text } = await again();
-    const { admin } = testDatabase;
-    await admin.query('BEGIN; LOCK TABLE idempotency_record IN ACCESS EXCLUSIVE MODE');
-    const answers = Promise.all(Array.from({ length: 12 }, again));
-    await endWaiting(testDatabase, 1);
-    await admin.query('ROLLBACK');
-    const replays = (await answers).map((answer) => [answer.text, answer.headers.get('idempotent-replayed')]);
-    expect(replays).toEqual(replays.map(() => [text, 'true']));
-  });
-
-  it('that reads is answered within five seconds, though Postgres is asked twice for it', async () => {
-    expect((await client.get(asset)).status).toBe(200);
-    proxy.slowDown(1_400);
-    try {
-      // Each question takes 2.8 s.
-      const { status, headers } = await client.get(asset);
-      expect([status, headers.get('Retry-After')]).toEqual([503, '1']);
-    } finally {
-      proxy.slowDown(0);
-    }
-  });
-
-  it('that writes is answered within five seconds, though who calls has taken two of them', async () => {
-    expect((await client.get(asset)).status).toBe(200);
-    proxy.slowDown(1_100);
-    try {
-      // Who calls takes 2.2 s, the change and its commit 4.4 s.
-      const { status, headers } = await client.patch(asset, { description: 'late' });
-      expect([status, headers.get('Retry-After')]).toEqual([503, '1']);
-    } finally {
-      proxy.slowDown(0);
-    }
-  });
-});
-
-describe('A client that repeats a write', () => {
-  let testDatabase: TestDatabase;
-  let proxy: TcpProxy;
-  let app: TestApp;
-  beforeAll(async () => {
-    testDatabase = await createTestDatabase();
-    const url = new URL(testDatabase.databaseUrl);
-    proxy = await TcpProxy.to(url.hostname, Number(url.port));
-    url.port = String(proxy.port);
-    // With Redis, so that the key is what Postgres is asked for first.
-    app = await startAppOn(
-      { ...testDatabase, databaseUrl: url.href },
-      { REDIS_URL: process.env['TEST_REDIS_URL'] as string },
-    );
-  });
-  afterAll(async () => {
-    await app.stop();
-    await proxy.close();
-    await testDatabase.drop();
-  });
-
-  it('hears its answer again, though the connections that there were are lost', async () => {
-    const workspace = await app.arrange.aWorkspace();
-    const client = await app.arrange.aClient(workspace);
-    const asset = `/v1/inventory/assets/${(await app.arrange.anAsset(workspace)).id}`;
-    const write = () => client.patch(asset, { description: 'once' }, { 'Idempotency-Key': 'the same' });
-    expect((await write()).status).toBe(200);
-    proxy.forget();
-    const again = await write();
-    expect([again.status, again.headers.get('Idempotent-Replayed')]).toEqual([200, 'true']);
   });
 });
 

@@ -1,0 +1,101 @@
+import type { ApiClient } from '../support/api-client';
+import { type DatabaseBehindProxy, openDatabaseBehindProxy } from '../support/database-behind-proxy';
+import { type TestApp, startAppOn } from '../support/start-app';
+import { endWaiting } from '../support/waiting-sessions';
+
+describe('While connections to Postgres are lost, a client', () => {
+  let setting: DatabaseBehindProxy;
+  let app: TestApp;
+  let client: ApiClient;
+  let asset: string;
+  beforeAll(async () => {
+    setting = await openDatabaseBehindProxy();
+    // Without Redis who calls is read from Postgres each time as well.
+    app = await startAppOn(setting.database, { REDIS_URL: '' });
+    const workspace = await app.arrange.aWorkspace();
+    client = await app.arrange.aClient(workspace);
+    asset = `/v1/inventory/assets/${(await app.arrange.anAsset(workspace)).id}`;
+  });
+  afterAll(async () => {
+    await app.stop();
+    await setting.close();
+  });
+
+  const statuses = async (): Promise<number[]> => {
+    const paths = [asset, '/v1/inventory/assets', '/v1/computers', asset];
+    return (await Promise.all(paths.map((path) => client.get(path)))).map(({ status }) => status);
+  };
+
+  it('that reads hears nothing of connections that were lost meanwhile, whoever ended them', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      expect(await statuses()).toEqual([200, 200, 200, 200]);
+      setting.proxy.forget();
+      expect(await statuses()).toEqual([200, 200, 200, 200]);
+      await setting.database.admin.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = current_database() AND application_name = 'compliance-api'`,
+      );
+    }
+  });
+
+  it('hears nothing of one that was lost under the answers to a write that it sends again, many times at once', async () => {
+    const again = () => client.patch(asset, { description: 'once' }, { 'Idempotency-Key': 'known' });
+    const { text } = await again();
+    const { admin } = setting.database;
+    await admin.query('BEGIN; LOCK TABLE idempotency_record IN ACCESS EXCLUSIVE MODE');
+    const answers = Promise.all(Array.from({ length: 12 }, again));
+    await endWaiting(setting.database, 1);
+    await admin.query('ROLLBACK');
+    const replays = (await answers).map((answer) => [answer.text, answer.headers.get('idempotent-replayed')]);
+    expect(replays).toEqual(replays.map(() => [text, 'true']));
+  });
+
+  it('that reads is answered within five seconds, though Postgres is asked twice for it', async () => {
+    expect((await client.get(asset)).status).toBe(200);
+    setting.proxy.slowDown(1_400);
+    try {
+      // Each question takes 2.8 s.
+      const { status, headers } = await client.get(asset);
+      expect([status, headers.get('Retry-After')]).toEqual([503, '1']);
+    } finally {
+      setting.proxy.slowDown(0);
+    }
+  });
+
+  it('that writes is answered within five seconds, though who calls has taken two of them', async () => {
+    expect((await client.get(asset)).status).toBe(200);
+    setting.proxy.slowDown(1_100);
+    try {
+      // Who calls takes 2.2 s, the change and its commit 4.4 s.
+      const { status, headers } = await client.patch(asset, { description: 'late' });
+      expect([status, headers.get('Retry-After')]).toEqual([503, '1']);
+    } finally {
+      setting.proxy.slowDown(0);
+    }
+  });
+});
+
+describe('After connections to Postgres were lost, a client that repeats a write', () => {
+  let setting: DatabaseBehindProxy;
+  let app: TestApp;
+  beforeAll(async () => {
+    setting = await openDatabaseBehindProxy();
+    // With Redis, so that the key is what Postgres is asked for first.
+    app = await startAppOn(setting.database, { REDIS_URL: process.env['TEST_REDIS_URL'] as string });
+  });
+  afterAll(async () => {
+    await app.stop();
+    await setting.close();
+  });
+
+  it('hears its answer again, though the connections that there were are lost', async () => {
+    const workspace = await app.arrange.aWorkspace();
+    const client = await app.arrange.aClient(workspace);
+    const asset = `/v1/inventory/assets/${(await app.arrange.anAsset(workspace)).id}`;
+    const write = () => client.patch(asset, { description: 'once' }, { 'Idempotency-Key': 'the same' });
+    expect((await write()).status).toBe(200);
+    setting.proxy.forget();
+    const again = await write();
+    expect([again.status, again.headers.get('Idempotent-Replayed')]).toEqual([200, 'true']);
+  });
+});

@@ -1,0 +1,22 @@
+import { TcpProxy } from './tcp-proxy';
+import { type TestDatabase, createTestDatabase } from './test-database';
+
+export interface DatabaseBehindProxy {
+  /** Its `databaseUrl` leads through the proxy, its `admin` does not. */
+  readonly database: TestDatabase;
+  readonly proxy: TcpProxy;
+  close(): Promise<void>;
+}
+
+/** A database of a test's own whose connections can be lost, slowed down or silenced. */
+export async function openDatabaseBehindProxy(): Promise<DatabaseBehindProxy> {
+  const database = await createTestDatabase();
+  const url = new URL(database.databaseUrl);
+  const proxy = await TcpProxy.to(url.hostname, Number(url.port));
+  url.port = String(proxy.port);
+  const close = async (): Promise<void> => {
+    await proxy.close();
+    await database.drop();
+  };
+  return { database: { ...database, databaseUrl: url.href }, proxy, close };
+}
