@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
-import { Logger } from '@nestjs/common';
+import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import type { Charge, RateLimit } from '#libs/kernel';
-import { RedisServer, type Settings } from '#libs/platform';
+import type { RedisServer, Settings } from '#libs/platform';
 import { Circuit, RedisAway } from '../../libs/platform/src/redis/circuit';
 import type { RedisClient } from '../../libs/platform/src/redis/redis-client';
 import { TokenBuckets } from '../../libs/platform/src/throttling/token-buckets';
-import { startTemporaryRedis } from '../support/temporary-redis';
-import type { TemporaryRedis } from '../support/temporary-redis.port';
 
 const SECOND = 1_000_000;
 const RUNS = 300;
@@ -169,50 +166,5 @@ describe('Limits while Redis comes and goes', () => {
     // Thirty seconds, in which 25 came back; and each time that it is back there is one token, which may have been promised.
     expect(passed).toBeGreaterThanOrEqual(125);
     expect(passed).toBeLessThanOrEqual(125 + 10);
-  });
-});
-
-describe('Requests that Redis does not answer in time', () => {
-  const limit = { perMinute: 1, burst: 100 };
-  let redis: TemporaryRedis;
-  let server: RedisServer;
-  let charge: () => Promise<Charge>;
-  beforeEach(async () => {
-    jest.spyOn(Logger.prototype, 'warn').mockImplementation();
-    redis = await startTemporaryRedis();
-    server = new RedisServer(redis.url);
-    await server.onModuleInit();
-    const buckets = new TokenBuckets(server, { replicas: 1 } as Settings);
-    charge = () => buckets.charge('a client', 'read', limit);
-    await charge();
-    await redis.freeze();
-    await Promise.all(Array.from({ length: 20 }, charge));
-    expect(server.state).toBe('away');
-    // Two that are not asked for.
-    await charge();
-    await charge();
-  });
-  afterEach(async () => {
-    server.onApplicationShutdown();
-    await redis.stop();
-    jest.restoreAllMocks();
-  });
-  const isBack = async (): Promise<void> => {
-    for (const deadline = Date.now() + 20_000; server.state !== 'ok' && Date.now() < deadline; await delay(50)) {
-      await server.ping();
-    }
-  };
-
-  it('are charged once where it does what it was asked for too late', async () => {
-    await redis.thaw();
-    await isBack();
-    expect((await charge()).remaining).toBe(100 - 1 - 20 - 2 - 1);
-  });
-
-  it('are charged also where it never does it, and comes back empty', async () => {
-    await redis.end('SIGKILL');
-    await redis.startAgain();
-    await isBack();
-    expect((await charge()).remaining).toBe(100 - 20 - 2 - 1);
   });
 });

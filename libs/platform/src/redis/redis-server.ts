@@ -77,7 +77,8 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
     try {
       return await work(this.client);
     } catch (error) {
-      if (error instanceof RedisSilent && hearLate) error.answer.then(hearLate, () => undefined);
+      // What comes too late fails for nobody.
+      if (error instanceof RedisSilent && hearLate) error.answer.then(hearLate).catch(() => undefined);
       if (!(error instanceof RedisAway)) this.complain(error);
       return undefined;
     }
