@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Answer, ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
 
@@ -248,7 +249,7 @@ describe('The Idempotency-Key of a write', () => {
     await admin.query('SELECT 1 FROM asset WHERE public_id = $1 FOR UPDATE', [id]);
     const answer = client.patch(path(id), { description: 'late' });
     let waits = 0;
-    for (const deadline = Date.now() + 60_000; waits === 0 && Date.now() < deadline;) {
+    for (const deadline = Date.now() + 60_000; waits === 0 && Date.now() < deadline; await delay(10)) {
       // Within a transaction one look would be like the other.
       await admin.query('SELECT pg_stat_clear_snapshot()');
       const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;

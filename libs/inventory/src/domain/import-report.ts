@@ -7,7 +7,7 @@ export interface ImportReport {
   /** Assets that were hidden because the input did not name them. */
   readonly hidden: number;
   readonly failed: number;
-  /** The first of the bad lines, by line; all of them were told as they were found. */
+  /** Of the bad lines those that were found first, by line; all of them were told as they were found. */
   readonly errors: readonly ImportError[];
   readonly dryRun: boolean;
 }

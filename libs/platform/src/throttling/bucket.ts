@@ -3,7 +3,7 @@ import { microsecondsToFill, intervalOf } from './rate-limit';
 
 /**
  * A token bucket by the generic cell rate algorithm: all it remembers is the moment at which it will be full, in
- * microseconds. `fullAt` null is a full bucket. What `charge.lua.ts` says in Redis' language; tests hold the two together.
+ * microseconds. `fullAt` null is a full bucket. What `charge-script.ts` says in Redis' language; tests hold the two together.
  */
 export function chargeBucket(
   fullAt: number | null,
