@@ -6,7 +6,7 @@ import {
   makeSecretFileOnce,
   newCursorKeyFile,
 } from '#libs/platform';
-import { newSigningKeyFile } from './signing-key-files';
+import { listSigningKeys, newSigningKeyFile } from './signing-key-files';
 
 /**
  * Makes whatever keys are missing at the places that the settings name. Of several processes that come at once exactly
@@ -15,10 +15,14 @@ import { newSigningKeyFile } from './signing-key-files';
 export async function makeMissingKeys(settings: Settings): Promise<string[]> {
   const made: string[] = [];
   const clock = new SystemClock();
-  const signing = await makeSecretDirectoryOnce(settings.signingKeysDir, async () => {
-    const { name, content } = await newSigningKeyFile(clock);
-    return { [name]: content };
-  });
+  const signing = await makeSecretDirectoryOnce(
+    settings.signingKeysDir,
+    async (directory) => (await listSigningKeys(directory)).length > 0,
+    async () => {
+      const { name, content } = await newSigningKeyFile(clock);
+      return { [name]: content };
+    },
+  );
   if (signing) made.push(settings.signingKeysDir);
   const cursor = makeSecretFileOnce(settings.cursorKeysFile, () => newCursorKeyFile(clock.now()));
   if (cursor) made.push(settings.cursorKeysFile);
