@@ -19,8 +19,8 @@ const ASSETS = 4;
 const UNLIMITED = '100000/100000';
 /** Keys are read again every 5 s; a busy machine may take longer. */
 const TAKEN_UP_MS = 15_000;
-/** Both keys are made as if so much of their minute were over that this is left of it. */
-const LEFT_MS = 13_000;
+/** Both keys are made as if so much of their minute were over that this is left of it: more than it takes to know them. */
+const LEFT_MS = 20_000;
 
 const kidOfToken = (token: string) => decodeProtectedHeader(token)['kid'] as string;
 const kidOfCursor = (cursor: string) => Buffer.from(cursor, 'base64url').subarray(1, 5).toString('hex');

@@ -44,6 +44,19 @@ describe('SigningKeys', () => {
     expect(replica.publicKey(FIRST)).not.toBeNull();
   });
 
+  it('sign with a key only after every other replica can have seen it, however long ago it says that it was made', async () => {
+    const replica = await open();
+    const YESTERDAY = '20251231T120000000Z-00000002';
+    put(YESTERDAY);
+    await replica.reread();
+    clock.advance(9_999);
+    expect(replica.current().kid).toBe(FIRST);
+    await replica.reread();
+    clock.advance(1);
+    expect(replica.current().kid).toBe(YESTERDAY);
+    expect((await open()).current().kid).toBe(YESTERDAY);
+  });
+
   it('sign at once with the first key of a directory', async () => {
     rmSync(path(`${FIRST}.pem`));
     const { name, content } = await newSigningKeyFile(clock);

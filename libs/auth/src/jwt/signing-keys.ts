@@ -73,6 +73,11 @@ export class SigningKeys implements RereadableKeys {
     return { kids: [...this.keys.keys()], faults };
   }
 
+  /** A file that was replaced holds a key that others may not have yet, as a new one does. */
+  private sight(): { readonly seenAt?: number } {
+    return this.keys.size === 0 ? {} : { seenAt: this.clock.now() };
+  }
+
   /** A key as its file says; the one known before where the file cannot be used; null for none. */
   private async take({ kid, createdAt }: DatedKey, faults: string[]): Promise<SigningKey | null> {
     const known = this.keys.get(kid) ?? null;
@@ -89,7 +94,7 @@ export class SigningKeys implements RereadableKeys {
     const digest = createHash('sha256').update(pem).digest('base64');
     if (known?.digest === digest) return known;
     const keyPair = parse(pem);
-    if (keyPair) return { kid, createdAt, digest, ...keyPair };
+    if (keyPair) return { kid, createdAt, digest, ...this.sight(), ...keyPair };
     faults.push(`SIGNING_KEYS_DIR: ${kid}.pem is no unencrypted RSA private key of at least 2048 bits.`);
     return known;
   }

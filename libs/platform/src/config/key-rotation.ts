@@ -1,11 +1,19 @@
 /** How long every replica has to take up a new key before tokens or cursors are made with it. */
 export const PUBLISHED_BEFORE_USE_MS = 60_000;
 
+/**
+ * How long a process that serves knows a new key before it makes tokens or cursors with it, whatever the key says of its
+ * age: it may have been made beforehand, or by a clock that is behind. Others, which read as often, have it by then.
+ */
+export const KNOWN_BEFORE_USE_MS = 10_000;
+
 /** Any key that replaces others and is replaced in its turn. */
 export interface DatedKey {
   readonly kid: string;
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   readonly createdAt: number;
+  /** When this process first read it, in the same milliseconds; absent when it did so at its start. */
+  readonly seenAt?: number;
 }
 
 /** Newest first; two of the same moment in the same order on every replica. */
@@ -22,7 +30,8 @@ export const usedFrom = (createdAt: number): number => createdAt + PUBLISHED_BEF
  * it is the one that most replicas know. Undefined when there is no key.
  */
 export function keyInUse<Key extends DatedKey>(keys: readonly Key[], now: number): Key | undefined {
-  return keys.find(({ createdAt }) => usedFrom(createdAt) <= now) ?? keys.at(-1);
+  const isKnown = ({ seenAt }: DatedKey): boolean => seenAt === undefined || seenAt + KNOWN_BEFORE_USE_MS <= now;
+  return keys.find((key) => usedFrom(key.createdAt) <= now && isKnown(key)) ?? keys.at(-1);
 }
 
 /** When a key made now counts as made: after every other, also where the clock was set back since. */

@@ -35,6 +35,18 @@ describe('CursorKeys', () => {
     expect(replica.find(first)).not.toBeNull();
   });
 
+  it('use a key only after every other replica can have seen it, also where a clock that is behind made it', async () => {
+    clock.advance(3_600_000);
+    const { kid } = await rotateCursorKey(file, new FakeClock(clock.now() - 600_000));
+    await replica.reread();
+    clock.advance(9_999);
+    await replica.reread();
+    expect(replica.current().kid).toBe(first);
+    clock.advance(1);
+    expect(replica.current().kid).toBe(kid);
+    expect((await CursorKeys.open(file, clock)).current().kid).toBe(kid);
+  });
+
   it('forget a removed key and go on with the next at once', async () => {
     const { kid } = await rotateCursorKey(file, clock);
     expect(await removeCursorKey(file, first)).toBe(true);
