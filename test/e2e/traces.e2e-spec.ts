@@ -37,6 +37,7 @@ describe('Traces', () => {
       secrets.push(value);
       return value;
     };
+    const requestedTraceparent = () => `00-${requestedTrace}-${requestedParent}-01`;
     const requestSpan = (answer: Answer): Span => {
       const id = answer.headers.get('x-request-id');
       const [span, ...more] = collector.spans.filter(({ attributes }) => attributes['compliance.request_id'] === id);
@@ -69,10 +70,12 @@ describe('Traces', () => {
       update = await client.patch(
         `/v1/inventory/assets/${assetId}`,
         { description: plant() },
-        { traceparent: `00-${requestedTrace}-${requestedParent}-01`, 'Idempotency-Key': plant() },
+        { traceparent: requestedTraceparent(), 'Idempotency-Key': plant() },
       );
       await client.get(`/v1/inventory/assets/${plant()}?${plant()}=${plant()}`);
       await client.get(`/${plant()}`, { headers: { 'User-Agent': plant(), baggage: `a=${plant()}` } });
+      const misplaced = { 'X-Request-Id': application.clientSecret, tracestate: `${plant()}=${plant()}` };
+      await client.get('/v1/categories', { headers: { ...misplaced, traceparent: requestedTraceparent() } });
       await database.admin.query(`ALTER TABLE asset ADD CHECK (description <> 'refused')`);
       failure = await client.patch(`/v1/inventory/assets/${assetId}`, { description: 'refused' });
       await client.get(`/v1/inventory/assets/${randomUUID()}`, { headers: { traceparent: plant() } });
@@ -87,7 +90,7 @@ describe('Traces', () => {
       const serverSpans = collector.spans.filter(({ kind }) => kind === 2);
       expect(serverSpans.map(({ name }) => name).sort()).toEqual(
         [
-          ...['GET', 'GET /v1/inventory/assets/:id', 'GET /v1/inventory/assets/:id'],
+          ...['GET', 'GET', 'GET /v1/inventory/assets/:id', 'GET /v1/inventory/assets/:id'],
           ...['PATCH /v1/inventory/assets/:id', 'PATCH /v1/inventory/assets/:id', 'POST /oauth/token'],
         ].sort(),
       );

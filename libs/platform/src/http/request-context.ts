@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApplicationId, Charge, Freshness, RateLimits, WorkspaceId } from '#libs/kernel';
 import type { JsonBody } from './json-body';
+import { redacted } from '../observability/redaction';
 
 /** Who sends a request: known once the bearer token was accepted. */
 export interface Caller {
@@ -47,12 +48,15 @@ declare module 'http' {
   }
 }
 
-const ACCEPTED_REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
+
+/** It goes into answers, logs, traces and the audit: what looks like a secret in the wrong place is not taken over. */
+const isAccepted = (sent: string): boolean => REQUEST_ID.test(sent) && redacted(sent) === sent;
 
 /** First step of every request: gives it its id, which every answer carries as `X-Request-Id`. */
 export function openContext(request: IncomingMessage, response: ServerResponse): RequestContext {
   const sent = request.headers['x-request-id'];
-  const requestId = typeof sent === 'string' && ACCEPTED_REQUEST_ID.test(sent) ? sent : randomUUID();
+  const requestId = typeof sent === 'string' && isAccepted(sent) ? sent : randomUUID();
   const url = request.url ?? '/';
   const query = url.indexOf('?');
   const context: RequestContext = {

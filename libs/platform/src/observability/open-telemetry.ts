@@ -37,8 +37,9 @@ export class OpenTelemetryTracing implements Tracing {
   }
 
   request(request: Request): RequestTrace {
-    const { traceparent, tracestate } = request.headers;
-    const parent = propagation.extract(ROOT_CONTEXT, { traceparent, tracestate });
+    // Of the client's words only the two ids, which are hexadecimal: `tracestate` may hold anything.
+    const { traceparent } = request.headers;
+    const parent = propagation.extract(ROOT_CONTEXT, { traceparent });
     const { requestId, instance } = request.context;
     const attributes = {
       'http.request.method': request.method,
