@@ -84,7 +84,7 @@ describe('admin keys', () => {
     expectFault(
       await run('remove', youngest, '--yes'),
       1,
-      /is the last signing key; make another first: admin keys rotate signing/,
+      /is the last signing key that can be used; make another first: admin keys rotate signing/,
     );
 
     const [newest, ...others] = kidsOf(await list(), 'cursor') as [string, ...string[]];

@@ -1,5 +1,5 @@
 import { generateKeyPair, randomBytes } from 'node:crypto';
-import { readdir, stat } from 'node:fs/promises';
+import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Clock } from '#libs/kernel';
@@ -13,6 +13,7 @@ import {
   replaceSecretFile,
   withKeyLock,
 } from '#libs/platform';
+import { parseRsaKeyPair } from './rsa-key-pair';
 
 // Dotfiles, as drafts are, and whatever else stands there are no keys.
 const KEY_FILE = /^([A-Za-z0-9_-]{1,64})\.pem$/;
@@ -50,16 +51,28 @@ export async function rotateSigningKey(directory: string, clock: Clock): Promise
   });
 }
 
-/** Takes a key away; its tokens are refused from then on. False: it is not there. Throws {@link LastKey}. */
+/**
+ * Takes a key away; its tokens are refused from then on. False: it is not there. Throws {@link LastKey} where no other can
+ * be used: replicas that run would keep this one, and none would start.
+ */
 export async function removeSigningKey(directory: string, kid: string): Promise<boolean> {
   await assertKeys(directory);
   return withKeyLock(directory, async () => {
     const keys = await listSigningKeys(directory);
     if (!keys.some((key) => key.kid === kid)) return false;
-    if (keys.length === 1) throw new LastKey('signing', kid);
+    const others = keys.filter((key) => key.kid !== kid);
+    if (!(await isAnyUsable(directory, others))) throw new LastKey('signing', kid);
     removeSecretFile(join(directory, `${kid}.pem`));
     return true;
   });
+}
+
+async function isAnyUsable(directory: string, keys: readonly DatedKey[]): Promise<boolean> {
+  for (const { kid } of keys) {
+    const pem = await readFile(join(directory, `${kid}.pem`), 'utf8').catch(() => '');
+    if (parseRsaKeyPair(pem)) return true;
+  }
+  return false;
 }
 
 async function newPrivateKey(): Promise<string> {

@@ -83,6 +83,17 @@ describe('SigningKeys', () => {
     expect(await removeSigningKey(directory, 'none')).toBe(false);
   });
 
+  it.each([
+    ['is half written', () => put('broken', pem.slice(0, 400))],
+    ['is no key', () => put('broken', 'hunter2')],
+    ['cannot be read', () => mkdirSync(path('broken.pem'))],
+  ])('are not removed where the only other %s: replicas would go on with the removed one', async (_what, spoil) => {
+    spoil();
+    await expect(removeSigningKey(directory, FIRST)).rejects.toThrow(/last signing key that can be used/);
+    put('good');
+    expect(await removeSigningKey(directory, FIRST)).toBe(true);
+  });
+
   it('are all kept when many are made at once, readable by who could read the one before', async () => {
     const made = await Promise.all([1, 2, 3].map(() => rotateSigningKey(directory, clock)));
     const names = [FIRST, ...made.map(({ kid }) => kid)].map((kid) => `${kid}.pem`);

@@ -1,13 +1,12 @@
-import { type KeyObject, createHash, createPrivateKey, createPublicKey } from 'node:crypto';
+import { type KeyObject, createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '#libs/kernel';
 import { type DatedKey, type KeyReading, KeysUnusable, type RereadableKeys, keyInUse } from '#libs/platform';
+import { type RsaKeyPair, parseRsaKeyPair } from './rsa-key-pair';
 import { listSigningKeys } from './signing-key-files';
 
-interface SigningKey extends DatedKey {
-  readonly privateKey: KeyObject;
-  readonly publicKey: KeyObject;
+interface SigningKey extends DatedKey, RsaKeyPair {
   /** Of the file that it was parsed from: parsing takes milliseconds, so an unchanged file is not parsed again. */
   readonly digest: string;
 }
@@ -93,21 +92,9 @@ export class SigningKeys implements RereadableKeys {
     }
     const digest = createHash('sha256').update(pem).digest('base64');
     if (known?.digest === digest) return known;
-    const keyPair = parse(pem);
+    const keyPair = parseRsaKeyPair(pem);
     if (keyPair) return { kid, createdAt, digest, ...this.sight(), ...keyPair };
     faults.push(`SIGNING_KEYS_DIR: ${kid}.pem is no unencrypted RSA private key of at least 2048 bits.`);
     return known;
-  }
-}
-
-function parse(pem: string): { readonly privateKey: KeyObject; readonly publicKey: KeyObject } | null {
-  try {
-    const privateKey = createPrivateKey(pem);
-    const bits = privateKey.asymmetricKeyDetails?.modulusLength ?? 0;
-    if (privateKey.asymmetricKeyType !== 'rsa' || bits < 2048) return null;
-    return { privateKey, publicKey: createPublicKey(privateKey) };
-  } catch {
-    // What the parser says is of no use to an operator.
-    return null;
   }
 }

@@ -47,10 +47,10 @@ export class KeysUnusable extends Error {
   }
 }
 
-/** A removal that would leave no key. */
+/** A removal that would leave no key that can be used. */
 export class LastKey extends Error {
   constructor(use: 'signing' | 'cursor', kid: string) {
-    super(`${kid} is the last ${use} key; make another first: admin keys rotate ${use}`);
+    super(`${kid} is the last ${use} key that can be used; make another first: admin keys rotate ${use}`);
     this.name = 'LastKey';
   }
 }
