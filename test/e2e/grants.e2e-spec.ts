@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { clientKey } from '#libs/platform';
 import type { ApiClient } from '../support/api-client';
 import { type TestOperator, openOperator } from '../support/operator';
 import { type TestApp, startApp, startReplica } from '../support/start-app';
@@ -130,6 +131,24 @@ describe('What an application may do, on three replicas that keep copies of it',
       expect(await everywhere(old)).toEqual(all('token_superseded'));
       old = token;
     }
+    await redis.quit();
+  });
+
+  it('what a failover of Redis brought back of before a change is believed for two seconds at most, and never again', async () => {
+    const { clientId, issue } = await anApplication();
+    const redis = new Redis(process.env['TEST_REDIS_URL'] as string);
+    const old = await issue();
+    expect(await everywhere(old)).toEqual(all(200));
+    const since = Date.now();
+    const copy = await redis.hgetall(clientKey(clientId));
+    expect(copy['grant']).toBeDefined();
+    await issue();
+    // A replica of Redis that had heard of all but the change is the primary now.
+    await redis.hset(clientKey(clientId), copy);
+    await delay(since + 2_000 - Date.now());
+    expect(await everywhere(old)).toEqual(all('token_superseded'));
+    await redis.hset(clientKey(clientId), { ...copy, until: String((Date.now() + 60_000) * 1_000) });
+    expect(await everywhere(old)).toEqual(all('token_superseded'));
     await redis.quit();
   });
 
