@@ -14,6 +14,7 @@ const NEW = '20251231T000000000Z-00000002';
 
 describe('Access tokens', () => {
   let directory: string;
+  let clock: FakeClock;
   let keys: SigningKeys;
   let signer: AccessTokenSignerJwt;
   let token: string;
@@ -25,7 +26,7 @@ describe('Access tokens', () => {
   beforeEach(async () => {
     directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
     put(OLD);
-    const clock = new FakeClock(Date.UTC(2026, 0, 1));
+    clock = new FakeClock(Date.UTC(2026, 0, 1));
     keys = await SigningKeys.open(directory, clock);
     const identity = new TokenIdentity('https://api.example.test', 'https://api.example.test');
     signer = new AccessTokenSignerJwt(new JwtService({}), keys, identity, clock);
@@ -47,6 +48,7 @@ describe('Access tokens', () => {
     const claims = await signer.verify(token);
     put(NEW);
     await keys.reread();
+    clock.advance(10_000);
     expect(keys.current().kid).toBe(NEW);
     expect(await signer.verify(token)).toEqual(claims);
   });
