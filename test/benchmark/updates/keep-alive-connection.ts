@@ -11,8 +11,8 @@ export interface Answer {
 const END_OF_HEAD = '\r\n\r\n';
 
 /**
- * An HTTP/1.1 connection that stays open and carries one request at a time. It costs the client a tenth of what node:http
- * does, so that what is timed is the server. It reads answers with a Content-Length only, as all of the API's are.
+ * An HTTP/1.1 connection that stays open and carries one request at a time. It costs the client less than node:http does,
+ * so that what is timed is the server. It reads answers with a Content-Length only, as all of the API's are.
  */
 export class KeepAliveConnection {
   private received: Buffer = Buffer.alloc(0);
