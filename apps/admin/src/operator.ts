@@ -16,7 +16,7 @@ import {
   InventoryOperatorModule,
   TagKeysService,
 } from '#libs/inventory';
-import { DatabaseModule, IdempotencyPurge, ProcessLogger, Settings } from '#libs/platform';
+import { DatabaseModule, IdempotencyPurge, ProcessLogger, Settings, unreadableKey } from '#libs/platform';
 import { setTimeout as delay } from 'node:timers/promises';
 import { destination, pino } from 'pino';
 import { CommandFailed } from './command-faults';
@@ -107,11 +107,7 @@ async function createContext(settings: Settings, databaseUrl: string): Promise<I
       [settings.auditKeyFile, 'AUDIT_KEY_FILE'],
     ]).get(path ?? '');
     if (setting === undefined) throw error;
-    throw new CommandFailed(
-      code === 'ENOENT'
-        ? `${setting} names ${path}, which does not exist; run: admin keys init`
-        : `${setting} names ${path}, which cannot be read (${code ?? 'unknown'}).`,
-    );
+    throw new CommandFailed(unreadableKey(setting, path ?? '', code));
   }
 }
 

@@ -3,11 +3,10 @@ import { Injectable } from '@nestjs/common';
 import canonicalize from 'canonicalize';
 import { v7 } from 'uuid';
 import type { WorkspaceId } from '#libs/kernel';
+import { SHORTEST_AUDIT_KEY } from '#libs/platform';
 import type { AuditEvent, AuditHead, AuditSeal } from '../domain/audit-event';
 import { AuditEvidence } from '../domain/audit-evidence.port';
 
-/** Shorter keys of HMAC-SHA256 are weaker than its output. */
-const SHORTEST_KEY = 32;
 /** Ids count in 32 bits from somewhere in the lower half, so that a millisecond never has too few. */
 const FIRST_COUNTS = 2 ** 31;
 
@@ -25,7 +24,7 @@ export class AuditEvidenceSystem extends AuditEvidence {
   /** The key is the key file byte for byte, as with the pepper. */
   constructor(key: Buffer) {
     super();
-    if (key.length < SHORTEST_KEY) throw new Error(`AUDIT_KEY_FILE is shorter than ${SHORTEST_KEY} bytes.`);
+    if (key.length < SHORTEST_AUDIT_KEY) throw new Error(`AUDIT_KEY_FILE is shorter than ${SHORTEST_AUDIT_KEY} bytes.`);
     this.key = createSecretKey(key);
   }
 

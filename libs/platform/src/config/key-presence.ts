@@ -1,8 +1,10 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { type Settings, SettingsInvalid } from './settings';
 
-/** In bytes, of the keys that are read as they stand. `admin keys init` makes longer ones. */
-const SHORTEST = { SECRET_PEPPER_FILE: 16, AUDIT_KEY_FILE: 32 } as const;
+/** In bytes; `admin keys init` makes longer ones. */
+const SHORTEST_PEPPER = 16;
+/** In bytes: shorter keys of HMAC-SHA256 are weaker than its output. */
+export const SHORTEST_AUDIT_KEY = 32;
 
 /**
  * Looks whether every key is where the settings say and can be read, before anything needs one of them. Throws
@@ -10,28 +12,29 @@ const SHORTEST = { SECRET_PEPPER_FILE: 16, AUDIT_KEY_FILE: 32 } as const;
  */
 export function assertKeysReadable(settings: Settings): void {
   const faults = [
-    faultOf('SIGNING_KEYS_DIR', settings.signingKeysDir, (path) => void readdirSync(path)),
-    faultOf('CURSOR_KEYS_FILE', settings.cursorKeysFile, (path) => void readFileSync(path)),
-    faultOf('SECRET_PEPPER_FILE', settings.secretPepperFile, atLeast(SHORTEST.SECRET_PEPPER_FILE)),
-    faultOf('AUDIT_KEY_FILE', settings.auditKeyFile, atLeast(SHORTEST.AUDIT_KEY_FILE)),
+    faultOf('SIGNING_KEYS_DIR', settings.signingKeysDir, readdirSync),
+    faultOf('CURSOR_KEYS_FILE', settings.cursorKeysFile, readFileSync),
+    faultOf('SECRET_PEPPER_FILE', settings.secretPepperFile, readFileSync, SHORTEST_PEPPER),
+    faultOf('AUDIT_KEY_FILE', settings.auditKeyFile, readFileSync, SHORTEST_AUDIT_KEY),
   ].filter((fault) => fault !== null);
   if (faults.length > 0) throw new SettingsInvalid(faults);
 }
 
-class TooShort extends Error {}
+/** Why a key cannot be read, for an operator; `code` is the system's for the error. */
+export function unreadableKey(setting: string, path: string, code = 'unknown'): string {
+  const names = `${setting} names ${path}, which`;
+  return code === 'ENOENT' ? `${names} does not exist; run: admin keys init` : `${names} cannot be read (${code})`;
+}
 
-const atLeast = (bytes: number) => (path: string) => {
-  if (readFileSync(path).length < bytes) throw new TooShort(`holds less than ${bytes} bytes`);
-};
-
-function faultOf(setting: string, path: string, read: (path: string) => void): string | null {
+function faultOf(
+  setting: string,
+  path: string,
+  read: (path: string) => { readonly length: number },
+  shortest = 0,
+): string | null {
   try {
-    read(path);
-    return null;
+    return read(path).length < shortest ? `${setting} names ${path}, which holds less than ${shortest} bytes` : null;
   } catch (error) {
-    const names = `${setting} names ${path}, which`;
-    if (error instanceof TooShort) return `${names} ${error.message}`;
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
-    return code === 'ENOENT' ? `${names} does not exist; run: admin keys init` : `${names} cannot be read (${code})`;
+    return unreadableKey(setting, path, (error as NodeJS.ErrnoException).code);
   }
 }
