@@ -68,8 +68,7 @@ export function loadSettings(environment: Readonly<Record<string, string | undef
   const parsed = settingsSchema.safeParse(given);
   for (const issue of parsed.error?.issues ?? []) {
     const name = issue.path.join('.');
-    const missing = name !== '' && given[name] === undefined && issue.code !== 'custom';
-    faults.push(`${name} ${missing ? 'is required' : issue.message}`);
+    faults.push(`${name} ${given[name] === undefined ? 'is required' : issue.message}`);
   }
   faults.push(...faultsBetween(given));
   if (!parsed.success || faults.length > 0) throw new SettingsInvalid(faults);
