@@ -56,7 +56,7 @@ export class AccessTokensService {
   /**
    * Issues a token and so ends the one before, on every replica before it is given. `scopes` null asks for everything
    * granted; `source` is where the request comes from. `charged` hears what the request was charged to the bucket of its
-   * client, whatever becomes of it then. Throws `invalid_client`, `rate_limited` or `invalid_scope`, and then the token
+   * client, whatever becomes of it then; of a bucket without a token `rate_limited` tells that. Throws `invalid_client`, `rate_limited` or `invalid_scope`, and then the token
    * before stays active.
    */
   async issue(
@@ -69,8 +69,8 @@ export class AccessTokensService {
     const { application, digest } = await this.authenticateClient(clientId, secret, source);
     // A right secret is looked at first: whoever guesses uses up buckets of their own, never this one.
     const charge = await this.limiter.chargeClient(application);
-    charged(charge);
     if (!charge.allowed) throw new RateLimited(charge);
+    charged(charge);
     const granted = scopes ?? application.scopes;
     const refused = granted.find((scope) => !isScope(scope) || !covers(application.scopes, scope));
     if (refused !== undefined) throw new ScopeNotGranted(refused);

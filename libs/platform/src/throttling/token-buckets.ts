@@ -11,9 +11,6 @@ import { intervalOf, shareOf } from './rate-limit';
 /** What the script gives: allowed, microseconds' worth of tokens left, microseconds to full. */
 export type ChargeReply = readonly [number, number, number];
 
-const chargeOf = ([allowed, spare, toFull]: ChargeReply, limit: RateLimit): Charge =>
-  toCharge(limit, allowed === 1, spare, toFull);
-
 /**
  * Token buckets that all replicas share in Redis. While it is away each has its own, with its share of the limit: never
  * without a limit, never closed, and never an error because of the limiter itself (decisions, section 3).
@@ -46,9 +43,10 @@ export class TokenBuckets implements ThrottlerStorage {
   }
 
   /** What a script of ours that charged a bucket says came of it. Should Redis be away next, it is gone on from here. */
-  charged(owner: string, bucket: string, limit: RateLimit, reply: ChargeReply): Charge {
-    this.local.learn(localKey(owner, bucket), limit, this.settings.replicas, { spare: reply[1], toFull: reply[2] });
-    const charge = chargeOf(reply, limit);
+  charged(owner: string, bucket: string, limit: RateLimit, [allowed, spare, toFull]: ChargeReply): Charge {
+    this.local.learn(localKey(owner, bucket), limit, this.settings.replicas, { spare, toFull });
+    const charge = toCharge(limit, allowed === 1, spare, toFull);
+    if (charge.allowed) return charge;
     // Replicas may have spent theirs just before, and Redis may go away again.
     const justReturned = performance.now() < this.returnedAt + this.longestWait(limit) * 1_000;
     return justReturned ? this.anywhere(charge, limit) : charge;
