@@ -48,6 +48,10 @@ declare module 'http' {
   }
 }
 
+/** How long ago the request came, in milliseconds. */
+export const millisecondsSince = ({ startedAt }: RequestContext): number =>
+  Number(process.hrtime.bigint() - startedAt) / 1e6;
+
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** It goes into answers, logs, traces and the audit: what looks like a secret in the wrong place is not taken over. */

@@ -4,6 +4,7 @@ import { type Observable, lastValueFrom, of } from 'rxjs';
 import { RecentWrites } from '../database/recent-writes';
 import { JSON_ANSWER, JSON_MEDIA_TYPES, type JsonBody, parseJson } from '../http/json-body';
 import { readBody } from '../http/request-body';
+import { millisecondsSince } from '../http/request-context';
 import { fingerprintOf } from './fingerprint';
 import { Idempotency } from './idempotency';
 import { idempotencyKeyHash } from './idempotency-key';
@@ -26,7 +27,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const { caller } = request.context;
     if (!caller) throw new Error('A write without a caller reached its key.');
     // For who calls, and whether that may be: the time that a body takes to arrive is the client's.
-    const waitedMs = Number(process.hrtime.bigint() - request.context.startedAt) / 1e6;
+    const waitedMs = millisecondsSince(request.context);
     const keyHash = idempotencyKeyHash(request);
     const body = await readJsonBody(request, response);
     request.context.write = { keyHash, body };

@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { millisecondsSince } from '../http/request-context';
 
 /** What is known of a request when its answer is out or its connection lost. Nothing that a client could have filled in. */
 export interface ServedRequest {
@@ -31,7 +32,7 @@ export function whenServed(request: Request, response: Response, served: (reques
       code: context.problemCode,
       workspaceId: context.caller?.workspaceId ?? null,
       clientId: context.caller?.clientId ?? context.issuedTo,
-      durationMs: Number(process.hrtime.bigint() - context.startedAt) / 1e6,
+      durationMs: millisecondsSince(context),
       bytes: response.bodyBytes,
       traceId: context.traceId,
     });
