@@ -112,7 +112,7 @@ export class UnitOfWork {
     // Which of a failed batch's statements the server still has prepared is not known: the connection is given up.
     let spoilt = this.failed;
     // After a refusal locks are given back before anybody is told; of a connection that is silent nothing is awaited.
-    const left = Math.max(GRACE_MS, Math.ceil(this.deadline - performance.now()));
+    const left = Math.ceil(this.deadlineAfter(GRACE_MS) - performance.now());
     const rollback = { text: 'ROLLBACK', query_timeout: Math.min(left, PATIENCE_MS) };
     if (!this.failed || answered(cause)) await client.query(rollback).catch(() => (spoilt = true));
     this.giveBack(client, spoilt);
@@ -138,8 +138,7 @@ export class UnitOfWork {
     let rows: TextRow[][];
     try {
       const batch = [...opening, ...asked, ...statements];
-      const soon = performance.now() + GRACE_MS;
-      rows = await PipelinedStatements.run(this.client, batch, Math.max(this.deadline, soon));
+      rows = await PipelinedStatements.run(this.client, batch, this.deadlineAfter(GRACE_MS));
     } catch (error) {
       this.failed = true;
       throw error;
@@ -160,11 +159,15 @@ export class UnitOfWork {
     }
   }
 
+  /** The deadline, but so many milliseconds from now at least. */
+  private deadlineAfter(leastMs: number): number {
+    return Math.max(this.deadline, performance.now() + leastMs);
+  }
+
   private async connect(): Promise<PoolClient> {
     try {
       await this.permits.acquire(Math.min(PATIENCE_MS, Math.max(0, this.deadline - performance.now())));
-      const soon = performance.now() + SHORTEST_CONNECT_MS;
-      return await connectBefore(this.pool, Math.max(this.deadline, soon)).catch((error: unknown) => {
+      return await connectBefore(this.pool, this.deadlineAfter(SHORTEST_CONNECT_MS)).catch((error: unknown) => {
         this.permits.release();
         throw error;
       });
