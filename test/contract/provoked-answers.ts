@@ -1,10 +1,8 @@
-import { createHash, createPrivateKey, randomUUID } from 'node:crypto';
-import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { createHash, randomUUID } from 'node:crypto';
 import type { ErrorCode } from '#libs/kernel';
 import { type Answer, ApiClient } from '../support/api-client';
 import type { ArrangedApplication } from '../support/arrangement';
-import { decodeJwt, decodeProtectedHeader, forgeToken } from '../support/jwt';
+import { decodeJwt, decodeProtectedHeader, forgeToken, signingKeyOf } from '../support/jwt';
 import { type TestApp, startReplica } from '../support/start-app';
 import type { NamedOperation } from './contract-document';
 import { type GivenAnswer, assertDocumented } from './contract-oracle';
@@ -165,8 +163,7 @@ export class ProvokedAnswers {
   }
 
   private expired(): string {
-    const [file] = readdirSync(this.app.settings.signingKeysDir) as [string];
-    const key = createPrivateKey(readFileSync(join(this.app.settings.signingKeysDir, file)));
+    const key = signingKeyOf(this.token, this.app.settings.signingKeysDir);
     const exp = Math.floor(Date.now() / 1000) - 60;
     return forgeToken(decodeProtectedHeader(this.token), { ...decodeJwt(this.token), exp }, key);
   }

@@ -1,9 +1,7 @@
-import { type KeyObject, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { readFileSync, readdirSync } from 'node:fs';
+import { type KeyObject, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { request } from 'node:http';
-import { join } from 'node:path';
 import type { ArrangedApplication } from '../support/arrangement';
-import { decodeJwt, decodeProtectedHeader, forgeToken } from '../support/jwt';
+import { decodeJwt, decodeProtectedHeader, forgeToken, signingKeyOf } from '../support/jwt';
 import { headersOf, oracle } from '../contract/contract-oracle';
 import { type TestApp, startApp } from '../support/start-app';
 
@@ -19,13 +17,12 @@ describe('Bearer tokens', () => {
   beforeAll(async () => {
     app = await startApp();
     workspace = await app.arrange.aWorkspace();
-    const [file] = readdirSync(app.settings.signingKeysDir);
-    signingKey = createPrivateKey(readFileSync(join(app.settings.signingKeysDir, file as string)));
   });
   afterAll(() => app.stop());
   beforeEach(async () => {
     application = await app.arrange.anApplication(workspace, ['inventory:read']);
     token = await newToken();
+    signingKey = signingKeyOf(token, app.settings.signingKeysDir);
   });
 
   const newToken = async (): Promise<string> => {

@@ -1,4 +1,6 @@
-import { createHmac, sign, type KeyObject } from 'node:crypto';
+import { createHmac, createPrivateKey, sign, type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -8,6 +10,10 @@ const part = (token: string, index: number): Json =>
 
 export const decodeProtectedHeader = (token: string): Json => part(token, 0);
 export const decodeJwt = (token: string): Json => part(token, 1);
+
+/** The key of the directory that signed the token. */
+export const signingKeyOf = (token: string, signingKeysDir: string): KeyObject =>
+  createPrivateKey(readFileSync(join(signingKeysDir, `${String(decodeProtectedHeader(token)['kid'])}.pem`)));
 
 /** A token made by hand, so that a test can sign what our own code would never sign. */
 export function forgeToken(header: Json, claims: Json, key: KeyObject | string | null): string {
