@@ -18,12 +18,13 @@ import {
 } from './update-costs';
 
 const BULK = 100;
-/** Within a round the variants take turns so often, with so many updates each turn. */
-const TURNS = 15;
-const UPDATES_PER_TURN = 10;
+/** Within a round the variants take turns so often. */
+const TURNS = 4;
+/** A client that has much to change sends one after the other: after a break the API's memory is out of every cache. */
+const UPDATES_PER_TURN = 100;
 /** An update, its bare transaction and its replay take as long as so many reads. */
 const READS_PER_UPDATE = 3;
-const BULKS_PER_TURN = 2;
+const BULKS_PER_TURN = 10;
 
 const CLASSIFICATIONS = ['UNKNOWN', 'PUBLIC', 'INTERNAL', 'CONFIDENTIAL'];
 
