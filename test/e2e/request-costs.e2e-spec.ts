@@ -117,6 +117,6 @@ describe('A request costs', () => {
   });
 
   it('for a token the look-up and the new generation, its bucket and the end of the copy', async () => {
-    expect(await costOf(() => app.client().requestToken(form))).toEqual({ roundTrips: 2, statements: 5, commands: 2 });
+    expect(await costOf(() => app.client().requestToken(form))).toEqual({ roundTrips: 2, statements: 4, commands: 2 });
   });
 });

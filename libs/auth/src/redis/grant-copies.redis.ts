@@ -21,7 +21,7 @@ import {
 } from '#libs/platform';
 import type { Grant } from '../domain/grant';
 import { type CopiedGrant, GrantCopies } from '../domain/grant-copies.port';
-import { CHECK_GRANT, FORGET_GRANT, KEEP_GRANT } from './grant-scripts';
+import { CHECK_GRANT, GRANT_FIELDS, KEEP_GRANT } from './grant-scripts';
 
 /** How long a copy may be believed, counted from before the truth was asked. */
 const LEASE_MS = 2_000;
@@ -100,7 +100,7 @@ export class GrantCopiesRedis extends GrantCopies {
 
   async forget(clientId: string): Promise<void> {
     if (!this.redis.isConfigured && !this.copiesElsewhere) return;
-    const told = await this.redis.attempt((redis) => FORGET_GRANT.run(redis, [clientKey(clientId)], []));
+    const told = await this.redis.attempt((redis) => redis.hdel(clientKey(clientId), ...GRANT_FIELDS));
     if (told === undefined) await delay(LEASE_MS + MARGIN_MS);
   }
 

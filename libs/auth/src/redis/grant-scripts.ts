@@ -53,7 +53,5 @@ export const KEEP_GRANT = new RedisScript(`
   if not ARGV[8] then return false end
   return charge(ARGV[8], now, tonumber(ARGV[9]), tonumber(ARGV[10]))`);
 
-/** Takes away the copy and whatever reservation there is; the buckets stay as they are. */
-export const FORGET_GRANT = new RedisScript(`
-  redis.call('HDEL', KEYS[1], 'grant', 'generation', 'until', 'disabled', 'limits', 'reservation')
-  return 1`);
+/** The copy and whatever reservation there is: what a change takes away. The buckets stay as they are. */
+export const GRANT_FIELDS = ['grant', 'generation', 'until', 'disabled', 'limits', 'reservation'] as const;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { NEWEST, type RateLimits, type WorkspaceId, formatRateLimit } from '#libs/kernel';
-import { Database, READ_PATIENCE_MS, type Statement } from '#libs/platform';
+import { type BoundStatement, Database, READ_PATIENCE_MS, type Statement, type TextRow } from '#libs/platform';
 import type { Application, ApplicationSecrets } from '../domain/application';
 import {
   ApplicationRepository,
@@ -137,12 +137,12 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
   ): Promise<GenerationOutcome> {
     const { workspaceId, id } = application;
     const which = [workspaceId, id, secretDigest.toString('hex')];
-    const statements = [
-      { ...BEGIN_GENERATION, values: [...which, String(generation), tokenId] },
-      { ...FIND_GENERATION, values: which },
-    ];
-    const [begun, found] = await this.database.run({ workspaceId }, statements, { patienceMs: READ_PATIENCE_MS });
+    const deadline = performance.now() + READ_PATIENCE_MS;
+    const run = (statement: BoundStatement): Promise<TextRow[][]> =>
+      this.database.run({ workspaceId }, [statement], { patienceMs: deadline - performance.now() });
+    const [begun] = await run({ ...BEGIN_GENERATION, values: [...which, String(generation), tokenId] });
     if (begun?.[0]) return { kind: 'begun' };
+    const [found] = await run({ ...FIND_GENERATION, values: which });
     const inForce = found?.[0]?.[0];
     return inForce ? { kind: 'overtaken', by: BigInt(inForce) } : { kind: 'refused' };
   }

@@ -23,6 +23,10 @@ export class GuardedClient implements RedisClient {
     return this.send('DEL', key, () => this.client.del(key));
   }
 
+  async hdel(key: string, ...fields: string[]): Promise<number> {
+    return this.send('HDEL', key, () => this.client.hdel(key, ...fields));
+  }
+
   async eval(script: string, keyCount: number, ...values: Values): Promise<unknown> {
     return this.send('EVAL', String(values[0]), () => this.client.eval(script, keyCount, ...values));
   }

@@ -8,6 +8,8 @@ export interface RedisClient {
   set(key: string, value: string, expiry: 'PX', milliseconds: number, condition: 'NX'): Promise<'OK' | null>;
   /** How many keys there were to delete: 0 or 1. */
   del(key: string): Promise<number>;
+  /** How many of the fields there were. */
+  hdel(key: string, ...fields: string[]): Promise<number>;
   eval(script: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>;
   evalsha(digest: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>;
 }
