@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ApiClient } from '../support/api-client';
+import type { Answer, ApiClient } from '../support/api-client';
 import { type ReplicatedDatabase, createReplicatedDatabase } from '../support/replicated-database';
 import { ApiUnderWatch } from '../support/api-under-watch';
 import { type TestApp, startAppOn } from '../support/start-app';
@@ -52,8 +52,10 @@ describe('With a read replica', () => {
   const nameOf = async (client: ApiClient): Promise<unknown> =>
     (await client.get(`/v1/inventory/assets/${asset}`)).body['name'];
   /** On a busy machine the replica may seem too slow to be asked for a moment; the primary answers instead then. */
-  const untilRead = async (client: ApiClient, name: string): Promise<void> => {
-    for (const deadline = Date.now() + 60_000; (await nameOf(client)) !== name; await delay(50)) {
+  const untilRead = async (client: ApiClient, name: string): Promise<Answer> => {
+    for (const deadline = Date.now() + 60_000; ; await delay(50)) {
+      const read = await client.get(`/v1/inventory/assets/${asset}`);
+      if (read.body['name'] === name) return read;
       if (Date.now() > deadline) throw new Error(`${name} is never read`);
     }
   };
@@ -131,9 +133,9 @@ describe('With a read replica', () => {
       const client = await aReader(one);
       await delay(SETTLED_MS);
       await replayHeld(async () => {
-        await database.admin.query('UPDATE asset SET version = 7 WHERE public_id = $1', [asset]);
+        await database.admin.query(`UPDATE asset SET version = 7, name = 'after' WHERE public_id = $1`, [asset]);
         const path = `/v1/inventory/assets/${asset}`;
-        const seen = (await client.get(path)).headers.get('ETag') as string;
+        const seen = (await untilRead(client, 'before')).headers.get('ETag') as string;
         expect((await client.patch(path, { description: 'x' }, { 'If-Match': seen })).status).toBe(412);
         const newer = (await client.get(path)).headers.get('ETag') as string;
         expect((await client.patch(path, { description: 'x' }, { 'If-Match': newer })).status).toBe(200);
