@@ -56,8 +56,8 @@ export class AccessTokensService {
   /**
    * Issues a token and so ends the one before, on every replica before it is given. `scopes` null asks for everything
    * granted; `source` is where the request comes from. `charged` hears what the request was charged to the bucket of its
-   * client, whatever becomes of it then; of a bucket without a token `rate_limited` tells that. Throws `invalid_client`, `rate_limited` or `invalid_scope`, and then the token
-   * before stays active.
+   * client, whatever becomes of it then; of a bucket without a token `rate_limited` tells that. Throws `invalid_client`,
+   * `rate_limited` or `invalid_scope`, and then the token before stays active.
    */
   async issue(
     clientId: string,
