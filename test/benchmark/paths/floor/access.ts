@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, verify } from 'node:crypto';
+import { createPublicKey, hash, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 
@@ -79,7 +79,7 @@ export async function setGeneration(clientId: string, generation: number): Promi
 }
 
 function claimsOf(token: string): Claims {
-  const digest = createHash('sha256').update(token).digest('base64');
+  const digest = hash('sha256', token, 'base64');
   const known = verified.get(digest);
   if (known && known.exp * 1_000 > Date.now()) return known;
   const [header = '', payload = '', signature = ''] = token.split('.');

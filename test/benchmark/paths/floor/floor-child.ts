@@ -45,25 +45,32 @@ async function update(request: IncomingMessage, response: ServerResponse, path: 
     path === ASSETS
       ? await updateAssets(claims, write)
       : await updateAsset(claims, write, path.slice(IDENTIFIED.length));
-  send(response, outcome.body, {
-    ...rateHeaders('write', left),
-    ...(outcome.entityTag === null ? {} : { ETag: outcome.entityTag }),
-    ...(outcome.replayed ? { 'Idempotent-Replayed': 'true' } : {}),
-    'X-Request-Id': requestId,
+  send(
+    response,
+    outcome.body,
+    {
+      ...rateHeaders('write', left),
+      ...(outcome.entityTag === null ? {} : { ETag: outcome.entityTag }),
+      ...(outcome.replayed ? { 'Idempotent-Replayed': 'true' } : {}),
+    },
+    requestId,
+  );
+}
+
+function textOf(request: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => resolve(Buffer.concat(chunks).toString()));
+    request.on('error', reject);
   });
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
-}
-
-function send(response: ServerResponse, body: string, headers: Headers): void {
+function send(response: ServerResponse, body: string, headers: Headers, requestId: string = randomUUID()): void {
   response.writeHead(200, {
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(body),
-    'X-Request-Id': randomUUID(),
+    'X-Request-Id': requestId,
     'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-store',
     ...headers,

@@ -1,4 +1,5 @@
-import { Pool, type PoolClient, escapeLiteral } from 'pg';
+import { Pool, type PoolClient, type QueryConfig, escapeLiteral } from 'pg';
+import type { Row } from './items';
 import { PREPARED } from './update-statements';
 
 /** As the API's sessions: one plan for every value, from the indexes. */
@@ -7,6 +8,8 @@ export const pool = new Pool({
   max: 10,
   options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off',
 });
+
+const AS_SENT = { rowMode: 'array', types: { getTypeParser: () => (value: string) => value } } as const;
 
 /** One that has {@link PREPARED}. */
 const prepared = new WeakSet<PoolClient>();
@@ -19,16 +22,18 @@ const literal = (value: Value): string => (value === null ? 'NULL' : escapeLiter
 export const call = (name: keyof typeof PREPARED, ...values: readonly Value[]): string =>
   values.length === 0 ? `EXECUTE ${name}` : `EXECUTE ${name}(${values.map(literal).join(', ')})`;
 
+/** Rows as Postgres sends them: arrays of text. */
+export async function rowsOf(statement: QueryConfig, values: readonly (string | null)[]): Promise<Row[]> {
+  const { rows } = await pool.query<(string | null)[]>({ ...statement, ...AS_SENT, values: [...values] });
+  return rows;
+}
+
 /** Several statements in one message, and so in one round trip; the rows of each. */
 export async function runTogether(
   client: PoolClient,
   statements: readonly string[],
 ): Promise<readonly (readonly (string | null)[][])[]> {
-  const results: unknown = await client.query({
-    text: statements.join(';'),
-    rowMode: 'array',
-    types: { getTypeParser: () => (value: string) => value },
-  });
+  const results: unknown = await client.query({ ...AS_SENT, text: statements.join(';') });
   return (Array.isArray(results) ? results : [results]).map(({ rows }: { rows: (string | null)[][] }) => rows);
 }
 

@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import type { QueryConfig } from 'pg';
+import { RandomPieces } from '../../../../libs/platform/src/pagination/random-pieces';
 import { ASSET_COLUMNS, FIND_ASSET, listStatement } from '../../../../libs/inventory/src/typeorm/asset-statements';
 import { type Claims, Refused } from './access';
 import { type Row, toAsset, toComputer } from './items';
-import { pool } from './postgres';
+import { rowsOf } from './postgres';
 
 const COMPUTER_COLUMNS = `id, public_id, name, operating_system, os_version, serial_number, owner_id, is_monitored,
   (extract(epoch FROM last_checked_at) * 1000)::bigint, tags, agent_version, antivirus_installed,
@@ -30,17 +30,7 @@ const CATEGORIES = [
 ];
 
 const cursorKey = randomBytes(32);
-
-/** Rows as Postgres sends them: arrays of text. */
-async function rowsOf(statement: QueryConfig, values: readonly (string | null)[]): Promise<Row[]> {
-  const { rows } = await pool.query<(string | null)[]>({
-    ...statement,
-    values: [...values],
-    rowMode: 'array',
-    types: { getTypeParser: () => (value: string) => value },
-  });
-  return rows;
-}
+const ivs = new RandomPieces(12);
 
 export async function listAssets({ workspace }: Claims, query: string): Promise<object> {
   const { size, after } = pageOf(query);
@@ -86,7 +76,7 @@ function toPage(rows: readonly Row[], size: number, toItem: (row: Row) => object
 }
 
 function cursorOf(position: string): string {
-  const iv = randomBytes(12);
+  const iv = ivs.next();
   const cipher = createCipheriv('aes-256-gcm', cursorKey, iv);
   const sealed = Buffer.concat([cipher.update(JSON.stringify([position, {}])), cipher.final()]);
   return Buffer.concat([iv, sealed, cipher.getAuthTag()]).toString('base64url');

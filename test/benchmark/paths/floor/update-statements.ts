@@ -1,14 +1,19 @@
 import { ASSET_COLUMNS } from '../../../../libs/inventory/src/typeorm/asset-statements';
 
+const RECORD = `
+      SELECT encode(fingerprint, 'hex'), body, entity_tag FROM idempotency_record
+       WHERE workspace_id = $1 AND application_id = $2 AND key_hash = decode($3, 'hex') AND expires_at > now()`;
+
+/** The record by itself, where an answer is known to have been given. */
+export const FIND_RECORD = { name: 'find_record_alone', text: RECORD };
+
 /** What a connection prepares for updates. */
 export const PREPARED = {
   set_scope: { types: '(text)', text: `SELECT set_config('app.workspace_id', $1, true)` },
   try_lock: { types: '(bigint)', text: 'SELECT pg_try_advisory_xact_lock($1)' },
   find_record: {
     types: '(uuid, uuid, text)',
-    text: `
-      SELECT encode(fingerprint, 'hex'), body, entity_tag FROM idempotency_record
-       WHERE workspace_id = $1 AND application_id = $2 AND key_hash = decode($3, 'hex') AND expires_at > now()`,
+    text: RECORD,
   },
   lock_assets: {
     types: '(uuid, uuid[])',
