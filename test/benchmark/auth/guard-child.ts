@@ -32,7 +32,7 @@ class NothingController {
 
 async function startNest(settings: Settings): Promise<Server> {
   await makeMissingKeys(settings);
-  const log = createLog({ level: 'silent', format: 'json' });
+  const log = createLog({ level: settings.logLevel, format: settings.logFormat });
   const app = await NestFactory.create<NestExpressApplication>(
     rootModule(settings),
     new ApiServerAdapter(settings.baseUrl),
