@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { readPostmasterFile } from '../../libs/platform/src/embedded-postgres/postmaster-file';
 import { startTemporaryPostgres } from '../support/temporary-postgres';
@@ -8,6 +5,7 @@ import { startTemporaryRedis } from '../support/temporary-redis';
 import { cpuOfProcesses, cpuOfRedis } from './accounting';
 import { BenchmarkDatabase } from './benchmark-database';
 import { MeasuredProcess } from './measured-process';
+import { TemporaryDirectory } from './temporary-directory';
 
 /** As in production: an answer is sent when the change is on the disk. */
 const SETTINGS = {
@@ -43,13 +41,15 @@ export class Cluster {
     say: (line: string) => void,
     work: (cluster: Cluster) => Promise<Result>,
   ): Promise<Result> {
+    // One that is borrowed would count what others make it do, and hold what others keep there.
+    delete process.env['REDIS_URL'];
     const postgres = await startTemporaryPostgres({ postgresSettings: SETTINGS });
-    const localDir = mkdtempSync(join(tmpdir(), 'compliance-api-benchmark-'));
+    const localDir = new TemporaryDirectory('compliance-api-benchmark-');
     const temporaryRedis = await startTemporaryRedis();
     const redis = new Redis(temporaryRedis.url);
     const cluster = new Cluster(
       temporaryRedis.url,
-      localDir,
+      localDir.path,
       redis,
       readPostmasterFile(postgres.dataDir)?.pid ?? Number.NaN,
       say,
@@ -65,7 +65,7 @@ export class Cluster {
       redis.disconnect();
       await temporaryRedis.stop();
       await postgres.stop();
-      rmSync(localDir, { recursive: true, force: true });
+      await localDir.remove();
     }
   }
 

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkspaceId } from '#libs/kernel';
 import type { BenchmarkDatabase } from '../benchmark-database';
@@ -8,6 +6,7 @@ import type { Findings } from '../findings';
 import { apiEnvironment } from '../servers';
 import type { Setting } from '../setting';
 import { medianRatio, milliseconds } from '../statistics';
+import { TemporaryDirectory } from '../temporary-directory';
 import { copyIn, copyOut } from './bare-copy';
 import { writeInventory } from './inventory-file';
 
@@ -22,12 +21,10 @@ const MEGABYTE = 1_000_000;
 export async function benchmarkImports(setting: Setting): Promise<Findings> {
   const { cluster, sizes, say } = setting;
   buildOnce(say);
-  const directory = mkdtempSync(join(tmpdir(), 'compliance-import-'));
-  const [file, empty, rows] = ['inventory.ndjson', 'empty.ndjson', 'rows'].map((name) => join(directory, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const directory = new TemporaryDirectory('compliance-import-');
+  const [file, empty, rows] = ['inventory.ndjson', 'empty.ndjson', 'rows'].map((name) =>
+    join(directory.path, name),
+  ) as [string, string, string];
   const database = await cluster.aDatabase();
   const seconds = { imported: [] as number[], again: [] as number[], copied: [] as number[] };
   const starts: number[] = [];
@@ -52,7 +49,7 @@ export async function benchmarkImports(setting: Setting): Promise<Findings> {
       await remove(database, [workspace.id, target.id]);
     }
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    await directory.remove();
   }
   await database.drop();
   return findings(sizes.importedRecords, seconds, peaks, starts);
