@@ -20,6 +20,20 @@ describe('The command line', () => {
     expect(readCommandLine(['unknown'])).toMatchObject({ status: 2 });
   });
 
+  it.each([
+    ['--full', '--smoke'],
+    ['--smoke', '--report'],
+    ['--render', '--check'],
+    ['--render', '--report'],
+    ['--render', 'paths'],
+    ['--rounds', '0'],
+    ['--rounds', '2.5'],
+    ['--rounds', 'many'],
+    ['--unknown'],
+  ])('refuses what would record or promise what was not measured: %s %s', (...words) => {
+    expect(readCommandLine(words)).toMatchObject({ status: 2 });
+  });
+
   it('can meet every target without naming a benchmark', () => {
     for (const { benchmark } of Object.values(TARGETS)) expect(USUAL_BENCHMARKS).toContain(benchmark);
   });

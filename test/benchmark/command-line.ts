@@ -62,6 +62,8 @@ export function readCommandLine(words: string[]): Command {
     if (values.help) return { say: HELP, status: 0 };
     if (values.full && values.smoke) throw new Error('--full and --smoke exclude each other.');
     const { check, report, render } = values;
+    if (values.smoke && report) throw new Error('--smoke measures nothing that could be recorded.');
+    if (render && (check || report || positionals.length > 0)) throw new Error('--render measures nothing.');
     const sizes = SIZES[values.full ? 'full' : values.smoke ? 'smoke' : 'reduced'];
     const rounds = values.rounds === undefined ? sizes.rounds : roundsOf(values.rounds);
     return { benchmarks: chosen(positionals), sizes: { ...sizes, rounds }, check, report, render };

@@ -12,11 +12,11 @@ import type { Setting } from '../setting';
 import { formatNumber, median, milliseconds } from '../statistics';
 import { takeTurns } from '../turns';
 import { type Depth, positionsOf } from './depths';
+import { type BySize, DEPTHS, ratioByDepth, ratioBySize, worstOf } from './ratios';
 
 const PAGE = 25;
 const REPEATS = 40;
 const TURNS = 4;
-const DEPTHS: readonly Depth[] = ['first', 'middle', 'last'];
 
 interface Case {
   readonly workspace: WorkspaceId;
@@ -35,7 +35,7 @@ export async function benchmarkFilters(setting: Setting): Promise<Findings> {
   for (const size of sizes.workspaces) workspaces.set(size, await database.workspace(size));
   const repository = assetRepositoryOn(new Database(database.api));
   const measurements: Measurement[] = [];
-  const worst = { size: 0, depth: 0, buffers: 0 };
+  const all = { bySize: [] as (number | null)[], byDepth: [] as number[], buffers: [] as number[] };
   for (const filter of ASSET_FILTERS) {
     const cases = await casesOf(repository, database, workspaces, filter);
     const times = await measure(repository, filter, cases, sizes.rounds);
@@ -44,22 +44,23 @@ export async function benchmarkFilters(setting: Setting): Promise<Findings> {
       const variant = `${DEMO_SIZES[one.size].toLocaleString('en')} assets, ${one.depth} page`;
       const plan = await explainPage(database.api, one.workspace, filter, { size: PAGE, after: one.after });
       const buffers = buffersOf(plan);
-      worst.buffers = Math.max(worst.buffers, buffers);
+      all.buffers.push(buffers);
       measurements.push({ subject, variant, figure: 'p50', unit: 'ms', values: times[name] ?? [] });
       measurements.push({ subject, variant, figure: 'buffers', unit: '', values: [buffers] });
     }
-    const ratios = ratiosOf(times, cases, sizes.workspaces);
-    worst.size = Math.max(worst.size, ratios.size);
-    worst.depth = Math.max(worst.depth, ratios.depth);
-    say(`  ${subject}: by size ${formatNumber(ratios.size)}, by depth ${formatNumber(ratios.depth)}`);
+    const pages = pagesOf(times, cases, sizes.workspaces);
+    const [bySize, byDepth] = [ratioBySize(pages), ratioByDepth(pages)];
+    all.bySize.push(bySize);
+    all.byDepth.push(byDepth);
+    say(`  ${subject}: by size ${formatNumber(bySize ?? Number.NaN)}, by depth ${formatNumber(byDepth)}`);
   }
   const total = await totalAgainstCount(database, repository, workspaces.get(sizes.served) as WorkspaceId);
   return {
     measurements,
     measured: {
-      'filter-size': worst.size,
-      'filter-depth': worst.depth,
-      'filter-buffers': worst.buffers,
+      'filter-size': worstOf(all.bySize),
+      'filter-depth': worstOf(all.byDepth),
+      'filter-buffers': worstOf(all.buffers),
       'total-count': total,
     },
   };
@@ -113,24 +114,20 @@ function measure(
   );
 }
 
-/**
- * The worst of the largest workspace against the smallest whose page at the same depth has as many items, and of the last
- * page against the first, by the least time of each.
- */
-function ratiosOf(
+function pagesOf(
   times: Readonly<Record<string, readonly number[]>>,
   cases: Readonly<Record<string, Case>>,
   sizes: readonly DemoSize[],
-): { readonly size: number; readonly depth: number } {
-  const least = (size: DemoSize, depth: Depth): number => Math.min(...(times[nameOf(size, depth)] ?? []));
-  const items = (size: DemoSize, depth: Depth): number | undefined => cases[nameOf(size, depth)]?.items;
-  const largest = sizes.at(-1) as DemoSize;
-  const smallestLike = (depth: Depth): DemoSize =>
-    sizes.find((size) => items(size, depth) === items(largest, depth)) as DemoSize;
-  return {
-    size: Math.max(...DEPTHS.map((depth) => least(largest, depth) / least(smallestLike(depth), depth))),
-    depth: least(largest, 'last') / least(largest, 'first'),
+): BySize {
+  const page = (size: DemoSize, depth: Depth) => {
+    const name = nameOf(size, depth);
+    return { times: times[name] ?? [], items: cases[name]?.items ?? Number.NaN };
   };
+  return sizes.map((size) => ({
+    first: page(size, 'first'),
+    middle: page(size, 'middle'),
+    last: page(size, 'last'),
+  }));
 }
 
 /** The exact total is a sum over counters: it costs the same part of a page whatever the number of assets. */

@@ -1,0 +1,41 @@
+import type { Depth } from './depths';
+
+/** The pages of one filter in a workspace of one size. */
+export interface Timed {
+  /** Medians, in milliseconds, of which the least counts: what else the machine did only ever made a turn slower. */
+  readonly times: readonly number[];
+  /** On its page: fewer than fit where fewer match. */
+  readonly items: number;
+}
+
+/** By depth, the smallest workspace first. */
+export type BySize = readonly Readonly<Record<Depth, Timed>>[];
+
+export const DEPTHS: readonly Depth[] = ['first', 'middle', 'last'];
+
+const least = ({ times }: Timed): number => (times.length === 0 ? Number.NaN : Math.min(...times));
+
+/**
+ * The worst depth of the largest workspace against the smallest whose page there has as many items. Null where
+ * there is none to hold any page against.
+ */
+export function ratioBySize(pages: BySize): number | null {
+  const [largest, ...others] = [...pages].reverse();
+  const ratios = DEPTHS.flatMap((depth) => {
+    const like = others.findLast((one) => one[depth].items === largest?.[depth].items);
+    return largest && like ? [least(largest[depth]) / least(like[depth])] : [];
+  });
+  return ratios.length === 0 ? null : Math.max(...ratios);
+}
+
+/** The last page of the largest workspace against its first. */
+export function ratioByDepth(pages: BySize): number {
+  const largest = pages.at(-1);
+  return largest ? least(largest.last) / least(largest.first) : Number.NaN;
+}
+
+/** The most of what could be compared; not a number where nothing could, or where a measurement is missing. */
+export function worstOf(ratios: readonly (number | null)[]): number {
+  const compared = ratios.filter((ratio) => ratio !== null);
+  return compared.length === 0 ? Number.NaN : Math.max(...compared);
+}
