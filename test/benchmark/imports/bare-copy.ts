@@ -15,10 +15,12 @@ export async function copyOut({ admin }: BenchmarkDatabase, workspace: Workspace
   await pipeline(admin.query(copyTo(`COPY (${rows}) TO STDOUT`)), createWriteStream(path));
 }
 
-/** Into the same table with all its indexes, constraints and triggers, in one statement. */
-export async function copyIn({ admin }: BenchmarkDatabase, workspace: WorkspaceId, path: string): Promise<void> {
+/** Into the same table with all its indexes, constraints and triggers, in one statement; how many rows there were. */
+export async function copyIn({ admin }: BenchmarkDatabase, workspace: WorkspaceId, path: string): Promise<number> {
   await admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
   await admin.query(`ALTER TABLE asset ALTER workspace_id SET DEFAULT '${workspace}'`);
-  await pipeline(createReadStream(path), admin.query(copyFrom(`COPY asset (${COLUMNS}) FROM STDIN`)));
+  const copy = admin.query(copyFrom(`COPY asset (${COLUMNS}) FROM STDIN`));
+  await pipeline(createReadStream(path), copy);
   await admin.query('ALTER TABLE asset ALTER workspace_id DROP DEFAULT');
+  return copy.rowCount;
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { WorkspaceId } from '#libs/kernel';
+import type { ImportReport } from '#libs/inventory';
 import type { BenchmarkDatabase } from '../benchmark-database';
 import { type FinishedProgram, buildOnce, runBuilt } from '../built-program';
 import type { Findings } from '../findings';
@@ -11,6 +11,8 @@ import { copyIn, copyOut } from './bare-copy';
 import { writeInventory } from './inventory-file';
 
 const MEGABYTE = 1_000_000;
+/** What the command says of every record, the first time and the second. */
+const OUTCOMES = { imported: 'created', again: 'unchanged' } as const;
 
 /**
  * The operators' import of a file of new records, and of the same again, which changes nothing, against a bare COPY of the
@@ -33,20 +35,31 @@ export async function benchmarkImports(setting: Setting): Promise<Findings> {
     say(`  writing ${sizes.importedRecords} records`);
     await writeInventory(empty, 0);
     await writeInventory(file, sizes.importedRecords);
+    // The first start reads the program from the disk: what it takes must not be taken off a later one's time.
+    await runImport(setting, database, (await database.aWorkspace()).slug, empty);
     for (let round = 1; round <= sizes.importRounds; round += 1) {
       say(`  round ${round} of ${sizes.importRounds}`);
       const workspace = await database.aWorkspace();
       const start = (await runImport(setting, database, workspace.slug, empty)).seconds;
       starts.push(start);
       for (const name of ['imported', 'again'] as const) {
+        await settle(database);
         const run = await runImport(setting, database, workspace.slug, file);
+        const outcome = OUTCOMES[name];
+        assertAll(sizes.importedRecords, (JSON.parse(run.output) as ImportReport)[outcome], outcome);
         seconds[name].push(run.seconds - start);
         peaks[name].push(run.peakMemory / MEGABYTE);
       }
       await copyOut(database, workspace.id, rows);
+      // Into tables as empty as those that the import found.
+      await emptyTables(database);
+      await settle(database);
       const target = await database.aWorkspace();
-      seconds.copied.push((await milliseconds(() => copyIn(database, target.id, rows))) / 1_000);
-      await remove(database, [workspace.id, target.id]);
+      let copied = 0;
+      const elapsed = await milliseconds(async () => (copied = await copyIn(database, target.id, rows)));
+      assertAll(sizes.importedRecords, copied, 'copied');
+      seconds.copied.push(elapsed / 1_000);
+      await emptyTables(database);
     }
   } finally {
     await directory.remove();
@@ -69,13 +82,18 @@ async function runImport(
   return runBuilt('apps/admin/src/main.ts', words, environment);
 }
 
-async function remove({ admin }: BenchmarkDatabase, workspaces: readonly WorkspaceId[]): Promise<void> {
-  await admin.query('SET session_replication_role = replica');
-  for (const table of ['asset_tag', 'computer', 'asset', 'facet_count', 'tag_key']) {
-    await admin.query(`DELETE FROM ${table} WHERE workspace_id = ANY($1)`, [workspaces]);
-  }
-  await admin.query('SET session_replication_role = DEFAULT');
-  await admin.query('VACUUM asset, asset_tag, computer');
+async function emptyTables({ admin }: BenchmarkDatabase): Promise<void> {
+  await admin.query('TRUNCATE asset, asset_tag, computer, facet_count, tag_key');
+}
+
+/** Nobody pays for writing to the disk what the one before has left in memory. */
+async function settle({ admin }: BenchmarkDatabase): Promise<void> {
+  await admin.query('CHECKPOINT');
+}
+
+/** A run that did less than it was asked for would be fast. */
+function assertAll(records: number, done: number, what: string): void {
+  if (done !== records) throw new Error(`${done} of ${records} records ${what}.`);
 }
 
 function findings(
