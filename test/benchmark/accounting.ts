@@ -3,6 +3,8 @@ import { type Redis } from 'ioredis';
 
 /** Linux counts the time of a process in hundredths of a second, whatever its kernel ticks. */
 const MS_PER_TICK = 10;
+/** Of a sum that nobody ends in the middle of. */
+const TRIES = 20;
 
 interface ProcessTimes {
   readonly parent: number;
@@ -13,10 +15,14 @@ interface ProcessTimes {
 
 /** Milliseconds of CPU of a server and the processes it started, since its start. Not a number where there is no /proc. */
 export function cpuOfProcesses(server: number): number {
-  const times = timesOf(server);
-  if (!times) return Number.NaN;
-  // Those that end meanwhile go over from `own` to the parent's `ended`.
-  return times.own + times.ended + childrenOf(server).reduce((sum, pid) => sum + (timesOf(pid)?.own ?? 0), 0);
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const times = timesOf(server);
+    if (!times) return Number.NaN;
+    const children = childrenOf(server).reduce((sum, pid) => sum + (timesOf(pid)?.own ?? 0), 0);
+    // One that ended meanwhile went over from its own account to the parent's, and may be in neither sum or in both.
+    if (timesOf(server)?.ended === times.ended) return times.own + times.ended + children;
+  }
+  return Number.NaN;
 }
 
 function childrenOf(parent: number): number[] {

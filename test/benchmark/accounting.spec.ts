@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { cpuOfProcesses, memoryOf } from './accounting';
+
+/** Of each process, over what its start takes. */
+const BUSY_MS = 80;
+/** Three accounts, each in whole hundredths of a second. */
+const UNTOLD_MS = 40;
+const USED = `const used = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };`;
+const BUSY = `${USED} for (const until = used() + ${BUSY_MS}; used() < until;);`;
+const [ENDS, STAYS] = [`${BUSY} console.log(used());`, `${BUSY} console.log(used()); process.stdin.resume();`];
+/** Busy itself, with a child that has ended and one that has not; tells what all three used when they are done. */
+const PARENT = `
+  const { spawn } = require('node:child_process');
+  const { once } = require('node:events');
+  ${BUSY}
+  const [ends, stays] = ${JSON.stringify([ENDS, STAYS])}.map((text) => spawn(process.execPath, ['-e', text]));
+  Promise.all([once(ends.stdout, 'data'), once(stays.stdout, 'data'), once(ends, 'exit')]).then(([one, other]) =>
+    console.log(Number(one) + Number(other) + used()));
+  process.stdin.on('end', () => process.exit()).resume();`;
+
+const onLinux = existsSync('/proc/self/stat') ? describe : describe.skip;
+
+onLinux('The CPU of a server', () => {
+  it('is its own, that of the processes it started, and that of those which have ended', async () => {
+    const parent = spawn(process.execPath, ['-e', PARENT], { stdio: ['pipe', 'pipe', 'inherit'] });
+    try {
+      const [told] = (await once(parent.stdout, 'data')) as [Buffer];
+      expect(cpuOfProcesses(parent.pid ?? 0)).toBeGreaterThanOrEqual(Number(told) - UNTOLD_MS);
+    } finally {
+      parent.stdin.end();
+      await once(parent, 'exit');
+    }
+  });
+
+  it('and its memory are no number when there is no such process', () => {
+    expect(cpuOfProcesses(Number.NaN)).toBeNaN();
+    expect(memoryOf(Number.NaN)).toBeNull();
+  });
+});
