@@ -12,6 +12,7 @@ import type { Setting } from '../setting';
 import { formatNumber, median, milliseconds } from '../statistics';
 import { takeTurns } from '../turns';
 import { type Depth, positionsOf } from './depths';
+import { everyFilter } from './every-filter';
 import { type BySize, DEPTHS, ratioByDepth, ratioBySize, worstOf } from './ratios';
 
 const PAGE = 25;
@@ -54,13 +55,16 @@ export async function benchmarkFilters(setting: Setting): Promise<Findings> {
     all.byDepth.push(byDepth);
     say(`  ${subject}: by size ${formatNumber(bySize ?? Number.NaN)}, by depth ${formatNumber(byDepth)}`);
   }
+  const largest = workspaces.get(sizes.workspaces.at(-1) as DemoSize) as WorkspaceId;
+  const buffers = await worstBuffers(setting, repository, database, largest);
+  measurements.push({ subject: 'every filter', variant: 'worst page', figure: 'buffers', unit: '', values: [buffers] });
   const total = await totalAgainstCount(database, repository, workspaces.get(sizes.served) as WorkspaceId);
   return {
     measurements,
     measured: {
       'filter-size': worstOf(all.bySize),
       'filter-depth': worstOf(all.byDepth),
-      'filter-buffers': worstOf(all.buffers),
+      'filter-buffers': worstOf([...all.buffers, buffers]),
       'total-count': total,
     },
   };
@@ -128,6 +132,24 @@ function pagesOf(
     middle: page(size, 'middle'),
     last: page(size, 'last'),
   }));
+}
+
+/** The most that a page of any filter reads at any depth: a count, which needs no rounds. */
+async function worstBuffers(
+  { say }: Setting,
+  repository: AssetRepositoryTypeorm,
+  database: BenchmarkDatabase,
+  workspace: WorkspaceId,
+): Promise<number> {
+  const filters = everyFilter();
+  say(`  buffers of all ${filters.length} filters`);
+  const all: number[] = [];
+  for (const filter of filters) {
+    for (const after of Object.values(await positionsOf(repository, database, workspace, filter, PAGE))) {
+      all.push(buffersOf(await explainPage(database.api, workspace, filter, { size: PAGE, after })));
+    }
+  }
+  return worstOf(all);
 }
 
 /** The exact total is a sum over counters: it costs the same part of a page whatever the number of assets. */

@@ -1,0 +1,20 @@
+import { facetsOf, isConsistent, typesOf } from '../../../libs/inventory/src/domain/asset-filter';
+import { ASSET_FILTERS } from '../../support/asset-filters';
+import { everyFilter } from './every-filter';
+
+describe('Every filter', () => {
+  const filters = everyFilter();
+  /** What the list makes of a filter. */
+  const shown = (filter: (typeof filters)[number]): string => JSON.stringify([typesOf(filter), facetsOf(filter)]);
+
+  it('is there once, and none that contradicts itself', () => {
+    expect(filters).toHaveLength((1 + 5 + 15) * 3 * 3 * 5);
+    expect(new Set(filters.map((filter) => JSON.stringify(filter))).size).toBe(filters.length);
+    expect(filters.filter((filter) => !isConsistent(filter) || facetsOf(filter).length === 0)).toEqual([]);
+  });
+
+  it('is among them, whatever is timed', () => {
+    const all = new Set(filters.map(shown));
+    expect(ASSET_FILTERS.filter((filter) => !all.has(shown(filter)))).toEqual([]);
+  });
+});

@@ -1,0 +1,28 @@
+import { CLASSIFICATIONS } from '../../../libs/inventory/src/domain/asset';
+import { ASSET_TYPES, CATEGORY_KEYS } from '../../../libs/inventory/src/domain/asset-category';
+import type { AssetFilter } from '../../../libs/inventory/src/domain/asset-filter';
+
+/**
+ * Every filter there is, from none to all at once. `completeStatus` is left out, which is another word for `hasOwner`; and
+ * a `subKey` stands without its `categoryKey`, which says no more.
+ */
+export function everyFilter(): AssetFilter[] {
+  const categories: AssetFilter[] = [
+    {},
+    ...CATEGORY_KEYS.map((categoryKey) => ({ categoryKey })),
+    ...ASSET_TYPES.map((subKey) => ({ subKey })),
+  ];
+  const either = [undefined, true, false];
+  return categories.flatMap((category) =>
+    either.flatMap((hasOwner) =>
+      either.flatMap((hasDescription) =>
+        [undefined, ...CLASSIFICATIONS].map((classification) => ({
+          ...category,
+          ...(hasOwner === undefined ? {} : { hasOwner }),
+          ...(hasDescription === undefined ? {} : { hasDescription }),
+          ...(classification === undefined ? {} : { classification }),
+        })),
+      ),
+    ),
+  );
+}
