@@ -51,6 +51,8 @@ describe('The statistics of a benchmark', () => {
     [123.456, '123'],
     [12.345, '12.3'],
     [0.6549, '0.65'],
+    [0.00356, '0.0036'],
+    [0, '0'],
     [Number.NaN, '–'],
   ])('write %d as %s', (value, text) => expect(formatNumber(value)).toBe(text));
 });

@@ -29,11 +29,12 @@ export function medianRatio(of: readonly number[], to: readonly number[]): numbe
   return median(of.map((value, round) => value / (to[round] as number)));
 }
 
-/** Three significant digits, and all of a whole number; thousands apart. */
+/** Three significant digits, two below one, and all of a whole number; thousands apart. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (Number.isInteger(value) || Math.abs(value) >= 1_000)
     return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',');
+  if (Math.abs(value) < 0.1) return String(Number(value.toPrecision(2)));
   return value.toFixed(Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2);
 }
 

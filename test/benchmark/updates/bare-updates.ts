@@ -4,7 +4,7 @@ import { Client } from 'pg';
 /** A connection serves every workspace, so that row-level security is told anew in each transaction. */
 const SCOPE = { name: 'bare_scope', text: `SELECT set_config('app.workspace_id', $1, true)` };
 
-/** What an update writes, in the least that a careful hand would send: each statement prepared, no reading, no checks. */
+/** What an update writes, by hand: each statement prepared and waited for, as usual with `pg`; no reading, no checks. */
 const UPDATE = {
   name: 'bare_update',
   text: `
