@@ -26,7 +26,7 @@ describe('The CPU of a server', () => {
     try {
       const [told] = (await once(parent.stdout, 'data')) as [Buffer];
       const cpu = cpuOfProcesses(parent.pid ?? 0);
-      // Where there is no /proc it is no number, which is less than nothing.
+      // Where there is no /proc it is no number, and no number is less than another.
       expect(Number.isNaN(cpu)).toBe(!existsSync('/proc/self/stat'));
       expect(cpu < Number(told) - UNTOLD_MS).toBe(false);
     } finally {
