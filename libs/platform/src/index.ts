@@ -24,7 +24,7 @@ export { type MigrationReport, RolesNotApart, RuntimeRoleUnfit, migrate } from '
 export { RecentWrites, SINCE_WRITE_LUA } from './database/recent-writes';
 export { RuntimeRoleTooPowerful, assertRuntimeRole } from './database/runtime-role';
 export { missingSessionSettings } from './database/session-settings';
-export { type BoundStatement, type Statement, type TextRow } from './database/pipelined-statements';
+export { type BoundStatement, type Statement, type TextRow, bind } from './database/pipelined-statements';
 export { GATE_IS_OPEN } from './database/unit-of-work';
 export { type SchemaPart, type TableGrant } from './database/schema-part';
 export { type EmbeddedPostgres, openEmbeddedPostgres } from './embedded-postgres/embedded-postgres';

@@ -89,13 +89,13 @@ export class AccessTokensService {
     const copy = await this.grants.check(claims.clientId, claims.generation, rateClass);
     if (copy.kind === 'superseded') throw new TokenSuperseded();
     const { freshness } = copy;
-    if (copy.kind === 'current') return { ...accept(claims, copy.grant), charge: copy.charge, freshness };
+    if (copy.kind === 'current') return accept(claims, copy.grant, copy.charge, freshness);
     const grant = await this.applications.findByClientId(claims.clientId);
     if (!grant) throw new TokenInvalid();
     const accepted = grant.generation === claims.generation && !grant.disabled;
     const charge =
       copy.kind === 'missing' ? await this.grants.keep(grant, copy.reservation, accepted ? rateClass : null) : null;
-    return { ...accept(claims, grant), charge, freshness };
+    return accept(claims, grant, charge, freshness);
   }
 
   /** Of many at once only one at a time asks Postgres: the others would hold connections, and be overtaken. */
@@ -166,8 +166,13 @@ export class AccessTokensService {
 }
 
 /** Throws `token_invalid` or `token_superseded`. Scopes that were taken from the application are not in force. */
-function accept(claims: AccessTokenClaims, grant: Grant): Pick<AuthenticatedApplication, 'grant' | 'scopes'> {
+function accept(
+  claims: AccessTokenClaims,
+  grant: Grant,
+  charge: Charge | null,
+  freshness: Freshness,
+): AuthenticatedApplication {
   if (grant.disabled || grant.workspaceId !== claims.workspaceId) throw new TokenInvalid();
   if (claims.generation !== grant.generation) throw new TokenSuperseded();
-  return { grant, scopes: claims.scopes.filter((scope) => covers(grant.scopes, scope)) };
+  return { grant, scopes: claims.scopes.filter((scope) => covers(grant.scopes, scope)), charge, freshness };
 }

@@ -34,9 +34,9 @@ export function readTokenRequest(request: Request, body: Buffer): TokenRequest {
   if (grantType !== 'client_credentials') throw new GrantTypeUnsupported();
   const scope = (form.get('scope') ?? '').split(' ').filter((name) => name !== '');
   return {
-    ...(usesBasic(request) ? basicCredentials(request, form) : formCredentials(form)),
     audience: form.get('audience'),
     scopes: scope.length > 0 ? [...new Set(scope)] : null,
+    ...(usesBasic(request) ? basicCredentials(request, form) : formCredentials(form)),
   };
 }
 

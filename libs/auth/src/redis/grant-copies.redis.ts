@@ -113,18 +113,30 @@ export class GrantCopiesRedis extends GrantCopies {
   }
 }
 
-const fromGrant = (grant: Grant): string => {
+/** A grant as JSON has it. */
+interface GrantText extends Pick<Grant, 'clientId' | 'scopes' | 'limits' | 'disabled'> {
+  readonly id: string;
+  readonly workspace: string;
+  readonly generation: string;
+}
+
+function fromGrant(grant: Grant): string {
   const { id, workspaceId: workspace, clientId, scopes, limits, disabled, generation } = grant;
-  return JSON.stringify({ id, workspace, clientId, scopes, limits, disabled, generation: String(generation) });
-};
+  const text: GrantText = { id, workspace, clientId, scopes, limits, disabled, generation: String(generation) };
+  return JSON.stringify(text);
+}
 
 function toGrant(text: string): Grant {
-  const { id, workspace, generation, ...others } = JSON.parse(text) as Omit<Grant, 'id' | 'generation'> & {
-    readonly id: string;
-    readonly workspace: string;
-    readonly generation: string;
+  const { id, workspace, clientId, scopes, limits, disabled, generation } = JSON.parse(text) as GrantText;
+  return {
+    id: applicationId(id),
+    workspaceId: workspaceId(workspace),
+    clientId,
+    scopes,
+    limits,
+    disabled,
+    generation: BigInt(generation),
   };
-  return { ...others, id: applicationId(id), workspaceId: workspaceId(workspace), generation: BigInt(generation) };
 }
 
 /** As the script reads them; nothing where the application has none. */

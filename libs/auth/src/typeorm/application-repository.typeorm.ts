@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { NEWEST, type RateLimits, type WorkspaceId, formatRateLimit } from '#libs/kernel';
-import { type BoundStatement, Database, READ_PATIENCE_MS, type Statement, type TextRow } from '#libs/platform';
+import { type BoundStatement, Database, READ_PATIENCE_MS, type Statement, type TextRow, bind } from '#libs/platform';
 import type { Application, ApplicationSecrets } from '../domain/application';
 import {
   ApplicationRepository,
@@ -78,24 +78,24 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
   async create(workspaceId: WorkspaceId, application: NewApplication): Promise<Application> {
     const { clientId, name, secretDigest, scopes } = application;
     const values = [workspaceId, clientId, name, secretDigest.toString('hex'), JSON.stringify(scopes)];
-    const [rows] = await this.database.run({ workspaceId }, [{ ...CREATE, values }]);
+    const [rows] = await this.database.run({ workspaceId }, [bind(CREATE, values)]);
     return toApplication(rows?.[0] ?? []);
   }
 
   async list(workspaceId: WorkspaceId): Promise<Application[]> {
-    const [rows] = await this.database.run({ workspaceId }, [{ ...LIST, values: [workspaceId] }]);
+    const [rows] = await this.database.run({ workspaceId }, [bind(LIST, [workspaceId])]);
     return (rows ?? []).map(toApplication);
   }
 
   async findByClientId(clientId: string): Promise<Application | null> {
-    const [rows] = await this.database.read({ clientId }, [{ ...FIND, values: [clientId] }], NEWEST);
+    const [rows] = await this.database.read({ clientId }, [bind(FIND, [clientId])], NEWEST);
     return rows?.[0] ? toApplication(rows[0]) : null;
   }
 
   async findWithSecrets(
     clientId: string,
   ): Promise<{ readonly application: Application; readonly secrets: ApplicationSecrets } | null> {
-    const find = { ...FIND_WITH_SECRETS, values: [clientId] };
+    const find = bind(FIND_WITH_SECRETS, [clientId]);
     const [rows] = await this.database.read({ clientId }, [find], NEWEST);
     const row = rows?.[0];
     if (!row) return null;
@@ -140,9 +140,9 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
     const deadline = performance.now() + READ_PATIENCE_MS;
     const run = (statement: BoundStatement): Promise<TextRow[][]> =>
       this.database.run({ workspaceId }, [statement], { patienceMs: deadline - performance.now() });
-    const [begun] = await run({ ...BEGIN_GENERATION, values: [...which, String(generation), tokenId] });
+    const [begun] = await run(bind(BEGIN_GENERATION, [...which, String(generation), tokenId]));
     if (begun?.[0]) return { kind: 'begun' };
-    const [found] = await run({ ...FIND_GENERATION, values: which });
+    const [found] = await run(bind(FIND_GENERATION, which));
     const inForce = found?.[0]?.[0];
     return inForce ? { kind: 'overtaken', by: BigInt(inForce) } : { kind: 'refused' };
   }
@@ -152,7 +152,7 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
     statement: Statement,
     ...further: readonly (string | null)[]
   ): Promise<Application | null> {
-    const [rows] = await this.database.run({ clientId }, [{ ...statement, values: [clientId, ...further] }]);
+    const [rows] = await this.database.run({ clientId }, [bind(statement, [clientId, ...further])]);
     return rows?.[0] ? toApplication(rows[0]) : null;
   }
 }

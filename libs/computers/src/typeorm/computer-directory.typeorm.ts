@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type AssetId, NEWEST, type Page, type PageRequest, type WorkspaceId, assetId, toPage } from '#libs/kernel';
-import { Database, type Statement, type TextRow } from '#libs/platform';
+import { Database, type Statement, type TextRow, bind } from '#libs/platform';
 import type { Computer, Tag } from '../domain/computer';
 import { ComputerDirectory } from '../domain/computer-directory.port';
 
@@ -35,7 +35,7 @@ export class ComputerDirectoryTypeorm extends ComputerDirectory {
 
   async list(workspaceId: WorkspaceId, page: PageRequest, freshness = NEWEST): Promise<Page<Computer>> {
     const values = [workspaceId, page.after ?? START, String(page.size + 1)];
-    const [rows = []] = await this.database.read({ workspaceId }, [{ ...LIST, values }], freshness);
+    const [rows = []] = await this.database.read({ workspaceId }, [bind(LIST, values)], freshness);
     const found = rows
       .filter((row) => row[1] !== null)
       .map((row) => ({ computer: toComputer(row.slice(1)), position: row[1] as string }));
@@ -44,7 +44,7 @@ export class ComputerDirectoryTypeorm extends ComputerDirectory {
   }
 
   async find(workspaceId: WorkspaceId, id: AssetId, freshness = NEWEST): Promise<Computer | null> {
-    const find = { ...FIND, values: [workspaceId, id] };
+    const find = bind(FIND, [workspaceId, id]);
     const [rows] = await this.database.read({ workspaceId }, [find], freshness);
     return rows?.[0] ? toComputer(rows[0]) : null;
   }

@@ -7,7 +7,7 @@ import { ASSET_CATEGORIES, type AssetCategory } from '../domain/asset-category';
 export class CategoriesService {
   list(page: PageRequest): Page<AssetCategory> {
     const start = ASSET_CATEGORIES.findIndex((category) => category.key === page.after) + 1;
-    const found = ASSET_CATEGORIES.slice(start).map((category) => ({ ...category, position: category.key }));
+    const found = ASSET_CATEGORIES.slice(start).map((category) => ({ position: category.key, ...category }));
     return toPage(found, page.size, ASSET_CATEGORIES.length);
   }
 }

@@ -25,7 +25,7 @@ export function readAssetPatch(body: JsonBody): AssetPatch {
   const tags = readTags(reader);
   faults.throwAny();
   const wanted = tags === null && clearsByNull(body) ? [] : tags;
-  return wanted ? { ...patch, tags: wanted } : patch;
+  return wanted ? { tags: wanted, ...patch } : patch;
 }
 
 /** Body of a bulk update. Throws `validation_failed` with every member that is at fault. */
@@ -65,9 +65,9 @@ function readFields(reader: BodyReader, body: JsonBody): AssetPatch {
   const description = set(reader.text('description', MAX_DESCRIPTION));
   const ownerId = set(reader.uuid('ownerId'));
   return {
-    ...(classification === undefined ? {} : { classification }),
-    ...(description === undefined ? {} : { description: description || null }),
-    ...(ownerId === undefined ? {} : { ownerId: ownerId === null ? null : assetId(ownerId) }),
+    classification,
+    description: description === undefined ? undefined : description || null,
+    ownerId: ownerId == null ? ownerId : assetId(ownerId),
   };
 }
 

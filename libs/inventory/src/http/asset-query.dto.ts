@@ -67,8 +67,10 @@ export class AssetQueryDto extends PageQueryDto {
 export function toAssetFilter(filters: ListFilters): AssetFilter {
   const { hasOwner, hasDescription, ...named } = filters;
   return {
+    hasOwner: toFlag(hasOwner),
+    hasDescription: toFlag(hasDescription),
     ...(named as Pick<AssetFilter, 'categoryKey' | 'subKey' | 'classification' | 'completeStatus'>),
-    ...(hasOwner === undefined ? {} : { hasOwner: hasOwner === 'true' }),
-    ...(hasDescription === undefined ? {} : { hasDescription: hasDescription === 'true' }),
   };
 }
+
+const toFlag = (text: string | undefined): boolean | undefined => (text === undefined ? undefined : text === 'true');

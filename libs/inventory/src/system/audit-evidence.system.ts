@@ -36,9 +36,9 @@ export class AuditEvidenceSystem extends AuditEvidence {
 
   eventMac(event: AuditEvent): string {
     const { workspaceId, id, occurredAt, assetId, applicationId, clientId, requestId, keyHash, ...rest } = event;
+    const author = { applicationId, clientId, requestId, keyHash };
     const { changes, anchor } = rest;
-    const covered = { workspaceId, id, occurredAt, assetId, applicationId, clientId, requestId, keyHash };
-    return this.mac('audit event 1', { ...covered, changes, anchor });
+    return this.mac('audit event 1', { workspaceId, id, occurredAt, assetId, ...author, changes, anchor });
   }
 
   chainStart(workspaceId: WorkspaceId): string {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type AssetId, NEWEST, type Page, type PageRequest, type WorkspaceId, toPage } from '#libs/kernel';
-import { type BoundStatement, Database, type Statement, type TextRow } from '#libs/platform';
+import { type BoundStatement, Database, type Statement, type TextRow, bind } from '#libs/platform';
 import type { Asset } from '../domain/asset';
 import { ASSET_TYPES } from '../domain/asset-category';
 import { type AssetFilter, FACETS, facetsOf, typesOf } from '../domain/asset-filter';
@@ -42,14 +42,14 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     const codes = unfiltered ? [] : facets.map((facet) => String(FACETS.indexOf(facet)));
     const values = [workspaceId, page.after ?? START, String(page.size + 1), subKey, ...codes];
     const statement = this.listStatement(range, codes.length, unfiltered);
-    const [rows = []] = await this.database.read({ workspaceId }, [{ ...statement, values }], freshness);
+    const [rows = []] = await this.database.read({ workspaceId }, [bind(statement, values)], freshness);
     const found = rows.filter((row) => row[1] !== null).map(toPositioned);
     const { items, endPosition, totalCount } = toPage(found, page.size, Number(rows[0]?.[0] ?? 0));
     return { items: items.map(({ asset }) => asset), endPosition, totalCount };
   }
 
   async find(workspaceId: WorkspaceId, id: AssetId, freshness = NEWEST): Promise<Asset | null> {
-    const find = { ...FIND_ASSET, values: [workspaceId, id] };
+    const find = bind(FIND_ASSET, [workspaceId, id]);
     const [rows] = await this.database.read({ workspaceId }, [find], freshness);
     return rows?.[0] ? toAsset(rows[0]) : null;
   }

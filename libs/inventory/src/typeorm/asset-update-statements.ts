@@ -1,5 +1,5 @@
 import type { AssetId, WorkspaceId } from '#libs/kernel';
-import { type BoundStatement, GATE_IS_OPEN, type Statement } from '#libs/platform';
+import { type BoundStatement, GATE_IS_OPEN, type Statement, bind } from '#libs/platform';
 import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../domain/asset';
 import type { AssetPatch } from '../domain/asset-patch';
 import { API_SET } from './api-set';
@@ -78,11 +78,11 @@ const FIND_ANCHOR: Statement = {
 
 /** The assets; the anchor of the audit; then, where the patch names them, its owner; then its tag keys. */
 export function lockStatements(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): BoundStatement[] {
-  const statements: BoundStatement[] = [{ ...LOCK, values: [workspaceId, uuidArray(ids)] }];
-  statements.push({ ...FIND_ANCHOR, values: [workspaceId] });
-  if (patch.ownerId) statements.push({ ...FIND_EMPLOYEE, values: [workspaceId, patch.ownerId] });
+  const statements: BoundStatement[] = [bind(LOCK, [workspaceId, uuidArray(ids)])];
+  statements.push(bind(FIND_ANCHOR, [workspaceId]));
+  if (patch.ownerId) statements.push(bind(FIND_EMPLOYEE, [workspaceId, patch.ownerId]));
   if (patch.tags?.length) {
-    statements.push({ ...FIND_TAG_KEYS, values: [workspaceId, JSON.stringify([...new Set(patch.tags)])] });
+    statements.push(bind(FIND_TAG_KEYS, [workspaceId, JSON.stringify([...new Set(patch.tags)])]));
   }
   return statements;
 }
@@ -115,7 +115,7 @@ export function updateStatement(
 }
 
 export function markStatement(workspaceId: WorkspaceId, patch: AssetPatch, ids: readonly AssetId[]): BoundStatement {
-  return { ...MARK, values: [workspaceId, uuidArray(ids), String(apiSetBits(patch))] };
+  return bind(MARK, [workspaceId, uuidArray(ids), String(apiSetBits(patch))]);
 }
 
 /** Rows of asset_tag for the customer keys that the asset reads now. */
@@ -123,8 +123,8 @@ export function tagStatements(workspaceId: WorkspaceId, { id, tags }: Asset): Bo
   const wanted = tags.filter(({ readOnly }) => !readOnly);
   const keys = wanted.map(({ key }) => key);
   return [
-    { ...UNTAG, values: [workspaceId, JSON.stringify(keys), id] },
-    { ...TAG, values: [workspaceId, JSON.stringify(wanted.map(({ key, value }) => ({ key, value }))), id] },
+    bind(UNTAG, [workspaceId, JSON.stringify(keys), id]),
+    bind(TAG, [workspaceId, JSON.stringify(wanted.map(({ key, value }) => ({ key, value }))), id]),
   ];
 }
 

@@ -80,8 +80,8 @@ export function toRecordedEvent(row: AuditEventRow): RecordedEvent {
 }
 
 export const toAnchoredEvent = (row: AnchoredEventRow): AnchoredEvent => ({
-  ...toRecordedEvent(row),
   anchoredLink: row.anchored_link,
+  ...toRecordedEvent(row),
 });
 
 export function toAuditSeal(row: AuditSealRow): AuditSeal {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, type WorkspaceId } from '#libs/kernel';
-import type { BoundStatement, Statement } from '#libs/platform';
+import { type BoundStatement, type Statement, bind } from '#libs/platform';
 import type { AssetChange, ChangeAuthor, FieldChange } from '../domain/asset-change';
 import type { AuditAnchor } from '../domain/audit-event';
 import { AuditEvidence } from '../domain/audit-evidence.port';
@@ -37,15 +37,13 @@ export class AuditRecorder {
     const events = changes.map((change) => {
       const id = this.evidence.newEventId(now);
       const fields = asStored(change.fields);
-      const mac = this.evidence.eventMac({
-        ...{ workspaceId, id, occurredAt, assetId: change.assetId },
-        ...{ applicationId, clientId, requestId, keyHash, changes: fields, anchor },
-      });
+      const event = { workspaceId, id, occurredAt, assetId: change.assetId, ...author, changes: fields, anchor };
+      const mac = this.evidence.eventMac(event);
       return { id, asset_id: change.assetId, changes: fields, mac };
     });
     const anchored = anchor ? [String(anchor.sequence), anchor.link] : [null, null];
     const values = [workspaceId, occurredAt, applicationId, clientId, requestId, keyHash, ...anchored];
-    return { ...INSERT_EVENTS, values: [...values, JSON.stringify(events)] };
+    return bind(INSERT_EVENTS, [...values, JSON.stringify(events)]);
   }
 }
 

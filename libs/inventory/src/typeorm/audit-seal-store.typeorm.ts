@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
-import { Database, type Statement } from '#libs/platform';
+import { Database, type Statement, bind } from '#libs/platform';
 import type { SealedBatch } from '../domain/audit-chain';
 import type { AnchoredEvent, AuditHead } from '../domain/audit-event';
 import { type AuditBacklog, AuditSealStore } from '../domain/audit-seal-store.port';
@@ -37,12 +37,12 @@ export class AuditSealStoreTypeorm extends AuditSealStore {
   }
 
   async workspacesToSeal(): Promise<WorkspaceId[]> {
-    const [rows = []] = await this.database.run({ outsideTenants: true }, [{ ...WORKSPACES_TO_SEAL, values: [] }]);
+    const [rows = []] = await this.database.run({ outsideTenants: true }, [bind(WORKSPACES_TO_SEAL, [])]);
     return rows.map(([id]) => toWorkspaceId(id as string));
   }
 
   async backlog(): Promise<AuditBacklog> {
-    const [[row] = []] = await this.database.run({ outsideTenants: true }, [{ ...BACKLOG, values: [] }]);
+    const [[row] = []] = await this.database.run({ outsideTenants: true }, [bind(BACKLOG, [])]);
     const [unsealed, oldest = null] = row ?? [];
     return { unsealed: Number(unsealed), oldestAt: oldest === null ? null : new Date(Number(oldest)) };
   }

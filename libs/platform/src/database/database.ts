@@ -9,7 +9,7 @@ import { Acquisitions, type PoolUse } from './acquisitions';
 import { connectBefore } from './connect-before';
 import { hearLosses, poolOf } from './data-source';
 import { Permits } from './permits';
-import { type BoundStatement, PipelinedStatements, type TextRow } from './pipelined-statements';
+import { type BoundStatement, PipelinedStatements, type TextRow, bind } from './pipelined-statements';
 import { PrimaryReads, SHORTEST_TRY_MS } from './primary-reads';
 import type { ReplicaUse } from './replica';
 import type { Replicas } from './replicas';
@@ -26,9 +26,9 @@ const SET_WORKSPACE = { name: 'set_workspace', text: `SELECT set_config('app.wor
 const SET_CLIENT = { name: 'set_client', text: `SELECT set_config('app.client_id', $1, true)` };
 
 const scopeStatement = (scope: TenantScope): BoundStatement => {
-  if ('outsideTenants' in scope) return { ...SET_WORKSPACE, values: [''] };
-  if ('workspaceId' in scope) return { ...SET_WORKSPACE, values: [scope.workspaceId] };
-  return { ...SET_CLIENT, values: [scope.clientId] };
+  if ('outsideTenants' in scope) return bind(SET_WORKSPACE, ['']);
+  if ('workspaceId' in scope) return bind(SET_WORKSPACE, [scope.workspaceId]);
+  return bind(SET_CLIENT, [scope.clientId]);
 };
 
 const TRANSACTION = { name: 'transaction', attributes: { 'db.system.name': 'postgresql' } };

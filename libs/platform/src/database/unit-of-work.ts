@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { connectBefore } from './connect-before';
 import type { Permits } from './permits';
-import { type BoundStatement, PipelinedStatements, type TextRow } from './pipelined-statements';
+import { type BoundStatement, PipelinedStatements, type TextRow, bind } from './pipelined-statements';
 
 const BEGIN: BoundStatement = { name: 'begin', text: 'BEGIN ISOLATION LEVEL READ COMMITTED', values: [] };
 const COMMIT: BoundStatement = { name: 'commit', text: 'COMMIT', values: [] };
@@ -132,7 +132,7 @@ export class UnitOfWork {
       this.client = await this.connect();
       this.asked = gate !== undefined;
       const left = Math.max(50, Math.floor(this.deadline - GRACE_MS - performance.now()));
-      if (left < PATIENCE_MS) opening.push({ ...SET_LOCK_TIMEOUT, values: [`${left}ms`] });
+      if (left < PATIENCE_MS) opening.push(bind(SET_LOCK_TIMEOUT, [`${left}ms`]));
     }
     const asked = gate?.statements ?? [];
     let rows: TextRow[][];

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database';
-import type { Statement } from '../database/pipelined-statements';
+import { type Statement, bind } from '../database/pipelined-statements';
 
 const BATCH = 1_000;
 /** Between batches, so that removing many never keeps others from the disk. */
@@ -31,7 +31,7 @@ export class IdempotencyPurge {
 
   /** Null while another process purges. */
   private async purgeBatch(): Promise<number | null> {
-    const [rows] = await this.database.run({ outsideTenants: true }, [{ ...PURGE, values: [String(BATCH)] }]);
+    const [rows] = await this.database.run({ outsideTenants: true }, [bind(PURGE, [String(BATCH)])]);
     const purged = rows?.[0]?.[0] ?? null;
     return purged === null ? null : Number(purged);
   }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { BoundStatement, Statement, TextRow } from '../database/pipelined-statements';
+import { type BoundStatement, type Statement, type TextRow, bind } from '../database/pipelined-statements';
 import { type Gate, GateClosed } from '../database/unit-of-work';
 import type { IdempotentAnswer, IdempotentRequest } from './idempotent-answer';
 import { ANSWER_COLUMNS, OF_KEY, answerOf, boundToKey } from './key-record';
@@ -36,7 +36,7 @@ export class KeyClaim implements Gate {
   private foundNone = false;
 
   constructor(readonly request: IdempotentRequest) {
-    this.statements = [{ ...TRY_LOCK, values: [lockNumber(request)] }, boundToKey(CLAIM, request)];
+    this.statements = [bind(TRY_LOCK, [lockNumber(request)]), boundToKey(CLAIM, request)];
   }
 
   judge([, rows]: readonly TextRow[][]): void {

@@ -1,4 +1,4 @@
-import type { BoundStatement, Statement, TextRow } from '../database/pipelined-statements';
+import { type BoundStatement, type Statement, type TextRow, bind } from '../database/pipelined-statements';
 import { IdempotencyConflict } from './idempotency-errors';
 import type { IdempotentAnswer, IdempotentRequest } from './idempotent-answer';
 
@@ -13,7 +13,7 @@ export function boundToKey(
   { workspaceId, applicationId, keyHash }: IdempotentRequest,
   further: readonly (string | null)[] = [],
 ): BoundStatement {
-  return { ...statement, values: [workspaceId, applicationId, keyHash, ...further] };
+  return bind(statement, [workspaceId, applicationId, keyHash, ...further]);
 }
 
 /**

@@ -1,0 +1,21 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInThisContext } from 'node:vm';
+import { bind } from './pipelined-statements';
+
+/** Whether V8 keeps two objects under one hidden class. */
+function haveOneShape(first: object, second: object): boolean {
+  setFlagsFromString('--allow-natives-syntax');
+  // What is compiled before the flag is set cannot use what it allows.
+  const look = runInThisContext('(first, second) => %HaveSameMap(first, second)') as typeof haveOneShape;
+  return look(first, second);
+}
+
+describe('A statement with its values', () => {
+  const statement = { name: 'find', text: 'SELECT $1' };
+
+  it('has the shape of every other, so that whatever reads it is compiled for one', () => {
+    const all = Array.from({ length: 1_000 }, (_, index) => bind(statement, [String(index)]));
+    expect(all.at(-1)).toEqual({ ...statement, values: ['999'] });
+    expect(all.every((one) => haveOneShape(one, bind({ name: 'other', text: 'SELECT 2' }, [])))).toBe(true);
+  });
+});
