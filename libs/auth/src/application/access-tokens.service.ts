@@ -14,6 +14,8 @@ import { TokenRequestLimiter } from '../domain/token-request-limiter.port';
 
 /** How long a request waits for others of the same application. */
 const PATIENCE_MS = 4_000;
+/** The same with what it does when it has its turn, however little of that is left. */
+const TURN_MS = 5_000;
 /** How often a token is begun anew because another one was quicker. */
 const MOST_TRIES = 20;
 
@@ -100,10 +102,11 @@ export class AccessTokensService {
 
   /** Of many at once only one at a time asks Postgres: the others would hold connections, and be overtaken. */
   private async beginTokenInTurn(application: Application, digest: Buffer, scopes: readonly string[]): Promise<string> {
+    const deadline = performance.now() + TURN_MS;
     const admission = await this.queue.enter(application.id, PATIENCE_MS);
     if (admission?.kind !== 'turn') throw new TokensContended();
     try {
-      return await this.beginToken(application, digest, scopes);
+      return await this.beginToken(application, digest, scopes, deadline);
     } finally {
       // Each wants a token of its own: nobody is answered by another one's.
       admission.end(false);
@@ -114,7 +117,12 @@ export class AccessTokensService {
    * A signature takes longer than all the rest, so that it is made while Postgres commits the generation it is for. Should
    * a request to another replica have come first, its token is older than that one's and nobody's: one more is made.
    */
-  private async beginToken(application: Application, digest: Buffer, scopes: readonly string[]): Promise<string> {
+  private async beginToken(
+    application: Application,
+    digest: Buffer,
+    scopes: readonly string[],
+    deadline: number,
+  ): Promise<string> {
     let last = application.generation;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const generation = this.newGeneration(last);
@@ -123,7 +131,7 @@ export class AccessTokensService {
       const { clientId, id: applicationId, workspaceId } = application;
       const expiresAt = issuedAt + this.lifetime.seconds;
       const [outcome, token] = await Promise.all([
-        this.applications.beginGeneration(application, digest, tokenId, generation),
+        this.applications.beginGeneration(application, digest, tokenId, generation, deadline),
         this.signer.sign({ clientId, applicationId, workspaceId, scopes, generation, tokenId, issuedAt, expiresAt }),
       ]);
       if (outcome.kind === 'begun') return token;

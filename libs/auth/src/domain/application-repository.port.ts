@@ -37,13 +37,15 @@ export abstract class ApplicationRepository {
 
   /**
    * Makes this the application's generation, and so ends every lower one, unless it has a higher one by now. Atomic: of
-   * several at once the highest is in force in the end.
+   * several at once the highest is in force in the end. Not waited for beyond `deadline`, by `performance.now()`: then it
+   * is not known whether it took place.
    */
   abstract beginGeneration(
     application: Application,
     secretDigest: Buffer,
     tokenId: string,
     generation: bigint,
+    deadline: number,
   ): Promise<GenerationOutcome>;
 
   /** Gives the application these scopes and no others. Null for an unknown client id. */

@@ -134,10 +134,11 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
     secretDigest: Buffer,
     tokenId: string,
     generation: bigint,
+    latest: number,
   ): Promise<GenerationOutcome> {
     const { workspaceId, id } = application;
     const which = [workspaceId, id, secretDigest.toString('hex')];
-    const deadline = performance.now() + READ_PATIENCE_MS;
+    const deadline = Math.min(latest, performance.now() + READ_PATIENCE_MS);
     const run = (statement: BoundStatement): Promise<TextRow[][]> =>
       this.database.run({ workspaceId }, [statement], { patienceMs: deadline - performance.now() });
     const [begun] = await run(bind(BEGIN_GENERATION, [...which, String(generation), tokenId]));

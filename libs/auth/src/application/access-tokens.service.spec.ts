@@ -1,0 +1,73 @@
+import { type Charge, applicationId, workspaceId } from '#libs/kernel';
+import { FakeClock } from '../../../kernel/src/clock.fake';
+import type { ApplicationRepository, GenerationOutcome } from '../domain/application-repository.port';
+import type { AccessTokenSigner } from '../domain/access-token-signer.port';
+import type { Application } from '../domain/application';
+import type { ClientSecrets } from '../domain/client-secrets.port';
+import type { GrantCopies } from '../domain/grant-copies.port';
+import type { TokenRequestLimiter } from '../domain/token-request-limiter.port';
+import { AccessTokenLifetime, AccessTokensService } from './access-tokens.service';
+
+const APPLICATION: Application = {
+  id: applicationId('0b9e9a0a-6a3e-4b7f-9f2a-1d3c4e5f6a7b'),
+  workspaceId: workspaceId('1b9e9a0a-6a3e-4b7f-9f2a-1d3c4e5f6a7b'),
+  clientId: 'ci_1',
+  name: 'One',
+  scopes: ['all:read'],
+  limits: {},
+  disabled: false,
+  generation: 1n,
+  issuedAt: null,
+  createdAt: new Date(0),
+  previousSecretExpiresAt: null,
+};
+const ALLOWED = { allowed: true } as Charge;
+
+/** Postgres that answers when it is told to, and the time by which each request wants its answer. */
+class SlowApplications {
+  readonly deadlines: number[] = [];
+  private readonly waiting: ((outcome: GenerationOutcome) => void)[] = [];
+
+  findWithSecrets(): Promise<object> {
+    return Promise.resolve({ application: APPLICATION, secrets: { digest: Buffer.alloc(32), previous: null } });
+  }
+
+  beginGeneration(...[, , , , deadline]: Parameters<ApplicationRepository['beginGeneration']>) {
+    this.deadlines.push(deadline);
+    return new Promise<GenerationOutcome>((resolve) => this.waiting.push(resolve));
+  }
+
+  answerFirst(): void {
+    this.waiting.shift()?.({ kind: 'begun' });
+  }
+}
+
+describe('A token request', () => {
+  beforeEach(() => jest.useFakeTimers());
+  afterEach(() => jest.useRealTimers());
+
+  it('that waited for others of its application has what is left of five seconds, not as long again', async () => {
+    const applications = new SlowApplications();
+    const service = new AccessTokensService(
+      applications as unknown as ApplicationRepository,
+      { match: () => Buffer.alloc(32), newTokenId: () => 'id' } as unknown as ClientSecrets,
+      { sign: () => Promise.resolve('token') } as unknown as AccessTokenSigner,
+      { forget: () => Promise.resolve() } as unknown as GrantCopies,
+      { chargeClient: () => Promise.resolve(ALLOWED) } as unknown as TokenRequestLimiter,
+      new FakeClock(),
+      new AccessTokenLifetime(60),
+    );
+    const issue = (): Promise<unknown> => service.issue('ci_1', 'secret', 'somewhere', null);
+    const first = issue();
+    await jest.advanceTimersByTimeAsync(1_000);
+    const asked = performance.now();
+    const second = issue();
+    await jest.advanceTimersByTimeAsync(3_500);
+    applications.answerFirst();
+    await first;
+    await jest.advanceTimersByTimeAsync(0);
+    applications.answerFirst();
+    await second;
+    expect(applications.deadlines[1]).toBe(asked + 5_000);
+  });
+});
