@@ -92,6 +92,18 @@ describe('Redis at scale', () => {
       }
     });
 
+    it('costs a system call for all that is asked of it at a time, not one for each', async () => {
+      const redis = await open(url());
+      const key = `{${randomUUID()}}`;
+      const reads = async (): Promise<number> => {
+        const stats = await redis.attempt((client) => client.eval(`return redis.call('INFO', 'stats')`, 1, key));
+        return Number(/^total_reads_processed:(\d+)/m.exec(String(stats))?.[1]);
+      };
+      const before = await reads();
+      await Promise.all(Array.from({ length: 200 }, () => redis.attempt(read(key))));
+      expect((await reads()) - before).toBeLessThan(20);
+    });
+
     it('runs a script also on a node that does not know it', async () => {
       const redis = await open(url());
       const own = new RedisScript(`return redis.call('INCR', KEYS[1]) -- ${randomUUID()}`);

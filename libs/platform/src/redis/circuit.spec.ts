@@ -73,6 +73,14 @@ describe('A circuit', () => {
     expect(await Promise.race([second, new Promise((resolve) => setImmediate(resolve, 'waits on'))])).toBe('away');
   });
 
+  it('waits from the end of the turn in which a command was asked for: until then it has not left', async () => {
+    const soon = (): Promise<string> =>
+      new Promise((resolve) => setImmediate(() => setTimeout(() => resolve('OK'), 10)));
+    const asked = run(soon);
+    for (const busyUntil = performance.now() + 80; performance.now() < busyUntil;);
+    expect([await asked, said]).toEqual(['OK', []]);
+  });
+
   it('passes on what Redis says against a command, and stays closed; said to the probe, it closes', async () => {
     expect([await run(refuses), await run(answers), said]).toEqual(['refused', 'OK', []]);
     await run(isCut);

@@ -18,6 +18,11 @@ export class RedisSilent extends RedisAway {
 // Made once: during an outage every request meets it, and a stack is dear.
 const AWAY = new RedisAway('Redis is away.');
 
+/** Of the event loop: what is asked of Redis in it leaves the process when it ends. */
+interface Turn {
+  endedAt: number | null;
+}
+
 /** Hears each change once. */
 export interface CircuitWatcher {
   opened(error: unknown): void;
@@ -35,6 +40,7 @@ export class Circuit {
   private restsUntil: number | null = null;
   private probing = false;
   private readonly waiting = new Set<(error: unknown) => void>();
+  private turn: Turn | null = null;
 
   constructor(
     private readonly watcher: CircuitWatcher,
@@ -89,10 +95,14 @@ export class Circuit {
     if (error instanceof RedisSilent) this.watcher.unansweredAgain();
   }
 
-  /** The outcome of the command, or {@link RedisSilent} after the patience; whatever opens the circuit ends the wait. */
+  /**
+   * The outcome of the command, or {@link RedisSilent} when the patience is over that begins with the end of this turn;
+   * whatever opens the circuit ends the wait.
+   */
   private wait<Result>(command: () => Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       const answer = command();
+      const turn = this.thisTurn();
       const silent = (): RedisSilent => new RedisSilent(answer);
       const settle = (outcome: () => void): void => {
         clearTimeout(timer);
@@ -100,11 +110,26 @@ export class Circuit {
       };
       const release = (error: unknown): void =>
         settle(() => reject(error instanceof RedisSilent ? silent() : (error as Error)));
-      // When this process itself was busy the answer may have come and not been read: after a late timer, sockets have
-      // their turn before `setImmediate`.
-      const timer = setTimeout(() => setImmediate(() => release(silent())), PATIENCE_MS);
+      const late = (): void => {
+        const left = PATIENCE_MS - (performance.now() - (turn.endedAt ?? performance.now()));
+        // When this process itself was busy the answer may have come and not been read: after a late timer, sockets have
+        // their turn before `setImmediate`.
+        if (left <= 0) setImmediate(() => release(silent()));
+        else timer = setTimeout(late, left);
+      };
+      let timer = setTimeout(late, PATIENCE_MS);
       this.waiting.add(release);
       answer.then((result) => settle(() => resolve(result)), release);
     });
+  }
+
+  private thisTurn(): Turn {
+    if (this.turn) return this.turn;
+    const turn: Turn = { endedAt: null };
+    setImmediate(() => {
+      turn.endedAt = performance.now();
+      this.turn = null;
+    });
+    return (this.turn = turn);
   }
 }

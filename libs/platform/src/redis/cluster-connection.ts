@@ -1,4 +1,5 @@
 import { Cluster, Command, type Redis } from 'ioredis';
+import { gatherCommands } from './gathered-commands';
 import type { RedisAddress } from './redis-address';
 import { RedisConnection, THE_NODE, connectionOptions, retryDelay } from './redis-connection';
 
@@ -49,7 +50,10 @@ export class ClusterConnection extends RedisConnection {
       },
     );
     for (const event of ['error', 'node error']) this.client.on(event, (error: unknown) => (this.fault = error));
-    this.client.on('+node', answerForAsking);
+    this.client.on('+node', (node: Redis) => {
+      answerForAsking(node);
+      gatherCommands(node);
+    });
     this.client.on('ready', () => {
       this.fault = undefined;
       moved();

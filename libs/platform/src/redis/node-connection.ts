@@ -1,4 +1,5 @@
 import { Redis, type RedisOptions } from 'ioredis';
+import { gatherCommands } from './gathered-commands';
 import type { RedisAddress } from './redis-address';
 import { RedisConnection, THE_NODE, connectionOptions, retryDelay } from './redis-connection';
 import { isReadOnly } from './redis-fault';
@@ -22,6 +23,7 @@ export class NodeConnection extends RedisConnection {
       // It was the primary until a failover, and the address leads to another one by now.
       reconnectOnError: isReadOnly,
     });
+    gatherCommands(this.client);
     for (const event of ['error', 'sentinelError']) this.client.on(event, (error: unknown) => (this.fault = error));
     this.client.on('ready', () => (this.fault = undefined));
     this.client.on('end', () => this.connectLater());
