@@ -1,3 +1,4 @@
+import './young-objects';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AuthModule } from '#libs/auth';
 import { ComputersModule } from '#libs/computers';
