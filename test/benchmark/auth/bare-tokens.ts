@@ -28,7 +28,7 @@ export class BareTokens {
 
   async issue(clientId: string): Promise<string> {
     const tokenId = randomUUID();
-    await this.pool.query({ ...UPDATE, values: [clientId, tokenId] });
+    await this.pool.query({ values: [clientId, tokenId], ...UPDATE });
     const claims = { sub: clientId, jti: tokenId, iat: Math.floor(Date.now() / 1000), scope: 'all:read all:write' };
     const signed = `${base64url({ alg: 'RS256', typ: 'at+jwt' })}.${base64url(claims)}`;
     const signature = await signInThread(Buffer.from(signed), this.key);

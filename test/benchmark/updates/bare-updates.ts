@@ -60,21 +60,21 @@ export class BareUpdates {
       description: { old: 'Reviewed 0', new: description },
     });
     await client.query('BEGIN');
-    await client.query({ ...SCOPE, values: [workspace] });
+    await client.query({ values: [workspace], ...SCOPE });
     const updated =
       ids.length === 1
-        ? await client.query({ ...UPDATE, values: [workspace, ids[0], classification, description] })
-        : await client.query({ ...UPDATE_MANY, values: [workspace, ids, classification, description] });
+        ? await client.query({ values: [workspace, ids[0], classification, description], ...UPDATE })
+        : await client.query({ values: [workspace, ids, classification, description], ...UPDATE_MANY });
     if (updated.rowCount !== ids.length) throw new Error(`${updated.rowCount} of ${ids.length} assets updated`);
     const eventIds = ids.map(() => randomUUID());
     await client.query({
-      ...AUDIT,
       values: [
         ...[workspace, new Date(), application.id, application.clientId, randomUUID(), keyHash.toString('hex')],
         ...[change, this.mac, eventIds, ids],
       ],
+      ...AUDIT,
     });
-    await client.query({ ...RECORD, values: [workspace, application.id, keyHash, this.mac, answer, '"1"'] });
+    await client.query({ values: [workspace, application.id, keyHash, this.mac, answer, '"1"'], ...RECORD });
     await client.query('COMMIT');
   }
 

@@ -1,6 +1,7 @@
 import { createPublicKey, hash, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
+import { gatherCommands } from '../../../../libs/platform/src/redis/gathered-commands';
 
 /** Tokens of a full bucket, and microseconds until one comes back: never used up. */
 const BURST = 6_000_000;
@@ -41,6 +42,7 @@ interface Scripts {
 }
 
 const redis = new Redis(process.env['REDIS_URL'] as string);
+gatherCommands(redis);
 redis.defineCommand('check', { numberOfKeys: 1, lua: CHECK });
 redis.defineCommand('charge', { numberOfKeys: 1, lua: CHARGE });
 const scripts = redis as unknown as Scripts;

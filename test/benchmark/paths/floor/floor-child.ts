@@ -1,6 +1,7 @@
 // The floor: the same answers in as little as a careful hand would write on node:http, with the same token check, bucket,
 // statements, cursors, idempotency record and audit row. No framework, no validation, no log, no metrics, no row-level
 // security, no route but those that are measured.
+import '../../../../apps/api/src/young-objects';
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -30,7 +31,7 @@ async function read(request: IncomingMessage, response: ServerResponse, path: st
   if (path === ASSETS) send(response, JSON.stringify(await listAssets(claims, query)), headers);
   else if (path.startsWith(IDENTIFIED)) {
     const [asset, version] = await findAsset(claims, path.slice(IDENTIFIED.length));
-    send(response, JSON.stringify(asset), { ...headers, ETag: `"${version}"` });
+    send(response, JSON.stringify(asset), { ETag: `"${version}"`, ...headers });
   } else if (path === '/v1/computers') send(response, JSON.stringify(await listComputers(claims, query)), headers);
   else if (path === '/v1/inventory/categories') send(response, JSON.stringify(listCategories()), headers);
   else throw new Refused(404);
@@ -45,16 +46,10 @@ async function update(request: IncomingMessage, response: ServerResponse, path: 
     path === ASSETS
       ? await updateAssets(claims, write)
       : await updateAsset(claims, write, path.slice(IDENTIFIED.length));
-  send(
-    response,
-    outcome.body,
-    {
-      ...rateHeaders('write', left),
-      ...(outcome.entityTag === null ? {} : { ETag: outcome.entityTag }),
-      ...(outcome.replayed ? { 'Idempotent-Replayed': 'true' } : {}),
-    },
-    requestId,
-  );
+  const headers: Record<string, string | number> = rateHeaders('write', left);
+  if (outcome.entityTag !== null) headers['ETag'] = outcome.entityTag;
+  if (outcome.replayed) headers['Idempotent-Replayed'] = 'true';
+  send(response, outcome.body, headers, requestId);
 }
 
 function textOf(request: IncomingMessage): Promise<string> {

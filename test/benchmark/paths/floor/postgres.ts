@@ -24,7 +24,7 @@ export const call = (name: keyof typeof PREPARED, ...values: readonly Value[]): 
 
 /** Rows as Postgres sends them: arrays of text. */
 export async function rowsOf(statement: QueryConfig, values: readonly (string | null)[]): Promise<Row[]> {
-  const { rows } = await pool.query<(string | null)[]>({ ...statement, ...AS_SENT, values: [...values] });
+  const { rows } = await pool.query<(string | null)[]>({ values: [...values], ...statement, ...AS_SENT });
   return rows;
 }
 
@@ -33,7 +33,7 @@ export async function runTogether(
   client: PoolClient,
   statements: readonly string[],
 ): Promise<readonly (readonly (string | null)[][])[]> {
-  const results: unknown = await client.query({ ...AS_SENT, text: statements.join(';') });
+  const results: unknown = await client.query({ text: statements.join(';'), ...AS_SENT });
   return (Array.isArray(results) ? results : [results]).map(({ rows }: { rows: (string | null)[][] }) => rows);
 }
 

@@ -39,8 +39,8 @@ export async function issueToken(form: string): Promise<readonly [object, number
   const fields = new URLSearchParams(form);
   const clientId = fields.get('client_id') ?? '';
   const { rows } = await pool.query<Application>({
-    ...FIND,
     values: [clientId],
+    ...FIND,
   });
   const [application] = rows;
   const presented = createHmac('sha256', pepper)
@@ -59,13 +59,23 @@ async function beginToken({ id, workspace_id: workspace, scopes }: Application, 
     lastGeneration = Math.max(lastGeneration + 1, Date.now() * 1_000);
     const [generation, tokenId, now] = [lastGeneration, randomUUID(), Math.floor(Date.now() / 1_000)];
     const claims = {
-      ...{ iss: ADDRESS, aud: ADDRESS, sub: clientId, client_id: clientId, application: id, workspace },
-      ...{ scope: scopes.join(' '), generation, jti: tokenId, iat: now, nbf: now, exp: now + LIFETIME_SECONDS },
+      iss: ADDRESS,
+      aud: ADDRESS,
+      sub: clientId,
+      client_id: clientId,
+      application: id,
+      workspace,
+      scope: scopes.join(' '),
+      generation,
+      jti: tokenId,
+      iat: now,
+      nbf: now,
+      exp: now + LIFETIME_SECONDS,
     };
     const signed = `${base64url({ alg: 'RS256', typ: 'at+jwt', kid: 'floor' })}.${base64url(claims)}`;
     const [signature, { rowCount }] = await Promise.all([
       inThread(Buffer.from(signed), privateKey),
-      pool.query({ ...BEGIN, values: [workspace, id, generation, tokenId] }),
+      pool.query({ values: [workspace, id, generation, tokenId], ...BEGIN }),
     ]);
     if (rowCount !== 1) continue;
     await setGeneration(clientId, generation);

@@ -85,7 +85,7 @@ async function answerOnce(
     const answer = toAnswer(rows, ids.length);
     await keep(client, claims, { ...write, keyHash, fingerprint }, { rows, wanted, patch, answer });
     remember(keyHash);
-    return { ...answer, replayed: false };
+    return { replayed: false, ...answer };
   });
 }
 
