@@ -3,7 +3,8 @@ import type { AssetFilter } from '../../../libs/inventory/src/domain/asset-filte
 import type { AssetRepositoryTypeorm } from '../../../libs/inventory/src/typeorm/asset-repository.typeorm';
 import type { BenchmarkDatabase } from '../benchmark-database';
 
-export type Depth = 'first' | 'middle' | 'last';
+export const DEPTHS = ['first', 'middle', 'last'] as const;
+export type Depth = (typeof DEPTHS)[number];
 
 /**
  * Positions to begin after for the first page, one in the middle, and the last full one, which has `size` items unless

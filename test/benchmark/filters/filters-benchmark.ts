@@ -11,9 +11,9 @@ import type { Findings, Measurement } from '../findings';
 import type { Setting } from '../setting';
 import { formatNumber, median, milliseconds } from '../statistics';
 import { takeTurns } from '../turns';
-import { type Depth, positionsOf } from './depths';
+import { DEPTHS, type Depth, positionsOf } from './depths';
 import { everyFilter } from './every-filter';
-import { type BySize, DEPTHS, ratioByDepth, ratioBySize, worstOf } from './ratios';
+import { type BySize, ratioByDepth, ratioBySize, worstOf } from './ratios';
 
 const PAGE = 25;
 const REPEATS = 40;

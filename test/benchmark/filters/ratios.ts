@@ -1,4 +1,4 @@
-import type { Depth } from './depths';
+import { DEPTHS, type Depth } from './depths';
 
 /** The pages of one filter in a workspace of one size. */
 export interface Timed {
@@ -10,8 +10,6 @@ export interface Timed {
 
 /** By depth, the smallest workspace first. */
 export type BySize = readonly Readonly<Record<Depth, Timed>>[];
-
-export const DEPTHS: readonly Depth[] = ['first', 'middle', 'last'];
 
 const least = ({ times }: Timed): number => (times.length === 0 ? Number.NaN : Math.min(...times));
 

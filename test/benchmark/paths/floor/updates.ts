@@ -2,6 +2,7 @@ import { createHmac, hash, randomBytes } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { ASSET_COLUMNS } from '../../../../libs/inventory/src/typeorm/asset-statements';
+import { RecentKeys } from '../../../../libs/platform/src/idempotency/recent-keys';
 import { type Claims, Refused } from './access';
 import { CLASSIFICATIONS, type Row, toAsset } from './items';
 import { call, onConnection, rowsOf, runTogether } from './postgres';
@@ -9,9 +10,7 @@ import { FIND_RECORD } from './update-statements';
 
 const VERSION = ASSET_COLUMNS.length - 1;
 const auditKey = randomBytes(32);
-/** Keys that were answered here: what comes under one again is a repetition, and nothing is begun for it. */
-const answered = new Set<string>();
-const REMEMBERED = 10_000;
+const answered = new RecentKeys();
 
 /** Classification and description, which is what the benchmark writes. */
 interface Patch {
@@ -84,7 +83,7 @@ async function answerOnce(
     if (rows.some((row) => row[2] === '15')) throw new Refused(403);
     const answer = toAnswer(rows, ids.length);
     await keep(client, claims, { ...write, keyHash, fingerprint }, { rows, wanted, patch, answer });
-    remember(keyHash);
+    answered.add(keyHash);
     return { replayed: false, ...answer };
   });
 }
@@ -92,13 +91,6 @@ async function answerOnce(
 function replayOf([kept, body, entityTag]: Row, fingerprint: string): WriteAnswer {
   if (kept !== fingerprint) throw new Refused(409);
   return { body: body as string, entityTag: entityTag ?? null, replayed: true };
-}
-
-function remember(keyHash: string): void {
-  answered.add(keyHash);
-  if (answered.size <= REMEMBERED) return;
-  const [oldest] = answered;
-  answered.delete(oldest as string);
 }
 
 async function keep(
