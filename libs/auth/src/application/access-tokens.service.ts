@@ -14,8 +14,8 @@ import { TokenRequestLimiter } from '../domain/token-request-limiter.port';
 
 /** How long a request waits for others of the same application. */
 const PATIENCE_MS = 4_000;
-/** The same with what it does when it has its turn, however little of that is left. */
-const TURN_MS = 5_000;
+/** Within this time of asking for its turn its token is begun, or it fails. */
+const BEGUN_WITHIN_MS = 5_000;
 /** How often a token is begun anew because another one was quicker. */
 const MOST_TRIES = 20;
 
@@ -102,7 +102,7 @@ export class AccessTokensService {
 
   /** Of many at once only one at a time asks Postgres: the others would hold connections, and be overtaken. */
   private async beginTokenInTurn(application: Application, digest: Buffer, scopes: readonly string[]): Promise<string> {
-    const deadline = performance.now() + TURN_MS;
+    const deadline = performance.now() + BEGUN_WITHIN_MS;
     const admission = await this.queue.enter(application.id, PATIENCE_MS);
     if (admission?.kind !== 'turn') throw new TokensContended();
     try {

@@ -134,13 +134,13 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
     secretDigest: Buffer,
     tokenId: string,
     generation: bigint,
-    latest: number,
+    deadline: number,
   ): Promise<GenerationOutcome> {
     const { workspaceId, id } = application;
     const which = [workspaceId, id, secretDigest.toString('hex')];
-    const deadline = Math.min(latest, performance.now() + READ_PATIENCE_MS);
+    const until = Math.min(deadline, performance.now() + READ_PATIENCE_MS);
     const run = (statement: BoundStatement): Promise<TextRow[][]> =>
-      this.database.run({ workspaceId }, [statement], { patienceMs: deadline - performance.now() });
+      this.database.run({ workspaceId }, [statement], { patienceMs: until - performance.now() });
     const [begun] = await run(bind(BEGIN_GENERATION, [...which, String(generation), tokenId]));
     if (begun?.[0]) return { kind: 'begun' };
     const [found] = await run(bind(FIND_GENERATION, which));

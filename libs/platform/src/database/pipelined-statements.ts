@@ -60,8 +60,7 @@ function describe(statements: readonly Statement[]): OutgoingCall {
   };
 }
 
-const unnamed = (statement: BoundStatement): BoundStatement =>
-  bind({ name: '', text: statement.text }, statement.values);
+const unnamed = ({ text, values }: BoundStatement): BoundStatement => bind({ name: '', text }, values);
 
 /**
  * Several prepared statements sent as one batch that ends in a single Sync: one round trip and, by the extended query

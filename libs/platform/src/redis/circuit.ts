@@ -111,7 +111,7 @@ export class Circuit {
       const release = (error: unknown): void =>
         settle(() => reject(error instanceof RedisSilent ? silent() : (error as Error)));
       const late = (): void => {
-        const left = PATIENCE_MS - (performance.now() - (turn.endedAt ?? performance.now()));
+        const left = turn.endedAt === null ? PATIENCE_MS : turn.endedAt + PATIENCE_MS - performance.now();
         // When this process itself was busy the answer may have come and not been read: after a late timer, sockets have
         // their turn before `setImmediate`.
         if (left <= 0) setImmediate(() => release(silent()));
