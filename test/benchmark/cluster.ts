@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os';
 import { Redis } from 'ioredis';
 import { readPostmasterFile } from '../../libs/platform/src/embedded-postgres/postmaster-file';
 import { startTemporaryPostgres } from '../support/temporary-postgres';
@@ -7,12 +8,12 @@ import { BenchmarkDatabase } from './benchmark-database';
 import { MeasuredProcess } from './measured-process';
 import { TemporaryDirectory } from './temporary-directory';
 
-/** As in production: an answer is sent when the change is on the disk. */
+/** As in production: an answer is sent when the change is on the disk, and a quarter of the memory is for buffers. */
 const SETTINGS = {
   fsync: 'on',
   full_page_writes: 'on',
   synchronous_commit: 'on',
-  shared_buffers: '1GB',
+  shared_buffers: `${Math.floor(totalmem() / 4 / 2 ** 20)}MB`,
   max_wal_size: '8GB',
 };
 

@@ -6,23 +6,33 @@ import type { BenchmarkDatabase } from '../benchmark-database';
 export const DEPTHS = ['first', 'middle', 'last'] as const;
 export type Depth = (typeof DEPTHS)[number];
 
+/** The first and the last position that a workspace has. */
+export interface Span {
+  readonly least: bigint;
+  readonly most: bigint;
+}
+
+export async function spanOf({ admin }: BenchmarkDatabase, workspace: WorkspaceId): Promise<Span> {
+  const { rows } = await admin.query<{ least: string; most: string }>(
+    `SELECT (SELECT id FROM asset WHERE workspace_id = $1 ORDER BY id LIMIT 1) AS least,
+            (SELECT id FROM asset WHERE workspace_id = $1 ORDER BY id DESC LIMIT 1) AS most`,
+    [workspace],
+  );
+  return { least: BigInt(rows[0]?.least ?? 0), most: BigInt(rows[0]?.most ?? 0) };
+}
+
 /**
  * Positions to begin after for the first page, one in the middle, and the last full one, which has `size` items unless
  * fewer match at all.
  */
 export async function positionsOf(
   repository: AssetRepositoryTypeorm,
-  { admin }: BenchmarkDatabase,
+  database: BenchmarkDatabase,
   workspace: WorkspaceId,
   filter: AssetFilter,
   size: number,
 ): Promise<Readonly<Record<Depth, string | null>>> {
-  const { rows } = await admin.query<{ least: string; most: string }>(
-    `SELECT (SELECT id FROM asset WHERE workspace_id = $1 ORDER BY id LIMIT 1) AS least,
-            (SELECT id FROM asset WHERE workspace_id = $1 ORDER BY id DESC LIMIT 1) AS most`,
-    [workspace],
-  );
-  const [least, most] = [BigInt(rows[0]?.least ?? 0), BigInt(rows[0]?.most ?? 0)];
+  const { least, most } = await spanOf(database, workspace);
   // Ever wider steps back from the end, until a full page follows.
   for (let back = 32n; ; back = (back * 5n) / 4n) {
     const after = most > least + back ? String(most - back) : '0';

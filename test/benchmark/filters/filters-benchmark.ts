@@ -11,8 +11,9 @@ import type { Findings, Measurement } from '../findings';
 import type { Setting } from '../setting';
 import { formatNumber, median, milliseconds } from '../statistics';
 import { takeTurns } from '../turns';
-import { DEPTHS, type Depth, positionsOf } from './depths';
+import { DEPTHS, type Depth, type Span, positionsOf, spanOf } from './depths';
 import { everyFilter } from './every-filter';
+import { timeRandomPages } from './random-pages';
 import { type BySize, ratioByDepth, ratioBySize, worstOf } from './ratios';
 
 const PAGE = 25;
@@ -28,12 +29,20 @@ interface Case {
   readonly items: number;
 }
 
+/** Where pages are drawn from by lot. */
+interface Place {
+  readonly workspace: WorkspaceId;
+  readonly span: Span;
+}
+
 /** Pages of workspaces of several sizes in one table, with every filter, at every depth. */
 export async function benchmarkFilters(setting: Setting): Promise<Findings> {
   const { cluster, sizes, say } = setting;
   const database = await cluster.inventory();
   const workspaces = new Map<DemoSize, WorkspaceId>();
   for (const size of sizes.workspaces) workspaces.set(size, await database.workspace(size));
+  const places = new Map<DemoSize, Place>();
+  for (const [size, workspace] of workspaces) places.set(size, { workspace, span: await spanOf(database, workspace) });
   const repository = assetRepositoryOn(new Database(database.api));
   const measurements: Measurement[] = [];
   const all = { bySize: [] as (number | null)[], byDepth: [] as number[], buffers: [] as number[] };
@@ -48,6 +57,10 @@ export async function benchmarkFilters(setting: Setting): Promise<Findings> {
       all.buffers.push(buffers);
       measurements.push({ subject, variant, figure: 'p50', unit: 'ms', values: times[name] ?? [] });
       measurements.push({ subject, variant, figure: 'buffers', unit: '', values: [buffers] });
+    }
+    for (const [size, values] of Object.entries(await measureRandomPages(repository, filter, places, sizes.rounds))) {
+      const variant = `${DEMO_SIZES[size as DemoSize].toLocaleString('en')} assets, random pages`;
+      measurements.push({ subject, variant, figure: 'p50', unit: 'ms', values });
     }
     const pages = pagesOf(times, cases, sizes.workspaces);
     const [bySize, byDepth] = [ratioBySize(pages), ratioByDepth(pages)];
@@ -113,9 +126,29 @@ function measure(
       }
       return median(elapsed);
     },
-    // What else the machine did meanwhile only ever makes a turn slower.
+    // What else the machine did meanwhile only ever makes a turn slower; how fast it is changes from round to round.
     (turns) => Math.min(...turns),
   );
+}
+
+/** A median for each round, of the sizes that have enough full pages. */
+async function measureRandomPages(
+  repository: AssetRepositoryTypeorm,
+  filter: AssetFilter,
+  places: ReadonlyMap<DemoSize, Place>,
+  rounds: number,
+): Promise<Record<string, number[]>> {
+  const times = await takeTurns(
+    [...places.keys()],
+    { rounds, turns: 1 },
+    async (size) => {
+      const { workspace, span } = places.get(size) as Place;
+      const elapsed = await timeRandomPages(repository, workspace, span, filter, { drawn: 2 * REPEATS, size: PAGE });
+      return elapsed.length < REPEATS ? Number.NaN : median(elapsed);
+    },
+    median,
+  );
+  return Object.fromEntries(Object.entries(times).filter(([, values]) => values.every(Number.isFinite)));
 }
 
 function pagesOf(

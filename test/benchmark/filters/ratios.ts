@@ -1,8 +1,9 @@
+import { medianRatio } from '../statistics';
 import { DEPTHS, type Depth } from './depths';
 
 /** The pages of one filter in a workspace of one size. */
 export interface Timed {
-  /** Medians, in milliseconds, of which the least counts: what else the machine did only ever made a turn slower. */
+  /** In milliseconds, one for each round. */
   readonly times: readonly number[];
   /** On its page: fewer than fit where fewer match. */
   readonly items: number;
@@ -11,7 +12,8 @@ export interface Timed {
 /** By depth, the smallest workspace first. */
 export type BySize = readonly Readonly<Record<Depth, Timed>>[];
 
-const least = ({ times }: Timed): number => (times.length === 0 ? Number.NaN : Math.min(...times));
+const ratio = (of: Timed, to: Timed): number =>
+  of.times.length === 0 || to.times.length === 0 ? Number.NaN : medianRatio(of.times, to.times);
 
 /**
  * The worst depth of the largest workspace against the smallest whose page there has as many items. Null where
@@ -21,7 +23,7 @@ export function ratioBySize(pages: BySize): number | null {
   const [largest, ...others] = [...pages].reverse();
   const ratios = DEPTHS.flatMap((depth) => {
     const like = others.findLast((one) => one[depth].items === largest?.[depth].items);
-    return largest && like ? [least(largest[depth]) / least(like[depth])] : [];
+    return largest && like ? [ratio(largest[depth], like[depth])] : [];
   });
   return ratios.length === 0 ? null : Math.max(...ratios);
 }
@@ -29,7 +31,7 @@ export function ratioBySize(pages: BySize): number | null {
 /** The last page of the largest workspace against its first. */
 export function ratioByDepth(pages: BySize): number {
   const largest = pages.at(-1);
-  return largest ? least(largest.last) / least(largest.first) : Number.NaN;
+  return largest ? ratio(largest.last, largest.first) : Number.NaN;
 }
 
 /** The most of what could be compared; not a number where nothing could, or where a measurement is missing. */
