@@ -4,6 +4,7 @@ import { ImportFiles, type InputLine } from '../domain/import-files.port';
 import { type ImportRecord, parseImportRecord } from '../domain/import-record';
 import type { ImportError, ImportProgress, ImportReport } from '../domain/import-report';
 import { type ImportSession, ImportStore, type MergeOutcome, type NumberedRecord } from '../domain/import-store.port';
+import { NamedAssets } from './named-assets';
 
 export interface ImportOptions {
   readonly source: string;
@@ -12,6 +13,8 @@ export interface ImportOptions {
   readonly dryRun: boolean;
   readonly missing: 'keep' | 'hide';
   readonly createTagKeys: 'platform' | null;
+  /** Records that are merged at a time: 5,000 unless given. */
+  readonly batchSize?: number;
   readonly onProgress?: (progress: ImportProgress) => void;
   readonly onError?: (error: ImportError) => void;
 }
@@ -72,11 +75,12 @@ export class ImportsService {
   }
 }
 
-/** Counts and batches of one import while it runs. One batch is merged while the next one is read. */
+/** Counts and batches of one import while it runs. While one batch is read, the two before it may be merged. */
 class ImportRun {
-  private readonly externalIdsOfBatch = new Set<string>();
-  private readonly idsOfBatch = new Set<string>();
+  private batch = new NamedAssets();
+  private batchBefore = new NamedAssets();
   private merging: Promise<void> = Promise.resolve();
+  private mergingBefore: Promise<void> = Promise.resolve();
   private readonly counts = { read: 0, created: 0, updated: 0, unchanged: 0, hidden: 0, failed: 0 };
   private readonly errors: { readonly place: number; readonly error: ImportError }[] = [];
   private readonly spared: string[] = [];
@@ -95,15 +99,18 @@ class ImportRun {
         for (const line of chunk) {
           const numbered = this.read(line);
           // Waiting for nothing would take a good part of the time that a line takes.
-          if (numbered && this.mustFlush(numbered.record)) await this.flush();
-          if (numbered) this.add(numbered);
+          if (!numbered) continue;
+          if (this.mustFlush(numbered.record)) await this.flush();
+          this.batch.add(numbered.record);
+          this.session.add(numbered);
         }
       }
       await this.flush();
     } finally {
-      // A batch under way is waited for before the session may close, whatever failed.
-      await this.merging;
+      // What is under way is waited for before the session may close, whatever failed.
+      await Promise.allSettled([this.mergingBefore, this.merging]);
     }
+    await this.merging;
     this.count(await this.session.mergeDeferred());
     if (this.options.missing === 'hide' && !this.unreadable) {
       await this.session.spare(this.spared);
@@ -136,27 +143,19 @@ class ImportRun {
   }
 
   /** Whether the batch is full, or has the asset already: the same asset twice is two imports one after the other. */
-  private mustFlush({ externalId, id }: ImportRecord): boolean {
-    return (
-      this.externalIdsOfBatch.size >= BATCH ||
-      this.externalIdsOfBatch.has(externalId) ||
-      (id !== null && this.idsOfBatch.has(id))
-    );
-  }
-
-  private add(numbered: NumberedRecord): void {
-    this.externalIdsOfBatch.add(numbered.record.externalId);
-    if (numbered.record.id !== null) this.idsOfBatch.add(numbered.record.id);
-    this.session.add(numbered);
+  private mustFlush(record: ImportRecord): boolean {
+    return this.batch.size >= (this.options.batchSize ?? BATCH) || this.batch.has(record);
   }
 
   private async flush(): Promise<void> {
-    await this.merging;
+    await this.mergingBefore;
     this.onRead(this.counts.read);
-    if (this.externalIdsOfBatch.size === 0) return;
-    this.externalIdsOfBatch.clear();
-    this.idsOfBatch.clear();
-    this.merging = this.session.merge().then((outcome) => {
+    if (this.batch.size === 0) return;
+    const apart = this.batch.isApartFrom(this.batchBefore);
+    [this.batch, this.batchBefore] = [this.batchBefore, this.batch];
+    this.batch.clear();
+    this.mergingBefore = this.merging;
+    this.merging = this.session.merge(apart).then((outcome) => {
       this.count(outcome);
     });
     // A failure is thrown where the batch is waited for; until then it is nobody's surprise.

@@ -47,8 +47,12 @@ export abstract class ImportSession {
    */
   abstract add(numbered: NumberedRecord): void;
 
-  /** Brings in, as one batch, what was added since the last call, which must have ended. Values set through the API are kept. */
-  abstract merge(): Promise<MergeOutcome>;
+  /**
+   * Brings in, as one batch, what was added since the last call; at most that call may be under way still. Values set
+   * through the API are kept. `apart`: nothing in this batch is an asset of the one before, and that one has no employee,
+   * so that the work on both may overlap. Where the one before fails, this one does.
+   */
+  abstract merge(apart: boolean): Promise<MergeOutcome>;
 
   /** Remembers that the input names these assets although their records were bad. */
   abstract spare(externalIds: readonly string[]): Promise<void>;

@@ -209,6 +209,8 @@ export const TAG = `
       WHERE asset.workspace_id = $1 AND asset.id = tag.asset_id
         AND asset.api_set & ${API_SET.tags} <> 0 AND NOT tag_key.platform)`;
 
+export const NAME = 'INSERT INTO import_named SELECT unnest($1::text[])';
+export const INDEX_NAMES = 'CREATE INDEX IF NOT EXISTS import_named_external_id ON import_named (external_id)';
 export const NAME_STAGED = `INSERT INTO import_named SELECT external_id FROM import_staged`;
 
 /** The next deferred records become a batch of their own: $1 the place to start after. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
 import { poolOf } from '#libs/platform';
-import { type PoolClient, escapeLiteral } from 'pg';
+import { type Pool, type PoolClient, escapeLiteral } from 'pg';
 import { DataSource } from 'typeorm';
 import {
   ImportAlreadyRunning,
@@ -9,7 +9,8 @@ import {
   type ImportSettings,
   ImportStore,
 } from '../domain/import-store.port';
-import { ImportSessionTypeorm } from './import-session.typeorm';
+import { ImportLane } from './import-lane';
+import { type ImportLanes, ImportSessionTypeorm } from './import-session.typeorm';
 import { CREATE_TABLES } from './import-statements';
 import { ImportTagKeys } from './import-tag-keys';
 
@@ -23,6 +24,7 @@ const UNLOCK = 'SELECT pg_advisory_unlock_all()';
  */
 const PLAN =
   'SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan; SET jit = off';
+const OPEN_LANE = `${PLAN}; ${CREATE_TABLES}`;
 const DEFAULT_PLAN = 'RESET enable_hashjoin; RESET enable_mergejoin; RESET plan_cache_mode; RESET jit';
 
 @Injectable()
@@ -32,22 +34,49 @@ export class ImportStoreTypeorm extends ImportStore {
   }
 
   async open(workspaceId: WorkspaceId, settings: ImportSettings): Promise<ImportSession> {
-    const client = await poolOf(this.dataSource).connect();
+    const pool = poolOf(this.dataSource);
+    const client = await pool.connect();
     try {
       const { rows } = await client.query<{ locked: boolean }>(LOCK, [workspaceId, settings.source]);
       if (!rows[0]?.locked) throw new ImportAlreadyRunning(settings.source);
-      await client.query(`${PLAN}; ${CREATE_TABLES}`);
+      await client.query(OPEN_LANE);
       await client.query(`BEGIN; SET LOCAL app.workspace_id = ${escapeLiteral(workspaceId)}`);
       const tagKeys = await ImportTagKeys.read(client, workspaceId, settings.createTagKeys);
       if (!settings.dryRun) await client.query('COMMIT');
-      return new ImportSessionTypeorm(client, workspaceId, settings, tagKeys, (completed) =>
-        finish(client, settings, completed),
-      );
+      return new ImportSessionTypeorm(lanesOf(pool, client, workspaceId, settings), settings, tagKeys);
     } catch (error) {
       client.release(true);
       throw error;
     }
   }
+}
+
+function lanesOf(pool: Pool, client: PoolClient, workspaceId: WorkspaceId, settings: ImportSettings): ImportLanes {
+  let second: PoolClient | null = null;
+  return {
+    first: new ImportLane(client, workspaceId, settings.source),
+    openSecond: async () => {
+      const opened = await pool.connect();
+      try {
+        await opened.query(OPEN_LANE);
+      } catch (error) {
+        opened.release(true);
+        throw error;
+      }
+      second = opened;
+      return new ImportLane(opened, workspaceId, settings.source);
+    },
+    close: async (completed) => {
+      if (second) await finishSecond(second, completed);
+      await finish(client, settings, completed);
+    },
+  };
+}
+
+async function finishSecond(client: PoolClient, completed: boolean): Promise<void> {
+  // What it was good for is done: its loss is nobody's.
+  const reset = completed && (await client.query(DEFAULT_PLAN).then(Boolean, () => false));
+  client.release(!reset);
 }
 
 async function finish(client: PoolClient, settings: ImportSettings, completed: boolean): Promise<void> {

@@ -12,7 +12,6 @@ export class ImportTagKeys {
   private made: ReadonlyMap<string, KnownTagKey> | null = null;
 
   private constructor(
-    private readonly client: PoolClient,
     private readonly workspaceId: WorkspaceId,
     private readonly createMissing: boolean,
     private committed: ReadonlyMap<string, KnownTagKey>,
@@ -20,7 +19,7 @@ export class ImportTagKeys {
 
   /** Within a transaction. */
   static async read(client: PoolClient, workspaceId: WorkspaceId, createMissing: boolean): Promise<ImportTagKeys> {
-    return new ImportTagKeys(client, workspaceId, createMissing, await readAll(client, workspaceId));
+    return new ImportTagKeys(workspaceId, createMissing, await readAll(client, workspaceId));
   }
 
   /** Those that no rollback takes away. */
@@ -37,15 +36,15 @@ export class ImportTagKeys {
     this.made = null;
   }
 
-  /** The keys of the workspace, with those named here made where that is wanted. Within a transaction. */
-  async lookUp(keys: readonly string[]): Promise<ReadonlyMap<string, KnownTagKey>> {
+  /** The keys of the workspace, with those named here made where that is wanted. Within a transaction of the client. */
+  async lookUp(client: PoolClient, keys: readonly string[]): Promise<ReadonlyMap<string, KnownTagKey>> {
     const missing = new Set(keys.filter((key) => !this.committed.has(key)));
     if (!this.createMissing || missing.size === 0) return this.committed;
-    await this.client.query(
+    await client.query(
       'INSERT INTO tag_key (workspace_id, key, platform) SELECT $1, key, true FROM unnest($2::text[]) AS key ON CONFLICT DO NOTHING',
       [this.workspaceId, [...missing]],
     );
-    this.made = await readAll(this.client, this.workspaceId);
+    this.made = await readAll(client, this.workspaceId);
     return this.made;
   }
 }

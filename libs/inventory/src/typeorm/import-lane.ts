@@ -1,0 +1,149 @@
+import { finished } from 'node:stream/promises';
+import type { WorkspaceId } from '#libs/kernel';
+import type { PoolClient, QueryResult } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { MergeOutcome } from '../domain/import-store.port';
+import * as sql from './import-statements';
+
+export type Refusal = MergeOutcome['refused'][number];
+
+/** What there is to do with a batch. */
+export interface Matched {
+  readonly refused: number;
+  readonly waiting: number;
+  readonly created: number;
+  readonly changed: number;
+  readonly retagged: number;
+  readonly tagged: number;
+  readonly computers: number;
+  readonly checked: number;
+}
+
+/** With those that wait for their owners: they are in none of the other counts. */
+export interface Written extends MergeOutcome {
+  readonly deferred: number;
+}
+
+/** A connection of an import with staging tables of its own; each step is one of a transaction that is open on it. */
+export class ImportLane {
+  constructor(
+    readonly client: PoolClient,
+    private readonly workspaceId: WorkspaceId,
+    private readonly source: string,
+  ) {}
+
+  /** With `within`, in a transaction that was begun before. */
+  async begin(within = false): Promise<void> {
+    await this.client.query(sql.beginBatch(this.workspaceId, within ? '' : 'BEGIN;'));
+  }
+
+  async commit(): Promise<void> {
+    await this.client.query('COMMIT');
+  }
+
+  async rollback(): Promise<void> {
+    await this.client.query('ROLLBACK').catch(() => undefined);
+  }
+
+  /** Sends lines of COPY to Postgres. */
+  async stage(lines: Buffer): Promise<void> {
+    const copying = this.client.query(copyFrom(sql.COPY_STAGED));
+    copying.end(lines);
+    await finished(copying);
+  }
+
+  /** Remembers that the input names these assets. */
+  async name(externalIds: readonly string[]): Promise<void> {
+    await this.client.query(sql.NAME, [externalIds]);
+  }
+
+  /** The same of the staged records. */
+  async nameStaged(): Promise<void> {
+    await this.client.query(sql.NAME_STAGED);
+  }
+
+  /** Lets staged records take the place of earlier ones about the same assets that still wait; gives the number of those. */
+  async supersedeDeferred(): Promise<number> {
+    // Three statements in one round trip, of which the types of node-postgres do not know that each has its result.
+    const results = (await this.client.query(sql.SUPERSEDE_DEFERRED)) as unknown as readonly QueryResult[];
+    return results[1]?.rowCount ?? 0;
+  }
+
+  /** Stages what waits after this place, without those whose id another one of them has; null for `last` when none is left. */
+  async takeDeferred(
+    after: string,
+  ): Promise<{ readonly last: string | null; readonly taken: number; readonly refused: readonly Refusal[] }> {
+    const { rows } = await this.client.query<{ last: string | null; taken: number }>(sql.TAKE_DEFERRED, [after]);
+    const { last = null, taken = 0 } = rows[0] ?? {};
+    return { last, taken, refused: await this.refuse(sql.REFUSE_SAME_IDS) };
+  }
+
+  /** Holds the staged batch against the inventory, and changes and locks nothing of it. */
+  async match(): Promise<Matched> {
+    return onlyRow(await this.client.query<Matched>(sql.MATCH, [this.workspaceId, this.source]));
+  }
+
+  /**
+   * The matched batch into the inventory, of `total` records with those that are already refused. Rows are locked before
+   * counters, as by every other writer.
+   */
+  async write(
+    matched: Matched,
+    waiting: 'defer' | 'refuse',
+    total: number,
+    alreadyRefused: readonly Refusal[] = [],
+  ): Promise<Written> {
+    const { client, workspaceId } = this;
+    const refused = [...alreadyRefused];
+    let deferred = 0;
+    if (matched.refused + matched.waiting > 0) {
+      refused.push(...(await this.refuse(sql.REFUSE)));
+      if (waiting === 'refuse') refused.push(...(await this.refuse(sql.REFUSE_WAITING)));
+      else deferred = (await client.query(sql.DEFER_WAITING)).rowCount ?? 0;
+    }
+    const { created, changed, retagged, tagged, computers, checked } =
+      matched.refused + matched.waiting > 0 ? onlyRow(await client.query<Matched>(sql.COUNT_MATCHED)) : matched;
+    const updated = new Set<string>();
+    if (changed > 0) await client.query(sql.LOCK_CHANGED, [workspaceId]);
+    // For more than one statement; each by itself takes them in the same order.
+    if (changed > 0) await client.query(sql.LOCK_COUNTERS, [workspaceId]);
+    if (changed > 0) {
+      const { rows } = await client.query<{ id: string }>(sql.UPDATE_CHANGED, [workspaceId]);
+      for (const { id } of rows) updated.add(id);
+    }
+    if (created > 0) await client.query(sql.INSERT_NEW, [workspaceId, this.source]);
+    if (computers > 0) await client.query(sql.INSERT_COMPUTERS, [workspaceId]);
+    if (checked > 0) {
+      const { rows } = await client.query<{ asset_id: string; was_there: boolean }>(sql.UPSERT_COMPUTERS, [
+        workspaceId,
+      ]);
+      for (const { asset_id, was_there } of rows) if (was_there) updated.add(asset_id);
+    }
+    if (retagged > 0) await client.query(sql.UNTAG_CHANGED, [workspaceId]);
+    if (retagged + tagged > 0) await client.query(sql.TAG, [workspaceId]);
+    const unchanged = total - refused.length - deferred - created - updated.size;
+    return { created, updated: updated.size, unchanged, refused, deferred };
+  }
+
+  /** Hides, of the next assets of the source after this id, those that were not named; null for `last` behind the last one. */
+  async hideMissing(after: string): Promise<{ readonly last: string | null; readonly hidden: number }> {
+    const values = [this.workspaceId, this.source, after];
+    return onlyRow(await this.client.query<{ last: string | null; hidden: number }>(sql.HIDE_MISSING, values));
+  }
+
+  async indexNames(): Promise<void> {
+    await this.client.query(sql.INDEX_NAMES);
+  }
+
+  async analyze(): Promise<void> {
+    await this.client.query('ANALYZE asset, asset_tag, computer, facet_count');
+  }
+
+  private async refuse(statement: string): Promise<Refusal[]> {
+    const { rows } = await this.client.query<{ place: string; reason: string }>(statement);
+    // Postgres gives a bigint as text; a place is small enough for a number.
+    return rows.map(({ place, reason }) => ({ place: Number(place), reason }));
+  }
+}
+
+const onlyRow = <Row>({ rows }: { readonly rows: readonly Row[] }): Row => rows[0] as Row;

@@ -1,0 +1,189 @@
+import fc from 'fast-check';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ImportReport } from '#libs/inventory';
+import { EMPLOYEE, ImportSetting, RECORDS, type Row } from '../support/import-setting';
+
+type Step = Row | (() => Promise<unknown>);
+
+describe('Batches of an import that overlap', () => {
+  let setting: ImportSetting;
+  beforeAll(async () => {
+    setting = await ImportSetting.open();
+  });
+  afterAll(() => setting.close());
+  beforeEach(() => setting.enterWorkspace());
+  // What a failed test holds would stop the next one.
+  afterEach(() => setting.database.admin.query('ROLLBACK'));
+
+  const dataset = (externalId: string, more: Row = {}): Row => ({ ...RECORDS, externalId, ...more });
+  /** Long enough for the other connection to be opened, or for a batch on it to be matched. */
+  const aWhile = () => delay(300);
+
+  /** Two records a batch; what is no record is done before the next one is read. */
+  async function run(...steps: readonly Step[]): Promise<ImportReport> {
+    const lines = async function* () {
+      let line = 0;
+      for (const step of steps) {
+        if (typeof step === 'function') await step();
+        else yield { fileIndex: 0, line: (line += 1), value: step };
+      }
+    };
+    const options = { source: 'test', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
+    return setting.imports.runLines(setting.here, { ...options, batchSize: 2 }, lines(), () => undefined);
+  }
+
+  /** The batch after these is the first that can be matched ahead. */
+  const opening = [dataset('f-1'), dataset('f-2'), dataset('f-3'), aWhile];
+
+  /** Holds the rows that `named` says, so that the batch which changes one waits; until the second of the two. */
+  function held(named: string): readonly [() => Promise<unknown>, () => Promise<unknown>] {
+    const { admin } = setting.database;
+    return [
+      () => admin.query(`BEGIN; SELECT FROM asset WHERE external_id = '${named}' FOR UPDATE`),
+      async () => {
+        await setting.until(`SELECT FROM pg_locks WHERE NOT granted`);
+        await aWhile();
+        await admin.query('COMMIT');
+      },
+    ];
+  }
+
+  async function withTrigger(body: string, work: () => Promise<void>): Promise<void> {
+    const { admin } = setting.database;
+    await admin.query(`
+      CREATE SEQUENCE attempts;
+      CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN ${body} RETURN NEW; END $$;
+      CREATE TRIGGER fail BEFORE INSERT ON asset FOR EACH ROW EXECUTE FUNCTION fail()`);
+    try {
+      await work();
+    } finally {
+      await admin.query('DROP FUNCTION fail CASCADE; DROP SEQUENCE attempts');
+    }
+  }
+
+  it('are in the inventory while the one before waits for another writer', async () => {
+    await setting.importAll(dataset('x'));
+    const [hold, letGo] = held('x');
+    const changed = dataset('x', { name: 'changed' });
+    const isThere = () => setting.until(`SELECT FROM asset WHERE external_id = 'f-6'`);
+    const following = [dataset('f-6'), dataset('f-7'), dataset('f-8'), isThere, letGo];
+    const report = await run(...opening, dataset('f-4'), hold, changed, dataset('f-5'), ...following);
+    expect(report).toMatchObject({ read: 9, created: 8, updated: 1, failed: 0 });
+  });
+
+  it('see what the one before makes of an asset that both speak of', async () => {
+    await setting.importAll(dataset('x', { name: 'b' }));
+    const [hold, letGo] = held('x');
+    const changes = [dataset('x', { name: 'a' }), dataset('f-5'), dataset('x', { name: 'b' }), dataset('f-6')];
+    const report = await run(...opening, dataset('f-4'), hold, ...changes, dataset('f-7'), letGo);
+    expect(report).toMatchObject({ created: 7, updated: 2, unchanged: 0 });
+    expect(await setting.asset('x')).toMatchObject({ name: 'b', version: 3 });
+  });
+
+  it('see what the one before makes of an employee', async () => {
+    await setting.importAll(EMPLOYEE);
+    const [hold, letGo] = held('hr-17');
+    const hidden = { ...EMPLOYEE, visibility: 'HIDDEN' };
+    const owned = dataset('f-6', { owner: 'hr-17' });
+    const report = await run(...opening, dataset('f-4'), hold, hidden, dataset('f-5'), owned, dataset('f-7'), letGo);
+    expect(report.errors).toEqual([{ line: 7, reason: 'owner is not a visible employee of this source.' }]);
+    expect(report).toMatchObject({ created: 6, updated: 1, failed: 1 });
+  });
+
+  it('are whole or not there when one of them fails, and come when it is run again', async () => {
+    const all = Array.from({ length: 10 }, (_, index) =>
+      dataset(`f-${index + 1}`, { name: index === 5 ? 'bad' : 'good' }),
+    );
+    await withTrigger(`IF NEW.name = 'bad' THEN RAISE EXCEPTION 'the disk is full'; END IF;`, async () => {
+      await expect(run(...all.slice(0, 3), aWhile, ...all.slice(3))).rejects.toThrow('the disk is full');
+    });
+    const present = (await setting.rowsOf('asset')).map((row) => row['external_id']);
+    expect(present.slice(0, 4)).toEqual(['f-1', 'f-2', 'f-3', 'f-4']);
+    expect(present).not.toContain('f-5');
+    expect(present.length % 2).toBe(0);
+    const report = await run(...all);
+    expect(report).toMatchObject({ created: 10 - present.length, unchanged: present.length, failed: 0 });
+  });
+
+  it('that change something wait for the one before, and are left out when it fails', async () => {
+    await setting.importAll(dataset('x'));
+    await withTrigger(`IF NEW.name = 'bad' THEN RAISE EXCEPTION 'the disk is full'; END IF;`, async () => {
+      const failing = [
+        dataset('f-4'),
+        dataset('f-5', { name: 'bad' }),
+        dataset('f-6'),
+        dataset('x', { name: 'changed' }),
+      ];
+      await expect(run(...opening, ...failing, dataset('f-7'), dataset('f-8'))).rejects.toThrow('the disk is full');
+    });
+    expect((await setting.asset('x'))['name']).toBe(RECORDS.name);
+  });
+
+  it('are merged again from their beginning after a deadlock', async () => {
+    const deadlock = `IF NEW.name = 'unlucky' AND nextval('attempts') = 1 THEN
+      RAISE EXCEPTION 'deadlock detected' USING ERRCODE = '40P01'; END IF;`;
+    await withTrigger(deadlock, async () => {
+      const unlucky = [dataset('f-4'), dataset('f-5'), dataset('f-6', { name: 'unlucky' }), dataset('f-7')];
+      const report = await run(...opening, ...unlucky, dataset('f-8'), dataset('f-9'));
+      expect(report).toMatchObject({ read: 9, created: 9, failed: 0 });
+      const { rows } = await setting.database.admin.query('SELECT last_value::int FROM attempts');
+      expect(rows).toEqual([{ last_value: 2 }]);
+    });
+  });
+
+  it('wait for their owners as others do, and give way to what comes later', async () => {
+    await setting.importAll(dataset('x'));
+    const [hold, letGo] = held('x');
+    const late = { ...EMPLOYEE, externalId: 'hr-99' };
+    const owned = (externalId: string) => dataset(externalId, { owner: 'hr-99' });
+    const report = await run(
+      ...[...opening, dataset('f-4'), dataset('f-5'), dataset('f-6'), hold, dataset('x', { name: 'changed' })],
+      ...[owned('a'), owned('b'), owned('c'), owned('d'), letGo, dataset('a', { name: 'later' }), late, owned('e')],
+    );
+    expect(report).toMatchObject({ created: 12, updated: 1, failed: 0 });
+    const employee = (await setting.asset('hr-99'))['public_id'];
+    const owners: unknown[] = [];
+    for (const name of ['a', 'b', 'c', 'd', 'e']) owners.push((await setting.asset(name))['owner_id']);
+    expect(owners).toEqual([null, employee, employee, employee, employee]);
+    expect((await setting.asset('a'))['name']).toBe('later');
+  });
+
+  it('come to what a dry run says, in which none overlap, whatever the records are', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyRecord, { minLength: 1, maxLength: 60 }), async (records) => {
+        await setting.enterWorkspace();
+        await setting.importAll(...records.slice(0, 10).map((record) => ({ ...record, name: 'before' })));
+        const dry = await setting.run(setting.ndjson(...records), { dryRun: true, batchSize: 2 });
+        const real = await run(...records.slice(0, 3), aWhile, ...records.slice(3));
+        expect(real).toEqual({ ...dry, dryRun: false });
+        const refused = new Set(real.errors.map(({ line }) => line));
+        const rows = await setting.rowsOf('asset');
+        const names = new Map(rows.map((row) => [row['external_id'], row['name']]));
+        const lines = new Map(records.map(({ externalId }, index) => [externalId, index + 1]));
+        for (const [externalId, line] of lines) {
+          if (refused.has(line)) continue;
+          expect([externalId, names.get(externalId)]).toEqual([externalId, records[line - 1]?.name]);
+        }
+      }),
+      { numRuns: 20, interruptAfterTimeLimit: 60_000 },
+    );
+    expect(await setting.wrongCounters()).toEqual([]);
+  });
+});
+
+const people = fc.constantFrom('hr-1', 'hr-2', 'hr-3');
+const name = fc.constantFrom('a', 'b');
+const anyEmployee = fc.record({
+  categoryKey: fc.constant('EMPLOYEE'),
+  externalId: people,
+  name,
+  visibility: fc.constantFrom('ACTIVE', 'ACTIVE', 'HIDDEN'),
+});
+const anyDataset = fc.record({
+  categoryKey: fc.constant('INFORMATION'),
+  externalId: fc.integer({ min: 1, max: 12 }).map((number) => `ds-${number}`),
+  name,
+  owner: fc.option(people, { freq: 2 }),
+});
+/** Few employees, so that most batches can overlap. */
+const anyRecord = fc.oneof({ weight: 1, arbitrary: anyEmployee }, { weight: 9, arbitrary: anyDataset });
