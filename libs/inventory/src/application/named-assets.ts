@@ -20,9 +20,10 @@ export class NamedAssets {
     this.employees ||= type === 'EMPLOYEE';
   }
 
-  /** Whether these come to the same if those are not in the inventory yet: only of employees do others speak. */
+  /** Whether it is the same which of the two comes first, these or those: only of employees do others speak. */
   isApartFrom(those: NamedAssets): boolean {
-    return !those.employees && isDisjoint(this.externalIds, those.externalIds) && isDisjoint(this.ids, those.ids);
+    if (this.employees || those.employees) return false;
+    return isDisjoint(this.externalIds, those.externalIds) && isDisjoint(this.ids, those.ids);
   }
 
   clear(): void {

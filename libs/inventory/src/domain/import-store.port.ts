@@ -49,8 +49,8 @@ export abstract class ImportSession {
 
   /**
    * Brings in, as one batch, what was added since the last call; at most that call may be under way still. Values set
-   * through the API are kept. `apart`: nothing in this batch is an asset of the one before, and that one has no employee,
-   * so that the work on both may overlap. Where the one before fails, this one does.
+   * through the API are kept. `apart`: nothing in this batch is an asset of the one before, and neither has an employee, so
+   * that the work on both may overlap. Where the one before fails, this one does.
    */
   abstract merge(apart: boolean): Promise<MergeOutcome>;
 
