@@ -47,8 +47,8 @@ const BECOMES: Readonly<Record<string, string>> = {
   tags: keptOr(API_SET.tags, MERGED_TAGS, 'm.tags'),
 };
 const columns = Object.keys(BECOMES);
-const CHANGES = `ROW(${columns.map((column) => `asset.${column}`).join(', ')})
-  IS DISTINCT FROM ROW(${Object.values(BECOMES).join(', ')})`;
+const changesOf = (becomes: typeof BECOMES): string => `ROW(${columns.map((column) => `asset.${column}`).join(', ')})
+  IS DISTINCT FROM ROW(${Object.values(becomes).join(', ')})`;
 
 /** What there is to do with the matched batch, so that steps without work are left out. */
 const COUNTS = `
@@ -86,7 +86,7 @@ export const COPY_STAGED = `COPY import_staged (${names.join(', ')}) FROM STDIN`
 const IS_NEW = 'asset.id IS NULL';
 const WAITS = 'm.owner_id IS NULL AND (s.owner_external_id IS NOT NULL OR s.owner_public_id IS NOT NULL)';
 const ofStaged = (expression: string): string => expression.replace(/\bm\.(?!owner_id)/g, 's.');
-const CHANGED = `asset.id IS NOT NULL AND ${ofStaged(CHANGES)}`;
+const CHANGED = `asset.id IS NOT NULL AND ${ofStaged(changesOf(BECOMES))}`;
 const CHECKED = `s.sub_key = 12 AND asset.id IS NOT NULL AND ROW(c.asset_id, ${COMPUTER_COLUMNS.map((name) => `c.${name}`).join(', ')})
   IS DISTINCT FROM ROW(asset.id, ${COMPUTER_COLUMNS.map((name) => `s.${name}`).join(', ')})`;
 const REFUSAL = `CASE
@@ -159,12 +159,14 @@ export const LOCK_CHANGED = `
    ORDER BY asset.id FOR NO KEY UPDATE`;
 export const LOCK_COUNTERS = `SELECT FROM facet_count WHERE workspace_id = $1 ORDER BY sub_key, facet FOR NO KEY UPDATE`;
 
+/** Tags that were as imported stay as they are by now: a key may have been deleted since, and is not shown again. */
+const BECOMES_NOW = { ...BECOMES, tags: `CASE WHEN m.retagged THEN ${BECOMES['tags']} ELSE asset.tags END` };
 export const UPDATE_CHANGED = `
-  UPDATE asset SET ${Object.entries(BECOMES)
+  UPDATE asset SET ${Object.entries(BECOMES_NOW)
     .map(([column, expression]) => `${column} = ${expression}`)
     .join(', ')}, version = asset.version + 1
     FROM import_matched AS m
-   WHERE asset.workspace_id = $1 AND asset.id = m.asset_id AND m.changed AND ${CHANGES}
+   WHERE asset.workspace_id = $1 AND asset.id = m.asset_id AND m.changed AND ${changesOf(BECOMES_NOW)}
   RETURNING asset.id`;
 
 export const INSERT_NEW = `
