@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ImportReport } from '#libs/inventory';
+import { DataSource } from 'typeorm';
+import { type ImportReport, ImportsService } from '#libs/inventory';
+import { poolOf } from '#libs/platform';
+import { parseImportRecord } from '../../libs/inventory/src/domain/import-record';
+import { ImportFilesSystem } from '../../libs/inventory/src/system/import-files.system';
+import { ImportStoreTypeorm } from '../../libs/inventory/src/typeorm/import-store.typeorm';
+import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
 import { EMPLOYEE, ImportSetting, RECORDS, type Row } from '../support/import-setting';
 
 type Step = Row | (() => Promise<unknown>);
@@ -146,6 +152,101 @@ describe('Batches of an import that overlap', () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) owners.push((await setting.asset(name))['owner_id']);
     expect(owners).toEqual([null, employee, employee, employee, employee]);
     expect((await setting.asset('a'))['name']).toBe('later');
+  });
+
+  it('bring no owner to the one before, which would have waited for it', async () => {
+    const tooEarly = `IF NEW.name = 'unlucky' AND nextval('attempts') = 1 THEN
+      FOR second IN 1..20 LOOP
+        EXIT WHEN EXISTS (SELECT FROM asset WHERE external_id = 'hr-99');
+        PERFORM pg_sleep(0.05);
+      END LOOP;
+      RAISE EXCEPTION 'deadlock detected' USING ERRCODE = '40P01'; END IF;`;
+    await withTrigger(tooEarly, async () => {
+      const late = { ...EMPLOYEE, externalId: 'hr-99' };
+      const waiting = [dataset('f-4'), dataset('a', { owner: 'hr-99' }), dataset('f-6', { name: 'unlucky' })];
+      const leaving = [late, dataset('f-8'), { ...late, visibility: 'HIDDEN' }, dataset('f-10')];
+      const report = await run(...opening, ...waiting, ...leaving);
+      expect(report.errors).toEqual([{ line: 5, reason: 'owner is not a visible employee of this source.' }]);
+      expect(report).toMatchObject({ read: 10, created: 8, updated: 1, failed: 1 });
+    });
+  });
+
+  it('leave a tag off that was taken off all assets while they waited', async () => {
+    const tagged = (more: Row = {}) => dataset('y', { tags: [{ key: 'env' }], ...more });
+    await setting.importAll(dataset('x'), tagged());
+    const [hold, letGo] = held('x');
+    const untag = async () => {
+      await setting.until(`SELECT FROM pg_locks WHERE NOT granted`);
+      await aWhile();
+      await setting.tagKeys.delete(setting.here, 'env');
+    };
+    const changes = [dataset('x', { name: 'changed' }), dataset('f-5'), tagged({ name: 'changed' }), dataset('f-6')];
+    const report = await run(...opening, dataset('f-4'), hold, ...changes, dataset('f-7'), untag, letGo);
+    expect(report).toMatchObject({ updated: 2, failed: 0 });
+    expect(await setting.asset('y')).toMatchObject({ name: 'changed', tags: [] });
+    expect(await setting.rowsOf('asset_tag')).toEqual([]);
+  });
+
+  describe('on a second connection', () => {
+    /** Ends every connection of the pool but the one that an import has had from its beginning. */
+    const loseOthers = () =>
+      setting.database.admin.query(`
+        SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+         WHERE datname = current_database() AND application_name = 'compliance-admin'
+           AND pid NOT IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')`);
+
+    it('are all there when it is lost after the last of them', async () => {
+      const settings = { source: 'test', dryRun: false, createTagKeys: false, hideMissing: false };
+      const session = await new ImportStoreTypeorm(setting.dataSource).open(setting.here, settings);
+      const merge = (first: number, count: number) => {
+        for (let place = first; place < first + count; place += 1) {
+          const parsed = parseImportRecord(dataset(`f-${place}`));
+          if ('record' in parsed) session.add({ place, record: parsed.record });
+        }
+        return session.merge(true);
+      };
+      await merge(1, 1);
+      await aWhile();
+      expect((await merge(2, 2_000)).created).toBe(2_000);
+      await loseOthers();
+      await session.close(true);
+      expect((await setting.importAll(dataset('f-1'))).unchanged).toBe(1);
+    });
+
+    it('are all there when the first one is lost after the last of them, and both are given back', async () => {
+      const { admin } = setting.database;
+      const loseFirst = () =>
+        admin.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_locks WHERE locktype = 'advisory'
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`);
+      const settings = { source: 'test', dryRun: false, createTagKeys: false, hideMissing: false };
+      const session = await new ImportStoreTypeorm(setting.dataSource).open(setting.here, settings);
+      await session.merge(true);
+      await loseFirst();
+      await session.close(true);
+      const { totalCount, idleCount } = poolOf(setting.dataSource);
+      expect(totalCount).toBe(idleCount);
+    });
+
+    it('go on without it when it is lost and the next could not overlap', async () => {
+      const report = await run(...opening, dataset('f-4'), dataset('f-5'), aWhile, loseOthers, dataset('f-4'));
+      expect(report).toMatchObject({ created: 5, unchanged: 1, failed: 0 });
+    });
+
+    it('wait for nobody who has the last one', async () => {
+      const options = { url: setting.database.migrationDatabaseUrl, poolSize: 1, patience: 'operator' } as const;
+      const dataSource = await new DataSource(dataSourceOptions(options, () => undefined)).initialize();
+      try {
+        const imports = new ImportsService(new ImportStoreTypeorm(dataSource), new ImportFilesSystem());
+        const start = performance.now();
+        const file = setting.ndjson(dataset('f-1'), dataset('f-2'), dataset('f-3'));
+        const common = { source: 'test', files: [file], dryRun: false, createTagKeys: null, batchSize: 2 } as const;
+        expect((await imports.run(setting.here, { ...common, missing: 'keep' })).created).toBe(3);
+        expect((await imports.run(setting.here, { ...common, missing: 'keep' })).unchanged).toBe(3);
+        expect(performance.now() - start).toBeLessThan(5_000);
+      } finally {
+        await dataSource.destroy();
+      }
+    });
   });
 
   it('come to what a dry run says, in which none overlap, whatever the records are', async () => {

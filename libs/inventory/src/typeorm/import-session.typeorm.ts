@@ -54,13 +54,11 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   async merge(apart: boolean): Promise<MergeOutcome> {
-    const { reading: batch, before, latest } = this;
+    const { reading: batch, before } = this;
     this.reading = this.emptied.pop() ?? new ImportBatch();
     const other = apart && !this.only && batch.waiting.length === 0 ? this.otherLane() : null;
-    this.latest = other ?? latest;
-    const merged = other
-      ? this.mergeAhead(batch, other, before)
-      : before.then(() => this.mergeOn(this.only ?? latest, batch));
+    this.latest = other ?? this.lanes.first;
+    const merged = other ? this.mergeAhead(batch, other, before) : before.then(() => this.mergeOn(this.lane, batch));
     this.before = merged;
     const outcome = await merged;
     batch.clear();
@@ -107,14 +105,16 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   async close(completed: boolean): Promise<void> {
-    await this.opening;
-    if (completed && !this.settings.dryRun && this.written >= ANALYZE_FROM) await this.lane.analyze();
-    await this.lanes.close(completed);
+    try {
+      if (completed && !this.settings.dryRun && this.written >= ANALYZE_FROM) await this.lane.analyze();
+    } finally {
+      await this.lanes.close(completed);
+    }
   }
 
   /** For what is not done ahead. */
   private get lane(): ImportLane {
-    return this.only ?? this.latest;
+    return this.only ?? this.lanes.first;
   }
 
   /** Null as long as there is only one; where no other connection is to be had, that is always. */
@@ -163,12 +163,9 @@ export class ImportSessionTypeorm extends ImportSession {
   /** Whatever goes wrong is met again, or is over, when the batch is merged from its beginning. */
   private async mergeAhead(batch: ImportBatch, lane: ImportLane, before: Promise<unknown>): Promise<Written> {
     const [writing] = await Promise.allSettled([this.writeAhead(batch, lane, before), before]);
-    if (writing.status === 'fulfilled' && writing.value) {
-      await before;
-      return writing.value;
-    }
-    await lane.rollback();
     await before;
+    if (writing.status === 'fulfilled' && writing.value) return writing.value;
+    await lane.rollback();
     if (this.only === lane) this.deferred = 0;
     return this.mergeOn(this.only ?? lane, batch);
   }
@@ -178,7 +175,7 @@ export class ImportSessionTypeorm extends ImportSession {
     await lane.begin();
     await lane.stage(batch.bytesWith([], this.tagKeys.known));
     const matched = await lane.match();
-    // A batch that only brings new assets needs nothing that the other one has.
+    // A batch that only brings new assets needs nothing that the other one has, nor the other one anything of it.
     if (matched.refused + matched.waiting + matched.changed + matched.checked > 0) await before;
     if (this.only) return null;
     const written = await this.write(lane, matched, 'defer', batch.size, []);

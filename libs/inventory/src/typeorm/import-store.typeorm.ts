@@ -53,12 +53,14 @@ export class ImportStoreTypeorm extends ImportStore {
 
 function lanesOf(pool: Pool, client: PoolClient, workspaceId: WorkspaceId, settings: ImportSettings): ImportLanes {
   let second: PoolClient | null = null;
+  let closed = false;
   return {
     first: new ImportLane(client, workspaceId, settings.source),
     openSecond: async () => {
       const opened = await pool.connect();
       try {
         await opened.query(OPEN_LANE);
+        if (closed) throw new Error('The import ended before its second connection was there.');
       } catch (error) {
         opened.release(true);
         throw error;
@@ -67,28 +69,24 @@ function lanesOf(pool: Pool, client: PoolClient, workspaceId: WorkspaceId, setti
       return new ImportLane(opened, workspaceId, settings.source);
     },
     close: async (completed) => {
-      if (second) await finishSecond(second, completed);
-      await finish(client, settings, completed);
+      closed = true;
+      if (second) await giveBack(second, settings, completed);
+      await giveBack(client, settings, completed);
     },
   };
 }
 
-async function finishSecond(client: PoolClient, completed: boolean): Promise<void> {
-  // What it was good for is done: its loss is nobody's.
-  const reset = completed && (await client.query(DEFAULT_PLAN).then(Boolean, () => false));
+async function giveBack(client: PoolClient, settings: ImportSettings, completed: boolean): Promise<void> {
+  const undo = settings.dryRun ? 'ROLLBACK; ' : '';
+  // Where all is done, the loss of a connection is nobody's.
+  const reset =
+    completed &&
+    (await client.query(`${undo}${DEFAULT_PLAN}; ${UNLOCK}`).then(
+      () => true,
+      () => false,
+    ));
+  // Whatever state the connection is in ends with it, some time after it is closed. The lock goes now, if Postgres hears
+  // us: an import that was interrupted can be run again at once.
+  if (!reset) await client.query(`ROLLBACK; ${UNLOCK}`).catch(() => undefined);
   client.release(!reset);
-}
-
-async function finish(client: PoolClient, settings: ImportSettings, completed: boolean): Promise<void> {
-  if (!completed) {
-    // Whatever state the connection is in ends with it, some time after it is closed. The lock goes now, if Postgres hears
-    // us: an import that was interrupted can be run again at once.
-    await client.query(`ROLLBACK; ${UNLOCK}`).catch(() => undefined);
-    client.release(true);
-    return;
-  }
-  if (settings.dryRun) await client.query('ROLLBACK');
-  await client.query(DEFAULT_PLAN);
-  await client.query(UNLOCK);
-  client.release();
 }
