@@ -111,6 +111,13 @@ describe('Batches of an import that overlap', () => {
     expect(report).toMatchObject({ created: 10 - present.length, unchanged: present.length, failed: 0 });
   });
 
+  it('are listed in the order of the lines', async () => {
+    const all = Array.from({ length: 200 }, (_, index) => dataset(`f-${index + 1}`));
+    expect(await run(...all.slice(0, 3), aWhile, ...all.slice(3))).toMatchObject({ created: 200 });
+    const rows = await setting.rowsOf('asset');
+    expect(rows.map((row) => row['external_id'])).toEqual(all.map(({ externalId }) => externalId));
+  });
+
   it('that change something wait for the one before, and are left out when it fails', async () => {
     await setting.importAll(dataset('x'));
     await withTrigger(`IF NEW.name = 'bad' THEN RAISE EXCEPTION 'the disk is full'; END IF;`, async () => {

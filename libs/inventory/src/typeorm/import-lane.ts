@@ -104,10 +104,10 @@ export class ImportLane {
     const { created, changed, retagged, tagged, computers, checked } =
       matched.refused + matched.waiting > 0 ? onlyRow(await client.query<Matched>(sql.COUNT_MATCHED)) : matched;
     const updated = new Set<string>();
-    if (changed > 0) await client.query(sql.LOCK_CHANGED, [workspaceId]);
-    // For more than one statement; each by itself takes them in the same order.
-    if (changed > 0) await client.query(sql.LOCK_COUNTERS, [workspaceId]);
     if (changed > 0) {
+      await client.query(sql.LOCK_CHANGED, [workspaceId]);
+      // For this statement and the next one; each by itself takes them in the same order.
+      await client.query(sql.LOCK_COUNTERS, [workspaceId]);
       const { rows } = await client.query<{ id: string }>(sql.UPDATE_CHANGED, [workspaceId]);
       for (const { id } of rows) updated.add(id);
     }

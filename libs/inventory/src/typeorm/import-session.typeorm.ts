@@ -21,6 +21,16 @@ export interface ImportLanes {
   close(completed: boolean): Promise<void>;
 }
 
+/** Where a batch stands behind the one before. */
+interface Turn {
+  /** Ends with the one before. */
+  readonly before: Promise<unknown>;
+  /** Ends when the one before has taken its ids. */
+  readonly numbered: Promise<unknown>;
+  /** Says that this one has. */
+  matched(): void;
+}
+
 /**
  * Postgres does the most of an import, and a connection keeps one of its cores busy: two batches are worked on at the same
  * time, on a lane each, where that can make no difference. Otherwise they are merged one after the other.
@@ -28,9 +38,10 @@ export interface ImportLanes {
 export class ImportSessionTypeorm extends ImportSession {
   private reading = new ImportBatch();
   private readonly emptied: ImportBatch[] = [];
-  /** The batch before, and its lane. */
+  /** The batch before, its lane, and when it has taken its ids: new assets are listed in the order of the lines. */
   private before: Promise<unknown> = Promise.resolve();
   private latest: ImportLane;
+  private numbered: Promise<unknown> = Promise.resolve();
   private second: ImportLane | null = null;
   private opening: Promise<void> | null = null;
   /** The lane that has records which wait for their owners: from the first of them on, all goes there. */
@@ -45,7 +56,7 @@ export class ImportSessionTypeorm extends ImportSession {
   ) {
     super();
     this.latest = lanes.first;
-    // Both remember something on one lane from one batch to the next.
+    // What either keeps from one batch for the next is on one lane.
     if (settings.dryRun || settings.hideMissing) this.only = lanes.first;
   }
 
@@ -54,11 +65,16 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   async merge(apart: boolean): Promise<MergeOutcome> {
-    const { reading: batch, before } = this;
+    const { reading: batch, before, numbered } = this;
     this.reading = this.emptied.pop() ?? new ImportBatch();
     const other = apart && !this.only && batch.waiting.length === 0 ? this.otherLane() : null;
     this.latest = other ?? this.lanes.first;
-    const merged = other ? this.mergeAhead(batch, other, before) : before.then(() => this.mergeOn(this.lane, batch));
+    let matched = (): void => undefined;
+    this.numbered = new Promise<void>((resolve) => (matched = resolve));
+    const merged = other
+      ? this.mergeAhead(batch, other, { before, numbered, matched })
+      : before.then(() => this.mergeOn(this.lane, batch));
+    merged.then(matched, matched);
     this.before = merged;
     const outcome = await merged;
     batch.clear();
@@ -161,9 +177,9 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   /** Whatever goes wrong is met again, or is over, when the batch is merged from its beginning. */
-  private async mergeAhead(batch: ImportBatch, lane: ImportLane, before: Promise<unknown>): Promise<Written> {
-    const [writing] = await Promise.allSettled([this.writeAhead(batch, lane, before), before]);
-    await before;
+  private async mergeAhead(batch: ImportBatch, lane: ImportLane, turn: Turn): Promise<Written> {
+    const [writing] = await Promise.allSettled([this.writeAhead(batch, lane, turn), turn.before]);
+    await turn.before;
     if (writing.status === 'fulfilled' && writing.value) return writing.value;
     await lane.rollback();
     if (this.only === lane) this.deferred = 0;
@@ -171,12 +187,14 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   /** Null where it has to be merged on the other lane. */
-  private async writeAhead(batch: ImportBatch, lane: ImportLane, before: Promise<unknown>): Promise<Written | null> {
+  private async writeAhead(batch: ImportBatch, lane: ImportLane, turn: Turn): Promise<Written | null> {
     await lane.begin();
     await lane.stage(batch.bytesWith([], this.tagKeys.known));
+    await turn.numbered;
     const matched = await lane.match();
+    turn.matched();
     // A batch that only brings new assets needs nothing that the other one has, nor the other one anything of it.
-    if (matched.refused + matched.waiting + matched.changed + matched.checked > 0) await before;
+    if (matched.refused + matched.waiting + matched.changed + matched.checked > 0) await turn.before;
     if (this.only) return null;
     const written = await this.write(lane, matched, 'defer', batch.size, []);
     await lane.commit();

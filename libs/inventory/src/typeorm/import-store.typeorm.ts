@@ -24,8 +24,11 @@ const UNLOCK = 'SELECT pg_advisory_unlock_all()';
  */
 const PLAN =
   'SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan; SET jit = off';
-const OPEN_LANE = `${PLAN}; ${CREATE_TABLES}`;
-const DEFAULT_PLAN = 'RESET enable_hashjoin; RESET enable_mergejoin; RESET plan_cache_mode; RESET jit';
+/** A transaction rests while the batch before is written, and a dry run whenever it reads. */
+const REST = 'SET idle_in_transaction_session_timeout = 0';
+const OPEN_LANE = `${PLAN}; ${REST}; ${CREATE_TABLES}`;
+const DEFAULTS =
+  'RESET enable_hashjoin; RESET enable_mergejoin; RESET plan_cache_mode; RESET jit; RESET idle_in_transaction_session_timeout';
 
 @Injectable()
 export class ImportStoreTypeorm extends ImportStore {
@@ -81,7 +84,7 @@ async function giveBack(client: PoolClient, settings: ImportSettings, completed:
   // Where all is done, the loss of a connection is nobody's.
   const reset =
     completed &&
-    (await client.query(`${undo}${DEFAULT_PLAN}; ${UNLOCK}`).then(
+    (await client.query(`${undo}${DEFAULTS}; ${UNLOCK}`).then(
       () => true,
       () => false,
     ));
