@@ -91,7 +91,7 @@ export class ImportLane {
     matched: Matched,
     waiting: 'defer' | 'refuse',
     total: number,
-    alreadyRefused: readonly Refusal[] = [],
+    alreadyRefused: readonly Refusal[],
   ): Promise<Written> {
     const { client, workspaceId } = this;
     const refused = [...alreadyRefused];

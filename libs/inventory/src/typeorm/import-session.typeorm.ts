@@ -27,8 +27,8 @@ interface Turn {
   readonly before: Promise<unknown>;
   /** Ends when the one before has taken its ids. */
   readonly numbered: Promise<unknown>;
-  /** Says that this one has. */
-  matched(): void;
+  /** To be said when this one has. */
+  sayNumbered(): void;
 }
 
 /**
@@ -69,12 +69,12 @@ export class ImportSessionTypeorm extends ImportSession {
     this.reading = this.emptied.pop() ?? new ImportBatch();
     const other = apart && !this.only && batch.waiting.length === 0 ? this.otherLane() : null;
     this.latest = other ?? this.lanes.first;
-    let matched = (): void => undefined;
-    this.numbered = new Promise<void>((resolve) => (matched = resolve));
+    let sayNumbered = (): void => undefined;
+    this.numbered = new Promise<void>((resolve) => (sayNumbered = resolve));
     const merged = other
-      ? this.mergeAhead(batch, other, { before, numbered, matched })
+      ? this.mergeAhead(batch, other, { before, numbered, sayNumbered })
       : before.then(() => this.mergeOn(this.lane, batch));
-    merged.then(matched, matched);
+    merged.then(sayNumbered, sayNumbered);
     this.before = merged;
     const outcome = await merged;
     batch.clear();
@@ -192,7 +192,7 @@ export class ImportSessionTypeorm extends ImportSession {
     await lane.stage(batch.bytesWith([], this.tagKeys.known));
     await turn.numbered;
     const matched = await lane.match();
-    turn.matched();
+    turn.sayNumbered();
     // A batch that only brings new assets needs nothing that the other one has, nor the other one anything of it.
     if (matched.refused + matched.waiting + matched.changed + matched.checked > 0) await turn.before;
     if (this.only) return null;
