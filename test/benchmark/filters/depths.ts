@@ -6,19 +6,20 @@ import type { BenchmarkDatabase } from '../benchmark-database';
 export const DEPTHS = ['first', 'middle', 'last'] as const;
 export type Depth = (typeof DEPTHS)[number];
 
-/** The first and the last position that a workspace has. */
-export interface Span {
+/** A workspace, and its first and its last position. */
+export interface Place {
+  readonly workspace: WorkspaceId;
   readonly least: bigint;
   readonly most: bigint;
 }
 
-export async function spanOf({ admin }: BenchmarkDatabase, workspace: WorkspaceId): Promise<Span> {
+export async function placeOf({ admin }: BenchmarkDatabase, workspace: WorkspaceId): Promise<Place> {
   const { rows } = await admin.query<{ least: string; most: string }>(
     `SELECT (SELECT id FROM asset WHERE workspace_id = $1 ORDER BY id LIMIT 1) AS least,
             (SELECT id FROM asset WHERE workspace_id = $1 ORDER BY id DESC LIMIT 1) AS most`,
     [workspace],
   );
-  return { least: BigInt(rows[0]?.least ?? 0), most: BigInt(rows[0]?.most ?? 0) };
+  return { workspace, least: BigInt(rows[0]?.least ?? 0), most: BigInt(rows[0]?.most ?? 0) };
 }
 
 /**
@@ -27,12 +28,10 @@ export async function spanOf({ admin }: BenchmarkDatabase, workspace: WorkspaceI
  */
 export async function positionsOf(
   repository: AssetRepositoryTypeorm,
-  database: BenchmarkDatabase,
-  workspace: WorkspaceId,
+  { workspace, least, most }: Place,
   filter: AssetFilter,
   size: number,
 ): Promise<Readonly<Record<Depth, string | null>>> {
-  const { least, most } = await spanOf(database, workspace);
   // Ever wider steps back from the end, until a full page follows.
   for (let back = 32n; ; back = (back * 5n) / 4n) {
     const after = most > least + back ? String(most - back) : '0';

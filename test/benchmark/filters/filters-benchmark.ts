@@ -11,7 +11,7 @@ import type { Findings, Measurement } from '../findings';
 import type { Setting } from '../setting';
 import { formatNumber, median, milliseconds } from '../statistics';
 import { takeTurns } from '../turns';
-import { DEPTHS, type Depth, type Span, positionsOf, spanOf } from './depths';
+import { DEPTHS, type Depth, type Place, placeOf, positionsOf } from './depths';
 import { everyFilter } from './every-filter';
 import { timeRandomPages } from './random-pages';
 import { type BySize, ratioByDepth, ratioBySize, worstOf } from './ratios';
@@ -29,29 +29,21 @@ interface Case {
   readonly items: number;
 }
 
-/** Where pages are drawn from by lot. */
-interface Place {
-  readonly workspace: WorkspaceId;
-  readonly span: Span;
-}
-
 /** Pages of workspaces of several sizes in one table, with every filter, at every depth. */
 export async function benchmarkFilters(setting: Setting): Promise<Findings> {
   const { cluster, sizes, say } = setting;
   const database = await cluster.inventory();
-  const workspaces = new Map<DemoSize, WorkspaceId>();
-  for (const size of sizes.workspaces) workspaces.set(size, await database.workspace(size));
   const places = new Map<DemoSize, Place>();
-  for (const [size, workspace] of workspaces) places.set(size, { workspace, span: await spanOf(database, workspace) });
+  for (const size of sizes.workspaces) places.set(size, await placeOf(database, await database.workspace(size)));
   const repository = assetRepositoryOn(new Database(database.api));
   const measurements: Measurement[] = [];
   const all = { bySize: [] as (number | null)[], byDepth: [] as number[], buffers: [] as number[] };
   for (const filter of ASSET_FILTERS) {
-    const cases = await casesOf(repository, database, workspaces, filter);
+    const cases = await casesOf(repository, places, filter);
     const times = await measure(repository, filter, cases, sizes.rounds);
     const subject = describeFilter(filter);
     for (const [name, one] of Object.entries(cases)) {
-      const variant = `${DEMO_SIZES[one.size].toLocaleString('en')} assets, ${one.depth} page`;
+      const variant = `${describeSize(one.size)}, ${one.depth} page`;
       const plan = await explainPage(database.api, one.workspace, filter, { size: PAGE, after: one.after });
       const buffers = buffersOf(plan);
       all.buffers.push(buffers);
@@ -59,7 +51,7 @@ export async function benchmarkFilters(setting: Setting): Promise<Findings> {
       measurements.push({ subject, variant, figure: 'buffers', unit: '', values: [buffers] });
     }
     for (const [size, values] of Object.entries(await measureRandomPages(repository, filter, places, sizes.rounds))) {
-      const variant = `${DEMO_SIZES[size as DemoSize].toLocaleString('en')} assets, random pages`;
+      const variant = `${describeSize(size as DemoSize)}, random pages`;
       measurements.push({ subject, variant, figure: 'p50', unit: 'ms', values });
     }
     const pages = pagesOf(times, cases, sizes.workspaces);
@@ -68,10 +60,10 @@ export async function benchmarkFilters(setting: Setting): Promise<Findings> {
     all.byDepth.push(byDepth);
     say(`  ${subject}: by size ${formatNumber(bySize ?? Number.NaN)}, by depth ${formatNumber(byDepth)}`);
   }
-  const largest = workspaces.get(sizes.workspaces.at(-1) as DemoSize) as WorkspaceId;
+  const largest = places.get(sizes.workspaces.at(-1) as DemoSize) as Place;
   const buffers = await worstBuffers(setting, repository, database, largest);
   measurements.push({ subject: 'every filter', variant: 'worst page', figure: 'buffers', unit: '', values: [buffers] });
-  const total = await totalAgainstCount(database, repository, workspaces.get(sizes.served) as WorkspaceId);
+  const total = await totalAgainstCount(database, repository, await database.workspace(sizes.served));
   return {
     measurements,
     measured: {
@@ -88,17 +80,19 @@ const describeFilter = (filter: AssetFilter): string =>
     .map(([name, value]) => `${name}=${value}`)
     .join(' ') || 'no filter';
 
+const describeSize = (size: DemoSize): string => `${DEMO_SIZES[size].toLocaleString('en')} assets`;
+
 const nameOf = (size: DemoSize, depth: Depth): string => `${size} ${depth}`;
 
 async function casesOf(
   repository: AssetRepositoryTypeorm,
-  database: BenchmarkDatabase,
-  workspaces: ReadonlyMap<DemoSize, WorkspaceId>,
+  places: ReadonlyMap<DemoSize, Place>,
   filter: AssetFilter,
 ): Promise<Record<string, Case>> {
   const cases: Record<string, Case> = {};
-  for (const [size, workspace] of workspaces) {
-    const positions = await positionsOf(repository, database, workspace, filter, PAGE);
+  for (const [size, place] of places) {
+    const { workspace } = place;
+    const positions = await positionsOf(repository, place, filter, PAGE);
     for (const depth of DEPTHS) {
       const after = positions[depth];
       const { items } = await repository.list(workspace, filter, { size: PAGE, after });
@@ -142,8 +136,8 @@ async function measureRandomPages(
     [...places.keys()],
     { rounds, turns: 1 },
     async (size) => {
-      const { workspace, span } = places.get(size) as Place;
-      const elapsed = await timeRandomPages(repository, workspace, span, filter, { drawn: 2 * REPEATS, size: PAGE });
+      const place = places.get(size) as Place;
+      const elapsed = await timeRandomPages(repository, place, filter, { drawn: 2 * REPEATS, size: PAGE });
       return elapsed.length < REPEATS ? Number.NaN : median(elapsed);
     },
     median,
@@ -172,14 +166,14 @@ async function worstBuffers(
   { say }: Setting,
   repository: AssetRepositoryTypeorm,
   database: BenchmarkDatabase,
-  workspace: WorkspaceId,
+  place: Place,
 ): Promise<number> {
   const filters = everyFilter();
   say(`  buffers of all ${filters.length} filters`);
   const all: number[] = [];
   for (const filter of filters) {
-    for (const after of Object.values(await positionsOf(repository, database, workspace, filter, PAGE))) {
-      all.push(buffersOf(await explainPage(database.api, workspace, filter, { size: PAGE, after })));
+    for (const after of Object.values(await positionsOf(repository, place, filter, PAGE))) {
+      all.push(buffersOf(await explainPage(database.api, place.workspace, filter, { size: PAGE, after })));
     }
   }
   return worstOf(all);

@@ -1,8 +1,7 @@
-import type { WorkspaceId } from '#libs/kernel';
 import type { AssetFilter } from '../../../libs/inventory/src/domain/asset-filter';
 import type { AssetRepositoryTypeorm } from '../../../libs/inventory/src/typeorm/asset-repository.typeorm';
 import { milliseconds } from '../statistics';
-import type { Span } from './depths';
+import type { Place } from './depths';
 
 /**
  * Milliseconds of each full page among those after positions drawn by lot, a new one each time: in a large workspace
@@ -10,8 +9,7 @@ import type { Span } from './depths';
  */
 export async function timeRandomPages(
   repository: AssetRepositoryTypeorm,
-  workspace: WorkspaceId,
-  { least, most }: Span,
+  { workspace, least, most }: Place,
   filter: AssetFilter,
   { drawn, size }: { readonly drawn: number; readonly size: number },
 ): Promise<number[]> {

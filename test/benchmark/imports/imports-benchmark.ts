@@ -11,6 +11,8 @@ import { copyIn, copyOut } from './bare-copy';
 import { writeInventory } from './inventory-file';
 
 const MEGABYTE = 1_000_000;
+/** What an import writes. */
+const TABLES = 'asset, asset_tag, computer, facet_count, tag_key';
 /** What the command says of every record, the first time and the second. */
 const OUTCOMES = { imported: 'created', again: 'unchanged' } as const;
 
@@ -81,8 +83,6 @@ async function runImport(
   };
   return runBuilt('apps/admin/src/main.ts', words, environment);
 }
-
-const TABLES = 'asset, asset_tag, computer, facet_count, tag_key';
 
 /**
  * With nothing left to be vacuumed: an autovacuum in the middle of a COPY finds pages without a row of anybody's, and
