@@ -113,17 +113,37 @@ describe('A unit of work', () => {
     );
   });
 
-  it('cannot be used by what it left behind', async () => {
+  it('cannot be used by what it left behind, up to its commit', async () => {
     const scope = aScope();
     let late: Promise<number> = Promise.resolve(0);
-    let hasEnded = (): void => undefined;
-    const ended = new Promise<void>((resolve) => (hasEnded = resolve));
-    await database.unitOfWork(scope, () => {
-      late = ended.then(() => count(scope));
-      return count(scope);
+    await database.unitOfWork(scope, async () => {
+      late = count(scope).then(() => count(scope));
+      late.catch(() => undefined);
+      await insert(scope, '01');
     });
-    hasEnded();
     await expect(late).rejects.toThrow('has ended');
+    expect(await count(scope)).toBe(1);
+  });
+
+  it('is joined although another one has ended, and is remembered no more when all have', async () => {
+    const scope = aScope();
+    let otherEnds = (): void => undefined;
+    let allEnd = (): void => undefined;
+    const otherEnded = new Promise<void>((resolve) => (otherEnds = resolve));
+    const allEnded = new Promise<void>((resolve) => (allEnd = resolve));
+    let late: Promise<number> = Promise.resolve(0);
+    const joined = database.unitOfWork(scope, async () => {
+      late = allEnded.then(() => count(scope));
+      await insert(scope, '01');
+      await otherEnded;
+      await insert(scope, '02');
+      return [await count(scope), await count(scope, new Database(outside))];
+    });
+    await database.unitOfWork(aScope(), () => Promise.resolve());
+    otherEnds();
+    expect(await joined).toEqual([2, 0]);
+    allEnd();
+    expect(await late).toBe(2);
   });
 
   it('keeps nothing when the error of one of its statements was swallowed', async () => {

@@ -52,6 +52,7 @@ export class Database {
   private readonly pool: Pool;
   private readonly acquisitions: Acquisitions;
   private readonly units = new AsyncLocalStorage<UnitOfWork>();
+  private unitsUnderWay = 0;
   private readonly primaryReads: PrimaryReads;
   private readonly permits: Permits;
 
@@ -123,7 +124,8 @@ export class Database {
    * are called from within it. What `work` throws rolls everything back. A deadlock, a lock that was not had in time or
    * a row that went meanwhile repeats the whole of `work`, up to three times and until `deadline` (by `performance.now()`;
    * five seconds from now unless given). When the connection is lost during COMMIT, whether it took place is not known.
-   * What closes the gate is thrown rather than whatever `work` gave or threw.
+   * What closes the gate is thrown rather than whatever `work` gave or threw. What `work` leaves behind fails until the
+   * commit is answered; later it belongs to no unit.
    */
   async unitOfWork<Result>(
     scope: TenantScope,
@@ -152,9 +154,16 @@ export class Database {
   }
 
   private async carryOut<Result>(unit: UnitOfWork, work: () => Promise<Result>): Promise<Result> {
-    const result = await this.units.run(unit, work).finally(() => unit.passGate());
-    await unit.commit();
-    return result;
+    this.unitsUnderWay += 1;
+    try {
+      const result = await this.units.run(unit, work).finally(() => unit.passGate());
+      await unit.commit();
+      return result;
+    } finally {
+      this.unitsUnderWay -= 1;
+      // Node follows every promise of the process as long as somebody may ask: a tenth of what a read costs.
+      if (this.unitsUnderWay === 0) this.units.disable();
+    }
   }
 
   /** Throws what closes the gate: that must not depend on what else was in its batch, and could not be had. */
