@@ -77,7 +77,7 @@ export class Cluster {
     return database;
   }
 
-  /** The one whose inventories are large, and which nobody changes. */
+  /** The one whose inventories are large, and of which at most a row changes. */
   inventory(): Promise<BenchmarkDatabase> {
     this.shared ??= this.aDatabase();
     return this.shared;

@@ -8,7 +8,7 @@ import { takeTurns } from '../turns';
 import { assertSameAnswers } from './fairness';
 import { type Loads, type Variant, countTargets, countsOf, loadTargets, measurementsOf } from './path-findings';
 import { requestCosts } from './request-costs';
-import { ROUTES, type Route } from './routes';
+import { ROUTES, type Route, answerTo, updates } from './routes';
 import { type Place, type Site, apiSite, floorSite } from './site';
 
 const CONNECTIONS = 8;
@@ -64,6 +64,8 @@ async function measureReads(setting: Setting, place: Place): Promise<Record<stri
   const api = await apiSite(cluster, place);
   const floor = await floorSite(cluster, place);
   await assertSameAnswers(READS, api, floor);
+  // A server in use does not only read, and what a write leaves behind in its process every read pays for.
+  for (const site of [api, floor]) await answerTo(site, (await updates(site))());
   const loads: Record<string, Loads> = {};
   for (const route of READS) {
     if (route.name !== 'list') {

@@ -80,7 +80,8 @@ async function byId(site: Site): Promise<LoadSource> {
   return ids.slice(0, ASKED).map((id): LoadRequest => ({ method: 'GET', path: `${ASSETS}/${id}`, headers }));
 }
 
-async function updates(site: Site): Promise<LoadSource> {
+/** Each changes another asset. */
+export async function updates(site: Site): Promise<() => LoadRequest> {
   const ids = await assetIds(site);
   let sent = 0;
   return () => {
