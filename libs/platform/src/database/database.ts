@@ -125,7 +125,7 @@ export class Database {
    * a row that went meanwhile repeats the whole of `work`, up to three times and until `deadline` (by `performance.now()`;
    * five seconds from now unless given). When the connection is lost during COMMIT, whether it took place is not known.
    * What closes the gate is thrown rather than whatever `work` gave or threw. What `work` leaves behind fails until the
-   * commit is answered; later it belongs to no unit.
+   * commit is answered; later it may run on its own.
    */
   async unitOfWork<Result>(
     scope: TenantScope,
