@@ -195,6 +195,8 @@ describe('Batches of an import that overlap', () => {
   });
 
   describe('on a second connection', () => {
+    const settings = { source: 'test', dryRun: false, createTagKeys: false, hideMissing: false };
+    const open = () => new ImportStoreTypeorm(setting.dataSource).open(setting.here, settings);
     /** Ends every connection of the pool but the one that an import has had from its beginning. */
     const loseOthers = () =>
       setting.database.admin.query(`
@@ -203,8 +205,7 @@ describe('Batches of an import that overlap', () => {
            AND pid NOT IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')`);
 
     it('are all there when it is lost after the last of them', async () => {
-      const settings = { source: 'test', dryRun: false, createTagKeys: false, hideMissing: false };
-      const session = await new ImportStoreTypeorm(setting.dataSource).open(setting.here, settings);
+      const session = await open();
       const merge = (first: number, count: number) => {
         for (let place = first; place < first + count; place += 1) {
           const parsed = parseImportRecord(dataset(`f-${place}`));
@@ -225,8 +226,7 @@ describe('Batches of an import that overlap', () => {
       const loseFirst = () =>
         admin.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_locks WHERE locktype = 'advisory'
           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`);
-      const settings = { source: 'test', dryRun: false, createTagKeys: false, hideMissing: false };
-      const session = await new ImportStoreTypeorm(setting.dataSource).open(setting.here, settings);
+      const session = await open();
       await session.merge(true);
       await loseFirst();
       await session.close(true);

@@ -126,21 +126,18 @@ describe('A unit of work', () => {
   });
 
   it('is joined although another one has ended, and is remembered no more when all have', async () => {
-    const scope = aScope();
-    let otherEnds = (): void => undefined;
+    const [scope, otherScope] = [aScope(), aScope()];
     let allEnd = (): void => undefined;
-    const otherEnded = new Promise<void>((resolve) => (otherEnds = resolve));
     const allEnded = new Promise<void>((resolve) => (allEnd = resolve));
     let late: Promise<number> = Promise.resolve(0);
+    const other = database.unitOfWork(otherScope, () => count(otherScope));
     const joined = database.unitOfWork(scope, async () => {
       late = allEnded.then(() => count(scope));
       await insert(scope, '01');
-      await otherEnded;
+      await other;
       await insert(scope, '02');
       return [await count(scope), await count(scope, new Database(outside))];
     });
-    await database.unitOfWork(aScope(), () => Promise.resolve());
-    otherEnds();
     expect(await joined).toEqual([2, 0]);
     allEnd();
     expect(await late).toBe(2);
