@@ -43,6 +43,11 @@ export const TARGETS = {
     what: 'p50 of the worst filter and depth in the largest workspace, against one of 10,000 assets',
     bound: { atMost: 1.3 },
   },
+  'filter-random': {
+    benchmark: 'filters',
+    what: 'p50 over HTTP of random pages, worst filter, largest workspace against one of 10,000 assets',
+    bound: { atMost: 1.3 },
+  },
   'filter-depth': {
     benchmark: 'filters',
     what: 'p50 of the worst filter at the last full page, against its first',

@@ -13,8 +13,8 @@ import { formatNumber, median, milliseconds } from '../statistics';
 import { takeTurns } from '../turns';
 import { DEPTHS, type Depth, type Place, placeOf, positionsOf } from './depths';
 import { everyFilter } from './every-filter';
-import { timeRandomPages } from './random-pages';
-import { type BySize, ratioByDepth, ratioBySize, worstOf } from './ratios';
+import { RandomPages } from './random-pages';
+import { type BySize, ratioAtRandom, ratioByDepth, ratioBySize, worstOf } from './ratios';
 
 const PAGE = 25;
 const REPEATS = 40;
@@ -36,8 +36,14 @@ export async function benchmarkFilters(setting: Setting): Promise<Findings> {
   const places = new Map<DemoSize, Place>();
   for (const size of sizes.workspaces) places.set(size, await placeOf(database, await database.workspace(size)));
   const repository = assetRepositoryOn(new Database(database.api));
+  const randomPages = await RandomPages.open(setting, database, places);
   const measurements: Measurement[] = [];
-  const all = { bySize: [] as (number | null)[], byDepth: [] as number[], buffers: [] as number[] };
+  const all = {
+    bySize: [] as (number | null)[],
+    atRandom: [] as (number | null)[],
+    byDepth: [] as number[],
+    buffers: [] as number[],
+  };
   for (const filter of ASSET_FILTERS) {
     const cases = await casesOf(repository, places, filter);
     const times = await measure(repository, filter, cases, sizes.rounds);
@@ -50,16 +56,22 @@ export async function benchmarkFilters(setting: Setting): Promise<Findings> {
       measurements.push({ subject, variant, figure: 'p50', unit: 'ms', values: times[name] ?? [] });
       measurements.push({ subject, variant, figure: 'buffers', unit: '', values: [buffers] });
     }
-    for (const [size, values] of Object.entries(await measureRandomPages(repository, filter, places, sizes.rounds))) {
+    const random = await randomPages.time(filter, PAGE, sizes.rounds);
+    for (const [size, values] of Object.entries(random)) {
       const variant = `${describeSize(size as DemoSize)}, random pages`;
       measurements.push({ subject, variant, figure: 'p50', unit: 'ms', values });
     }
     const pages = pagesOf(times, cases, sizes.workspaces);
     const [bySize, byDepth] = [ratioBySize(pages), ratioByDepth(pages)];
+    const atRandom = ratioAtRandom(sizes.workspaces.map((size) => random[size]));
     all.bySize.push(bySize);
     all.byDepth.push(byDepth);
-    say(`  ${subject}: by size ${formatNumber(bySize ?? Number.NaN)}, by depth ${formatNumber(byDepth)}`);
+    all.atRandom.push(atRandom);
+    const ratios = { 'by size': bySize, 'by depth': byDepth, 'at random': atRandom };
+    const said = Object.entries(ratios).map(([name, ratio]) => `${name} ${formatNumber(ratio ?? Number.NaN)}`);
+    say(`  ${subject}: ${said.join(', ')}`);
   }
+  await randomPages.close();
   const largest = places.get(sizes.workspaces.at(-1) as DemoSize) as Place;
   const buffers = await worstBuffers(setting, repository, database, largest);
   measurements.push({ subject: 'every filter', variant: 'worst page', figure: 'buffers', unit: '', values: [buffers] });
@@ -68,6 +80,7 @@ export async function benchmarkFilters(setting: Setting): Promise<Findings> {
     measurements,
     measured: {
       'filter-size': worstOf(all.bySize),
+      'filter-random': worstOf(all.atRandom),
       'filter-depth': worstOf(all.byDepth),
       'filter-buffers': worstOf([...all.buffers, buffers]),
       'total-count': total,
@@ -123,26 +136,6 @@ function measure(
     // What else the machine did meanwhile only ever makes a turn slower; how fast it is changes from round to round.
     (turns) => Math.min(...turns),
   );
-}
-
-/** A median for each round, of the sizes that have enough full pages. */
-async function measureRandomPages(
-  repository: AssetRepositoryTypeorm,
-  filter: AssetFilter,
-  places: ReadonlyMap<DemoSize, Place>,
-  rounds: number,
-): Promise<Record<string, number[]>> {
-  const times = await takeTurns(
-    [...places.keys()],
-    { rounds, turns: 1 },
-    async (size) => {
-      const place = places.get(size) as Place;
-      const elapsed = await timeRandomPages(repository, place, filter, { drawn: 2 * REPEATS, size: PAGE });
-      return elapsed.length < REPEATS ? Number.NaN : median(elapsed);
-    },
-    median,
-  );
-  return Object.fromEntries(Object.entries(times).filter(([, values]) => values.every(Number.isFinite)));
 }
 
 function pagesOf(

@@ -1,26 +1,98 @@
+import { SystemClock, loadSettings } from '#libs/platform';
 import type { AssetFilter } from '../../../libs/inventory/src/domain/asset-filter';
-import type { AssetRepositoryTypeorm } from '../../../libs/inventory/src/typeorm/asset-repository.typeorm';
-import { milliseconds } from '../statistics';
+import type { DemoSize } from '../../../libs/inventory/src/domain/demo-inventory';
+import { CursorKeys } from '../../../libs/platform/src/pagination/cursor-keys';
+import { Cursors } from '../../../libs/platform/src/pagination/cursors';
+import type { BenchmarkDatabase } from '../benchmark-database';
+import { KeepAliveConnection } from '../keep-alive-connection';
+import { cannonade } from '../load';
+import type { MeasuredProcess } from '../measured-process';
+import { accessTo, apiEnvironment, arrangementAt, startApi } from '../servers';
+import type { Setting } from '../setting';
+import { median } from '../statistics';
+import { takeTurns } from '../turns';
 import type { Place } from './depths';
 
+const ASSETS = '/v1/inventory/assets';
+/** Positions of a turn. Of so many at least a full page must follow, or too few assets match for pages to be compared. */
+const DRAWN = 80;
+const FEWEST = DRAWN / 2;
+
+interface Client extends Place {
+  readonly authorization: string;
+}
+
 /**
- * Milliseconds of each full page among those after positions drawn by lot, a new one each time: in a large workspace
- * hardly any was read before. Fewer than were drawn where few assets match, for whose pages many positions are too late.
+ * Pages as clients read them, over HTTP, each after a position drawn by lot: in a large workspace hardly any was read
+ * before. The cursors are made here with the API's key, as to be given them one would have to read all pages in between.
  */
-export async function timeRandomPages(
-  repository: AssetRepositoryTypeorm,
-  { workspace, least, most }: Place,
-  filter: AssetFilter,
-  { drawn, size }: { readonly drawn: number; readonly size: number },
-): Promise<number[]> {
-  const elapsed: number[] = [];
-  for (let count = 0; count < drawn; count += 1) {
-    const after = String(least + BigInt(Math.floor(Math.random() * Number(most - least))));
-    let items = 0;
-    const time = await milliseconds(async () => {
-      items = (await repository.list(workspace, filter, { size, after })).items.length;
-    });
-    if (items === size) elapsed.push(time);
+export class RandomPages {
+  private constructor(
+    private readonly api: MeasuredProcess,
+    private readonly connection: KeepAliveConnection,
+    private readonly cursors: Cursors,
+    private readonly clients: ReadonlyMap<DemoSize, Client>,
+  ) {}
+
+  static async open(
+    { cluster, sizes }: Setting,
+    database: BenchmarkDatabase,
+    places: ReadonlyMap<DemoSize, Place>,
+  ): Promise<RandomPages> {
+    const api = await startApi(cluster, database.databaseUrl);
+    const arrange = arrangementAt(cluster, database, api.port);
+    const clients = new Map<DemoSize, Client>();
+    for (const [size, place] of places) {
+      const { authorization } = await accessTo(api.port, arrange, place.workspace);
+      clients.set(size, { ...place, authorization });
+      const request = { method: 'GET', path: ASSETS, headers: { authorization } } as const;
+      await cannonade(api.port, [request], {
+        length: { requests: sizes.warmUpRequests / places.size },
+        connections: 8,
+      });
+    }
+    const { cursorKeysFile } = loadSettings(apiEnvironment(cluster, database.databaseUrl));
+    const cursors = new Cursors(await CursorKeys.open(cursorKeysFile, new SystemClock()));
+    return new RandomPages(api, await KeepAliveConnection.open(api.port), cursors, clients);
   }
-  return elapsed;
+
+  /** p50 of a full page in milliseconds for each round, by the sizes of which there are enough. */
+  async time(filter: AssetFilter, pageSize: number, rounds: number): Promise<Partial<Record<DemoSize, number[]>>> {
+    const times = await takeTurns(
+      [...this.clients.keys()],
+      { rounds, turns: 1 },
+      async (size) => {
+        const elapsed: number[] = [];
+        for (let count = 0; count < DRAWN; count += 1) {
+          const page = await this.read(this.clients.get(size) as Client, filter, pageSize);
+          if (page.items === pageSize) elapsed.push(page.elapsed);
+        }
+        return elapsed.length < FEWEST ? Number.NaN : median(elapsed);
+      },
+      median,
+    );
+    return Object.fromEntries(Object.entries(times).filter(([, values]) => values.every(Number.isFinite)));
+  }
+
+  async close(): Promise<void> {
+    this.connection.close();
+    await this.api.stop();
+  }
+
+  private async read(
+    { workspace, least, most, authorization }: Client,
+    filter: AssetFilter,
+    pageSize: number,
+  ): Promise<{ readonly items: number; readonly elapsed: number }> {
+    const after = String(least + BigInt(Math.floor(Math.random() * Number(most - least))));
+    const filters = Object.fromEntries(Object.entries(filter).map(([name, value]) => [name, String(value)]));
+    const pageCursor = this.cursors.issue(workspace, 'assets', { after, filters });
+    const query = new URLSearchParams({ ...filters, pageSize: String(pageSize), pageCursor });
+    const path = `${ASSETS}?${query.toString()}`;
+    const since = performance.now();
+    const { status, body } = await this.connection.send('GET', path, { Authorization: authorization }, '');
+    const elapsed = performance.now() - since;
+    if (status !== 200) throw new Error(`A page got ${status}: ${body}`);
+    return { items: (JSON.parse(body) as { results: unknown[] }).results.length, elapsed };
+  }
 }

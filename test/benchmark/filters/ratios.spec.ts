@@ -1,4 +1,4 @@
-import { type Timed, ratioByDepth, ratioBySize, worstOf } from './ratios';
+import { type Timed, ratioAtRandom, ratioByDepth, ratioBySize, worstOf } from './ratios';
 
 const page = (items: number, ...times: number[]): Timed => ({ items, times });
 const pages = (first: Timed, middle = first, last = first) => ({ first, middle, last });
@@ -25,6 +25,22 @@ describe('A filter', () => {
   it('is as deep as its last page in the largest workspace is slower than its first', () => {
     const large = pages(page(25, 2, 4), page(25, 9, 9), page(25, 3, 6));
     expect(ratioByDepth([pages(page(25, 1)), large])).toBe(1.5);
+  });
+});
+
+describe('Pages at random', () => {
+  it('are those of the largest workspace against those of the smallest, round by round', () => {
+    expect(
+      ratioAtRandom([
+        [1, 10, 2],
+        [9, 9, 9],
+        [1, 30, 4],
+      ]),
+    ).toBe(2);
+  });
+
+  it.each([[[]], [[[1]]], [[[1], undefined]], [[undefined, [1]]]])('show nothing where one is missing: %j', (times) => {
+    expect(ratioAtRandom(times)).toBeNull();
   });
 });
 

@@ -34,6 +34,12 @@ export function ratioByDepth(pages: BySize): number {
   return largest ? ratio(largest.last, largest.first) : Number.NaN;
 }
 
+/** Pages at random of the largest workspace against those of the smallest. Null where one has too few to be timed. */
+export function ratioAtRandom(times: readonly (readonly number[] | undefined)[]): number | null {
+  const [smallest, largest] = [times[0], times.at(-1)];
+  return times.length > 1 && smallest && largest ? medianRatio(largest, smallest) : null;
+}
+
 /** The most of what could be compared; not a number where nothing could, or where a measurement is missing. */
 export function worstOf(ratios: readonly (number | null)[]): number {
   const compared = ratios.filter((ratio) => ratio !== null);

@@ -3,7 +3,7 @@ import type { BenchmarkDatabase } from '../benchmark-database';
 import type { Cluster } from '../cluster';
 import type { MeasuredProcess } from '../measured-process';
 import { accessTo, arrangementAt, startApi } from '../servers';
-import { KeepAliveConnection } from './keep-alive-connection';
+import { KeepAliveConnection } from '../keep-alive-connection';
 
 /** The real application, serving HTTP in a process of its own, and one client with one connection that stays open. */
 export class ServedApi {
