@@ -62,12 +62,12 @@ describe('Bearer tokens', () => {
     });
   });
 
-  it.each(['Bearer', 'Bearer a b', 'Bearer ???', 'Bearer a.b.c', 'Bearer e30.e30.e30'])(
-    'answers token_invalid to %s',
-    async (authorization) => {
-      expect(await refusal(authorization)).toEqual(invalid);
-    },
-  );
+  it.each([
+    ...['Bearer', 'Bearer a b', 'Bearer ???', 'Bearer a.b.c', 'Bearer e30.e30.e30'],
+    `Bearer ${Buffer.from('{"typ":"JWT"}').toString('base64url')}.AAAA.AAAA`,
+  ])('answers token_invalid to %s', async (authorization) => {
+    expect(await refusal(authorization)).toEqual(invalid);
+  });
 
   describe('a token that was not issued by this service for this API is token_invalid:', () => {
     const forged = (header: object, claims: object, key: KeyObject | string | null = signingKey) =>
