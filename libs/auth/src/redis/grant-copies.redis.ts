@@ -33,8 +33,8 @@ type CheckReply = readonly [kind: string, sinceWrite?: string, text?: string, ch
 /**
  * Copies in Redis: the grant and the client's buckets are one hash, so that one script, one round trip, answers for both.
  *
- * A copy is written only under the reservation that its reader made before it asked Postgres, and every change takes
- * reservations away with the copy. So what was read before a change is never kept after it, whatever a reader or Redis
+ * A copy is written only under the reservation that stood when its reader went to ask Postgres, and every change takes
+ * the reservation away with the copy. So what was read before a change is never kept after it, whatever a reader or Redis
  * did in between; and where Redis cannot be told of a change, the change waits until every copy has run out.
  */
 export class GrantCopiesRedis extends GrantCopies {
@@ -51,7 +51,6 @@ export class GrantCopiesRedis extends GrantCopies {
   }
 
   async check(clientId: string, generation: bigint, rateClass: RateClass): Promise<CopiedGrant> {
-    const reservation = randomUUID();
     const general = this.settings.rateLimits[rateClass];
     const args = [
       '',
@@ -61,7 +60,7 @@ export class GrantCopiesRedis extends GrantCopies {
       bucketField(rateClass),
       intervalOf(general),
       general.burst,
-      reservation,
+      randomUUID(),
       this.writes?.areNoted ? 1 : 0,
     ];
     const reply = (await this.redis.attempt(
@@ -72,7 +71,7 @@ export class GrantCopiesRedis extends GrantCopies {
     const freshness = this.writes?.freshness(clientId, sinceWrite) ?? NEWEST;
     if (kind === 'superseded') return { kind };
     if (kind === 'away') return { kind, freshness };
-    if (kind === 'missing') return { kind, reservation: `${reservation} ${text}`, freshness };
+    if (kind === 'missing') return { kind, reservation: text, freshness };
     const grant = toGrant(text);
     return {
       kind: 'current',

@@ -8,9 +8,10 @@ import { CHARGE_LUA, NOW_LUA, RedisScript, SINCE_WRITE_LUA } from '#libs/platfor
 
 /**
  * ARGV: the time or nothing, the lease in microseconds, the token's generation, the class and its field, microseconds
- * between tokens, tokens of a full bucket, a new reservation, 1 where the time since the last write is wanted.
+ * between tokens, tokens of a full bucket, a reservation in case there is none, 1 where the time since the last write is
+ * wanted.
  * Gives `superseded`; `current` with the time since the last write, the grant and perhaps the charge; or `missing` with
- * that time and the time of the reservation.
+ * that time, and the reservation that stands with the time now.
  */
 export const CHECK_GRANT = new RedisScript(`
   ${NOW_LUA}
@@ -33,9 +34,14 @@ export const CHECK_GRANT = new RedisScript(`
       return {'current', since, copy[1], charge(ARGV[5], now, interval, burst)}
     end
   end
-  redis.call('HSET', KEYS[1], 'reservation', ARGV[8])
+  -- All who miss it share one that stands: were each to make its own, of many at once none could keep what it read.
+  local reservation = redis.call('HGET', KEYS[1], 'reservation')
+  if not reservation then
+    reservation = ARGV[8]
+    redis.call('HSET', KEYS[1], 'reservation', reservation)
+  end
   if redis.call('PTTL', KEYS[1]) < 10000 then redis.call('PEXPIRE', KEYS[1], 10000) end
-  return {'missing', since, string.format('%.0f', now)}`);
+  return {'missing', since, reservation .. ' ' .. string.format('%.0f', now)}`);
 
 /**
  * ARGV: the time or nothing, the reservation, the moment until which the copy holds, grant, generation, disabled (1 or 0),

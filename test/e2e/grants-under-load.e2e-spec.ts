@@ -1,0 +1,52 @@
+import { type DatabaseBehindProxy, openDatabaseBehindProxy } from '../support/database-behind-proxy';
+import { RoundTripCounter } from '../support/round-trips';
+import { type TestApp, startAppOn } from '../support/start-app';
+
+const CLIENTS = 32;
+const REQUESTS = 40;
+
+/** The copy of a grant is made by whoever misses it. With a slow Postgres everybody does at once. */
+describe('A grant that many requests ask for at once, of a Postgres that takes its time', () => {
+  let setting: DatabaseBehindProxy;
+  let counter: RoundTripCounter;
+  let app: TestApp;
+  let form: Record<string, string>;
+  let superseded: string;
+  let valid: string;
+  beforeAll(async () => {
+    setting = await openDatabaseBehindProxy();
+    counter = await RoundTripCounter.before(setting.database.databaseUrl);
+    const database = { ...setting.database, databaseUrl: counter.url };
+    app = await startAppOn(database, { REDIS_URL: process.env['TEST_REDIS_URL'] as string });
+    const { clientId, clientSecret } = await app.arrange.anApplication(await app.arrange.aWorkspace());
+    form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+    valid = await newToken();
+    setting.proxy.slowDown(5);
+  });
+  afterAll(async () => {
+    await app.stop();
+    await counter.close();
+    await setting.close();
+  });
+
+  // After it there is no copy.
+  beforeEach(async () => ([superseded, valid] = [valid, await newToken()]));
+
+  const newToken = async (): Promise<string> => (await app.client().requestToken(form)).body['access_token'] as string;
+
+  it.each([
+    ['a valid token', 200, () => valid],
+    ['a superseded one, which no bucket is charged for', 401, () => superseded],
+  ])('is looked up a few times a lease, and not for every request: %s', async (_, status, token) => {
+    const statuses: number[] = [];
+    const one = async (): Promise<void> => {
+      const client = app.client(token());
+      for (let count = 0; count < REQUESTS; count += 1) {
+        statuses.push((await client.get('/v1/inventory/categories')).status);
+      }
+    };
+    const { roundTrips } = await counter.during(() => Promise.all(Array.from({ length: CLIENTS }, one)));
+    expect(new Set(statuses)).toEqual(new Set([status]));
+    expect(roundTrips).toBeLessThan(statuses.length / 4);
+  });
+});
