@@ -152,6 +152,23 @@ describe('What an application may do, on three replicas that keep copies of it',
     await redis.quit();
   });
 
+  it.each(['no json', 'null', '{"id":"x"}', 'without its scopes'])(
+    'a copy that nobody can read is done without: %s',
+    async (damaged) => {
+      const { clientId, issue } = await anApplication();
+      const token = await issue();
+      expect(await everywhere(token)).toEqual(all(200));
+      const redis = new Redis(process.env['TEST_REDIS_URL'] as string);
+      const { grant = '{}' } = await redis.hgetall(clientKey(clientId));
+      const { scopes, ...others } = JSON.parse(grant) as Record<string, unknown>;
+      expect(scopes).toEqual(expect.any(Array));
+      const copy = damaged === 'without its scopes' ? JSON.stringify(others) : damaged;
+      await redis.hset(clientKey(clientId), { grant: copy });
+      expect(await everywhere(token)).toEqual(all(200));
+      await redis.quit();
+    },
+  );
+
   it.each(['refuse', 'blackhole'] as const)(
     'answers stay right and none fails while Redis is away (%s), and a change is told only when it is in force',
     async (mode) => {

@@ -73,6 +73,8 @@ export class GrantCopiesRedis extends GrantCopies {
     if (kind === 'away') return { kind, freshness };
     if (kind === 'missing') return { kind, reservation: text, freshness };
     const grant = toGrant(text);
+    // Somebody else wrote it, or another version of this program: Postgres knows.
+    if (!grant) return { kind: 'away', freshness };
     return {
       kind: 'current',
       freshness,
@@ -104,7 +106,8 @@ export class GrantCopiesRedis extends GrantCopies {
   }
 
   private checkedLate(clientId: string, rateClass: RateClass, [, , text = '', charge]: CheckReply): void {
-    if (charge) this.buckets.chargedLate(clientId, rateClass, this.limitOf(toGrant(text), rateClass), charge);
+    const grant = toGrant(text);
+    if (charge && grant) this.buckets.chargedLate(clientId, rateClass, this.limitOf(grant, rateClass), charge);
   }
 
   private limitOf(grant: Grant, rateClass: RateClass): RateLimit {
@@ -125,17 +128,23 @@ function fromGrant(grant: Grant): string {
   return JSON.stringify(text);
 }
 
-function toGrant(text: string): Grant {
-  const { id, workspace, clientId, scopes, limits, disabled, generation } = JSON.parse(text) as GrantText;
-  return {
-    id: applicationId(id),
-    workspaceId: workspaceId(workspace),
-    clientId,
-    scopes,
-    limits,
-    disabled,
-    generation: BigInt(generation),
-  };
+/** Null for what is none. */
+function toGrant(text: string): Grant | null {
+  try {
+    const { id, workspace, clientId, scopes, limits, disabled, generation } = JSON.parse(text) as GrantText;
+    if (!Array.isArray(scopes) || !limits) return null;
+    return {
+      id: applicationId(id),
+      workspaceId: workspaceId(workspace),
+      clientId,
+      scopes,
+      limits,
+      disabled,
+      generation: BigInt(generation),
+    };
+  } catch {
+    return null;
+  }
 }
 
 /** As the script reads them; nothing where the application has none. */
