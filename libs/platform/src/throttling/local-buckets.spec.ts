@@ -102,6 +102,15 @@ describe('The buckets of a process', () => {
     expect(keys).toEqual(['a2', 'f1', 'e1', 'd1', 'c1', 'b1']);
   });
 
+  it('are told of also where one before was not heard, of another node of Redis, and that one again next time', async () => {
+    for (const key of ['a', 'b', 'c']) buckets.charge(key, LIMIT);
+    const heard: string[] = [];
+    await buckets.tellSpent(async (key) => key !== 'b' && heard.push(key) > 0);
+    expect(heard).toEqual(['c', 'a']);
+    await buckets.tellSpent(async (key) => heard.push(key) > 0);
+    expect(heard).toEqual(['c', 'a', 'b']);
+  });
+
   it('are told of all together, however many are remembered', async () => {
     const keys = [...'abcdefghij'];
     for (const key of keys) buckets.charge(key, LIMIT);

@@ -75,7 +75,7 @@ export class LocalBuckets {
 
   /**
    * Tells what was spent of each bucket and has not come back, as time of the whole limit in microseconds, the latest
-   * first. What was told is not told again; ends when `tell` says that it was not heard.
+   * first. What was told is not told again, unless `tell` says that it was not heard.
    */
   async tellSpent(tell: (key: string, microseconds: number, limit: RateLimit) => Promise<boolean>): Promise<void> {
     for (const key of new Set([...this.older.keys(), ...this.recent.keys()].reverse())) {
@@ -86,8 +86,7 @@ export class LocalBuckets {
       const spent = Math.floor((fullAt - Math.max(knownTo, this.microseconds())) * worth);
       if (spent <= 0) continue;
       this.know(key, knownTo, fullAt);
-      if (await tell(key, spent, limit)) continue;
-      return this.know(key, fullAt, knownTo);
+      if (!(await tell(key, spent, limit))) this.know(key, fullAt, knownTo);
     }
   }
 

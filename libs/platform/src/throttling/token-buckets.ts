@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
 import type { Charge, RateLimit } from '#libs/kernel';
@@ -83,7 +84,10 @@ export class TokenBuckets implements ThrottlerStorage {
       const end = key.lastIndexOf(' ');
       const args = ['', bucketField(key.slice(end + 1)), microseconds, intervalOf(limit), limit.burst];
       const told = await this.redis.attempt((redis) => SPEND.run(redis, [clientKey(key.slice(0, end))], args));
-      return told !== undefined;
+      if (told !== undefined) return true;
+      // The next one may be of another node, that is back. Of one that is away it is known at once, thousands of times.
+      await setImmediate();
+      return false;
     });
   }
 
