@@ -43,6 +43,15 @@ describe('The API process', () => {
     return socket;
   };
 
+  it.each([
+    ['1', 'info', 'REDIS_URL is not set: run no more than one replica'],
+    ['2', 'warn', 'REDIS_URL is not set, and without it there must not be several replicas'],
+  ])('says at its start what it is without Redis, with REPLICAS=%s', async (REPLICAS, level, message) => {
+    const api = new ApiProcess({ ...environment, REPLICAS });
+    await api.serving();
+    expect(api.output).toMatch(new RegExp(`"level":"${level}".*"message":"${message}"`));
+  });
+
   describe('management port', () => {
     it('answers liveness, readiness and the public keys, and nothing of the public surface', async () => {
       const api = new ApiProcess(environment);

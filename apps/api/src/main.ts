@@ -32,7 +32,11 @@ async function main(): Promise<void> {
   const app = await createApp(settings, { log, isStopping: () => stopping });
   const dataSource = app.get(DataSource);
   const redis = app.get(RedisServer);
-  if (!redis.isConfigured) log.info('REDIS_URL is not set: run no more than one replica');
+  if (!redis.isConfigured) {
+    const { replicas } = settings;
+    if (replicas > 1) log.warn({ replicas }, 'REDIS_URL is not set, and without it there must not be several replicas');
+    else log.info('REDIS_URL is not set: run no more than one replica');
+  }
   await assertRuntimeRole(dataSource, settings.production, (warning) => log.warn(warning));
   const missing = await missingSessionSettings(dataSource);
   if (missing.length > 0) log.warn({ missing }, 'settings do not reach Postgres: see docs/scaling.md, PgBouncer');
