@@ -300,10 +300,14 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       expect([answer.status, faultsOf(answer)]).toEqual([400, [' required']]);
     });
 
-    it('refuses a request without a body, whose type nobody named', async () => {
-      const answer = await client.send('PATCH', path(owner), { headers: { 'Idempotency-Key': randomUUID() } });
-      expect([answer.status, faultsOf(answer)]).toEqual([400, [' required']]);
-    });
+    it.each<Record<string, string>>([{}, { 'Content-Type': 'text/plain' }])(
+      'refuses a request without a body, with %j',
+      async (type) => {
+        const headers = { 'Idempotency-Key': randomUUID(), ...type };
+        const answer = await client.send('PATCH', path(owner), { headers });
+        expect([answer.status, faultsOf(answer)]).toEqual([400, [' required']]);
+      },
+    );
 
     it('answers a body of nothing but faults shortly', async () => {
       const members = Array.from({ length: 20_000 }, (_, index) => `"m${index}":1`).join(',');

@@ -54,9 +54,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
 }
 
 async function readJsonBody(request: Request, response: Response): Promise<JsonBody> {
-  const { 'content-type': type, 'content-length': length, 'transfer-encoding': encoding } = request.headers;
-  // Without a word on its type an empty body is empty rather than of a wrong type.
-  if (type === undefined && encoding === undefined && (length ?? '0') === '0') parseJson(new Uint8Array());
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
+  // What is not there is missing, rather than of a wrong type.
+  if (encoding === undefined && length === '0') parseJson(new Uint8Array());
   const { mediaType, bytes } = await readBody(request, response, JSON_MEDIA_TYPES);
   return { mediaType, value: parseJson(bytes) };
 }
