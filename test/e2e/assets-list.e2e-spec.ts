@@ -377,6 +377,19 @@ describe('GET /v1/inventory/assets', () => {
       },
     );
 
+    it('overlooks no parameter behind however many empty ones', async () => {
+      const empty = '&'.repeat(1_000);
+      const answer = await client.get(`${PATH}?${empty}pageSize=abc&foo=1`);
+      expect(answer.body['errors']).toMatchObject([
+        { parameter: 'foo', code: 'unknown' },
+        { parameter: 'pageSize', code: 'format' },
+      ]);
+      const here = await app.arrange.aWorkspace();
+      await app.arrange.anAsset(here, { type: 'CUSTOM' });
+      const filtered = await (await app.arrange.aClient(here)).get(`${PATH}?${empty}categoryKey=CLOUD`);
+      expect(filtered.body).toMatchObject({ results: [], pageInfo: { totalCount: 0 } });
+    });
+
     it('names every parameter that is at fault, not just the first', async () => {
       const { body } = await client.get(`${PATH}?pageSize=0&hasOwner=maybe&what=ever`);
       const named = (body['errors'] as { parameter: string }[]).map(({ parameter }) => parameter);

@@ -164,10 +164,12 @@ describe('POST /oauth/token', () => {
       expectProblem(answer, 400, 'invalid_request');
     });
 
-    it('refuses credentials in the query string', async () => {
-      const answer = await app.client().send('POST', `/oauth/token?client_secret=${application.clientSecret}`, {
-        body: new URLSearchParams(credentials),
-      });
+    it.each([
+      ['credentials in the query string', ''],
+      ['credentials far back in the query string', '&'.repeat(1_000)],
+    ])('refuses %s', async (_, before) => {
+      const target = `/oauth/token?${before}client_secret=${application.clientSecret}`;
+      const answer = await app.client().send('POST', target, { body: new URLSearchParams(credentials) });
       expectProblem(answer, 400, 'invalid_request');
     });
   });
