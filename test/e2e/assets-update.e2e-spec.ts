@@ -227,6 +227,15 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       expect(await read(id)).toMatchObject({ description: 'changed meanwhile' });
     });
 
+    it('412: heeds an If-Match behind however many other headers', async () => {
+      const id = await anAsset();
+      const others = { a: Array<string>(1_000).fill('') };
+      expect(await rawPatch(path(id), { ...others, 'If-Match': '"99999"' })).toEqual({ status: 412 });
+      expect(await rawPatch(path(id), { ...others, 'If-Match': '*', 'Content-Encoding': 'gzip' })).toEqual({
+        status: 415,
+      });
+    });
+
     it('400: refuses an If-Match that is not one', async () => {
       const id = await anAsset();
       for (const ifMatch of ['7', '"7', '"7" "8"', ',']) {

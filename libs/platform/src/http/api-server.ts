@@ -49,6 +49,8 @@ export class ApiServerAdapter extends ExpressAdapter {
       requestTimeout: 30_000,
       connectionsCheckingInterval: 5_000,
     });
+    // Their size has a limit, their number none: Node would leave out those after the thousandth, safeguards or not.
+    server.maxHeadersCount = 0;
     server.on('request', (request, response) => this.expectAnswer(request.socket, response));
     server.on('request', (request: Request, response: Response) =>
       this.first(request, response, () => void route(request, response)),
