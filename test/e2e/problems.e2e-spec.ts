@@ -187,6 +187,17 @@ describe('Problems', () => {
     });
   });
 
+  it.each([
+    ['http://user:geheim@api.example.test/v1/nope?x=1', '/v1/nope'],
+    ['HTTPS://user:geheim@api.example.test?x=1', '/'],
+    ['ftp://user:geheim@api.example.test/v1/nope', '/v1/nope'],
+  ])('name the path alone of the target %s', async (target, path) => {
+    const said = await raw(`GET ${target} HTTP/1.1\r\nHost: api.example.test\r\nConnection: close\r\n\r\n`);
+    expect(said).toMatch(/^HTTP\/1.1 404 /);
+    expect(JSON.parse(said.slice(said.indexOf('{')))).toMatchObject({ code: 'not_found', instance: path });
+    expect(said + JSON.stringify(app.logLines)).not.toContain('geheim');
+  });
+
   describe('pages', () => {
     it.each(ERROR_CODES.map((code) => [code]))('%s answers at the address that its problem names', async (code) => {
       const program = await app.client().get(`/problems/${code}`);

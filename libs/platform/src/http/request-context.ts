@@ -28,7 +28,7 @@ export interface WriteRequest {
 export interface RequestContext {
   readonly requestId: string;
   readonly startedAt: bigint;
-  /** Path as it was sent, without the query. */
+  /** Path as it was sent, without the query, nor what stands before it in the absolute form of a target. */
   readonly instance: string;
   caller: Caller | null;
   /** What the request was charged, where that was done together with the look at its caller. */
@@ -57,16 +57,23 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 /** It goes into answers, logs, traces and the audit: what looks like a secret in the wrong place is not taken over. */
 const isAccepted = (sent: string): boolean => REQUEST_ID.test(sent) && redacted(sent) === sent;
 
+/** Scheme and authority of a target in the absolute form (RFC 9112, 3.2.2): credentials may stand there. */
+const BEFORE_PATH = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
+
+function pathOf(target: string): string {
+  const local = target.replace(BEFORE_PATH, '');
+  const query = local.indexOf('?');
+  return (query === -1 ? local : local.slice(0, query)) || '/';
+}
+
 /** First step of every request: gives it its id, which every answer carries as `X-Request-Id`. */
 export function openContext(request: IncomingMessage, response: ServerResponse): RequestContext {
   const sent = request.headers['x-request-id'];
   const requestId = typeof sent === 'string' && isAccepted(sent) ? sent : randomUUID();
-  const url = request.url ?? '/';
-  const query = url.indexOf('?');
   const context: RequestContext = {
     requestId,
     startedAt: process.hrtime.bigint(),
-    instance: query === -1 ? url : url.slice(0, query),
+    instance: pathOf(request.url ?? '/'),
     caller: null,
     charge: null,
     write: null,
