@@ -217,6 +217,9 @@ describe('The failures of a source', () => {
       expect(outcomes.at(-1)).toBe(429);
       expect(await guess(app, '2001:db8:ffff:ffff::1', `ci_${randomUUID()}`)).toBe(401);
       expect(await guess(app, `${network}::1, 10.1.2.3`, `ci_${randomUUID()}`)).toBe(429);
+      // Proxies that say ports are trusted by their addresses: behind one of them clients are still told apart.
+      expect(await guess(app, `[${network}::1]:4711, 10.1.2.3:5555`, `ci_${randomUUID()}`)).toBe(429);
+      expect(await guess(app, '203.0.113.9:4711, 10.1.2.3:5555', `ci_${randomUUID()}`)).toBe(401);
       // Where no proxy is trusted the header is nobody's word.
       expect(await guess(plain, `${network}::1`, `ci_${randomUUID()}`)).toBe(401);
     } finally {

@@ -1,7 +1,15 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { makeMissingKeys } from '#libs/auth';
-import { ApiServerAdapter, ProcessLogger, type Settings, assertKeysReadable, createLog } from '#libs/platform';
+import {
+  ApiServerAdapter,
+  ProcessLogger,
+  type Settings,
+  assertKeysReadable,
+  createLog,
+  trustProxies,
+} from '#libs/platform';
+import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { serveApiDocument } from './api-document';
 import { AppModule } from './app.module';
@@ -23,7 +31,7 @@ export async function createApp(settings: Settings, options: AppOptions = {}): P
     new ApiServerAdapter(settings.baseUrl),
     { bodyParser: false, logger: new ProcessLogger(log), abortOnError: false },
   );
-  app.set('trust proxy', [...settings.trustedProxies]);
+  trustProxies(app.getHttpAdapter().getInstance() as Express, settings.trustedProxies);
   applyFirstSteps(app, log, options.isStopping ?? (() => false));
   serveApiDocument(app, settings);
   await app.init();

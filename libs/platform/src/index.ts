@@ -89,4 +89,4 @@ export { intervalOf, rateClassOf } from './throttling/rate-limit';
 export { setRateLimitHeaders } from './throttling/rate-limit-headers';
 export { RateLimitGuard } from './throttling/rate-limit.guard';
 export { type ChargeReply, TokenBuckets, bucketField, clientKey } from './throttling/token-buckets';
-export { sourceOf } from './http/source-address';
+export { sourceOf, trustProxies } from './http/source-address';
