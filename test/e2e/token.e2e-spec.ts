@@ -43,6 +43,8 @@ describe('POST /oauth/token', () => {
         'error_description',
       ]),
     );
+    // RFC 6749, 5.2.
+    expect(answer.body['error_description']).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
     expect(answer.text).not.toContain(application.clientSecret);
   };
 
@@ -171,6 +173,16 @@ describe('POST /oauth/token', () => {
       const target = `/oauth/token?${before}client_secret=${application.clientSecret}`;
       const answer = await app.client().send('POST', target, { body: new URLSearchParams(credentials) });
       expectProblem(answer, 400, 'invalid_request');
+    });
+
+    it.each([
+      ['is long', 'x'.repeat(100_000), `The scope ${'x'.repeat(64)}... is unknown`],
+      ['could be none', '"\\é', 'A scope is unknown'],
+    ])('repeats no scope as it came that %s', async (_, scope, beginning) => {
+      const answer = await app.client().requestToken({ ...credentials, scope });
+      expectProblem(answer, 400, 'invalid_scope');
+      expect(answer.body['error_description']).toMatch(new RegExp(`^${beginning}`));
+      expect(answer.text.length).toBeLessThan(1_000);
     });
   });
 

@@ -1,4 +1,4 @@
-import { DomainError } from '#libs/kernel';
+import { DomainError, shown } from '#libs/kernel';
 
 /** Faults of a token request (RFC 6749, 5.2). */
 export class TokenRequestInvalid extends DomainError {
@@ -21,9 +21,13 @@ export class AudienceUnsupported extends DomainError {
   }
 }
 
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+/** Names a scope only if it could be one (RFC 6749, 3.3): what else was sent is nothing that its answer may hold (5.2). */
 export class ScopeNotGranted extends DomainError {
   constructor(scope: string) {
-    const detail = `The scope ${scope} is unknown or not granted to this application.`;
+    const named = SCOPE.test(scope) ? `The scope ${shown(scope).replace('…', '...')}` : 'A scope';
+    const detail = `${named} is unknown or not granted to this application.`;
     super('invalid_scope', detail, [{ parameter: 'scope', code: 'choice', detail }]);
   }
 }
