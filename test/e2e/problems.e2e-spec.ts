@@ -35,6 +35,13 @@ describe('Problems', () => {
     });
   });
 
+  it('have a short detail, however many and long the names are that a client makes up', async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `${index}`.padStart(68, 'x'));
+    const answer = await app.client().get(`/v1/health?${names.map((name) => `${name}=1`).join('&')}`);
+    expect([answer.status, (answer.body['errors'] as unknown[]).length]).toEqual([400, 20]);
+    expect((answer.body['detail'] as string).length).toBeLessThanOrEqual(1_000);
+  });
+
   describe('request ids', () => {
     it('take over a well-formed inbound id, in the answer and the log', async () => {
       const answer = await app.client().get('/nope', { headers: { 'X-Request-Id': 'abc-DEF_1.2' } });

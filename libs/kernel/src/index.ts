@@ -12,7 +12,7 @@ export { Clock } from './clock.port';
 export { DomainError, type InputFault } from './domain-error';
 export { ERROR_CODES, type ErrorCode } from './error-code';
 export { type Freshness, NEWEST } from './freshness';
-export { InputFaults, type Place, shown } from './input-faults';
+export { InputFaults, type Place } from './input-faults';
 export { type Admission, KeyQueue } from './key-queue';
 export { type Page, type PageRequest, toPage } from './page';
 export {
@@ -23,5 +23,6 @@ export {
   formatRateLimit,
   parseRateLimit,
 } from './rate-limit';
+export { shown } from './shown-text';
 export { isLongerThan, isStorable } from './stored-text';
 export { ValidationFailed } from './validation-failed';

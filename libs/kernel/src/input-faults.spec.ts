@@ -1,4 +1,5 @@
-import { InputFaults, shown } from './input-faults';
+import { InputFaults } from './input-faults';
+import { shown } from './shown-text';
 import type { ValidationFailed } from './validation-failed';
 
 const thrown = (faults: InputFaults): ValidationFailed => {

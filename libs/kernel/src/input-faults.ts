@@ -1,4 +1,5 @@
 import type { InputFault } from './domain-error';
+import { cut, shown } from './shown-text';
 import { ValidationFailed } from './validation-failed';
 
 /** So many faults say enough; an answer must not grow with what was sent. */
@@ -32,13 +33,4 @@ export class InputFaults {
   throwAny(): void {
     if (this.found.length > 0) throw new ValidationFailed(this.found);
   }
-}
-
-/** A name as a client sent it, cut to a length that is fit for a message. */
-export const shown = (name: string): string => cut(name, 64);
-
-/** By code points: half a surrogate pair is no text. */
-function cut(text: string, length: number): string {
-  if (text.length <= length) return text;
-  return `${[...text.slice(0, 2 * length)].slice(0, length).join('')}…`;
 }

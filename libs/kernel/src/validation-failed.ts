@@ -1,8 +1,22 @@
 import { DomainError, type InputFault } from './domain-error';
+import { cut } from './shown-text';
 
-/** The input is malformed or out of range; `faults` names each member that is. */
+/** With what tells that there is more, a thousand characters. */
+const LONGEST_DETAIL = 998;
+
+/** The input is malformed or out of range; `faults` names each member that is, `detail` as many as it has room for. */
 export class ValidationFailed extends DomainError {
   constructor(faults: readonly InputFault[]) {
-    super('validation_failed', faults.map((fault) => fault.detail).join(' ') || 'The request is malformed.', faults);
+    super('validation_failed', detailOf(faults) || 'The request is malformed.', faults);
   }
+}
+
+function detailOf(faults: readonly InputFault[]): string {
+  let told = '';
+  for (const { detail } of faults) {
+    const longer = told === '' ? detail : `${told} ${detail}`;
+    if (longer.length > LONGEST_DETAIL) return told === '' ? cut(detail, LONGEST_DETAIL) : `${told} …`;
+    told = longer;
+  }
+  return told;
 }
