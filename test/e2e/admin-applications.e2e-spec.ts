@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expectFault } from '../support/finished-command';
 import { RunningCommand } from '../support/running-command';
 import { SPECIFIED_LIMITS, type TestApp, startApp } from '../support/start-app';
 
@@ -59,6 +63,21 @@ describe('admin applications: what changes one that is there', () => {
       detail: 'A newer token was issued for this application, or its secret was rotated.',
     });
     expect((await token(overlapping['client_secret'] as string)).body['code']).toBe('invalid_client');
+  });
+
+  it('gives out no secret that is digested under too short a pepper', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+    try {
+      const SECRET_PEPPER_FILE = join(directory, 'pepper');
+      for (const pepper of ['', 'x'.repeat(15)]) {
+        writeFileSync(SECRET_PEPPER_FILE, pepper);
+        const words = ['applications', 'rotate-secret', form.client_id];
+        const refused = await new RunningCommand(PROGRAM, words, { ...environment, SECRET_PEPPER_FILE }).finished;
+        expectFault(refused, 1, /SECRET_PEPPER_FILE is shorter than 16 bytes/);
+      }
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 
   it('refuses what it cannot do: 2 for wrong usage, 1 for an unknown client', async () => {

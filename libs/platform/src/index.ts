@@ -1,6 +1,6 @@
 export { makeSecretDirectoryOnce, makeSecretFileOnce } from './config/key-files';
 export { withKeyLock } from './config/key-lock';
-export { SHORTEST_AUDIT_KEY, assertKeysReadable, unreadableKey } from './config/key-presence';
+export { SHORTEST_AUDIT_KEY, SHORTEST_PEPPER, assertKeysReadable, unreadableKey } from './config/key-presence';
 export { type KeyReading, KeyRereading, type RereadableKeys } from './config/key-rereading';
 export {
   type DatedKey,

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { crc32 } from 'node:zlib';
+import { SHORTEST_PEPPER } from '#libs/platform';
 import { ClientSecrets } from '../domain/client-secrets.port';
 
 /** Both slots of a rotation are always compared, whether or not they are in use. */
@@ -13,8 +14,11 @@ const NO_DIGEST = Buffer.alloc(32);
  */
 @Injectable()
 export class ClientSecretsSystem extends ClientSecrets {
+  /** The pepper is the pepper file byte for byte. */
   constructor(private readonly pepper: Buffer) {
     super();
+    if (pepper.length < SHORTEST_PEPPER)
+      throw new Error(`SECRET_PEPPER_FILE is shorter than ${SHORTEST_PEPPER} bytes.`);
   }
 
   newClientId(): string {

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { type Settings, SettingsInvalid } from './settings';
 
 /** In bytes; `admin keys init` makes longer ones. */
-const SHORTEST_PEPPER = 16;
+export const SHORTEST_PEPPER = 16;
 /** In bytes: shorter keys of HMAC-SHA256 are weaker than its output. */
 export const SHORTEST_AUDIT_KEY = 32;
 
