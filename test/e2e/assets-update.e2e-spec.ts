@@ -236,6 +236,15 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       });
     });
 
+    it('ignores empty elements in the list of an If-Match', async () => {
+      const id = await anAsset();
+      const etag = (await client.get(path(id))).headers.get('etag') as string;
+      const statuses = [];
+      for (const ifMatch of [',"99999"', `, ,"99999", ,${etag},,`])
+        statuses.push((await client.patch(path(id), {}, { 'If-Match': ifMatch })).status);
+      expect(statuses).toEqual([412, 200]);
+    });
+
     it('400: refuses an If-Match that is not one', async () => {
       const id = await anAsset();
       for (const ifMatch of ['7', '"7', '"7" "8"', ',']) {

@@ -16,9 +16,12 @@ describe('If-Match', () => {
     ['"a,b","7"', true],
     ['"a","b"', false],
     ['""', false],
+    [',"99999"', false],
+    [', ,"7"', true],
+    ['"6", ,"7",,', true],
   ])('%s holds for version 7: %s', (header, expected) => expect(ifMatch(request(header))(7)).toBe(expected));
 
-  it.each(['7', '"7', '7"', '"7" "8"', ',', '', '"a"b"', '*, "7"', 'w/"7"'])('%s is refused', (header) =>
+  it.each(['7', '"7', '7"', '"7" "8"', ',', ', ,', ',7', '', '"a"b"', '*, "7"', 'w/"7"'])('%s is refused', (header) =>
     expect(() => ifMatch(request(header))).toThrow('If-Match'),
   );
 

@@ -1,8 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { ValidationFailed } from '#libs/kernel';
 
-/** RFC 9110, 8.8.3. A weak tag is well-formed, and matches nothing where strong comparison is asked for. */
-const ENTITY_TAG = /^\s*((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")\s*(?:,|$)/;
+/**
+ * RFC 9110, 8.8.3, with what separates it from the next: also empty elements, which count for nothing (5.6.1). A weak tag is
+ * well-formed, and matches nothing where strong comparison is asked for.
+ */
+const ENTITY_TAG = /^\s*((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")\s*(?:,[\s,]*|$)/;
 
 /** The strong entity tag of a version. */
 export const entityTagOf = (version: number): string => `"${version}"`;
@@ -15,7 +18,7 @@ export function ifMatch(request: IncomingMessage): (version: number) => boolean 
   const header = request.headers['if-match'];
   if (header === undefined || header.trim() === '*') return () => true;
   const named = new Set<string>();
-  let rest = header;
+  let rest = header.replace(/^[\s,]+/, '');
   do {
     const [read, tag] = ENTITY_TAG.exec(rest) ?? [];
     if (read === undefined || tag === undefined)
