@@ -281,6 +281,16 @@ describe('POST /oauth/token', () => {
     expect(both.headers.get('content-type')).toBe('application/problem+json');
   });
 
+  it.each([
+    ['application/json-seq', 'application/problem+json'],
+    ['text/plain;x="application/json"', 'application/problem+json'],
+    ['application/json, application/problem+json-seq', 'application/json'],
+    ['text/plain, Application/JSON ;q=0.9', 'application/json'],
+  ])('takes only whole media types for named: “Accept: %s” gets %s', async (Accept, mediaType) => {
+    const answer = await app.client().requestToken({ ...credentials, client_secret: 'wrong' }, { Accept });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([401, mediaType]);
+  });
+
   it('leaves exactly one valid token after fifty requests at once', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => app.client().requestToken(credentials)));
     expect(answers.map(({ status }) => status)).toEqual(Array<number>(50).fill(200));

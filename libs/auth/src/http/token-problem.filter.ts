@@ -33,6 +33,7 @@ export class TokenProblemFilter implements ExceptionFilter {
 
 /** Stock OAuth clients name only `application/json`, and refuse anything else. */
 function readsProblems(request: Request): boolean {
-  const accept = (request.headers.accept ?? '').toLowerCase();
-  return accept.includes(PROBLEM_MEDIA_TYPE) || !accept.includes('application/json');
+  const ranges = (request.headers.accept ?? '').toLowerCase().split(',');
+  const named = ranges.map((range) => range.replace(/;.*/, '').trim());
+  return named.includes(PROBLEM_MEDIA_TYPE) || !named.includes('application/json');
 }
