@@ -56,6 +56,23 @@ describe('The Idempotency-Key of a write', () => {
       await refused(key(Buffer.from('a\u0085b').toString('latin1')), 'format');
     });
 
+    it('is another one where its bytes are others, also when they are not UTF-8', async () => {
+      const keys = [
+        ...[
+          [0xe9, 0x72, 0x35],
+          [0xc3, 0xa9, 0x72, 0x35],
+          [0xe9, 0x72, 0x35, 0xa0],
+        ],
+        ...[[0x65, 0xa0], [0x65]],
+      ].map((bytes) => Buffer.from(bytes).toString('latin1'));
+      const ids = await Promise.all(keys.map(() => anAsset()));
+      const statuses: number[] = [];
+      for (const [index, id] of ids.entries())
+        statuses.push((await client.patch(path(id), {}, key(keys[index]))).status);
+      expect(statuses).toEqual([200, 200, 200, 200, 200]);
+      expect(isReplay(await client.patch(path(ids[0] ?? ''), {}, key(keys[0])))).toBe(true);
+    });
+
     it('is given once', async () => {
       const token = await app.arrange.aToken(workspace);
       const id = await anAsset();

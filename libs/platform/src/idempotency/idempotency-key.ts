@@ -13,19 +13,22 @@ const CONTROL = /\p{Control}/u;
 export function idempotencyKeyHash(request: IncomingMessage): string {
   const sent = request.headersDistinct['idempotency-key'] ?? [];
   if (sent.length > 1) throw refusal('duplicated', 'must be given once.');
-  const key = decoded(sent[0] ?? '').trim();
+  const bytes = Buffer.from(sent[0] ?? '', 'latin1');
+  const text = decoded(bytes);
+  // What is not UTF-8 counts by its bytes, all of them, so that it is never taken for another key.
+  const key = text === null ? bytes.toString('latin1') : text.trim();
   if (key === '') throw refusal('required', 'is required and must not be empty.');
   if (isLongerThan(key, MAX_LENGTH)) throw refusal('length', `must have at most ${MAX_LENGTH} characters.`);
   if (CONTROL.test(key)) throw refusal('format', 'must not contain control characters.');
-  return hash('sha256', key);
+  return hash('sha256', text === null ? bytes : key);
 }
 
-/** Node reads every byte of a header as a character of its own; what is UTF-8 counts by its characters. */
-function decoded(value: string): string {
+/** Node reads every byte of a header as a character of its own; what is UTF-8 counts by its characters. Null: it is not. */
+function decoded(bytes: Buffer): string | null {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(value, 'latin1'));
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return value;
+    return null;
   }
 }
 
