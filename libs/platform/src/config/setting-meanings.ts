@@ -16,7 +16,9 @@ export const SETTING_MEANINGS: Readonly<Record<keyof typeof settingsSchema.shape
   },
   PORT: { meaning: 'public listener' },
   HOST: { meaning: 'address of the public listener', imageDefault: '0.0.0.0' },
-  MANAGEMENT_PORT: { meaning: '`/livez`, `/readyz`, `/metrics`, `/jwks.json`; 0 switches it off' },
+  MANAGEMENT_PORT: {
+    meaning: '`/livez`, `/readyz`, `/metrics`, `/jwks.json`; another port than `PORT`; 0 switches it off',
+  },
   MANAGEMENT_HOST: { meaning: 'address of the management listener' },
   BASE_URL: {
     meaning: 'how clients reach the API: issuer of tokens, address of problem types, default audience',

@@ -121,10 +121,22 @@ export function faultsBetween(given: Readonly<Record<string, string>>): string[]
   if (url !== undefined && replicas.some((replica) => ![roleOf(url), null].includes(roleOf(replica)))) {
     faults.push('DATABASE_REPLICA_URLS must connect as the role of DATABASE_URL');
   }
+  if (listenersMeet(given)) faults.push('MANAGEMENT_PORT must be another port than PORT');
   if (given['NODE_ENV'] !== 'production') return faults;
   const missing = KEY_SETTINGS.filter((name) => given[name] === undefined);
   return [
     ...faults,
     ...missing.map((name) => `${name} is required when NODE_ENV=production (admin keys init makes the keys)`),
   ];
+}
+
+const listenerSettings = settingsSchema.pick({ PORT: true, HOST: true, MANAGEMENT_PORT: true, MANAGEMENT_HOST: true });
+
+/** Whether one port was given to both listeners on addresses of which one takes in the other; port 0 is any that is free. */
+function listenersMeet(given: Readonly<Record<string, string>>): boolean {
+  const { data } = listenerSettings.safeParse(given);
+  if (data === undefined || data.PORT === 0 || data.PORT !== data.MANAGEMENT_PORT) return false;
+  const hosts = [data.HOST, data.MANAGEMENT_HOST];
+  if (data.HOST === data.MANAGEMENT_HOST || hosts.includes('::')) return true;
+  return hosts.includes('0.0.0.0') && !hosts.some((host) => isIP(host) === 6);
 }
