@@ -1,8 +1,8 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { ImportError, ImportReport } from '#libs/inventory';
+import type { ImportReport } from '#libs/inventory';
 import { CommandFailed } from '../command-faults';
+import { ErrorFile } from '../error-file';
 import { type CommonOptions, parseSlug, withCommonOptions } from '../options';
 import { card, print } from '../output';
 import { visibleText } from '../visible-text';
@@ -41,59 +41,44 @@ export function importCommand(): Command {
     .action(importFiles);
 }
 
-async function importFiles(files: string[], options: ImportCommandOptions): Promise<void> {
+async function importFiles(named: string[], options: ImportCommandOptions): Promise<void> {
+  const files = named.map((file) => (file === '-' ? file : fromCaller(file)));
+  const errorsPath = options.errors === undefined ? null : fromCaller(options.errors);
+  if (errorsPath !== null) ErrorFile.refuseInput(errorsPath, files);
   const { operate, workspaceOf } = await import('../operator.js');
   const { createProgress } = await import('../progress.js');
-  const errors = options.errors === undefined ? null : new ErrorFile(fromCaller(options.errors));
-  try {
-    const report = await operate(async (operator) => {
-      const { id } = await workspaceOf(operator, options.workspace);
-      const progress = createProgress('records');
-      try {
-        return await operator.imports.run(id, {
-          source: options.source,
-          files: files.map((file) => (file === '-' ? file : fromCaller(file))),
-          dryRun: options.dryRun ?? false,
-          missing: options.missing,
-          createTagKeys: options.createTagKeys ?? null,
-          onProgress: ({ read, bytesRead, bytesTotal }) => {
-            operator.checkInterrupted();
-            progress.show(read, bytesTotal === null ? null : bytesTotal === 0 ? 1 : bytesRead / bytesTotal);
-          },
-          onError: (error) => errors?.add(error),
-        });
-      } finally {
-        progress.end();
-      }
-    });
-    await print({ json: report, text: () => describe(report, options) }, options);
-    if (report.failed > 0) throw new CommandFailed(`${report.failed} of ${report.read} lines are bad.`);
-  } finally {
-    errors?.close();
-  }
+  const report = await operate(async (operator) => {
+    const { id } = await workspaceOf(operator, options.workspace);
+    const errors = errorsPath === null ? null : new ErrorFile(errorsPath);
+    const progress = createProgress('records');
+    try {
+      const imported = await operator.imports.run(id, {
+        source: options.source,
+        files,
+        dryRun: options.dryRun ?? false,
+        missing: options.missing,
+        createTagKeys: options.createTagKeys ?? null,
+        onProgress: ({ read, bytesRead, bytesTotal }) => {
+          operator.checkInterrupted();
+          progress.show(read, bytesTotal === null ? null : bytesTotal === 0 ? 1 : bytesRead / bytesTotal);
+        },
+        onError: (error) => errors?.add(error),
+      });
+      errors?.complete();
+      return imported;
+    } finally {
+      progress.end();
+      errors?.close();
+    }
+  });
+  await print({ json: report, text: () => describe(report, options) }, options);
+  if (report.failed > 0) throw new CommandFailed(`${report.failed} of ${report.read} lines are bad.`);
 }
 
 /** npm runs us in the project's directory; relative paths are meant from where the person stands. */
 function fromCaller(file: string): string {
   const caller = process.env['npm_lifecycle_event'] === 'admin' ? process.env['INIT_CWD'] : undefined;
   return resolve(caller ?? process.cwd(), file);
-}
-
-/** One bad line a line, as they come. */
-class ErrorFile {
-  private readonly descriptor: number;
-
-  constructor(path: string) {
-    this.descriptor = openSync(path, 'w', 0o600);
-  }
-
-  add(error: ImportError): void {
-    writeSync(this.descriptor, `${JSON.stringify(error)}\n`);
-  }
-
-  close(): void {
-    closeSync(this.descriptor);
-  }
 }
 
 async function describe(report: ImportReport, options: ImportCommandOptions): Promise<string> {
