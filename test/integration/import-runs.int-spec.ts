@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/typeorm/import-store.typeorm';
 import { ALL, BUCKET, EMPLOYEE, ImportSetting, LAPTOP, PRINTER, RECORDS } from '../support/import-setting';
@@ -89,6 +90,20 @@ describe('Runs of an import', () => {
       });
       expect((await setting.asset('ds-1'))['visibility']).toBe(0);
     });
+
+    it.each([
+      ['is longer than any', randomBytes(6_000).toString('base64')],
+      ['holds U+0000', 'ds-1\u0000'],
+      ['holds half of a surrogate pair', 'ds-1\ud800'],
+      ['is empty', ''],
+    ])(
+      'ends with its report, and hides nothing, where an externalId %s, which no asset can have',
+      async (_, externalId) => {
+        await setting.importAll(EMPLOYEE, { ...RECORDS, externalId: 'gone' });
+        const report = await setting.run(setting.ndjson(EMPLOYEE, { ...RECORDS, externalId }), { missing: 'hide' });
+        expect(report).toMatchObject({ read: 2, unchanged: 1, hidden: 0, failed: 1 });
+      },
+    );
 
     it('shows again what comes back', async () => {
       await setting.importAll(EMPLOYEE, RECORDS);

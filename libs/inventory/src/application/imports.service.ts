@@ -84,7 +84,7 @@ class ImportRun {
   private readonly counts = { read: 0, created: 0, updated: 0, unchanged: 0, hidden: 0, failed: 0 };
   private readonly errors: { readonly place: number; readonly error: ImportError }[] = [];
   private readonly spared: string[] = [];
-  /** A line of which not even the external id could be read: what is missing is not known then. */
+  /** A line that does not say by an external id which asset it is about: what is missing is not known then. */
   private unreadable = false;
 
   constructor(

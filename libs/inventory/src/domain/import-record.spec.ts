@@ -87,6 +87,13 @@ describe('A record of an import', () => {
     });
   });
 
+  it.each(['é'.repeat(1025), 'a\u0000b', 'a\ud800b', '', 17])(
+    'says of no asset that it was about it where the external id is none that an asset can have: %j',
+    (externalId) => {
+      expect(parseImportRecord({ ...COMPUTER, externalId })).toMatchObject({ externalId: null });
+    },
+  );
+
   it('lets a tag that stands twice count once, the last', () => {
     const parsed = parseImportRecord({
       ...COMPUTER,

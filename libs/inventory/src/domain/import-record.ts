@@ -1,4 +1,4 @@
-import { isUuid } from '#libs/kernel';
+import { isStorable, isUuid } from '#libs/kernel';
 import { ASSET_TYPES, type AssetType, CATEGORY_KEYS, type CategoryKey, categoryOf } from './asset-category';
 import { CLASSIFICATIONS, type Classification, type DataStored } from './asset';
 import { RecordReader } from './record-reader';
@@ -42,7 +42,7 @@ export interface ImportRecord {
 
 export type ParsedRecord =
   | { readonly record: ImportRecord }
-  /** `externalId` tells which asset a bad record was about, where that much could be read. */
+  /** `externalId` tells which asset a bad record was about; null where it has none that an asset can have. */
   | { readonly reasons: readonly string[]; readonly externalId: string | null };
 
 const EVERY_RECORD = [
@@ -131,8 +131,12 @@ export function parseImportRecord(value: unknown): ParsedRecord {
       screenLockEnabled: compliance.boolean('screenLockEnabled'),
     },
   };
-  return root.reasons.length > 0 ? { reasons: root.reasons, externalId } : { record };
+  if (root.reasons.length === 0) return { record };
+  return { reasons: root.reasons, externalId: isExternalId(externalId) ? externalId : null };
 }
+
+const isExternalId = (text: string | null): boolean =>
+  text !== null && text !== '' && isStorable(text) && Buffer.byteLength(text) <= MAX_EXTERNAL_ID_BYTES;
 
 function readType(root: RecordReader, categoryKey: CategoryKey | null): AssetType {
   const type = root.choice('type', ASSET_TYPES);
