@@ -57,9 +57,7 @@ const folderRules = [
   ]),
   adapterMayImport('redis', 'Redis adapters.', [packages('ioredis')]),
   adapterMayImport('jwt', 'Token adapters.', [packages('@nestjs/jwt')]),
-  adapterMayImport('system', 'What the machine offers: files, randomness, time.', [
-    packages('csv-parse', 'canonicalize', 'uuid'),
-  ]),
+  adapterMayImport('system', 'What the machine offers: files, randomness, time.', [packages('canonicalize', 'uuid')]),
 ];
 
 const ladderRules = [

@@ -22,7 +22,7 @@ const dependencies = [
     '@nestjs/swagger',
     '@nestjs/typeorm',
   ],
-  ...['canonicalize', 'class-transformer', 'class-validator', 'csv-parse', 'uuid'],
+  ...['canonicalize', 'class-transformer', 'class-validator', 'uuid'],
   ...['express', 'ioredis', 'pg', 'pg-copy-streams', 'rxjs'],
   ...['typeorm', 'twice-declared'],
 ];

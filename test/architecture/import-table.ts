@@ -25,7 +25,6 @@ const TARGETS = {
   'class-transformer': imports('class-transformer'),
   'class-validator': imports('class-validator'),
   canonicalize: imports('canonicalize'),
-  'csv-parse': imports('csv-parse'),
   'types of express': "import type { Request } from 'express';\n",
   ioredis: imports('ioredis'),
   pg: imports('pg'),
@@ -56,7 +55,7 @@ const MAY_IMPORT: Readonly<Record<Layer, readonly Target[]>> = {
   typeorm: adapter('typeorm', 'typeorm', '@nestjs/typeorm', 'pg', 'pg-copy-streams'),
   redis: adapter('redis', 'ioredis'),
   jwt: adapter('jwt', '@nestjs/jwt'),
-  system: adapter('system', 'csv-parse', 'canonicalize', 'uuid'),
+  system: adapter('system', 'canonicalize', 'uuid'),
 };
 
 const FEATURE = 'libs/tabled/src';

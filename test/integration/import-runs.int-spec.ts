@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/typeorm/import-store.typeorm';
 import { ALL, BUCKET, EMPLOYEE, ImportSetting, LAPTOP, PRINTER, RECORDS } from '../support/import-setting';
@@ -59,6 +59,22 @@ describe('Runs of an import', () => {
     expect(await setting.everything()).toBe(before);
     expect({ ...dry, dryRun: false }).toEqual(await setting.run(input, options));
     expect(dry).toMatchObject({ read: 4, created: 1, updated: 1, unchanged: 1, failed: 1 });
+  });
+
+  it('reads CSV on behind a row that is too long, and tells where an open quote ended it', async () => {
+    const rows = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, index) => `CUSTOM,c-${from + index},Printer`).join('\n');
+    const around = (row: string) =>
+      setting.file(
+        `categoryKey,externalId,name\r\n${rows(0, 100)}\n${row}\n${rows(100, 20_100)}`,
+        `${randomUUID()}.csv`,
+      );
+    const options = { missing: 'hide' } as const;
+    const long = await setting.run(around(`CUSTOM,long,${'x'.repeat(1_200_000)}`), options);
+    expect(long).toMatchObject({ read: 20_101, created: 20_100, hidden: 0, failed: 1, errors: [{ line: 102 }] });
+    const open = await setting.run(around('CUSTOM,open,"Printer'), options);
+    expect(open).toMatchObject({ read: 101, unchanged: 100, hidden: 0, failed: 1 });
+    expect(open.errors[0]?.reason).toContain('Nothing after line 102 was read.');
   });
 
   describe('--missing hide', () => {

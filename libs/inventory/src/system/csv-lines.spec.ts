@@ -12,6 +12,9 @@ async function linesOf(...chunks: (string | Buffer)[]): Promise<InputLine[]> {
   return lines;
 }
 
+const chunksOf = (bytes: Buffer, size: number): Buffer[] =>
+  Array.from({ length: Math.ceil(bytes.length / size) }, (_, nth) => bytes.subarray(nth * size, (nth + 1) * size));
+
 describe('csvLines', () => {
   it('reads a row after a header, with a byte order mark or without, in chunks of any size', async () => {
     const text = `categoryKey,externalId,name\r\n${ROW}\r\n`;
@@ -54,6 +57,92 @@ describe('csvLines', () => {
     const lines = await linesOf(`categoryKey,externalId,name\n${ROW}\nCUSTOM,c-2\n${ROW}\n`);
     expect(lines.map(({ line }) => line)).toEqual([2, 3, 4]);
     expect((lines[1] as { fault: string }).fault).toContain('The row is not CSV: ');
+  });
+
+  describe('a row that cannot be read', () => {
+    const HEADER = 'categoryKey,externalId,name\n';
+    const faultsOf = async (...chunks: (string | Buffer)[]) =>
+      (await linesOf(...chunks)).flatMap((line) => ('fault' in line ? [[line.line, line.fault]] : []));
+
+    it.each([
+      ['a cell', 'x'.repeat(1_200_000), ''],
+      ['a quoted cell', `"${'x'.repeat(1_200_000)}"`, ''],
+      ['a cell of two lines', `"${'x\n'.padStart(1_200_000, 'x')}"`, ' Lines 102 to 103 were taken for it.'],
+      ['many cells', 'x,'.repeat(600_000), ''],
+    ])('is lost by itself when it is longer than 1 MiB by %s', async (_, name, extent) => {
+      const row = `${ROW}\n`;
+      const bytes = Buffer.from(`${HEADER}${row.repeat(100)}CUSTOM,long,${name}\n${row.repeat(20_000)}`);
+      const lines = await linesOf(...chunksOf(bytes, 65_536));
+      expect(lines.filter((line) => 'fault' in line)).toEqual([
+        { fileIndex: 0, line: 102, fault: `The row is longer than 1048576 bytes.${extent}` },
+      ]);
+      expect(lines).toHaveLength(20_101);
+      expect(lines.at(-1)).toMatchObject({ line: extent === '' ? 20_102 : 20_103, value: PRINTER });
+    });
+
+    it.each([1, 100_000])('is told of with what its open quote takes along: %p rows', async (rest) => {
+      const lines = await linesOf(HEADER, `${ROW}\n`, 'CUSTOM,c-2,"x\n', `${ROW}\n`.repeat(rest));
+      const fault = 'The row is not CSV: a quote of it is never closed. Nothing after line 3 was read.';
+      expect(lines).toMatchObject([
+        { line: 2, value: PRINTER },
+        { line: 3, fault },
+      ]);
+    });
+
+    it.each([
+      ['CUSTOM,"c"1",x', 'a closing quote is followed by something else than a comma.'],
+      [
+        'CUSTOM,"c"1,"x"y,z',
+        'a closing quote is followed by something else than a comma. Nothing after line 2 was read.',
+      ],
+      ['CUSTOM,c"1",x,y', 'a quote stands in a cell that does not begin with one.'],
+      [
+        'CUSTOM,c-1,"x"y\n\nz"',
+        'a closing quote is followed by something else than a comma. Lines 2 to 4 were taken for it.',
+      ],
+      ['CUSTOM,c-1', 'it has 2 cells, and the header has 3.'],
+      ['CUSTOM,c-1,x,', 'it has 4 cells, and the header has 3.'],
+    ])('is told of once, by the line where it begins: %j', async (row, fault) => {
+      expect(await faultsOf(HEADER, `${row}\n`, ROW)).toEqual([[2, `The row is not CSV: ${fault}`]]);
+    });
+  });
+
+  describe('line ends', () => {
+    const ENDS = ['\n', '\r\n', '\r'];
+    const mixes = ENDS.flatMap((one) => ENDS.flatMap((two) => ENDS.map((three) => [one, two, three] as const)));
+
+    it.each(mixes)('may be %j, %j and %j in one file, and are no part of a cell', async (...ends) => {
+      const text = `categoryKey,externalId,name${ends[0]}${ROW}${ends[1]}CUSTOM,c-2,"a\r\nb"${ends[2]}${ROW}`;
+      const expected = [
+        { fileIndex: 0, line: 2, value: PRINTER },
+        { fileIndex: 0, line: 3, value: { categoryKey: 'CUSTOM', externalId: 'c-2', name: 'a\r\nb' } },
+        { fileIndex: 0, line: 5, value: PRINTER },
+      ];
+      expect(await linesOf(text)).toEqual(expected);
+      expect(await linesOf(...chunksOf(Buffer.from(text), 1))).toEqual(expected);
+    });
+
+    it('may stand by themselves: an empty line is passed over and counted', async () => {
+      const text = `\r\n\ncategoryKey,externalId,name\r\n\r\n${ROW}\n\n\n${ROW}\r\r\r\n`;
+      for (const lines of [await linesOf(text), await linesOf(...chunksOf(Buffer.from(text), 1))]) {
+        expect(lines).toMatchObject([
+          { line: 5, value: PRINTER },
+          { line: 8, value: PRINTER },
+        ]);
+      }
+    });
+  });
+
+  it('reads quotes, commas and line ends within quotes, in chunks of any size', async () => {
+    const rows = ['CUSTOM,"","say ""hi"", 6"""', '"CUSTOM",c-2,""""', ',c-3,"\n\r,"'];
+    const bytes = Buffer.from(['categoryKey,externalId,name', ...rows].join('\n'));
+    for (const size of [1, 2, 3, 1_000]) {
+      expect(await linesOf(...chunksOf(bytes, size))).toEqual([
+        { fileIndex: 0, line: 2, value: { categoryKey: 'CUSTOM', name: 'say "hi", 6"' } },
+        { fileIndex: 0, line: 3, value: { categoryKey: 'CUSTOM', externalId: 'c-2', name: '"' } },
+        { fileIndex: 0, line: 4, value: { externalId: 'c-3', name: '\n\r,' } },
+      ]);
+    }
   });
 
   it('fails when its file does, and does not end early', async () => {

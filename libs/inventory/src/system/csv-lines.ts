@@ -1,6 +1,6 @@
-import { Readable } from 'node:stream';
-import { parse } from 'csv-parse';
+import type { Readable } from 'node:stream';
 import type { InputLine } from '../domain/import-files.port';
+import { type CsvRow, CsvRows } from './csv-rows';
 
 const BOOLEANS = new Set([
   'managed',
@@ -17,12 +17,6 @@ const HEADER_NOT_CSV = 'The header is not CSV.';
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-interface CsvRow {
-  /** A character for every byte: what is not UTF-8 must be found, not replaced. */
-  readonly record: readonly string[];
-  readonly info: { readonly lines: number };
-}
-
 type Read = { readonly value: unknown } | { readonly fault: string };
 
 /**
@@ -31,45 +25,29 @@ type Read = { readonly value: unknown } | { readonly fault: string };
  * would be read wrongly, or not at all, is the only line of its file, and a fault.
  */
 export async function* csvLines(content: Readable, fileIndex: number): AsyncGenerator<InputLine[]> {
-  const faults: InputLine[] = [];
-  const bytes = Readable.from(withoutByteOrderMark(content), { objectMode: false });
-  const rows = bytes.pipe(
-    parse({
-      encoding: 'latin1',
-      info: true,
-      skip_empty_lines: true,
-      skip_records_with_error: true,
-      max_record_size: 1_048_576,
-      on_skip: (error) => {
-        faults.push({
-          fileIndex,
-          line: Number(error?.['lines'] ?? 0),
-          fault: `The row is not CSV: ${error?.message ?? 'unreadable'}`,
-        });
-        return undefined;
-      },
-    }),
-  );
-  bytes.on('error', (error) => rows.destroy(error));
   let columns: readonly string[] | null = null;
-  for await (const { record, info } of rows as AsyncIterable<CsvRow>) {
-    // The parser reads ahead: of the rows that it skipped, some come after this one.
-    const later = faults.findIndex(({ line }) => line > info.lines);
-    const skipped = faults.splice(0, later === -1 ? faults.length : later);
-    if (columns === null) {
-      const fault = skipped.length > 0 ? HEADER_NOT_CSV : headerFault(record);
+  for await (const rows of csvRows(content)) {
+    const lines: InputLine[] = [];
+    for (const row of rows) {
+      if (columns !== null) {
+        lines.push({ fileIndex, line: row.line, ...readRow(columns, row) });
+        continue;
+      }
+      const fault = 'fault' in row ? HEADER_NOT_CSV : headerFault(row.cells);
       if (fault !== null) {
-        yield [{ fileIndex, line: 1, fault }];
-        content.destroy();
+        yield [{ fileIndex, line: row.line, fault }];
         return;
       }
-      columns = record.map(decode) as readonly string[];
-      continue;
+      columns = 'cells' in row ? (row.cells.map(decode) as string[]) : [];
     }
-    yield [...skipped, { fileIndex, line: info.lines, ...readRow(columns, record) }];
+    if (lines.length > 0) yield lines;
   }
-  if (columns === null && faults.length > 0) yield [{ fileIndex, line: 1, fault: HEADER_NOT_CSV }];
-  else yield faults;
+}
+
+async function* csvRows(content: Readable): AsyncGenerator<CsvRow[]> {
+  const rows = new CsvRows();
+  for await (const chunk of withoutByteOrderMark(content)) yield rows.take(chunk);
+  yield rows.end();
 }
 
 async function* withoutByteOrderMark(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -112,11 +90,16 @@ function headerFault(header: readonly string[]): string | null {
   return missing === undefined ? null : `The header has no column ${missing}; columns are named in the first line.`;
 }
 
-function readRow(columns: readonly string[], row: readonly string[]): Read {
+function readRow(columns: readonly string[], row: CsvRow): Read {
+  if ('fault' in row) return row;
+  const { cells } = row;
+  if (cells.length !== columns.length) {
+    return { fault: `The row is not CSV: it has ${cells.length} cells, and the header has ${columns.length}.` };
+  }
   // Without a prototype, so that a column named `__proto__` is a member like others, and refused like others.
   const value = Object.create(null) as Record<string, unknown>;
   for (const [index, column] of columns.entries()) {
-    const cell = decode(row[index] ?? '');
+    const cell = decode(cells[index] ?? '');
     if (cell === null) return { fault: 'The row is not UTF-8.' };
     if (cell === '') continue;
     let content: unknown = BOOLEANS.has(column) && /^(true|false)$/.test(cell) ? cell === 'true' : cell;
