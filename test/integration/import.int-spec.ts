@@ -242,6 +242,16 @@ describe('Imported records', () => {
     ]);
   });
 
+  it('says of a line with very many unknown tag keys no more than can be read', async () => {
+    const tags = Array.from({ length: 1_000 }, (_, index) => ({ key: `${index}-${'k'.repeat(900)}` }));
+    const { errors } = await setting.importAll({ ...PRINTER, tags });
+    const reason = errors[0]?.reason ?? '';
+    expect(reason).toMatch(
+      /^tags: the keys "0-k{62}…", "1-.*, "19-k{61}…" and 980 more do not exist in the workspace\.$/,
+    );
+    expect(reason.length).toBeLessThan(2_000);
+  });
+
   it('gives a tag of the platform the value of its key where the record has none', async () => {
     await setting.tagKeys.create(setting.here, { key: 'aws:account', value: 'main', platform: true });
     await setting.importAll({ ...PRINTER, tags: [{ key: 'aws:account' }, { key: 'aws:stack', value: '' }] });

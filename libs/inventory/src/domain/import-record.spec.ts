@@ -80,11 +80,20 @@ describe('A record of an import', () => {
     expect(reasons({ ...COMPUTER, description: '👩'.repeat(501) })).toHaveLength(1);
   });
 
-  it('names every fault, and the asset as far as it can be read', () => {
+  it('names its faults, and the asset as far as it can be read', () => {
     expect(parseImportRecord({ categoryKey: 'CUSTOM', externalId: 'c-1', managed: true, tags: 1 })).toEqual({
       externalId: 'c-1',
       reasons: ['name is required.', 'managed is not a member of CUSTOM records.', 'tags must be an array.'],
     });
+  });
+
+  it('names no more than twenty faults, by names cut to what can be shown, however many there are', () => {
+    const named = reasons({ ...COMPUTER, ['x'.repeat(500_000)]: 1, tags: Array.from({ length: 500_000 }, () => 1) });
+    expect(named).toHaveLength(20);
+    expect(named.slice(0, 2)).toEqual([
+      `${'x'.repeat(64)}… is not a member of COMPUTER records.`,
+      'tags.0 must be an object.',
+    ]);
   });
 
   it.each(['é'.repeat(1025), 'a\u0000b', 'a\ud800b', '', 17])(

@@ -83,7 +83,7 @@ const MAX_EXTERNAL_ID_BYTES = 2048;
 const MAX_NAME = 1000;
 const MAX_TEXT = 2000;
 
-/** Checks one record of an import; every fault is named, not just the first. */
+/** Checks one record of an import; its faults are named, not just the first one: up to twenty. */
 export function parseImportRecord(value: unknown): ParsedRecord {
   const root = RecordReader.of(value);
   if (!root) return { reasons: ['The record is not an object.'], externalId: null };
@@ -163,6 +163,7 @@ function readTags(root: RecordReader): ImportRecord['tags'] {
   if (tags.length === 0) return [];
   const seen = new Map<string, { key: string; value: string | null }>();
   for (const tag of tags) {
+    if (tag.isFull) break;
     tag.allowOnly(TAG_MEMBERS);
     tag.boolean('readOnly');
     tag.require('key');

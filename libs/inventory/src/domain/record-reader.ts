@@ -1,11 +1,16 @@
-import { isLongerThan, isStorable, isUuid } from '#libs/kernel';
+import { isLongerThan, isStorable, isUuid, shown } from '#libs/kernel';
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 /** Every month has as many. */
 const DAYS_OF_ANY_MONTH = 28;
+/** So many reasons say enough: a report must not grow with the record. */
+const MOST_REASONS = 20;
 const NOTHING: Readonly<Record<string, unknown>> = {};
 
-/** Reads the members of one object strictly and keeps the reasons why one is refused. Absent and null read as null. */
+/**
+ * Reads the members of one object strictly and keeps the reasons why one is refused, the first twenty of a record. Absent and
+ * null read as null.
+ */
 export class RecordReader {
   private constructor(
     private readonly members: Readonly<Record<string, unknown>>,
@@ -18,8 +23,13 @@ export class RecordReader {
     return isObject(value) ? new RecordReader(value, '', []) : null;
   }
 
+  /** Whether there are as many reasons as are kept, so that nothing more need be looked for. */
+  get isFull(): boolean {
+    return this.reasons.length >= MOST_REASONS;
+  }
+
   refuse(reason: string): void {
-    this.reasons.push(reason);
+    if (!this.isFull) this.reasons.push(reason);
   }
 
   require(name: string): void {
@@ -30,8 +40,9 @@ export class RecordReader {
   allowOnly(names: ReadonlySet<string>, category: string | null = null): void {
     if (this.members === NOTHING) return;
     for (const name of Object.keys(this.members)) {
+      if (this.isFull) return;
       if (names.has(name) || this.members[name] === null) continue;
-      this.refuse(`${this.path}${name} is not a member${category === null ? '' : ` of ${category} records`}.`);
+      this.refuse(`${this.path}${shown(name)} is not a member${category === null ? '' : ` of ${category} records`}.`);
     }
   }
 
@@ -91,10 +102,13 @@ export class RecordReader {
       this.refuse(`${this.path}${name} must be an array.`);
       return [];
     }
-    return value.map((item: unknown, index) => {
+    const readers: RecordReader[] = [];
+    for (const [index, item] of (value as unknown[]).entries()) {
+      if (this.isFull) break;
       if (!isObject(item)) this.refuse(`${this.path}${name}.${index} must be an object.`);
-      return new RecordReader(isObject(item) ? item : {}, `${this.path}${name}.${index}.`, this.reasons);
-    });
+      readers.push(new RecordReader(isObject(item) ? item : NOTHING, `${this.path}${name}.${index}.`, this.reasons));
+    }
+    return readers;
   }
 
   private read(name: string, type: 'string' | 'boolean' | 'object', expected: string): unknown {

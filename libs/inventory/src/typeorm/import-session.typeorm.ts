@@ -5,6 +5,7 @@ import {
   type MergeOutcome,
   type NumberedRecord,
 } from '../domain/import-store.port';
+import { unknownTagKeys } from '../domain/unknown-tag-keys';
 import { ImportBatch } from './import-batch';
 import type { ImportLane, Matched, Refusal, Written } from './import-lane';
 import type { ImportTagKeys } from './import-tag-keys';
@@ -212,8 +213,7 @@ export class ImportSessionTypeorm extends ImportSession {
       const unknown = numbered.record.tags.filter(({ key }) => !known.has(key));
       if (unknown.length === 0) accepted.push(numbered);
       else {
-        const named = unknown.map(({ key }) => JSON.stringify(key)).join(', ');
-        refused.push({ place: numbered.place, reason: `tags: the key ${named} does not exist in the workspace.` });
+        refused.push({ place: numbered.place, reason: unknownTagKeys(unknown.map(({ key }) => key)) });
         if (this.settings.hideMissing) await lane.name([numbered.record.externalId]);
       }
     }
