@@ -42,10 +42,29 @@ describe('csvLines', () => {
     ['categoryKey,externalId,name,name\nCUSTOM,c-1,x,y\n', 'The header names the column name more than once.'],
     ['categoryKey,"externalId"s,name\nCUSTOM,c-1,x\nCUSTOM,c-2,y\n', 'The header is not CSV.'],
     ['categoryKey,externalId,"name\nCUSTOM,c-1,x\n', 'The header is not CSV.'],
+    [
+      `categoryKey,externalId,name,x${'.y'.repeat(100_000)}\nCUSTOM,c-1,x,1\n`,
+      `The header names the column x${'.y'.repeat(31)}.…, which is deeper than any member.`,
+    ],
+    [
+      'categoryKey,externalId,name,tags.0.key.x\nCUSTOM,c-1,x,1\n',
+      'The header names the column tags.0.key.x, which is deeper than any member.',
+    ],
+    [
+      `categoryKey,externalId,name,${'x'.repeat(99)},${'x'.repeat(99)}\n`,
+      `The header names the column ${'x'.repeat(64)}… more than once.`,
+    ],
     [Buffer.from('\ufeffcategoryKey,externalId,name\n', 'utf16le'), 'The header is not UTF-8.'],
   ])('reads nothing by a header that it cannot trust: %p', async (content, fault) => {
     const lines = await linesOf(content);
     expect(lines).toMatchObject([{ line: 1, fault }]);
+  });
+
+  it('looks through a header of very many columns at once', async () => {
+    const columns = Array.from({ length: 130_000 }, (_, index) => `x${index}`).join();
+    const started = process.cpuUsage().user;
+    expect(await linesOf(`categoryKey,externalId,name,${columns}\nCUSTOM,c-1,x`)).toMatchObject([{ line: 2 }]);
+    expect((process.cpuUsage().user - started) / 1e6).toBeLessThan(3);
   });
 
   it('keeps a column that is named as no member may be, so that its record is refused', async () => {

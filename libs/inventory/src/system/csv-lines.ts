@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { shown } from '#libs/kernel';
 import type { InputLine } from '../domain/import-files.port';
 import { type CsvRow, CsvRows } from './csv-rows';
 
@@ -13,6 +14,7 @@ const BOOLEANS = new Set([
 ]);
 
 const REQUIRED = ['categoryKey', 'externalId', 'name'];
+const DEEPEST = 3;
 const HEADER_NOT_CSV = 'The header is not CSV.';
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -84,11 +86,18 @@ function headerFault(header: readonly string[]): string | null {
   const columns = header.map(decode);
   if (columns.includes(null) || columns.some((column) => column?.includes('\0'))) return 'The header is not UTF-8.';
   if (columns.length === 1) return 'The header has no comma: a comma separates the columns.';
-  const twice = columns.find((column, index) => column !== '' && columns.indexOf(column) !== index);
-  if (twice !== undefined) return `The header names the column ${twice} more than once.`;
-  const missing = REQUIRED.find((column) => !columns.includes(column));
+  const names = new Set<string>();
+  for (const name of columns as readonly string[]) {
+    if (name !== '' && names.has(name)) return `The header names the column ${shown(name)} more than once.`;
+    if (isDeep(name)) return `The header names the column ${shown(name)}, which is deeper than any member.`;
+    names.add(name);
+  }
+  const missing = REQUIRED.find((column) => !names.has(column));
   return missing === undefined ? null : `The header has no column ${missing}; columns are named in the first line.`;
 }
+
+/** `tags.0.key` is as deep as any. */
+const isDeep = (column: string): boolean => column.split('.', DEEPEST + 1).length > DEEPEST;
 
 function readRow(columns: readonly string[], row: CsvRow): Read {
   if ('fault' in row) return row;
