@@ -50,6 +50,18 @@ describe('Runs of an import', () => {
     expect(await setting.run(zipped)).toMatchObject({ read: 1, created: 1, failed: 0 });
   });
 
+  it.each([
+    ['is cut off', (zipped: Buffer) => zipped.subarray(0, -9)],
+    ['is not gzip', () => Buffer.from(JSON.stringify(BUCKET))],
+    ['goes on as something else', (zipped: Buffer) => Buffer.concat([zipped.subarray(0, 20), randomBytes(100)])],
+  ])('names the gzipped file that %s', async (_, spoil) => {
+    const good = setting.file(gzipSync(JSON.stringify(EMPLOYEE)), `${randomUUID()}.ndjson.gz`);
+    for (const ending of ['ndjson.gz', 'csv.gz']) {
+      const bad = setting.file(spoil(gzipSync(JSON.stringify(RECORDS))), `${randomUUID()}.${ending}`);
+      await expect(setting.run([good, bad])).rejects.toThrow(`${bad} cannot be unzipped: `);
+    }
+  });
+
   it('writes nothing in a dry run, yet tells exactly what would happen', async () => {
     await setting.importAll(EMPLOYEE, PRINTER);
     const before = await setting.everything();

@@ -23,10 +23,18 @@ export class ImportFilesSystem extends ImportFiles {
       const content = /\.gz$/i.test(file) ? bytes.pipe(createGunzip()) : bytes;
       // `pipe` passes no errors on: a file that vanishes half way must fail the import, not end it early.
       bytes.on('error', (error) => content.destroy(error));
-      yield* /\.csv(\.gz)?$/i.test(file) ? csvLines(content, fileIndex) : ndjsonLines(content, fileIndex);
+      try {
+        yield* /\.csv(\.gz)?$/i.test(file) ? csvLines(content, fileIndex) : ndjsonLines(content, fileIndex);
+      } catch (error) {
+        throw isOfZlib(error) ? new Error(`${file} cannot be unzipped: ${error.message}.`) : error;
+      }
     }
   }
 }
+
+/** Which does not know what it reads. */
+const isOfZlib = (error: unknown): error is Error =>
+  error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
 
 /** In bytes. Throws for a directory what opening it would throw, with its path, which the error of reading it lacks. */
 function sizeOf(file: string): number {
