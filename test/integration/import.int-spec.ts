@@ -148,6 +148,25 @@ describe('Imported records', () => {
       expect(report.errors[4]?.reason).toBe('ownerId is not a visible employee of the workspace.');
     });
 
+    it('in a circle are refused for what they are, until they are there without', async () => {
+      const circle = [
+        { ...EMPLOYEE, externalId: 'self', owner: 'self' },
+        { ...EMPLOYEE, externalId: 'one', owner: 'other' },
+        { ...EMPLOYEE, externalId: 'other', owner: 'one' },
+        { ...PRINTER, externalId: 'theirs', owner: 'one' },
+        { ...PRINTER, externalId: 'last', owner: 'nobody' },
+      ];
+      const { errors } = await setting.importAll(...circle);
+      const reason = 'owner is not brought in, because its own owner is not there either.';
+      expect(errors).toEqual([
+        ...[1, 2, 3, 4].map((line) => ({ line, reason })),
+        { line: 5, reason: 'owner is not a visible employee of this source.' },
+      ]);
+      await setting.importAll(...circle.slice(0, 3).map((record) => ({ ...record, owner: null })));
+      expect(await setting.importAll(...circle)).toMatchObject({ created: 1, updated: 3, failed: 1 });
+      expect((await setting.asset('self'))['owner_id']).toBe((await setting.asset('self'))['public_id']);
+    });
+
     it('may be named by the public id of an employee of any source', async () => {
       const id = randomUUID();
       await setting.run(setting.ndjson({ ...EMPLOYEE, id }), { source: 'other' });

@@ -69,6 +69,11 @@ export class ImportLane {
     return results[1]?.rowCount ?? 0;
   }
 
+  /** Remembers, of what waits, the employees: whatever waits for one of them is refused for that. */
+  async nameUnowned(): Promise<void> {
+    await this.client.query(sql.NAME_UNOWNED);
+  }
+
   /** Stages what waits after this place, without those whose id another one of them has; null for `last` when none is left. */
   async takeDeferred(
     after: string,

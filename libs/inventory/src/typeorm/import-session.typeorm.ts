@@ -14,6 +14,8 @@ const RETRIES = 3;
 /** Deadlock and serialization failure: the whole batch is tried again. */
 const PASSING = new Set(['40P01', '40001']);
 const ANALYZE_FROM = 2_000;
+/** A place before that of every record. */
+const BEFORE_ALL = '-1';
 
 /** Connections of an import. The first one is there from the beginning, and is enough. */
 export interface ImportLanes {
@@ -91,7 +93,7 @@ export class ImportSessionTypeorm extends ImportSession {
     const total = { created: 0, updated: 0, unchanged: 0, refused: [] as Refusal[] };
     // An owner may itself have waited for its owner: passes go on as long as one brings something in.
     for (let waiting = this.deferred, last = false; this.deferred > 0;) {
-      for (let after = '-1'; ;) {
+      for (let after = BEFORE_ALL; ;) {
         const start = after;
         const { written, next } = await this.inTransaction(this.lane, () =>
           this.mergeNextDeferred(start, last ? 'refuse' : 'defer'),
@@ -227,6 +229,7 @@ export class ImportSessionTypeorm extends ImportSession {
     waiting: 'defer' | 'refuse',
   ): Promise<{ readonly written: Written; readonly next: string | null }> {
     const { lane } = this;
+    if (waiting === 'refuse' && after === BEFORE_ALL) await lane.nameUnowned();
     const { last, taken, refused } = await lane.takeDeferred(after);
     this.deferred -= taken;
     return { written: await this.write(lane, await lane.match(), waiting, taken, refused), next: last };

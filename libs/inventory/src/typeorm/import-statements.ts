@@ -68,14 +68,18 @@ const COMPUTER_COLUMNS = [
   'screen_lock_enabled',
 ];
 
-/** Staged: a batch as it was sent. Matched: what of it is not in the inventory just so. Deferred: waits for an owner. */
+/**
+ * Staged: a batch as it was sent. Matched: what of it is not in the inventory just so. Deferred: waits for an owner.
+ * Unowned: employees who wait for an owner that does not come.
+ */
 export const CREATE_TABLES = `
   CREATE TEMP TABLE IF NOT EXISTS import_staged (${STAGING_COLUMNS.map((column) => column.join(' ')).join(', ')});
   CREATE TEMP TABLE IF NOT EXISTS import_matched (LIKE import_staged, asset_id bigint, is_new boolean,
     owner_id uuid, refusal text, waits boolean, changed boolean, retagged boolean, checked boolean);
   CREATE TEMP TABLE IF NOT EXISTS import_deferred (LIKE import_staged);
   CREATE TEMP TABLE IF NOT EXISTS import_named (external_id text);
-  TRUNCATE import_staged, import_matched, import_deferred, import_named;`;
+  CREATE TEMP TABLE IF NOT EXISTS import_unowned (external_id text PRIMARY KEY);
+  TRUNCATE import_staged, import_matched, import_deferred, import_named, import_unowned;`;
 
 /** Opens a batch in its workspace; what the one before it left in its tables goes. `begin` is empty within a transaction. */
 export const beginBatch = (workspaceId: WorkspaceId, begin: 'BEGIN;' | ''): string => `${begin}
@@ -140,11 +144,17 @@ export const REFUSE = `DELETE FROM import_matched WHERE refusal IS NOT NULL RETU
 export const REFUSE_WAITING = `
   DELETE FROM import_matched WHERE waits
   RETURNING place, CASE WHEN owner_external_id IS NULL THEN 'ownerId is not a visible employee of the workspace.'
+                        WHEN EXISTS (SELECT FROM import_unowned WHERE external_id = owner_external_id)
+                          THEN 'owner is not brought in, because its own owner is not there either.'
                         ELSE 'owner is not a visible employee of this source.' END AS reason`;
 
 export const DEFER_WAITING = `
   WITH moved AS (DELETE FROM import_matched WHERE waits RETURNING ${names.join(', ')})
   INSERT INTO import_deferred SELECT * FROM moved`;
+
+export const NAME_UNOWNED = `
+  INSERT INTO import_unowned SELECT external_id FROM import_deferred WHERE sub_key = 15 AND visibility = 0
+  ON CONFLICT DO NOTHING`;
 
 /** A later record about the same asset takes the place of one that still waits. The second of three statements counts them. */
 export const SUPERSEDE_DEFERRED = `
