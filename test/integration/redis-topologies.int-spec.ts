@@ -40,6 +40,12 @@ async function untilTaken(redis: RedisServer): Promise<void> {
   }
 }
 
+async function until(is: () => boolean): Promise<void> {
+  for (const deadline = Date.now() + 10_000; !is(); await delay(5)) {
+    if (Date.now() > deadline) throw new Error('It never came so far');
+  }
+}
+
 describe('Redis at scale', () => {
   let node: RedisNode;
   let sentinels: RedisSentinels;
@@ -73,10 +79,12 @@ describe('Redis at scale', () => {
   });
 
   describe.each([
-    ['one node', () => node.url],
-    ['a sentinel and what it watches', () => sentinels.url],
-    ['a cluster', () => cluster.url],
-  ])('%s', (_name, url) => {
+    ['one node', () => node],
+    ['a sentinel and what it watches', () => sentinels],
+    ['a cluster', () => cluster],
+  ])('%s', (_name, servers) => {
+    const url = (): string => servers().url;
+
     it('gives the lease of a key to one process at a time', async () => {
       const leases = [new KeyLease(await open(url())), new KeyLease(await open(url()))];
       for (let round = 0; round < 10; round += 1) {
@@ -102,6 +110,21 @@ describe('Redis at scale', () => {
       const before = await reads();
       await Promise.all(Array.from({ length: 200 }, () => redis.attempt(read(key))));
       expect((await reads()) - before).toBeLessThan(20);
+    });
+
+    it('has answered without a break since its return, where the connection was lost and no command met that', async () => {
+      const redis = await open(url());
+      const key = randomUUID();
+      expect(await redis.attempt(count(key))).toBe(1);
+      expect(redis.unbrokenMs(key)).toBe(Infinity);
+      await servers().dropConnections();
+      await until(() => redis.unbrokenMs(key) !== Infinity);
+      // As long as it is not there, that is none.
+      await delay(50);
+      const taken = performance.now();
+      await untilTaken(redis);
+      expect(redis.unbrokenMs(key)).toBeLessThan(performance.now() - taken + 50);
+      await until(() => redis.unbrokenMs(key) > 200);
     });
 
     it('runs a script also on a node that does not know it', async () => {
@@ -141,6 +164,16 @@ describe('Redis at scale', () => {
         expect.stringMatching(/^Redis is away, and is done without: OOM /),
         'Redis answers again.',
       ]);
+    });
+
+    it('that was silent for a moment has answered without a break since then, on the same connection', async () => {
+      const redis = await open(node.url);
+      node.freeze();
+      expect(await redis.attempt(read('d'))).toBeUndefined();
+      expect(redis.unbrokenMs('d')).toBe(0);
+      node.thaw();
+      await untilTaken(redis);
+      expect(redis.unbrokenMs('d')).toBeLessThan(PROMPT_MS);
     });
 
     it('that became a replica is left for the one that its address leads to by now', async () => {
@@ -264,6 +297,20 @@ describe('Redis at scale', () => {
       }
       expect(Number(await redis.attempt(read(key)))).toBeGreaterThan(0);
       expect(Number(await cluster.on(to, (connection) => connection.get(key)))).toBeGreaterThan(0);
+    });
+
+    it('has not answered without a break where a replica took over, however promptly', async () => {
+      const replica = await cluster.addReplicaOf(three()[2]);
+      const redis = await open(cluster.url);
+      const [key = ''] = keysOn(three()[2]);
+      const [other = ''] = keysOn(three()[0]);
+      expect([redis.unbrokenMs(key), redis.unbrokenMs(other)]).toEqual([Infinity, Infinity]);
+      await cluster.on(replica, (connection) => connection.cluster('FAILOVER', 'TAKEOVER'));
+      for (const deadline = Date.now() + 10_000; redis.unbrokenMs(key) === Infinity && Date.now() < deadline;) {
+        await redis.attempt(count(key));
+      }
+      expect(redis.unbrokenMs(key)).toBeLessThan(10_000);
+      expect(redis.unbrokenMs(other)).toBe(Infinity);
     });
   });
 });

@@ -52,7 +52,7 @@ export class RedisCluster {
   }
 
   /** A fourth process, which takes the slots of this node when that is gone for two seconds. */
-  async addReplicaOf(node: ClusterNode): Promise<void> {
+  async addReplicaOf(node: ClusterNode): Promise<ClusterNode> {
     const replica = await this.aNode(0, -1);
     await this.launch(replica);
     await this.acquaint(node, replica);
@@ -66,6 +66,12 @@ export class RedisCluster {
       (redis) => redis.info('replication'),
       (said) => String(said).includes('master_link_status:up'),
     );
+    return replica;
+  }
+
+  /** Ends every connection to its nodes; whoever had one may make another at once. */
+  async dropConnections(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => this.on(node, (redis) => redis.client('KILL', 'TYPE', 'normal'))));
   }
 
   freeze(node: ClusterNode): void {

@@ -25,7 +25,7 @@ export class RedisNode {
     }
   }
 
-  /** At the same address, empty. */
+  /** At the same address, as it was when it was remembered; empty if it never was. */
   async restart(): Promise<void> {
     await this.kill();
     this.processes.launch(this.port, [`requirepass "${this.password}"`]);
@@ -44,12 +44,32 @@ export class RedisNode {
     this.processes.thaw(this.port);
   }
 
+  /** Has it write down what it holds now, with which it starts again. */
+  async remember(): Promise<void> {
+    await withRedis(this.url, (redis) => redis.save());
+  }
+
+  /** Waits until this many connections lead to it. */
+  async connectedTo(connections: number): Promise<void> {
+    for (const deadline = Date.now() + 10_000; ;) {
+      const others = /^connected_clients:(\d+)/m.exec(await withRedis(this.url, (redis) => redis.info('clients')));
+      if (Number(others?.[1]) - 1 >= connections) return;
+      if (Date.now() > deadline) throw new Error(`Too few connections: ${others?.[0]}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
   async flush(): Promise<void> {
     await withRedis(this.url, (redis) => redis.flushall());
   }
 
   async configure(name: string, value: string): Promise<void> {
     await withRedis(this.url, (redis) => redis.config('SET', name, value));
+  }
+
+  /** Ends every connection to it; whoever had one may make another at once. */
+  async dropConnections(): Promise<void> {
+    await withRedis(this.url, (redis) => redis.client('KILL', 'TYPE', 'normal'));
   }
 
   /** Makes it a replica of whatever listens there, or not. */

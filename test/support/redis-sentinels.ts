@@ -34,6 +34,11 @@ export class RedisSentinels {
     await this.processes.kill(this.ports.primary);
   }
 
+  /** Ends every connection to it; whoever had one may make another at once. */
+  async dropConnections(): Promise<void> {
+    await withRedis(this.urlOf(this.ports.primary), (redis) => redis.client('KILL', 'TYPE', 'normal'));
+  }
+
   freezePrimary(): void {
     this.processes.freeze(this.ports.primary);
   }

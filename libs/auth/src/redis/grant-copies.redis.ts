@@ -35,7 +35,8 @@ type CheckReply = readonly [kind: string, sinceWrite?: string, text?: string, ch
  *
  * A copy is written only under the reservation that stood when its reader went to ask Postgres, and every change takes
  * the reservation away with the copy. So what was read before a change is never kept after it, whatever a reader or Redis
- * did in between; and where Redis cannot be told of a change, the change waits until every copy has run out.
+ * did in between; and where Redis cannot be told of a change, the change waits until every copy has run out. A Redis that
+ * comes back may hold copies of before a change again: until they have run out, none of them is believed.
  */
 export class GrantCopiesRedis extends GrantCopies {
   constructor(
@@ -54,7 +55,7 @@ export class GrantCopiesRedis extends GrantCopies {
     const general = this.settings.rateLimits[rateClass];
     const args = [
       '',
-      LEASE_MS * 1_000,
+      this.leaseAt(clientKey(clientId)) * 1_000,
       String(generation),
       rateClass,
       bucketField(rateClass),
@@ -103,6 +104,11 @@ export class GrantCopiesRedis extends GrantCopies {
     if (!this.redis.isConfigured && !this.copiesElsewhere) return;
     const told = await this.redis.attempt((redis) => redis.hdel(clientKey(clientId), ...GRANT_FIELDS));
     if (told === undefined) await delay(LEASE_MS + MARGIN_MS);
+  }
+
+  /** How long the copies may have yet that are believed. */
+  private leaseAt(key: string): number {
+    return this.redis.unbrokenMs(key) < LEASE_MS + MARGIN_MS ? 0 : LEASE_MS;
   }
 
   private checkedLate(clientId: string, rateClass: RateClass, [, , text = '', charge]: CheckReply): void {

@@ -27,6 +27,7 @@ export class ClusterConnection extends RedisConnection {
   readonly client: Cluster;
   fault: unknown;
   private closed = false;
+  private primaries = new Set<string>();
 
   constructor(
     address: Extract<RedisAddress, { kind: 'cluster' }>,
@@ -53,12 +54,18 @@ export class ClusterConnection extends RedisConnection {
     this.client.on('+node', (node: Redis) => {
       answerForAsking(node);
       gatherCommands(node);
+      node.on('close', () => this.continuity.breakOff(nameOf(node)));
+      node.on('ready', () => this.continuity.isThere(nameOf(node)));
     });
+    const refreshed = (): void => {
+      this.noticePrimaries();
+      moved();
+    };
     this.client.on('ready', () => {
       this.fault = undefined;
-      moved();
+      refreshed();
     });
-    this.client.on('refresh', moved);
+    this.client.on('refresh', refreshed);
     this.client.on('end', () => this.connectLater());
   }
 
@@ -84,19 +91,31 @@ export class ClusterConnection extends RedisConnection {
   }
 
   keysOnEachNode(name: string): string[] {
-    const wanted = new Set(this.client.slots.map(([primary]) => primary));
+    const wanted = this.primariesNow();
     const keys: string[] = [];
     for (let number = 0; wanted.size > 0 && number < MOST_KEYS_TRIED; number += 1) {
       const key = `${name}:${number}`;
-      if (wanted.delete(this.client.slots[slotOf(key)]?.[0])) keys.push(key);
+      if (wanted.delete(this.client.slots[slotOf(key)]?.[0] ?? '')) keys.push(key);
     }
     return keys.length === 0 ? [name] : keys;
   }
 
   giveUp(node: string): void {
     for (const each of this.client.nodes()) {
-      if (`${each.options.host}:${each.options.port}` === node) each.disconnect();
+      if (nameOf(each) === node) each.disconnect();
     }
+  }
+
+  private primariesNow(): Set<string> {
+    return new Set(this.client.slots.flatMap(([primary]) => primary ?? []));
+  }
+
+  /** Who took over from another one need not know all that the other one knew, and may have been connected to before. */
+  private noticePrimaries(): void {
+    const [before, now] = [this.primaries, this.primariesNow()];
+    this.primaries = now;
+    if (before.size === 0) return;
+    for (const primary of now) if (!before.has(primary)) this.continuity.beginAnew(primary);
   }
 
   /** The client gives up only when it is told to; but then it would be for good. */
@@ -107,6 +126,9 @@ export class ClusterConnection extends RedisConnection {
     }, 1_000).unref();
   }
 }
+
+/** As the client names the nodes that have slots. */
+const nameOf = ({ options }: Redis): string => `${options.host}:${options.port}`;
 
 /** The client sends ASKING and forgets it: were it to fail, nobody would catch that, and the process would end. */
 function answerForAsking(node: Redis): void {

@@ -25,7 +25,11 @@ export class NodeConnection extends RedisConnection {
     });
     gatherCommands(this.client);
     for (const event of ['error', 'sentinelError']) this.client.on(event, (error: unknown) => (this.fault = error));
-    this.client.on('ready', () => (this.fault = undefined));
+    this.client.on('close', () => this.continuity.breakOff(THE_NODE));
+    this.client.on('ready', () => {
+      this.fault = undefined;
+      this.continuity.isThere(THE_NODE);
+    });
     this.client.on('end', () => this.connectLater());
   }
 

@@ -1,4 +1,5 @@
 import type { CommonRedisOptions } from 'ioredis';
+import { Continuity } from './continuity';
 import type { RedisCredentials } from './redis-address';
 import type { RedisClient } from './redis-client';
 
@@ -9,6 +10,8 @@ export const THE_NODE = '';
 export abstract class RedisConnection {
   /** Commands fail at once when they cannot be sent; nothing bounds the time until they are answered. */
   abstract readonly client: RedisClient;
+  /** Of the connections to each node. */
+  readonly continuity = new Continuity();
 
   /** Resolves when commands can be sent. Later attempts go on by themselves when the first one fails. */
   abstract connect(): Promise<void>;

@@ -84,6 +84,16 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
+  /**
+   * For how many milliseconds the node that has this key has answered without a break, as far as is known; infinite, ever
+   * since this process began. One that was away may be back with what it knew before.
+   */
+  unbrokenMs(key: string): number {
+    if (!this.connection) return 0;
+    const node = this.connection.nodeOf(key);
+    return this.circuits.get(node)?.isOpen ? 0 : this.connection.continuity.of(node);
+  }
+
   /** Has this called each time that Redis answers again, before anybody else asks it. */
   onReturn(listener: () => void): void {
     this.listeners.push(listener);
@@ -128,6 +138,7 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
       closed: () => {
         this.transitions.add('closed');
         this.logger.warn(`${name} answers again.`);
+        this.connection?.continuity.beginAnew(node);
         for (const listener of this.listeners) listener();
       },
       unansweredAgain: () => this.connection?.giveUp(node),

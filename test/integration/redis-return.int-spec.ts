@@ -1,0 +1,57 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { RedisNode } from '../support/redis-node';
+import { RedisReplicas } from '../support/redis-replicas';
+import { type TestApp, startApp } from '../support/start-app';
+
+/** Longer than any copy may be believed. */
+const WATCHED_MS = 3_000;
+
+describe('A Redis that comes back with what it knew before a token was superseded', () => {
+  let api: TestApp;
+  let node: RedisNode;
+  let replicas: RedisReplicas;
+  beforeAll(async () => {
+    [api, node] = await Promise.all([startApp(), RedisNode.start('secret')]);
+  });
+  beforeEach(async () => {
+    replicas = await RedisReplicas.start(api, node.url);
+  });
+  afterEach(() => replicas.stop());
+  afterAll(async () => {
+    await Promise.all([api?.stop(), node?.stop()]);
+  });
+
+  /** Every answer of both replicas to this token, for as long as an old copy could be believed. */
+  const answersTo = async (token: string): Promise<unknown[]> => {
+    const answers = new Set<unknown>();
+    for (const until = performance.now() + WATCHED_MS; performance.now() < until; await delay(20)) {
+      for (const answer of await replicas.accepted(token)) answers.add(answer);
+    }
+    return [...answers];
+  };
+
+  it('has no replica take the old token again: not where nobody saw it go', async () => {
+    const client = await replicas.aClient();
+    expect(await replicas.accepted(client.token)).toEqual([200, 200]);
+    await node.remember();
+    const token = await client.issue();
+    await node.kill();
+    await node.restart();
+    await node.connectedTo(2);
+    expect(await answersTo(client.token)).toEqual(['token_superseded']);
+    expect(await replicas.accepted(token)).toEqual([200, 200]);
+  });
+
+  it('nor where requests met it away, even the one that finds it back', async () => {
+    const client = await replicas.aClient();
+    expect(await replicas.accepted(client.token)).toEqual([200, 200]);
+    await node.remember();
+    const token = await client.issue();
+    await node.kill();
+    expect(await replicas.accepted(client.token)).toEqual(['token_superseded', 'token_superseded']);
+    await node.restart();
+    expect(await answersTo(client.token)).toEqual(['token_superseded']);
+    expect(await replicas.accepted(token)).toEqual([200, 200]);
+    expect(replicas.said.at(-1)).toMatch(/answers again\.$/);
+  });
+});
