@@ -67,6 +67,7 @@ describe('A Redis that goes away', () => {
   it.each([
     ['has another password', (port: string) => `redis://:hunter2@127.0.0.1:${port}`],
     ['has no such user', (port: string) => `redis://hunter2:hunter2@127.0.0.1:${port}`],
+    ['has no such database', () => Object.assign(url(), { pathname: '/60000' }).href],
     ['does not listen', () => 'redis://:hunter2@127.0.0.1:1'],
     ['has no address', () => 'redis://:hunter2@hunter2.invalid'],
     ['has no sentinel', () => 'redis+sentinel://:hunter2@127.0.0.1:1,127.0.0.1:2/hunter2?sentinelPassword=hunter2'],
@@ -80,6 +81,11 @@ describe('A Redis that goes away', () => {
     expect(await redis.ping()).toBe(false);
     expect(said).toEqual([expect.stringMatching(/^Redis is away, and is done without: ./)]);
     expect(said[0]).not.toMatch(/unknown|hunter2|127\.0\.0\.1|no answer/);
+  });
+
+  it('is away from the start where it refuses the database that REDIS_URL names', async () => {
+    const redis = await open(Object.assign(url(), { pathname: '/60000' }).href);
+    expect([redis.state, said]).toEqual(['away', [expect.stringContaining('DB index is out of range')]]);
   });
 
   it('costs each of 50 requests at once one wait, then nobody but the one that tries whether it is back', async () => {

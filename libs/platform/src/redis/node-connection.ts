@@ -2,7 +2,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { gatherCommands } from './gathered-commands';
 import type { RedisAddress } from './redis-address';
 import { RedisConnection, THE_NODE, connectionOptions, retryDelay } from './redis-connection';
-import { isReadOnly } from './redis-fault';
+import { isReadOnly, refusesDatabase, tellsWhy } from './redis-fault';
 
 /** One node, named by the address or by sentinels: then whichever is the primary. */
 export class NodeConnection extends RedisConnection {
@@ -19,14 +19,17 @@ export class NodeConnection extends RedisConnection {
       lazyConnect: true,
       enableOfflineQueue: false,
       disconnectTimeout: 100,
-      retryStrategy: retryDelay,
+      // Where only its database is refused a node can be connected to, and the client does not count that as a failure.
+      retryStrategy: (attempt) => (refusesDatabase(this.fault) ? 1_000 : retryDelay(attempt)),
       // It was the primary until a failover, and the address leads to another one by now.
       reconnectOnError: isReadOnly,
     });
     gatherCommands(this.client);
-    for (const event of ['error', 'sentinelError']) this.client.on(event, (error: unknown) => (this.fault = error));
+    for (const event of ['error', 'sentinelError']) this.client.on(event, (error: unknown) => this.hear(error));
     this.client.on('close', () => this.continuity.breakOff(THE_NODE));
     this.client.on('ready', () => {
+      // What it was told before it is ready may have ended the connection.
+      if (!this.client.stream.writable) return;
       this.fault = undefined;
       this.continuity.isThere(THE_NODE);
     });
@@ -35,6 +38,7 @@ export class NodeConnection extends RedisConnection {
 
   async connect(): Promise<void> {
     await this.client.connect();
+    if (refusesDatabase(this.fault)) throw this.fault;
   }
 
   disconnect(): void {
@@ -56,6 +60,11 @@ export class NodeConnection extends RedisConnection {
 
   giveUp(): void {
     this.client.disconnect(true);
+  }
+
+  private hear(error: unknown): void {
+    if (tellsWhy(error)) this.fault = error;
+    if (refusesDatabase(error)) this.client.disconnect(true);
   }
 
   /** The client gives up only when it is told to; but then it would be for good. */

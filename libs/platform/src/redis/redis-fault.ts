@@ -28,6 +28,14 @@ export function meansAway(error: unknown): boolean {
 /** Whether a replica refused to write, to a command or to a script: it is the primary no more, if it ever was. */
 export const isReadOnly = ({ message }: Error): boolean => /^READONLY\b|-READONLY /.test(message);
 
+/** Whether the database that the address names was refused: by itself the client would go on with the first one. */
+export function refusesDatabase(error: unknown): boolean {
+  return isAnswer(error) && (error as { command?: { name?: unknown } }).command?.name === 'select';
+}
+
+/** Whether this tells why there is no connection, rather than that there is none. */
+export const tellsWhy = (error: unknown): boolean => !NOT_CONNECTED.test(String((error as Partial<Error>).message));
+
 /** What went wrong, for the log: without addresses, names or arguments. `before` is what went wrong with the connection last. */
 export function reasonOf(error: unknown, before?: unknown): string {
   const { message, code, lastNodeError } = error as Partial<Record<'message' | 'code' | 'lastNodeError', unknown>>;
