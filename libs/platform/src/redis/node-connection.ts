@@ -1,14 +1,16 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { gatherCommands } from './gathered-commands';
-import type { RedisAddress } from './redis-address';
+import type { RedisAddress, RedisHost } from './redis-address';
 import { RedisConnection, THE_NODE, connectionOptions, retryDelay } from './redis-connection';
 import { isReadOnly, refusesDatabase, tellsWhy } from './redis-fault';
+import { SentinelWatch } from './sentinel-watch';
 
 /** One node, named by the address or by sentinels: then whichever is the primary. */
 export class NodeConnection extends RedisConnection {
   readonly client: Redis;
   fault: unknown;
   private closed = false;
+  private readonly sentinels: SentinelWatch | null;
 
   constructor(address: Exclude<RedisAddress, { kind: 'cluster' }>) {
     super();
@@ -34,15 +36,18 @@ export class NodeConnection extends RedisConnection {
       this.continuity.isThere(THE_NODE);
     });
     this.client.on('end', () => this.connectLater());
+    this.sentinels = address.kind === 'sentinel' ? new SentinelWatch(address, (primary) => this.moveTo(primary)) : null;
   }
 
   async connect(): Promise<void> {
+    this.sentinels?.start();
     await this.client.connect();
     if (refusesDatabase(this.fault)) throw this.fault;
   }
 
   disconnect(): void {
     this.closed = true;
+    this.sentinels?.stop();
     this.client.disconnect();
   }
 
@@ -65,6 +70,13 @@ export class NodeConnection extends RedisConnection {
   private hear(error: unknown): void {
     if (tellsWhy(error)) this.fault = error;
     if (refusesDatabase(error)) this.client.disconnect(true);
+  }
+
+  /** Another sentinel may have led there before, which need not have known it at once. */
+  private moveTo({ host, port }: RedisHost): void {
+    const { status, stream } = this.client;
+    if (status !== 'ready' || (stream.remoteAddress === host && stream.remotePort === port)) return;
+    this.client.disconnect(true);
   }
 
   /** The client gives up only when it is told to; but then it would be for good. */
