@@ -66,8 +66,10 @@ export class RecentWrites {
     if (!this.redis.isConfigured) return this.local.get(clientId) ?? -Infinity;
     const now = performance.now();
     if (sinceWrite === undefined) this.awayAt = now;
+    if (sinceWrite === undefined) return NEWEST;
     // A Redis that was away may be another one now, which was not told of the last writes.
-    return sinceWrite === undefined ? NEWEST : Math.max(now - Number(sinceWrite) / 1_000, this.awayAt);
+    const returnedAt = now - this.redis.unbrokenMs(clientKey(clientId));
+    return Math.max(now - Number(sinceWrite) / 1_000, this.awayAt, returnedAt);
   }
 
   /** What is further back than any lag that is borne need not be remembered. */
