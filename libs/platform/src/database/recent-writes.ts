@@ -65,8 +65,10 @@ export class RecentWrites {
     if (!this.replicas) return NEWEST;
     if (!this.redis.isConfigured) return this.local.get(clientId) ?? -Infinity;
     const now = performance.now();
-    if (sinceWrite === undefined) this.awayAt = now;
-    if (sinceWrite === undefined) return NEWEST;
+    if (sinceWrite === undefined) {
+      this.awayAt = now;
+      return NEWEST;
+    }
     // A Redis that was away may be another one now, which was not told of the last writes.
     const returnedAt = now - this.redis.unbrokenMs(clientKey(clientId));
     return Math.max(now - Number(sinceWrite) / 1_000, this.awayAt, returnedAt);
