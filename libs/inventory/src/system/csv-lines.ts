@@ -35,12 +35,12 @@ export async function* csvLines(content: Readable, fileIndex: number): AsyncGene
         lines.push({ fileIndex, line: row.line, ...readRow(columns, row) });
         continue;
       }
-      const fault = 'fault' in row ? HEADER_NOT_CSV : headerFault(row.cells);
-      if (fault !== null) {
-        yield [{ fileIndex, line: row.line, fault }];
+      const header = readHeader(row);
+      if ('fault' in header) {
+        yield [{ fileIndex, line: row.line, fault: header.fault }];
         return;
       }
-      columns = 'cells' in row ? (row.cells.map(decode) as string[]) : [];
+      ({ columns } = header);
     }
     if (lines.length > 0) yield lines;
   }
@@ -82,12 +82,22 @@ function decode(bytes: string): string | null {
   }
 }
 
-function headerFault(header: readonly string[]): string | null {
-  const columns = header.map(decode);
-  if (columns.includes(null) || columns.some((column) => column?.includes('\0'))) return 'The header is not UTF-8.';
+function readHeader(row: CsvRow): { readonly columns: readonly string[] } | { readonly fault: string } {
+  if ('fault' in row) return { fault: HEADER_NOT_CSV };
+  const columns: string[] = [];
+  for (const cell of row.cells) {
+    const column = decode(cell);
+    if (column === null || column.includes('\0')) return { fault: 'The header is not UTF-8.' };
+    columns.push(column);
+  }
+  const fault = faultOfColumns(columns);
+  return fault === null ? { columns } : { fault };
+}
+
+function faultOfColumns(columns: readonly string[]): string | null {
   if (columns.length === 1) return 'The header has no comma: a comma separates the columns.';
   const names = new Set<string>();
-  for (const name of columns as readonly string[]) {
+  for (const name of columns) {
     if (name !== '' && names.has(name)) return `The header names the column ${shown(name)} more than once.`;
     if (isDeep(name)) return `The header names the column ${shown(name)}, which is deeper than any member.`;
     names.add(name);
