@@ -53,9 +53,10 @@ export class GrantCopiesRedis extends GrantCopies {
 
   async check(clientId: string, generation: bigint, rateClass: RateClass): Promise<CopiedGrant> {
     const general = this.settings.rateLimits[rateClass];
+    const key = clientKey(clientId);
     const args = [
       '',
-      this.leaseAt(clientKey(clientId)) * 1_000,
+      this.leaseAt(key) * 1_000,
       String(generation),
       rateClass,
       bucketField(rateClass),
@@ -65,7 +66,7 @@ export class GrantCopiesRedis extends GrantCopies {
       this.writes?.areNoted ? 1 : 0,
     ];
     const reply = (await this.redis.attempt(
-      (redis) => CHECK_GRANT.run(redis, [clientKey(clientId)], args),
+      (redis) => CHECK_GRANT.run(redis, [key], args),
       (late) => this.checkedLate(clientId, rateClass, late as CheckReply),
     )) as CheckReply | undefined;
     const [kind, sinceWrite, text = '', charge] = reply ?? ['away'];
