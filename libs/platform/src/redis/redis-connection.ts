@@ -30,15 +30,19 @@ export abstract class RedisConnection {
 
 export const retryDelay = (attempt: number): number => Math.min(attempt * 100, 1_000);
 
+type AccessOptions = Pick<CommonRedisOptions, 'username' | 'password'> & { tls?: object };
+
+/** Who connects, and how safely: to a node of Redis or to a sentinel. */
+export const accessOptions = (tls: boolean, { user, password }: RedisCredentials): AccessOptions => ({
+  ...(user !== null && { username: user }),
+  ...(password !== null && { password }),
+  ...(tls && { tls: {} }),
+});
+
 /** Of every connection to a node of Redis, however it is found. */
-export function connectionOptions(
-  tls: boolean,
-  { user, password }: RedisCredentials,
-): CommonRedisOptions & { tls?: object } {
+export function connectionOptions(tls: boolean, credentials: RedisCredentials): CommonRedisOptions & AccessOptions {
   return {
-    ...(user !== null && { username: user }),
-    ...(password !== null && { password }),
-    ...(tls && { tls: {} }),
+    ...accessOptions(tls, credentials),
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
     connectTimeout: 2_000,

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import type { RedisAddress, RedisHost } from './redis-address';
-import { retryDelay } from './redis-connection';
+import { accessOptions, retryDelay } from './redis-connection';
 
 /** Of every sentinel that finds, or is told, that another node is the primary now. */
 const SWITCHED = '+switch-master';
@@ -32,13 +32,11 @@ export class SentinelWatch {
 
   private subscriberTo(
     sentinel: RedisHost,
-    { primary, tls, sentinelCredentials: { user, password } }: Extract<RedisAddress, { kind: 'sentinel' }>,
+    { primary, tls, sentinelCredentials }: Extract<RedisAddress, { kind: 'sentinel' }>,
   ): Redis {
     const client = new Redis({
       ...sentinel,
-      ...(user !== null && { username: user }),
-      ...(password !== null && { password }),
-      ...(tls && { tls: {} }),
+      ...accessOptions(tls, sentinelCredentials),
       lazyConnect: true,
       enableReadyCheck: false,
       disableClientInfo: true,
