@@ -21,6 +21,15 @@ describe('A Redis that comes back with what it knew before a token was supersede
     await Promise.all([api?.stop(), node?.stop()]);
   });
 
+  /** Both replicas have taken a token, as the node remembers, and it was superseded before that was killed. */
+  const killedAfterwards = async (): Promise<{ readonly old: string; readonly token: string }> => {
+    const client = await replicas.aClient();
+    expect(await replicas.accepted(client.token)).toEqual([200, 200]);
+    await node.remember();
+    const token = await client.issue();
+    await node.kill();
+    return { old: client.token, token };
+  };
   /** Every answer of both replicas to this token, for as long as an old copy could be believed. */
   const answersTo = async (token: string): Promise<unknown[]> => {
     const answers = new Set<unknown>();
@@ -31,26 +40,18 @@ describe('A Redis that comes back with what it knew before a token was supersede
   };
 
   it('has no replica take the old token again: not where nobody saw it go', async () => {
-    const client = await replicas.aClient();
-    expect(await replicas.accepted(client.token)).toEqual([200, 200]);
-    await node.remember();
-    const token = await client.issue();
-    await node.kill();
+    const { old, token } = await killedAfterwards();
     await node.restart();
     await node.connectedTo(2);
-    expect(await answersTo(client.token)).toEqual(['token_superseded']);
+    expect(await answersTo(old)).toEqual(['token_superseded']);
     expect(await replicas.accepted(token)).toEqual([200, 200]);
   });
 
   it('nor where requests met it away, even the one that finds it back', async () => {
-    const client = await replicas.aClient();
-    expect(await replicas.accepted(client.token)).toEqual([200, 200]);
-    await node.remember();
-    const token = await client.issue();
-    await node.kill();
-    expect(await replicas.accepted(client.token)).toEqual(['token_superseded', 'token_superseded']);
+    const { old, token } = await killedAfterwards();
+    expect(await replicas.accepted(old)).toEqual(['token_superseded', 'token_superseded']);
     await node.restart();
-    expect(await answersTo(client.token)).toEqual(['token_superseded']);
+    expect(await answersTo(old)).toEqual(['token_superseded']);
     expect(await replicas.accepted(token)).toEqual([200, 200]);
     expect(replicas.said.at(-1)).toMatch(/answers again\.$/);
   });
