@@ -24,6 +24,7 @@ import { WorkspaceRepositoryTypeorm } from './typeorm/workspace-repository.typeo
 
 const applicationProviders = [
   ApplicationsService,
+  { provide: TokenRequestLimiter, useClass: TokenRequestLimiterRedis },
   { provide: ApplicationRepository, useClass: ApplicationRepositoryTypeorm },
   {
     provide: ClientSecrets,
@@ -57,7 +58,6 @@ const grantCopies = (options: { readonly copiesElsewhere: boolean }) => ({
       },
       inject: [Metrics],
     },
-    { provide: TokenRequestLimiter, useClass: TokenRequestLimiterRedis },
     { provide: Clock, useClass: SystemClock },
     { provide: AccessTokenSigner, useClass: AccessTokenSignerJwt },
     {

@@ -32,7 +32,7 @@ class SlowApplications {
     return Promise.resolve({ application: APPLICATION, secrets: { digest: Buffer.alloc(32), previous: null } });
   }
 
-  beginGeneration(...[, , , , deadline]: Parameters<ApplicationRepository['beginGeneration']>) {
+  beginGeneration(...[, , , deadline]: Parameters<ApplicationRepository['beginGeneration']>) {
     this.deadlines.push(deadline);
     return new Promise<GenerationOutcome>((resolve) => this.waiting.push(resolve));
   }
@@ -50,10 +50,13 @@ describe('A token request', () => {
     const applications = new SlowApplications();
     const service = new AccessTokensService(
       applications as unknown as ApplicationRepository,
-      { match: () => Buffer.alloc(32), newTokenId: () => 'id' } as unknown as ClientSecrets,
+      { digest: () => Buffer.alloc(32), isOneOf: () => true, newTokenId: () => 'id' } as unknown as ClientSecrets,
       { sign: () => Promise.resolve('token') } as unknown as AccessTokenSigner,
       { forget: () => Promise.resolve() } as unknown as GrantCopies,
-      { chargeClient: () => Promise.resolve(ALLOWED) } as unknown as TokenRequestLimiter,
+      {
+        chargeRemembered: () => Promise.resolve(null),
+        chargeClient: () => Promise.resolve(ALLOWED),
+      } as unknown as TokenRequestLimiter,
       new FakeClock(),
       new AccessTokenLifetime(60),
     );

@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { type Charge, Clock, KeyQueue, type Freshness, type RateClass, RateLimited } from '#libs/kernel';
 import type { AccessTokenClaims } from '../domain/access-token';
 import { AccessTokenSigner } from '../domain/access-token-signer.port';
-import type { Application, ApplicationSecrets } from '../domain/application';
-import { ApplicationRepository } from '../domain/application-repository.port';
+import type { ApplicationSecrets } from '../domain/application';
+import { ApplicationRepository, type TokenHolder } from '../domain/application-repository.port';
 import { ClientNotAuthenticated, TokenInvalid, TokenSuperseded } from '../domain/authentication-errors';
 import { ClientSecrets } from '../domain/client-secrets.port';
 import type { Grant } from '../domain/grant';
 import { GrantCopies } from '../domain/grant-copies.port';
 import { covers, isScope } from '../domain/scope';
 import { ScopeNotGranted, TokensContended } from '../domain/token-request-errors';
-import { TokenRequestLimiter } from '../domain/token-request-limiter.port';
+import { type RememberedClient, TokenRequestLimiter } from '../domain/token-request-limiter.port';
 
 /** How long a request waits for others of the same application. */
 const PATIENCE_MS = 4_000;
@@ -68,18 +68,25 @@ export class AccessTokensService {
     scopes: readonly string[] | null,
     charged: (charge: Charge) => void = () => undefined,
   ): Promise<AccessToken> {
-    const { application, digest } = await this.authenticateClient(clientId, secret, source);
     // A right secret is looked at first: whoever guesses uses up buckets of their own, never this one.
-    const charge = await this.limiter.chargeClient(application);
+    const secretDigest = this.secrets.digest(secret);
+    const remembered = await this.limiter.chargeRemembered(clientId, secretDigest);
+    if (remembered?.charge.allowed && refusedScope(remembered.grant, scopes) === undefined) {
+      const issued = await this.issueToRemembered(remembered, secretDigest, scopes);
+      if (issued) {
+        charged(remembered.charge);
+        return issued;
+      }
+    }
+    const grant = await this.authenticateClient(clientId, secretDigest, source);
+    const charge = await this.limiter.chargeClient(grant, secretDigest, remembered);
     if (!charge.allowed) throw new RateLimited(charge);
     charged(charge);
-    const granted = scopes ?? application.scopes;
-    const refused = granted.find((scope) => !isScope(scope) || !covers(application.scopes, scope));
+    const refused = refusedScope(grant, scopes);
     if (refused !== undefined) throw new ScopeNotGranted(refused);
-
-    const token = await this.beginTokenInTurn(application, digest, granted);
-    await this.grants.forget(clientId);
-    return { token, expiresInSeconds: this.lifetime.seconds, scopes: granted };
+    const issued = await this.issueTo({ grant, secretDigest, asRemembered: false }, scopes);
+    if (!issued) throw new ClientNotAuthenticated();
+    return issued;
   }
 
   /**
@@ -100,13 +107,37 @@ export class AccessTokensService {
     return accept(claims, grant, charge, freshness);
   }
 
+  /** An outage of Postgres must not use up what the client will need after it. */
+  private async issueToRemembered(
+    remembered: RememberedClient,
+    secretDigest: Buffer,
+    scopes: readonly string[] | null,
+  ): Promise<AccessToken | null> {
+    try {
+      return await this.issueTo({ grant: remembered.grant, secretDigest, asRemembered: true }, scopes);
+    } catch (error) {
+      // Who asks for too many at once keeps being charged for them.
+      if (!(error instanceof TokensContended)) await this.limiter.giveBack(remembered);
+      throw error;
+    }
+  }
+
+  /** Null, and then the token before stays active, where the truth does not agree. */
+  private async issueTo(holder: TokenHolder, asked: readonly string[] | null): Promise<AccessToken | null> {
+    const scopes = asked ?? holder.grant.scopes;
+    const token = await this.beginTokenInTurn(holder, scopes);
+    if (token === null) return null;
+    await this.grants.forget(holder.grant.clientId);
+    return { token, expiresInSeconds: this.lifetime.seconds, scopes };
+  }
+
   /** Of many at once only one at a time asks Postgres: the others would hold connections, and be overtaken. */
-  private async beginTokenInTurn(application: Application, digest: Buffer, scopes: readonly string[]): Promise<string> {
+  private async beginTokenInTurn(holder: TokenHolder, scopes: readonly string[]): Promise<string | null> {
     const deadline = performance.now() + BEGUN_WITHIN_MS;
-    const admission = await this.queue.enter(application.id, PATIENCE_MS);
+    const admission = await this.queue.enter(holder.grant.id, PATIENCE_MS);
     if (admission?.kind !== 'turn') throw new TokensContended();
     try {
-      return await this.beginToken(application, digest, scopes, deadline);
+      return await this.beginToken(holder, scopes, deadline);
     } finally {
       // Each wants a token of its own: nobody is answered by another one's.
       admission.end(false);
@@ -117,25 +148,20 @@ export class AccessTokensService {
    * A signature takes longer than all the rest, so that it is made while Postgres commits the generation it is for. Should
    * a request to another replica have come first, its token is older than that one's and nobody's: one more is made.
    */
-  private async beginToken(
-    application: Application,
-    digest: Buffer,
-    scopes: readonly string[],
-    deadline: number,
-  ): Promise<string> {
-    let last = application.generation;
+  private async beginToken(holder: TokenHolder, scopes: readonly string[], deadline: number): Promise<string | null> {
+    let last = holder.grant.generation;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const generation = this.newGeneration(last);
       const tokenId = this.secrets.newTokenId();
       const issuedAt = Math.floor(this.clock.now() / 1000);
-      const { clientId, id: applicationId, workspaceId } = application;
+      const { clientId, id: applicationId, workspaceId } = holder.grant;
       const expiresAt = issuedAt + this.lifetime.seconds;
       const [outcome, token] = await Promise.all([
-        this.applications.beginGeneration(application, digest, tokenId, generation, deadline),
+        this.applications.beginGeneration(holder, tokenId, generation, deadline),
         this.signer.sign({ clientId, applicationId, workspaceId, scopes, generation, tokenId, issuedAt, expiresAt }),
       ]);
       if (outcome.kind === 'begun') return token;
-      if (outcome.kind === 'refused') throw new ClientNotAuthenticated();
+      if (outcome.kind === 'refused') return null;
       last = outcome.by;
     }
     throw new TokensContended();
@@ -154,15 +180,11 @@ export class AccessTokensService {
     return generation;
   }
 
-  private async authenticateClient(
-    clientId: string,
-    secret: string,
-    source: string,
-  ): Promise<{ readonly application: Application; readonly digest: Buffer }> {
+  private async authenticateClient(clientId: string, secretDigest: Buffer, source: string): Promise<Grant> {
     // An id that none could have is looked up like any other, so that it costs the same; Postgres takes no U+0000.
     const found = await this.applications.findWithSecrets(/^[\x20-\x7e]{1,200}$/.test(clientId) ? clientId : '-');
-    const digest = this.secrets.match(secret, found ? this.acceptedDigests(found.secrets) : []);
-    if (found && digest && !found.application.disabled) return { application: found.application, digest };
+    const isRight = this.secrets.isOneOf(secretDigest, found ? this.acceptedDigests(found.secrets) : []);
+    if (found && isRight && !found.application.disabled) return found.application;
     const charge = await this.limiter.chargeFailure(clientId, source);
     throw charge.allowed ? new ClientNotAuthenticated() : new RateLimited(charge);
   }
@@ -171,6 +193,11 @@ export class AccessTokensService {
     const { digest, previous } = secrets;
     return previous && previous.expiresAt.getTime() > this.clock.now() ? [digest, previous.digest] : [digest];
   }
+}
+
+/** The first of the scopes that are asked for, null for all, that the application does not have. */
+function refusedScope(grant: Grant, asked: readonly string[] | null): string | undefined {
+  return (asked ?? grant.scopes).find((scope) => !isScope(scope) || !covers(grant.scopes, scope));
 }
 
 /** Throws `token_invalid` or `token_superseded`. Scopes that were taken from the application are not in force. */

@@ -1,5 +1,6 @@
 import type { RateLimits, WorkspaceId } from '#libs/kernel';
 import type { Application, ApplicationSecrets } from './application';
+import type { Grant } from './grant';
 
 /** A new application as it is stored. */
 export interface NewApplication {
@@ -9,14 +10,19 @@ export interface NewApplication {
   readonly scopes: readonly string[];
 }
 
-/** Applications and their secrets. The client id stands in for the workspace where that is not known yet. */
-/**
- * `refused` when the application was disabled or this secret ended meanwhile; `overtaken` by the generation that is in
- * force instead.
- */
+/** What a token is begun for, once the truth agrees. */
+export interface TokenHolder {
+  readonly grant: Grant;
+  readonly secretDigest: Buffer;
+  /** Whether its scopes and limits must still be these. */
+  readonly asRemembered: boolean;
+}
+
+/** `refused` when the truth does not agree; `overtaken` by the generation that is in force instead. */
 export type GenerationOutcome =
   { readonly kind: 'begun' } | { readonly kind: 'refused' } | { readonly kind: 'overtaken'; readonly by: bigint };
 
+/** Applications and their secrets. The client id stands in for the workspace where that is not known yet. */
 export abstract class ApplicationRepository {
   /** Adds an application that may use the API at once. */
   abstract create(workspaceId: WorkspaceId, application: NewApplication): Promise<Application>;
@@ -36,13 +42,13 @@ export abstract class ApplicationRepository {
   abstract setDisabled(clientId: string, disabled: boolean): Promise<Application | null>;
 
   /**
-   * Makes this the application's generation, and so ends every lower one, unless it has a higher one by now. Atomic: of
+   * Makes this the application's generation, and so ends every lower one, unless it has a higher one by now. Refused where
+   * the application is disabled, the secret is no longer its own, or it changed while it was only remembered. Atomic: of
    * several at once the highest is in force in the end. Not waited for beyond `deadline`, by `performance.now()`: then it
    * is not known whether it took place.
    */
   abstract beginGeneration(
-    application: Application,
-    secretDigest: Buffer,
+    holder: TokenHolder,
     tokenId: string,
     generation: bigint,
     deadline: number,

@@ -9,9 +9,9 @@ export abstract class ClientSecrets {
   /** A secret of 256 random bits with its digest. */
   abstract newSecret(): { readonly secret: string; readonly digest: Buffer };
 
-  /**
-   * The one of the digests that the secret has; null when it has none. Takes as long for no digest, or a secret that is
-   * not even well-formed, as for any other.
-   */
-  abstract match(secret: string, digests: readonly Buffer[]): Buffer | null;
+  /** The digest of a secret, be it well-formed or not. */
+  abstract digest(secret: string): Buffer;
+
+  /** Whether it is one of these digests. Takes as long for none of them as for any other. */
+  abstract isOneOf(digest: Buffer, digests: readonly Buffer[]): boolean;
 }

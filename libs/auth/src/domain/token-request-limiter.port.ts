@@ -1,10 +1,31 @@
 import type { Charge } from '#libs/kernel';
 import type { Grant } from './grant';
 
-/** Buckets of the token endpoint. */
+/** A client as it was when it was charged with the same secret before, and what it was charged now. */
+export interface RememberedClient {
+  readonly grant: Grant;
+  readonly charge: Charge;
+}
+
+/** Buckets of the token endpoint, and whose secrets were right there. */
 export abstract class TokenRequestLimiter {
-  /** A request with a right secret, to its client's bucket. */
-  abstract chargeClient(grant: Grant): Promise<Charge>;
+  /**
+   * A request with the secret that was right the last time, to its client's bucket. Null, and then nothing is charged, for
+   * any other. What is remembered may have changed since.
+   */
+  abstract chargeRemembered(clientId: string, secretDigest: Buffer): Promise<RememberedClient | null>;
+
+  /**
+   * A request with a right secret, to its client's bucket; what it was charged before, while the client was only remembered,
+   * is given back. From now on the client is remembered as this.
+   */
+  abstract chargeClient(grant: Grant, secretDigest: Buffer, remembered: RememberedClient | null): Promise<Charge>;
+
+  /** What it was charged as a remembered client, where nobody could tell whether it is one. */
+  abstract giveBack(remembered: RememberedClient): Promise<void>;
+
+  /** Of a client that changed nothing is remembered. Where that cannot be, what is remembered no longer holds. */
+  abstract forget(clientId: string): Promise<void>;
 
   /**
    * A request with a wrong one: to a bucket of the source, and to one of this client id from this source. So nobody can use

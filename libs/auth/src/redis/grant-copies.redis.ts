@@ -1,14 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type Charge,
-  NEWEST,
-  RATE_CLASSES,
-  type RateClass,
-  type RateLimit,
-  applicationId,
-  workspaceId,
-} from '#libs/kernel';
+import { type Charge, NEWEST, RATE_CLASSES, type RateClass, type RateLimit } from '#libs/kernel';
 import {
   type ChargeReply,
   type RecentWrites,
@@ -22,6 +14,7 @@ import {
 import type { Grant } from '../domain/grant';
 import { type CopiedGrant, GrantCopies } from '../domain/grant-copies.port';
 import { CHECK_GRANT, GRANT_FIELDS, KEEP_GRANT } from './grant-scripts';
+import { fromGrant, toGrant } from './grant-text';
 
 /** How long a copy may be believed, counted from before the truth was asked. */
 const LEASE_MS = 2_000;
@@ -119,38 +112,6 @@ export class GrantCopiesRedis extends GrantCopies {
 
   private limitOf(grant: Grant, rateClass: RateClass): RateLimit {
     return grant.limits[rateClass] ?? this.settings.rateLimits[rateClass];
-  }
-}
-
-/** A grant as JSON has it. */
-interface GrantText extends Pick<Grant, 'clientId' | 'scopes' | 'limits' | 'disabled'> {
-  readonly id: string;
-  readonly workspace: string;
-  readonly generation: string;
-}
-
-function fromGrant(grant: Grant): string {
-  const { id, workspaceId: workspace, clientId, scopes, limits, disabled, generation } = grant;
-  const text: GrantText = { id, workspace, clientId, scopes, limits, disabled, generation: String(generation) };
-  return JSON.stringify(text);
-}
-
-/** Null for what is none. */
-function toGrant(text: string): Grant | null {
-  try {
-    const { id, workspace, clientId, scopes, limits, disabled, generation } = JSON.parse(text) as GrantText;
-    if (!Array.isArray(scopes) || !limits) return null;
-    return {
-      id: applicationId(id),
-      workspaceId: workspaceId(workspace),
-      clientId,
-      scopes,
-      limits,
-      disabled,
-      generation: BigInt(generation),
-    };
-  } catch {
-    return null;
   }
 }
 

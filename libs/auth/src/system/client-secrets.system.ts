@@ -35,19 +35,18 @@ export class ClientSecretsSystem extends ClientSecrets {
     return { secret, digest: this.digest(secret) };
   }
 
-  match(secret: string, digests: readonly Buffer[]): Buffer | null {
-    const presented = this.digest(secret);
-    let matched = false;
-    for (let slot = 0; slot < SLOTS; slot += 1) {
-      const known = digests[slot];
-      const same = timingSafeEqual(presented, known ?? NO_DIGEST);
-      matched = (known !== undefined && same) || matched;
-    }
-    return matched ? presented : null;
+  digest(secret: string): Buffer {
+    return createHmac('sha256', this.pepper).update(secret).digest();
   }
 
-  private digest(secret: string): Buffer {
-    return createHmac('sha256', this.pepper).update(secret).digest();
+  isOneOf(digest: Buffer, digests: readonly Buffer[]): boolean {
+    let found = false;
+    for (let slot = 0; slot < SLOTS; slot += 1) {
+      const known = digests[slot];
+      const same = timingSafeEqual(digest, known ?? NO_DIGEST);
+      found = (known !== undefined && same) || found;
+    }
+    return found;
   }
 }
 

@@ -48,7 +48,7 @@ export function toSecrets(row: TextRow, application: Application): ApplicationSe
   };
 }
 
-/** Kept as people write them: `{"read": "500/1000"}`. */
+/** The limits that can be read as such. */
 function toLimits(limits: Readonly<Record<string, string>>): Partial<RateLimits> {
   const known = RATE_CLASSES.flatMap((rateClass) => {
     const limit = parseRateLimit(limits[rateClass] ?? '');

@@ -6,6 +6,7 @@ import {
   ApplicationRepository,
   type GenerationOutcome,
   type NewApplication,
+  type TokenHolder,
 } from '../domain/application-repository.port';
 import { APPLICATION_COLUMNS, SECRET_COLUMNS, toApplication, toSecrets } from './application-columns';
 
@@ -48,14 +49,16 @@ const CLEAR_LIMITS: Statement = {
 const NEXT_GENERATION = 'GREATEST(generation + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)';
 const MAY_BEGIN = `workspace_id = $1 AND id = $2::uuid AND NOT disabled
             AND (secret_digest = decode($3, 'hex')
-                 OR (previous_secret_digest = decode($3, 'hex') AND previous_secret_expires_at > now()))`;
+                 OR (previous_secret_digest = decode($3, 'hex') AND previous_secret_expires_at > now()))
+            AND ($4::text IS NULL OR array_to_json(scopes)::text = $4::text)
+            AND ($5::jsonb IS NULL OR limits = $5::jsonb)`;
 const BEGIN_GENERATION: Statement = {
-  name: 'application_begin_generation_2',
-  text: `UPDATE application SET generation = $4::bigint, jti = $5::uuid, issued_at = now()
-          WHERE ${MAY_BEGIN} AND generation < $4::bigint RETURNING 1`,
+  name: 'application_begin_generation_3',
+  text: `UPDATE application SET generation = $6::bigint, jti = $7::uuid, issued_at = now()
+          WHERE ${MAY_BEGIN} AND generation < $6::bigint RETURNING 1`,
 };
 const FIND_GENERATION: Statement = {
-  name: 'application_find_generation',
+  name: 'application_find_generation_2',
   text: `SELECT generation FROM application WHERE ${MAY_BEGIN}`,
 };
 /** With an overlap in seconds the live token stays what it is; without one it ends with the secret. */
@@ -112,8 +115,7 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
   }
 
   async setLimits(clientId: string, limits: Partial<RateLimits>): Promise<Application | null> {
-    const written = Object.entries(limits).map(([rateClass, limit]) => [rateClass, formatRateLimit(limit)]);
-    return this.change(clientId, SET_LIMITS, JSON.stringify(Object.fromEntries(written)));
+    return this.change(clientId, SET_LIMITS, fromLimits(limits));
   }
 
   async clearLimits(clientId: string): Promise<Application | null> {
@@ -130,14 +132,14 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
   }
 
   async beginGeneration(
-    application: Application,
-    secretDigest: Buffer,
+    { grant, secretDigest, asRemembered }: TokenHolder,
     tokenId: string,
     generation: bigint,
     deadline: number,
   ): Promise<GenerationOutcome> {
-    const { workspaceId, id } = application;
-    const which = [workspaceId, id, secretDigest.toString('hex')];
+    const { workspaceId, id, scopes, limits } = grant;
+    const remembered = asRemembered ? [JSON.stringify(scopes), fromLimits(limits)] : [null, null];
+    const which = [workspaceId, id, secretDigest.toString('hex'), ...remembered];
     const until = Math.min(deadline, performance.now() + READ_PATIENCE_MS);
     const run = (statement: BoundStatement): Promise<TextRow[][]> =>
       this.database.run({ workspaceId }, [statement], { patienceMs: until - performance.now() });
@@ -156,4 +158,10 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
     const [rows] = await this.database.run({ clientId }, [bind(statement, [clientId, ...further])]);
     return rows?.[0] ? toApplication(rows[0]) : null;
   }
+}
+
+/** Kept as people write them: `{"read": "500/1000"}`. */
+function fromLimits(limits: Partial<RateLimits>): string {
+  const written = Object.entries(limits).map(([rateClass, limit]) => [rateClass, formatRateLimit(limit)]);
+  return JSON.stringify(Object.fromEntries(written));
 }

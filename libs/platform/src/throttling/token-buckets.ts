@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
 import type { Charge, RateLimit } from '#libs/kernel';
 import { Settings } from '../config/settings';
+import type { RedisClient } from '../redis/redis-client';
 import { RedisServer } from '../redis/redis-server';
 import { toCharge } from './bucket';
 import { CHARGE, SPEND } from './charge-script';
@@ -32,11 +33,14 @@ export class TokenBuckets implements ThrottlerStorage {
     });
   }
 
-  /** Takes a token of the bucket. `owner` names the hash in which the buckets of one client stand together. */
-  async charge(owner: string, bucket: string, limit: RateLimit): Promise<Charge> {
+  /**
+   * Takes a token of the bucket. `owner` names the hash in which the buckets of one client stand together. `send` may send
+   * a script that does more beside, and gives the same.
+   */
+  async charge(owner: string, bucket: string, limit: RateLimit, send = sendCharge): Promise<Charge> {
     const args = ['', bucketField(bucket), intervalOf(limit), limit.burst];
     const reply = await this.redis.attempt(
-      (redis) => CHARGE.run(redis, [clientKey(owner)], args),
+      (redis) => send(redis, args, owner),
       (late) => this.chargedLate(owner, bucket, limit, late as ChargeReply),
     );
     if (reply === undefined) return this.chargeLocally(owner, bucket, limit);
@@ -102,6 +106,11 @@ export class TokenBuckets implements ThrottlerStorage {
     };
   }
 }
+
+/** Sends {@link CHARGE}, or a script that takes these arguments first. */
+type SendCharge = (redis: RedisClient, args: readonly (string | number)[], owner: string) => Promise<unknown>;
+
+const sendCharge: SendCharge = (redis, args, owner) => CHARGE.run(redis, [clientKey(owner)], args);
 
 /** One hash for everything that is kept of a client. The braces keep it on one node of a cluster. */
 export const clientKey = (owner: string): string => `client:{${owner}}`;

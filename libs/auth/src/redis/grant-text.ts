@@ -1,0 +1,35 @@
+import { applicationId, isUuid, workspaceId } from '#libs/kernel';
+import type { Grant } from '../domain/grant';
+
+/** A grant as JSON has it. */
+interface GrantText extends Pick<Grant, 'clientId' | 'scopes' | 'limits' | 'disabled'> {
+  readonly id: string;
+  readonly workspace: string;
+  readonly generation: string;
+}
+
+/** A grant as Redis keeps it. */
+export function fromGrant(grant: Grant): string {
+  const { id, workspaceId: workspace, clientId, scopes, limits, disabled, generation } = grant;
+  const text: GrantText = { id, workspace, clientId, scopes, limits, disabled, generation: String(generation) };
+  return JSON.stringify(text);
+}
+
+/** Null for what is none. */
+export function toGrant(text: string): Grant | null {
+  try {
+    const { id, workspace, clientId, scopes, limits, disabled, generation } = JSON.parse(text) as GrantText;
+    if (!isUuid(id) || !isUuid(workspace) || !Array.isArray(scopes) || !limits) return null;
+    return {
+      id: applicationId(id),
+      workspaceId: workspaceId(workspace),
+      clientId,
+      scopes,
+      limits,
+      disabled,
+      generation: BigInt(generation),
+    };
+  } catch {
+    return null;
+  }
+}
