@@ -87,6 +87,11 @@ export class Cluster {
     return { postgres: cpuOfProcesses(this.postmaster), redis: await cpuOfRedis(this.redis) };
   }
 
+  /** Redis knows nothing any more but scripts. */
+  async emptyRedis(): Promise<void> {
+    await this.redis.flushall();
+  }
+
   /** Commands that clients sent while `work` ran, without what scripts did. */
   async commandsDuring(work: () => Promise<unknown>): Promise<number> {
     const monitor = await this.redis.monitor();

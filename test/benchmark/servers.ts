@@ -62,9 +62,10 @@ const APPLICATIONS = 16;
 export async function applicationsOf(
   arrange: Arrangement,
   workspace: WorkspaceId,
+  many = APPLICATIONS,
 ): Promise<readonly ArrangedApplication[]> {
   const applications: ArrangedApplication[] = [];
-  for (let count = 0; count < APPLICATIONS; count += 1) applications.push(await arrange.anApplication(workspace));
+  for (let count = 0; count < many; count += 1) applications.push(await arrange.anApplication(workspace));
   return applications;
 }
 

@@ -2,7 +2,7 @@ import type { ArrangedApplication, Arrangement } from '../../support/arrangement
 import { loadSettings } from '#libs/platform';
 import type { BenchmarkDatabase } from '../benchmark-database';
 import type { Findings } from '../findings';
-import { load } from '../load';
+import { type LoadSource, load } from '../load';
 import type { MeasuredProcess } from '../measured-process';
 import { apiEnvironment, applicationsOf, tokenRequests } from '../servers';
 import type { Setting } from '../setting';
@@ -23,7 +23,10 @@ interface TokenCost {
   readonly time: number;
 }
 
-/** Tokens over HTTP, each of eight clients asking for its next one when it has the one before; and the bare work likewise. */
+/**
+ * Tokens over HTTP, each of eight clients asking for its next one when it has the one before: of applications that are
+ * remembered, as those are that had one lately, and of others; and the bare work likewise.
+ */
 export async function measureTokens(
   setting: Setting,
   server: MeasuredProcess,
@@ -34,10 +37,11 @@ export async function measureTokens(
   const { id: workspace } = await database.aWorkspace();
   const applications = await applicationsOf(arrange, workspace);
   const source = tokenRequests(applications);
+  const others = tokenRequests(await applicationsOf(arrange, workspace, TOKENS_PER_TURN));
   const { signingKeysDir } = loadSettings(apiEnvironment(cluster, database.databaseUrl));
   const bare = new BareTokens(database.superuserUrl, signingKeysDir, CONNECTIONS);
 
-  const overHttp = async (): Promise<TokenCost> => {
+  const overHttp = async (source: LoadSource): Promise<TokenCost> => {
     const options = { length: { requests: TOKENS_PER_TURN }, connections: CONNECTIONS };
     const { serverCpu, postgresCpu, redisCpu, p50Milliseconds } = await load(server, cluster, source, options);
     return { cpu: serverCpu + postgresCpu + redisCpu, time: p50Milliseconds };
@@ -58,7 +62,14 @@ export async function measureTokens(
     return { cpu, time: median(elapsed) };
   };
 
-  const works = { 'over HTTP': overHttp, 'a signature and one update': byHand };
+  const works = {
+    'over HTTP': () => overHttp(source),
+    'over HTTP, the first of a client': async () => {
+      await cluster.emptyRedis();
+      return overHttp(others);
+    },
+    'a signature and one update': byHand,
+  };
   const costs = await takeTurns(
     Object.keys(works) as (keyof typeof works)[],
     {
