@@ -56,7 +56,7 @@ export async function accessTo(port: number, arrange: Arrangement, workspace: Wo
 }
 
 /** Tokens are asked for by so many in turn, so that no two connections wait for each other's. */
-const APPLICATIONS = 16;
+export const APPLICATIONS = 16;
 
 /** Applications of the workspace, each without a token. */
 export async function applicationsOf(

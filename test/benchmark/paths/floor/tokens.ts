@@ -1,7 +1,7 @@
 import { type KeyObject, createHmac, createPrivateKey, randomUUID, sign, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { Refused, chargeToken, setGeneration } from './access';
+import { Refused, chargeRemembered, chargeToken, remember, setGeneration } from './access';
 import { pool } from './postgres';
 
 const LIFETIME_SECONDS = 3_600;
@@ -14,7 +14,8 @@ const FIND = {
 const BEGIN = {
   name: 'begin_generation',
   text: `UPDATE application SET generation = $3, jti = $4, issued_at = now()
-          WHERE workspace_id = $1 AND id = $2 AND generation < $3`,
+          WHERE workspace_id = $1 AND id = $2 AND generation < $3 AND NOT disabled
+            AND secret_digest = $5 AND scopes = $6::text[]`,
 };
 
 const privateKey = createPrivateKey(readFileSync(process.env['SIGNING_KEY'] as string));
@@ -28,7 +29,6 @@ const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).
 interface Application {
   readonly id: string;
   readonly workspace_id: string;
-  readonly secret_digest: Buffer;
   readonly scopes: readonly string[];
 }
 
@@ -38,23 +38,28 @@ let lastGeneration = 0;
 export async function issueToken(form: string): Promise<readonly [object, number]> {
   const fields = new URLSearchParams(form);
   const clientId = fields.get('client_id') ?? '';
-  const { rows } = await pool.query<Application>({
-    values: [clientId],
-    ...FIND,
-  });
-  const [application] = rows;
   const presented = createHmac('sha256', pepper)
     .update(fields.get('client_secret') ?? '')
     .digest();
-  if (!application || !timingSafeEqual(presented, application.secret_digest)) throw new Refused(401);
-  const left = await chargeToken(clientId);
-  const token = await beginToken(application, clientId);
+  const remembered = await chargeRemembered<Application>(clientId, presented.toString('hex'));
+  const [application, left] = remembered ?? (await lookUp(clientId, presented));
+  const token = await beginToken(application, presented, clientId);
   const scope = application.scopes.join(' ');
   return [{ access_token: token, expires_in: LIFETIME_SECONDS, token_type: 'Bearer', scope }, left];
 }
 
+async function lookUp(clientId: string, presented: Buffer): Promise<readonly [Application, number]> {
+  const { rows } = await pool.query<Application & { readonly secret_digest: Buffer }>({ values: [clientId], ...FIND });
+  const [found] = rows;
+  if (!found || !timingSafeEqual(presented, found.secret_digest)) throw new Refused(401);
+  const { secret_digest: digest, ...application } = found;
+  await remember(clientId, digest.toString('hex'), application);
+  return [application, await chargeToken(clientId)];
+}
+
 /** Anew when another request for the same application came in between, and began a later generation. */
-async function beginToken({ id, workspace_id: workspace, scopes }: Application, clientId: string): Promise<string> {
+async function beginToken(application: Application, secretDigest: Buffer, clientId: string): Promise<string> {
+  const { id, workspace_id: workspace, scopes } = application;
   for (;;) {
     lastGeneration = Math.max(lastGeneration + 1, Date.now() * 1_000);
     const [generation, tokenId, now] = [lastGeneration, randomUUID(), Math.floor(Date.now() / 1_000)];
@@ -75,7 +80,7 @@ async function beginToken({ id, workspace_id: workspace, scopes }: Application, 
     const signed = `${base64url({ alg: 'RS256', typ: 'at+jwt', kid: 'floor' })}.${base64url(claims)}`;
     const [signature, { rowCount }] = await Promise.all([
       inThread(Buffer.from(signed), privateKey),
-      pool.query({ values: [workspace, id, generation, tokenId], ...BEGIN }),
+      pool.query({ values: [workspace, id, generation, tokenId, secretDigest, scopes], ...BEGIN }),
     ]);
     if (rowCount !== 1) continue;
     await setGeneration(clientId, generation);
