@@ -54,7 +54,7 @@ describe('A client whose secret was right before', () => {
     const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
     expect(outcome(await request(form, app))).toBe('200 with 9 left');
-    return { form, clientId, key: `remembered:{${clientId}}` };
+    return { form, clientId, key: `remembered:1:{${clientId}}` };
   };
   const outcome = (answer: Answer): string =>
     `${answer.status === 200 ? 200 : String(answer.body['code'])} with ${answer.headers.get('x-ratelimit-remaining')} left`;
@@ -91,9 +91,10 @@ describe('A client whose secret was right before', () => {
   });
 
   it('is told from all who guess its secret, who are not charged to it', async () => {
-    const { form } = await aRememberedClient();
+    const { form, key } = await aRememberedClient();
     for (const client_secret of ['wrong', `${form['client_secret'] ?? ''}x`, ' ', '%']) {
       expect((await request({ ...form, client_secret })).body['code']).toBe('invalid_client');
+      expect(await redis.exists(key)).toBe(1);
     }
     expect(outcome(await request(form))).toBe('200 with 8 left');
   });
@@ -162,23 +163,101 @@ describe('A client whose secret was right before', () => {
     expect(await redis.get(key)).not.toBe(before);
   });
 
-  it('is not charged for what an outage of Postgres refused it', async () => {
+  it.each([
+    ['its overlap is over', 1],
+    ['Redis was not told of its rotation', null],
+  ])('does not pay for requests with its old secret when %s', async (_, overlapSeconds) => {
+    const { form, clientId, key } = await aRememberedClient();
+    const before = (await redis.get(key)) as string;
+    const rotated = await operator.applications.rotateSecret(clientId, overlapSeconds);
+    await redis.set(key, before);
+    await delay(1_100);
+    for (let count = 0; count < 10; count += 1) {
+      expect((await request(form)).body['code']).toBe('invalid_client');
+      expect(await redis.exists(key)).toBe(0);
+    }
+    expect(outcome(await request({ ...form, client_secret: rotated?.clientSecret as string }))).toBe('200 with 8 left');
+  });
+
+  it.each([
+    ['for a token', {}],
+    ['for a scope that it does not have', { scope: 'admin' }],
+  ])('is not charged for what an outage of Postgres refused it: %s', async (_, wish) => {
     const { form, key } = await aRememberedClient();
     await proxy.set('refuse');
     for (let count = 0; count < 12; count += 1) {
-      expect((await request(form, behindProxy)).body['code']).toBe('service_unavailable');
+      expect((await request({ ...form, ...wish }, behindProxy)).body['code']).toBe('service_unavailable');
     }
-    expect(await redis.get(key)).not.toBeNull();
     await proxy.set('forward');
+    expect(await redis.exists(key)).toBe(1);
     expect(outcome(await request(form))).toBe('200 with 8 left');
-    // Nor is anything kept of a bucket that Redis forgot meanwhile.
+  });
+
+  it('finds all but one of its tokens at one replica while another is cut off from Postgres, and then that one too', async () => {
+    const { form } = await aRememberedClient();
+    // The connections there are open.
+    expect(outcome(await request(form, behindProxy))).toBe('200 with 8 left');
+    await proxy.set('blackhole');
+    const inVain = Array.from({ length: 12 }, () => request(form, behindProxy));
+    await delay(500);
+    expect(outcome(await request(form))).toBe('200 with 6 left');
+    const failed = await Promise.all(inVain);
+    expect(new Set(failed.map(outcome))).toEqual(new Set(['service_unavailable with null left']));
+    await proxy.set('forward');
+    expect(outcome(await request(form))).toBe('200 with 6 left');
+  });
+
+  it('leaves nothing in Redis that is given back to a bucket it has forgotten', async () => {
+    const { form, clientId } = await aRememberedClient();
     await proxy.set('blackhole');
     const inVain = request(form, behindProxy);
     await delay(500);
-    await redis.del(clientKey(form['client_id'] as string));
+    await redis.del(clientKey(clientId));
     expect((await inVain).status).toBe(503);
-    expect(await redis.exists(clientKey(form['client_id'] as string))).toBe(0);
+    expect(await redis.exists(clientKey(clientId))).toBe(0);
     await proxy.set('forward');
+  });
+
+  it('is remembered, and its bucket counted, where Redis held something else of it', async () => {
+    const { form, clientId, key } = await aRememberedClient();
+    await redis.del(key);
+    await redis.hset(clientKey(clientId), 'full:token', 'much');
+    for (const left of [9, 8, 7])
+      expect(outcome(await request(form, left === 8 ? app : replica))).toBe(`200 with ${left} left`);
+    expect(await redis.exists(key)).toBe(1);
+  });
+
+  /** Changes the grant in what is remembered. */
+  const forge = async (key: string, members: object): Promise<void> => {
+    const [digest = '', own = '', grant = ''] = ((await redis.get(key)) as string).split(' ');
+    await redis.set(key, [digest, own, JSON.stringify({ ...(JSON.parse(grant) as object), ...members })].join(' '));
+  };
+
+  it.each([
+    { generation: '99999999999999999999' },
+    { generation: '9007199254740980' },
+    { limits: { token: null } },
+    { limits: { token: { perMinute: 0, burst: 1 } } },
+    { limits: { token: { perMinute: 1, burst: 0.5 } } },
+    { limits: { token: { perMinute: 1_000, burst: 1_000 } } },
+    { limits: { read: 'many' } },
+    { scopes: [1, null] },
+  ])('gets tokens and finds its own bucket whatever Redis says of it: %j', async (members) => {
+    const { form, key } = await aRememberedClient();
+    await forge(key, members);
+    const answers: Answer[] = [];
+    for (let count = 0; count < 3; count += 1) answers.push(await request(form));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(answers.map(({ headers }) => headers.get('x-ratelimit-limit'))).toEqual(['10', '10', '10']);
+    // What was charged to what Redis made up is not known.
+    const left = answers.map(({ headers }) => Number(headers.get('x-ratelimit-remaining')));
+    expect([
+      [8, 7, 6],
+      [7, 6, 5],
+    ]).toContainEqual(left);
+    await redis.flushall();
+    expect((await request(form)).status).toBe(200);
+    expect((await request(form)).status).toBe(200);
   });
 
   it.each([
@@ -190,12 +269,18 @@ describe('A client whose secret was right before', () => {
     ['an id that is none', (known: string) => known.replace('"id":"', '"id":"x')],
     ['another client', (known: string) => known.replace('"clientId":"ci_', '"clientId":"ci_0')],
     ['a limit that is none', (known: string) => known.replace(' ', ' many')],
+    ['a limit that it does not have', (known: string) => known.replace(' ', ' 1000000/1000000')],
   ])('gets its token where %s is remembered of it', async (_, damage) => {
     const { form, key } = await aRememberedClient();
     await redis.set(key, damage((await redis.get(key)) as string));
-    expect((await request(form)).status).toBe(200);
-    expect((await request(form)).status).toBe(200);
+    const [first, second] = [await request(form), await request(form)].map(outcome);
+    expect([
+      ['200 with 8 left', '200 with 7 left'],
+      ['200 with 7 left', '200 with 6 left'],
+    ]).toContainEqual([first, second]);
   });
+
+  const idOf = async (key: string): Promise<string> => /"id":"[^"]+"/.exec((await redis.get(key)) as string)?.[0] ?? '';
 
   it('is not mistaken for another one, whatever Redis says', async () => {
     const [mine, other] = [await aRememberedClient(), await aRememberedClient()];
@@ -207,6 +292,10 @@ describe('A client whose secret was right before', () => {
     expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({ client_id: mine.clientId });
     const theirs = await request(other.form);
     expect(outcome(theirs)).toBe('200 with 8 left');
+    await redis.set(other.key, known.replace(/^\S+/, digest).replace(/"id":"[^"]+"/, await idOf(mine.key)));
+    const secret = { client_secret: mine.form['client_secret'] as string };
+    expect((await request({ ...other.form, ...secret })).body['code']).toBe('invalid_client');
+    expect(await reads(theirs)).toBe(200);
   });
 
   // In a cluster the keys of some of these would not stand on one node.
@@ -223,7 +312,7 @@ describe('A client whose secret was right before', () => {
       await delay(20);
       monitor.disconnect();
       const looked = keys.filter((key) => key.startsWith('remembered:'));
-      expect([...new Set(looked)]).toEqual([`remembered:{${form['client_id'] ?? ''}}`]);
+      expect([...new Set(looked)]).toEqual(['remembered:1:{-}', `remembered:1:{${form['client_id'] ?? ''}}`]);
     },
   );
 });

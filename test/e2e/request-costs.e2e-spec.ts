@@ -122,7 +122,7 @@ describe('A request costs', () => {
 
   it('for the first token of a client the look-up as well, and that it is remembered', async () => {
     const first = async () => {
-      await redis.del(`remembered:{${form['client_id'] as string}}`);
+      await redis.del(`remembered:1:{${form['client_id'] as string}}`);
       return app.client().requestToken(form);
     };
     // The test's own command is one of them.

@@ -42,24 +42,26 @@ class SlowApplications {
   }
 }
 
+/** Asks for tokens of one application, that nothing is remembered of. */
+function aService(applications: SlowApplications, chargeRemembered: () => Promise<null>): AccessTokensService {
+  return new AccessTokensService(
+    applications as unknown as ApplicationRepository,
+    { digest: () => Buffer.alloc(32), isOneOf: () => true, newTokenId: () => 'id' } as unknown as ClientSecrets,
+    { sign: () => Promise.resolve('token') } as unknown as AccessTokenSigner,
+    { forget: () => Promise.resolve() } as unknown as GrantCopies,
+    { chargeRemembered, chargeClient: () => Promise.resolve(ALLOWED) } as unknown as TokenRequestLimiter,
+    new FakeClock(),
+    new AccessTokenLifetime(60),
+  );
+}
+
 describe('A token request', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
   it('that waited for others of its application has what is left of five seconds, not as long again', async () => {
     const applications = new SlowApplications();
-    const service = new AccessTokensService(
-      applications as unknown as ApplicationRepository,
-      { digest: () => Buffer.alloc(32), isOneOf: () => true, newTokenId: () => 'id' } as unknown as ClientSecrets,
-      { sign: () => Promise.resolve('token') } as unknown as AccessTokenSigner,
-      { forget: () => Promise.resolve() } as unknown as GrantCopies,
-      {
-        chargeRemembered: () => Promise.resolve(null),
-        chargeClient: () => Promise.resolve(ALLOWED),
-      } as unknown as TokenRequestLimiter,
-      new FakeClock(),
-      new AccessTokenLifetime(60),
-    );
+    const service = aService(applications, () => Promise.resolve(null));
     const issue = (): Promise<unknown> => service.issue('ci_1', 'secret', 'somewhere', null);
     const first = issue();
     await jest.advanceTimersByTimeAsync(1_000);
@@ -72,5 +74,27 @@ describe('A token request', () => {
     applications.answerFirst();
     await second;
     expect(applications.deadlines[1]).toBe(asked + 5_000);
+  });
+
+  it('is not charged on a guess while it would wait for another one of its client', async () => {
+    const applications = new SlowApplications();
+    const guess = jest.fn(() => Promise.resolve(null));
+    const service = aService(applications, guess);
+    const issue = (): Promise<unknown> => service.issue('ci_1', 'secret', 'somewhere', null);
+    const requests = [issue(), issue()];
+    await jest.advanceTimersByTimeAsync(1_000);
+    requests.push(issue());
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(guess).toHaveBeenCalledTimes(1);
+    for (const _ of requests) {
+      applications.answerFirst();
+      await jest.advanceTimersByTimeAsync(0);
+    }
+    await Promise.all(requests);
+    const last = issue();
+    await jest.advanceTimersByTimeAsync(0);
+    applications.answerFirst();
+    await last;
+    expect(guess).toHaveBeenCalledTimes(2);
   });
 });

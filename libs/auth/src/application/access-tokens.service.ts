@@ -39,10 +39,17 @@ export class AccessTokenLifetime {
   constructor(readonly seconds: number) {}
 }
 
+/** What became of a request before its client was charged for good. */
+type Known =
+  | { readonly issued: AccessToken; readonly remembered: RememberedClient }
+  | { readonly issued?: undefined; readonly grant: Grant; readonly remembered: RememberedClient | null };
+
 /** Tokens by the client credentials grant: one active per application, the newest (specification, Authentication 4). */
 @Injectable()
 export class AccessTokensService {
   private readonly queue = new KeyQueue();
+  /** Clients that a request guesses to be as they are remembered. */
+  private readonly guesses = new Set<string>();
   private lastOfMillisecond = 0;
 
   constructor(
@@ -58,7 +65,7 @@ export class AccessTokensService {
   /**
    * Issues a token and so ends the one before, on every replica before it is given. `scopes` null asks for everything
    * granted; `source` is where the request comes from. `charged` hears what the request was charged to the bucket of its
-   * client, whatever becomes of it then; of a bucket without a token `rate_limited` tells that. Throws `invalid_client`,
+   * client and is not given back; of a bucket without a token `rate_limited` tells that. Throws `invalid_client`,
    * `rate_limited` or `invalid_scope`, and then the token before stays active.
    */
   async issue(
@@ -68,17 +75,14 @@ export class AccessTokensService {
     scopes: readonly string[] | null,
     charged: (charge: Charge) => void = () => undefined,
   ): Promise<AccessToken> {
-    // A right secret is looked at first: whoever guesses uses up buckets of their own, never this one.
     const secretDigest = this.secrets.digest(secret);
-    const remembered = await this.limiter.chargeRemembered(clientId, secretDigest);
-    if (remembered?.charge.allowed && refusedScope(remembered.grant, scopes) === undefined) {
-      const issued = await this.issueToRemembered(remembered, secretDigest, scopes);
-      if (issued) {
-        charged(remembered.charge);
-        return issued;
-      }
+    const known = await this.guessOrLookUp(clientId, secretDigest, source, scopes);
+    if (known.issued) {
+      charged(known.remembered.charge);
+      return known.issued;
     }
-    const grant = await this.authenticateClient(clientId, secretDigest, source);
+    const { grant, remembered } = known;
+    // A right secret is looked at first: whoever guesses uses up buckets of their own, never this one.
     const charge = await this.limiter.chargeClient(grant, secretDigest, remembered);
     if (!charge.allowed) throw new RateLimited(charge);
     charged(charge);
@@ -107,18 +111,36 @@ export class AccessTokensService {
     return accept(claims, grant, charge, freshness);
   }
 
-  /** An outage of Postgres must not use up what the client will need after it. */
-  private async issueToRemembered(
-    remembered: RememberedClient,
+  /**
+   * A token for the client as it is remembered, or else who it is in truth. What is charged on a guess is held back from
+   * others until the truth is known, so that here only one request of a client guesses at a time; and it is given back
+   * where the truth does not agree or cannot be had.
+   */
+  private async guessOrLookUp(
+    clientId: string,
     secretDigest: Buffer,
+    source: string,
     scopes: readonly string[] | null,
-  ): Promise<AccessToken | null> {
+  ): Promise<Known> {
+    if (this.guesses.has(clientId) || this.queue.has(clientId)) {
+      return { grant: await this.authenticateClient(clientId, secretDigest, source), remembered: null };
+    }
+    this.guesses.add(clientId);
+    let remembered: RememberedClient | null = null;
     try {
-      return await this.issueTo({ grant: remembered.grant, secretDigest, asRemembered: true }, scopes);
+      remembered = await this.limiter.chargeRemembered(clientId, secretDigest);
+      if (remembered?.charge.allowed && refusedScope(remembered.grant, scopes) === undefined) {
+        const issued = await this.issueTo({ grant: remembered.grant, secretDigest, asRemembered: true }, scopes);
+        if (issued) return { issued, remembered };
+      }
+      return { grant: await this.authenticateClient(clientId, secretDigest, source), remembered };
     } catch (error) {
-      // Who asks for too many at once keeps being charged for them.
-      if (!(error instanceof TokensContended)) await this.limiter.giveBack(remembered);
+      if (remembered) await this.limiter.giveBack(remembered);
+      // Whose secret is no longer right is not remembered by it.
+      if (remembered && error instanceof ClientNotAuthenticated) await this.limiter.forget(clientId);
       throw error;
+    } finally {
+      this.guesses.delete(clientId);
     }
   }
 
@@ -134,7 +156,7 @@ export class AccessTokensService {
   /** Of many at once only one at a time asks Postgres: the others would hold connections, and be overtaken. */
   private async beginTokenInTurn(holder: TokenHolder, scopes: readonly string[]): Promise<string | null> {
     const deadline = performance.now() + BEGUN_WITHIN_MS;
-    const admission = await this.queue.enter(holder.grant.id, PATIENCE_MS);
+    const admission = await this.queue.enter(holder.grant.clientId, PATIENCE_MS);
     if (admission?.kind !== 'turn') throw new TokensContended();
     try {
       return await this.beginToken(holder, scopes, deadline);
@@ -149,7 +171,8 @@ export class AccessTokensService {
    * a request to another replica have come first, its token is older than that one's and nobody's: one more is made.
    */
   private async beginToken(holder: TokenHolder, scopes: readonly string[], deadline: number): Promise<string | null> {
-    let last = holder.grant.generation;
+    // Not Postgres' own word, and old: a guess goes by the clock alone.
+    let last = holder.asRemembered ? 0n : holder.grant.generation;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const generation = this.newGeneration(last);
       const tokenId = this.secrets.newTokenId();
@@ -161,7 +184,8 @@ export class AccessTokensService {
         this.signer.sign({ clientId, applicationId, workspaceId, scopes, generation, tokenId, issuedAt, expiresAt }),
       ]);
       if (outcome.kind === 'begun') return token;
-      if (outcome.kind === 'refused') return null;
+      // A guess is over where it is not true, and where what came first must be known.
+      if (outcome.kind === 'refused' || holder.asRemembered) return null;
       last = outcome.by;
     }
     throw new TokensContended();

@@ -24,7 +24,7 @@ export abstract class TokenRequestLimiter {
   /** What it was charged as a remembered client, where nobody could tell whether it is one. */
   abstract giveBack(remembered: RememberedClient): Promise<void>;
 
-  /** Of a client that changed nothing is remembered. Where that cannot be, what is remembered no longer holds. */
+  /** Forgets what is remembered of a client that changed; where that cannot be, it is found out by the truth. */
   abstract forget(clientId: string): Promise<void>;
 
   /**

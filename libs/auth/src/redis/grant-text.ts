@@ -1,4 +1,4 @@
-import { applicationId, isUuid, workspaceId } from '#libs/kernel';
+import { type RateLimit, applicationId, isUuid, workspaceId } from '#libs/kernel';
 import type { Grant } from '../domain/grant';
 
 /** A grant as JSON has it. */
@@ -19,7 +19,8 @@ export function fromGrant(grant: Grant): string {
 export function toGrant(text: string): Grant | null {
   try {
     const { id, workspace, clientId, scopes, limits, disabled, generation } = JSON.parse(text) as GrantText;
-    if (!isUuid(id) || !isUuid(workspace) || !Array.isArray(scopes) || !limits) return null;
+    if (!isUuid(id) || !isUuid(workspace) || !Array.isArray(scopes)) return null;
+    if (!Object.values(limits).every(isLimit)) return null;
     return {
       id: applicationId(id),
       workspaceId: workspaceId(workspace),
@@ -33,3 +34,6 @@ export function toGrant(text: string): Grant | null {
     return null;
   }
 }
+
+const isLimit = ({ perMinute, burst }: RateLimit): boolean =>
+  [perMinute, burst].every((count) => Number.isSafeInteger(count) && count >= 1);

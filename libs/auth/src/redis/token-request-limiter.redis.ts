@@ -20,10 +20,11 @@ const CLIENTS_PER_SOURCE = 10;
 /** A client is remembered for this many lifetimes of its token. */
 const LIFETIMES = 2;
 const CLASS = 'token';
-/** Ids as they are given out: what else is asked for must not stand in a key. */
+/** Ids as they are given out: what else is asked for must not stand in a key, and is looked for as this one that nobody has. */
 const CLIENT_ID = /^ci_[0-9a-f]{32}$/;
+const NOBODY = '-';
 
-type RememberedReply = readonly [grant: string, charge: ChargeReply];
+type RememberedReply = readonly [grant: string, own: string, charge: ChargeReply];
 
 /**
  * Most requests come from clients whose secret was right an hour ago. What was read of them then is remembered in Redis, so
@@ -41,30 +42,27 @@ export class TokenRequestLimiterRedis extends TokenRequestLimiter {
   }
 
   async chargeRemembered(clientId: string, secretDigest: Buffer): Promise<RememberedClient | null> {
-    if (!CLIENT_ID.test(clientId)) return null;
     const { token: general } = this.settings.rateLimits;
     const args = [
       ...['', bucketField(CLASS), intervalOf(general), general.burst],
       ...[secretDigest.toString('base64url'), this.rememberedMs],
     ];
     const reply = (await this.redis.attempt(
-      (redis) => CHARGE_REMEMBERED.run(redis, keysOf(clientId), args),
+      (redis) => CHARGE_REMEMBERED.run(redis, keysOf(CLIENT_ID.test(clientId) ? clientId : NOBODY), args),
       (late) => this.chargedLate(clientId, late as RememberedReply | null),
     )) as RememberedReply | null | undefined;
-    const [text, charged] = reply ?? [];
-    const grant = toGrant(text ?? '');
-    if (!charged || grant?.clientId !== clientId) return null;
+    const read = reply && readReply(reply);
+    if (!read) return null;
+    const { grant, charged } = read;
     return { grant, charge: this.buckets.charged(clientId, CLASS, this.limitOf(grant), charged) };
   }
 
-  async chargeClient(grant: Grant, secretDigest: Buffer, before: RememberedClient | null): Promise<Charge> {
+  async chargeClient(grant: Grant, secretDigest: Buffer, remembered: RememberedClient | null): Promise<Charge> {
     const { clientId } = grant;
-    const limit = this.limitOf(grant);
-    const back = before ? this.worthOf(before) : 0;
-    const own = grant.limits.token ? `${intervalOf(limit)}/${limit.burst}` : '';
-    const remembered = `${secretDigest.toString('base64url')} ${own} ${fromGrant(grant)}`;
-    return this.buckets.charge(clientId, CLASS, limit, (redis, args) =>
-      CHARGE_AND_REMEMBER.run(redis, keysOf(clientId), [...args, remembered, this.rememberedMs, back]),
+    const back = remembered ? this.worthOf(remembered) : 0;
+    const text = `${secretDigest.toString('base64url')} ${ownLimit(grant)} ${fromGrant(grant)}`;
+    return this.buckets.charge(clientId, CLASS, this.limitOf(grant), (redis, args) =>
+      CHARGE_AND_REMEMBER.run(redis, keysOf(clientId), [...args, text, this.rememberedMs, back]),
     );
   }
 
@@ -90,8 +88,8 @@ export class TokenRequestLimiterRedis extends TokenRequestLimiter {
   }
 
   private chargedLate(clientId: string, reply: RememberedReply | null): void {
-    const grant = toGrant(reply?.[0] ?? '');
-    if (grant && reply) this.buckets.chargedLate(clientId, CLASS, this.limitOf(grant), reply[1]);
+    const read = reply && readReply(reply);
+    if (read) this.buckets.chargedLate(clientId, CLASS, this.limitOf(read.grant), read.charged);
   }
 
   /** Microseconds' worth of what it was charged. */
@@ -108,5 +106,18 @@ export class TokenRequestLimiterRedis extends TokenRequestLimiter {
   }
 }
 
-const rememberedKey = (clientId: string): string => `remembered:{${clientId}}`;
+/** Null for what nobody of this version could have written. */
+function readReply([text, own, charged]: RememberedReply): {
+  readonly grant: Grant;
+  readonly charged: ChargeReply;
+} | null {
+  const grant = toGrant(text);
+  return grant && ownLimit(grant) === own ? { grant, charged } : null;
+}
+
+/** As the script reads it; nothing where the client has none. */
+const ownLimit = ({ limits: { token } }: Grant): string => (token ? `${intervalOf(token)}/${token.burst}` : '');
+
+/** The number is that of the text's form: of another version there is nothing to be read there. */
+const rememberedKey = (clientId: string): string => `remembered:1:{${clientId}}`;
 const keysOf = (clientId: string): readonly string[] => [clientKey(clientId), rememberedKey(clientId)];

@@ -47,15 +47,15 @@ const CLEAR_LIMITS: Statement = {
 };
 /** The clock in microseconds keeps generations rising even when the row comes back from an older backup. */
 const NEXT_GENERATION = 'GREATEST(generation + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)';
-const MAY_BEGIN = `workspace_id = $1 AND id = $2::uuid AND NOT disabled
-            AND (secret_digest = decode($3, 'hex')
-                 OR (previous_secret_digest = decode($3, 'hex') AND previous_secret_expires_at > now()))
-            AND ($4::text IS NULL OR array_to_json(scopes)::text = $4::text)
-            AND ($5::jsonb IS NULL OR limits = $5::jsonb)`;
+const MAY_BEGIN = `workspace_id = $1 AND id = $2::uuid AND client_id = $3 AND NOT disabled
+            AND (secret_digest = decode($4, 'hex')
+                 OR (previous_secret_digest = decode($4, 'hex') AND previous_secret_expires_at > now()))
+            AND ($5::text IS NULL OR array_to_json(scopes)::text = $5::text)
+            AND ($6::jsonb IS NULL OR limits = $6::jsonb)`;
 const BEGIN_GENERATION: Statement = {
   name: 'application_begin_generation_3',
-  text: `UPDATE application SET generation = $6::bigint, jti = $7::uuid, issued_at = now()
-          WHERE ${MAY_BEGIN} AND generation < $6::bigint RETURNING 1`,
+  text: `UPDATE application SET generation = $7::bigint, jti = $8::uuid, issued_at = now()
+          WHERE ${MAY_BEGIN} AND generation < $7::bigint RETURNING 1`,
 };
 const FIND_GENERATION: Statement = {
   name: 'application_find_generation_2',
@@ -137,9 +137,9 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
     generation: bigint,
     deadline: number,
   ): Promise<GenerationOutcome> {
-    const { workspaceId, id, scopes, limits } = grant;
+    const { workspaceId, id, clientId, scopes, limits } = grant;
     const remembered = asRemembered ? [JSON.stringify(scopes), fromLimits(limits)] : [null, null];
-    const which = [workspaceId, id, secretDigest.toString('hex'), ...remembered];
+    const which = [workspaceId, id, clientId, secretDigest.toString('hex'), ...remembered];
     const until = Math.min(deadline, performance.now() + READ_PATIENCE_MS);
     const run = (statement: BoundStatement): Promise<TextRow[][]> =>
       this.database.run({ workspaceId }, [statement], { patienceMs: until - performance.now() });
