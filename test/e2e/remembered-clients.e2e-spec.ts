@@ -176,6 +176,9 @@ describe('A client whose secret was right before', () => {
       expect((await request(form)).body['code']).toBe('invalid_client');
       expect(await redis.exists(key)).toBe(0);
     }
+    await redis.set(key, before);
+    expect((await request(form)).body['code']).toBe('rate_limited');
+    expect(await redis.exists(key)).toBe(0);
     expect(outcome(await request({ ...form, client_secret: rotated?.clientSecret as string }))).toBe('200 with 8 left');
   });
 

@@ -82,7 +82,7 @@ export class AccessTokensService {
       return known.issued;
     }
     const { grant, remembered } = known;
-    // A right secret is looked at first: whoever guesses uses up buckets of their own, never this one.
+    // A right secret is looked at first: whoever tries others uses up buckets of their own, never this one.
     const charge = await this.limiter.chargeClient(grant, secretDigest, remembered);
     if (!charge.allowed) throw new RateLimited(charge);
     charged(charge);
@@ -137,7 +137,8 @@ export class AccessTokensService {
     } catch (error) {
       if (remembered) await this.limiter.giveBack(remembered);
       // Whose secret is no longer right is not remembered by it.
-      if (remembered && error instanceof ClientNotAuthenticated) await this.limiter.forget(clientId);
+      const isWrong = error instanceof ClientNotAuthenticated || error instanceof RateLimited;
+      if (remembered && isWrong) await this.limiter.forget(clientId);
       throw error;
     } finally {
       this.guesses.delete(clientId);
