@@ -37,6 +37,7 @@ describe('A client whose secret was right before', () => {
     behindProxy = await startReplica(app, { ...settings, DATABASE_URL: databaseUrl.href });
     workspace = await app.arrange.aWorkspace();
   });
+  afterEach(() => proxy.set('forward'));
   afterAll(async () => {
     await operator.close();
     await behindProxy.stop();
@@ -61,6 +62,7 @@ describe('A client whose secret was right before', () => {
   /** As if Redis had not been told, of what an operator did or of a Postgres that is back from before. */
   const changeUnheard = (clientId: string, assignments: string): Promise<void> =>
     app.arrange.change(workspace, `UPDATE application SET ${assignments} WHERE client_id = $1`, [clientId]);
+  const bucketOf = (clientId: string): Promise<string | null> => redis.hget(clientKey(clientId), 'full:token');
   const reads = async (answer: Answer): Promise<number> =>
     (await app.client(answer.body['access_token'] as string).get(`${ASSETS}?pageSize=1`)).status;
 
@@ -197,12 +199,13 @@ describe('A client whose secret was right before', () => {
   });
 
   it('finds all but one of its tokens at one replica while another is cut off from Postgres, and then that one too', async () => {
-    const { form } = await aRememberedClient();
+    const { form, clientId } = await aRememberedClient();
     // The connections there are open.
     expect(outcome(await request(form, behindProxy))).toBe('200 with 8 left');
+    const before = await bucketOf(clientId);
     await proxy.set('blackhole');
     const inVain = Array.from({ length: 12 }, () => request(form, behindProxy));
-    await delay(500);
+    while ((await bucketOf(clientId)) === before) await delay(20);
     expect(outcome(await request(form))).toBe('200 with 6 left');
     const failed = await Promise.all(inVain);
     expect(new Set(failed.map(outcome))).toEqual(new Set(['service_unavailable with null left']));
@@ -212,13 +215,22 @@ describe('A client whose secret was right before', () => {
 
   it('leaves nothing in Redis that is given back to a bucket it has forgotten', async () => {
     const { form, clientId } = await aRememberedClient();
+    const before = await bucketOf(clientId);
     await proxy.set('blackhole');
     const inVain = request(form, behindProxy);
-    await delay(500);
+    while ((await bucketOf(clientId)) === before) await delay(20);
     await redis.del(clientKey(clientId));
     expect((await inVain).status).toBe(503);
     expect(await redis.exists(clientKey(clientId))).toBe(0);
-    await proxy.set('forward');
+  });
+
+  it('is not refused for connections to Postgres that were lost without a word', async () => {
+    const { form } = await aRememberedClient();
+    // At once, each on a connection of its own.
+    const others = [await aRememberedClient(), await aRememberedClient(), await aRememberedClient()];
+    await Promise.all(others.map((other) => request(other.form, behindProxy)));
+    proxy.forget();
+    for (const left of [8, 7, 6, 5, 4]) expect(outcome(await request(form, behindProxy))).toBe(`200 with ${left} left`);
   });
 
   it('is remembered, and its bucket counted, where Redis held something else of it', async () => {
@@ -299,6 +311,11 @@ describe('A client whose secret was right before', () => {
     const secret = { client_secret: mine.form['client_secret'] as string };
     expect((await request({ ...other.form, ...secret })).body['code']).toBe('invalid_client');
     expect(await reads(theirs)).toBe(200);
+    await redis.set(mine.key, known.replace(/^\S+/, digest));
+    const bucket = await bucketOf(other.clientId);
+    await proxy.set('refuse');
+    expect((await request(mine.form, behindProxy)).status).toBe(503);
+    expect(await bucketOf(other.clientId)).toBe(bucket);
   });
 
   // In a cluster the keys of some of these would not stand on one node.
@@ -311,8 +328,8 @@ describe('A client whose secret was right before', () => {
       monitor.on('monitor', (_time: string, words: string[]) => keys.push(...words));
       expect((await request({ ...form, client_id })).body['code']).toBe('invalid_client');
       expect((await request(form)).status).toBe(200);
-      await redis.ping();
-      await delay(20);
+      await redis.get('heard');
+      while (!keys.includes('heard')) await delay(20);
       monitor.disconnect();
       const looked = keys.filter((key) => key.startsWith('remembered:'));
       expect([...new Set(looked)]).toEqual(['remembered:1:{-}', `remembered:1:{${form['client_id'] ?? ''}}`]);

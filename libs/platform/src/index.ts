@@ -17,6 +17,7 @@ export { SETTING_MEANINGS } from './config/setting-meanings';
 export { settingsSchema } from './config/settings-schema';
 export { type DatabaseConnection, poolOf } from './database/data-source';
 export { Database, READ_PATIENCE_MS, type TenantScope } from './database/database';
+export { connectionWasLost } from './database/database-fault';
 export { DatabaseModule } from './database/database.module';
 export { DatabaseProbe } from './database/database-probe';
 export { buildIndexConcurrently } from './database/concurrent-index';

@@ -37,8 +37,8 @@ class SlowApplications {
     return new Promise<GenerationOutcome>((resolve) => this.waiting.push(resolve));
   }
 
-  answerFirst(): void {
-    this.waiting.shift()?.({ kind: 'begun' });
+  answerFirst(kind: 'begun' | 'refused' = 'begun'): void {
+    this.waiting.shift()?.({ kind });
   }
 }
 
@@ -74,6 +74,20 @@ describe('A token request', () => {
     applications.answerFirst();
     await second;
     expect(applications.deadlines[1]).toBe(asked + 5_000);
+  });
+
+  it.each([
+    ['begun', 1],
+    ['refused', 0],
+  ] as const)('that is %s is told %i times what it was charged', async (outcome, times) => {
+    const applications = new SlowApplications();
+    const service = aService(applications, () => Promise.resolve(null));
+    const charged = jest.fn();
+    const request = service.issue('ci_1', 'secret', 'somewhere', null, charged).catch((error: unknown) => error);
+    await jest.advanceTimersByTimeAsync(0);
+    applications.answerFirst(outcome);
+    await request;
+    expect(charged).toHaveBeenCalledTimes(times);
   });
 
   it('is not charged on a guess while it would wait for another one of its client', async () => {

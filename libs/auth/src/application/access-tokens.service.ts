@@ -48,7 +48,7 @@ type Known =
 @Injectable()
 export class AccessTokensService {
   private readonly queue = new KeyQueue();
-  /** Clients that a request guesses to be as they are remembered. */
+  /** Digests of secrets by which a request guesses its client to be as it is remembered. */
   private readonly guesses = new Set<string>();
   private lastOfMillisecond = 0;
 
@@ -85,12 +85,14 @@ export class AccessTokensService {
     // A right secret is looked at first: whoever tries others uses up buckets of their own, never this one.
     const charge = await this.limiter.chargeClient(grant, secretDigest, remembered);
     if (!charge.allowed) throw new RateLimited(charge);
+    const token = await this.issueTo({ grant, secretDigest, asRemembered: false }, scopes).catch((error: unknown) => {
+      charged(charge);
+      throw error;
+    });
+    // Who is refused for a change of a moment ago hears of no bucket, as anybody who is refused.
+    if (!token) throw new ClientNotAuthenticated();
     charged(charge);
-    const refused = refusedScope(grant, scopes);
-    if (refused !== undefined) throw new ScopeNotGranted(refused);
-    const issued = await this.issueTo({ grant, secretDigest, asRemembered: false }, scopes);
-    if (!issued) throw new ClientNotAuthenticated();
-    return issued;
+    return token;
   }
 
   /**
@@ -122,10 +124,12 @@ export class AccessTokensService {
     source: string,
     scopes: readonly string[] | null,
   ): Promise<Known> {
-    if (this.guesses.has(clientId) || this.queue.has(clientId)) {
+    // By its digest, so that nobody else's requests keep a client from it.
+    const guess = secretDigest.toString('base64url');
+    if (this.guesses.has(guess) || this.queue.has(clientId)) {
       return { grant: await this.authenticateClient(clientId, secretDigest, source), remembered: null };
     }
-    this.guesses.add(clientId);
+    this.guesses.add(guess);
     let remembered: RememberedClient | null = null;
     try {
       remembered = await this.limiter.chargeRemembered(clientId, secretDigest);
@@ -141,12 +145,14 @@ export class AccessTokensService {
       if (remembered && isWrong) await this.limiter.forget(clientId);
       throw error;
     } finally {
-      this.guesses.delete(clientId);
+      this.guesses.delete(guess);
     }
   }
 
-  /** Null, and then the token before stays active, where the truth does not agree. */
+  /** Null, and then the token before stays active, where the truth does not agree. Throws `invalid_scope`. */
   private async issueTo(holder: TokenHolder, asked: readonly string[] | null): Promise<AccessToken | null> {
+    const refused = refusedScope(holder.grant, asked);
+    if (refused !== undefined) throw new ScopeNotGranted(refused);
     const scopes = asked ?? holder.grant.scopes;
     const token = await this.beginTokenInTurn(holder, scopes);
     if (token === null) return null;
@@ -185,7 +191,7 @@ export class AccessTokensService {
         this.signer.sign({ clientId, applicationId, workspaceId, scopes, generation, tokenId, issuedAt, expiresAt }),
       ]);
       if (outcome.kind === 'begun') return token;
-      // A guess is over where it is not true, and where what came first must be known.
+      // A guess is over where it is not true; and where others were quicker, what is true now is looked up.
       if (outcome.kind === 'refused' || holder.asRemembered) return null;
       last = outcome.by;
     }

@@ -43,7 +43,8 @@ export abstract class ApplicationRepository {
 
   /**
    * Makes this the application's generation, and so ends every lower one, unless it has a higher one by now. Refused where
-   * the application is disabled, the secret is no longer its own, or it changed while it was only remembered. Atomic: of
+   * the application is disabled, the secret is no longer its own, or it changed while it was only remembered; and, of what
+   * was only remembered, where the connection was lost. Atomic: of
    * several at once the highest is in force in the end. Not waited for beyond `deadline`, by `performance.now()`: then it
    * is not known whether it took place.
    */

@@ -5,6 +5,8 @@ import type { Grant } from './grant';
 export interface RememberedClient {
   readonly grant: Grant;
   readonly charge: Charge;
+  /** What of the charge has not come back by itself so far, as microseconds' worth of tokens: no more is given back. */
+  readonly spent: () => number;
 }
 
 /** Buckets of the token endpoint, and whose secrets were right there. */
@@ -21,7 +23,7 @@ export abstract class TokenRequestLimiter {
    */
   abstract chargeClient(grant: Grant, secretDigest: Buffer, remembered: RememberedClient | null): Promise<Charge>;
 
-  /** What it was charged as a remembered client, where nobody could tell whether it is one. */
+  /** Gives back what it was charged as a remembered client where it turned out to be none, or nobody could tell. */
   abstract giveBack(remembered: RememberedClient): Promise<void>;
 
   /** Forgets what is remembered of a client that changed; where that cannot be, it is found out by the truth. */

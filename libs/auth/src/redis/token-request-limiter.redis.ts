@@ -47,19 +47,24 @@ export class TokenRequestLimiterRedis extends TokenRequestLimiter {
       ...['', bucketField(CLASS), intervalOf(general), general.burst],
       ...[secretDigest.toString('base64url'), this.rememberedMs],
     ];
+    const since = performance.now();
     const reply = (await this.redis.attempt(
       (redis) => CHARGE_REMEMBERED.run(redis, keysOf(CLIENT_ID.test(clientId) ? clientId : NOBODY), args),
       (late) => this.chargedLate(clientId, late as RememberedReply | null),
     )) as RememberedReply | null | undefined;
     const read = reply && readReply(reply);
-    if (!read) return null;
+    if (read?.grant.clientId !== clientId) return null;
     const { grant, charged } = read;
-    return { grant, charge: this.buckets.charged(clientId, CLASS, this.limitOf(grant), charged) };
+    const limit = this.limitOf(grant);
+    const charge = this.buckets.charged(clientId, CLASS, limit, charged);
+    const [allowed, , toFull] = charged;
+    const toBeBack = (): number => toFull - Math.ceil((performance.now() - since) * 1_000);
+    return { grant, charge, spent: () => Math.max(0, Math.min(allowed * intervalOf(limit), toBeBack())) };
   }
 
   async chargeClient(grant: Grant, secretDigest: Buffer, remembered: RememberedClient | null): Promise<Charge> {
     const { clientId } = grant;
-    const back = remembered ? this.worthOf(remembered) : 0;
+    const back = remembered?.spent() ?? 0;
     const text = `${secretDigest.toString('base64url')} ${ownLimit(grant)} ${fromGrant(grant)}`;
     return this.buckets.charge(clientId, CLASS, this.limitOf(grant), (redis, args) =>
       CHARGE_AND_REMEMBER.run(redis, keysOf(clientId), [...args, text, this.rememberedMs, back]),
@@ -67,7 +72,7 @@ export class TokenRequestLimiterRedis extends TokenRequestLimiter {
   }
 
   async giveBack(remembered: RememberedClient): Promise<void> {
-    const args = [bucketField(CLASS), this.worthOf(remembered)];
+    const args = [bucketField(CLASS), remembered.spent()];
     const { clientId } = remembered.grant;
     await this.redis.attempt((redis) => GIVE_BACK.run(redis, [clientKey(clientId)], args));
   }
@@ -90,11 +95,6 @@ export class TokenRequestLimiterRedis extends TokenRequestLimiter {
   private chargedLate(clientId: string, reply: RememberedReply | null): void {
     const read = reply && readReply(reply);
     if (read) this.buckets.chargedLate(clientId, CLASS, this.limitOf(read.grant), read.charged);
-  }
-
-  /** Microseconds' worth of what it was charged. */
-  private worthOf({ grant, charge }: RememberedClient): number {
-    return charge.allowed ? intervalOf(this.limitOf(grant)) : 0;
   }
 
   private limitOf({ limits }: Grant): RateLimit {

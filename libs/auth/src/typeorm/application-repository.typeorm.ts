@@ -1,6 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { NEWEST, type RateLimits, type WorkspaceId, formatRateLimit } from '#libs/kernel';
-import { type BoundStatement, Database, READ_PATIENCE_MS, type Statement, type TextRow, bind } from '#libs/platform';
+import {
+  type BoundStatement,
+  Database,
+  READ_PATIENCE_MS,
+  type Statement,
+  type TextRow,
+  bind,
+  connectionWasLost,
+} from '#libs/platform';
 import type { Application, ApplicationSecrets } from '../domain/application';
 import {
   ApplicationRepository,
@@ -143,8 +151,15 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
     const until = Math.min(deadline, performance.now() + READ_PATIENCE_MS);
     const run = (statement: BoundStatement): Promise<TextRow[][]> =>
       this.database.run({ workspaceId }, [statement], { patienceMs: until - performance.now() });
-    const [begun] = await run(bind(BEGIN_GENERATION, [...which, String(generation), tokenId]));
-    if (begun?.[0]) return { kind: 'begun' };
+    try {
+      const [begun] = await run(bind(BEGIN_GENERATION, [...which, String(generation), tokenId]));
+      if (begun?.[0]) return { kind: 'begun' };
+    } catch (error) {
+      // After a restart or a failover every connection may be lost. The look-up that follows a guess finds another one, and
+      // should this have taken place, the token that is begun after it is the newer one.
+      if (asRemembered && connectionWasLost(error)) return { kind: 'refused' };
+      throw error;
+    }
     const [found] = await run(bind(FIND_GENERATION, which));
     const inForce = found?.[0]?.[0];
     return inForce ? { kind: 'overtaken', by: BigInt(inForce) } : { kind: 'refused' };
