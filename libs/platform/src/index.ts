@@ -86,7 +86,7 @@ export { type RedisClient } from './redis/redis-client';
 export { RedisServer, type RedisState } from './redis/redis-server';
 export { RedisScript } from './redis/redis-script';
 export { CHARGE_LUA, NOW_LUA } from './throttling/charge-script';
-export { intervalOf, rateClassOf } from './throttling/rate-limit';
+export { intervalOf, limitOf, rateClassOf } from './throttling/rate-limit';
 export { setRateLimitHeaders } from './throttling/rate-limit-headers';
 export { RateLimitGuard } from './throttling/rate-limit.guard';
 export { type ChargeReply, TokenBuckets, bucketField, clientKey } from './throttling/token-buckets';

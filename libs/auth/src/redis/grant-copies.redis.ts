@@ -10,6 +10,7 @@ import {
   bucketField,
   clientKey,
   intervalOf,
+  limitOf,
 } from '#libs/platform';
 import type { Grant } from '../domain/grant';
 import { type CopiedGrant, GrantCopies } from '../domain/grant-copies.port';
@@ -111,7 +112,7 @@ export class GrantCopiesRedis extends GrantCopies {
   }
 
   private limitOf(grant: Grant, rateClass: RateClass): RateLimit {
-    return grant.limits[rateClass] ?? this.settings.rateLimits[rateClass];
+    return limitOf(rateClass, grant.limits, this.settings.rateLimits);
   }
 }
 

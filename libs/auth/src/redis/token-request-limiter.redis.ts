@@ -9,6 +9,7 @@ import {
   bucketField,
   clientKey,
   intervalOf,
+  limitOf,
 } from '#libs/platform';
 import type { Grant } from '../domain/grant';
 import { type RememberedClient, TokenRequestLimiter } from '../domain/token-request-limiter.port';
@@ -98,7 +99,7 @@ export class TokenRequestLimiterRedis extends TokenRequestLimiter {
   }
 
   private limitOf({ limits }: Grant): RateLimit {
-    return limits.token ?? this.settings.rateLimits.token;
+    return limitOf(CLASS, limits, this.settings.rateLimits);
   }
 
   private get rememberedMs(): number {

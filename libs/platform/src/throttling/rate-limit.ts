@@ -1,8 +1,12 @@
-import type { RateLimit } from '#libs/kernel';
+import type { RateClass, RateLimit, RateLimits } from '#libs/kernel';
 
 /** The class of a request under /v1 (decisions, section 3). */
 export const rateClassOf = (method: string): 'read' | 'write' =>
   method === 'GET' || method === 'HEAD' ? 'read' : 'write';
+
+/** The limit of a class: an application's own where it has one, else the general one. */
+export const limitOf = (rateClass: RateClass, own: Partial<RateLimits>, general: RateLimits): RateLimit =>
+  own[rateClass] ?? general[rateClass];
 
 /** Microseconds between two tokens. Rounded down, so that whoever keeps to the sustained rate never waits. */
 export function intervalOf({ perMinute }: RateLimit): number {
