@@ -3,7 +3,7 @@ import { loadSettings } from '#libs/platform';
 import type { BenchmarkDatabase } from '../benchmark-database';
 import type { Findings } from '../findings';
 import { type LoadSource, load } from '../load';
-import type { MeasuredProcess } from '../measured-process';
+import { MeasuredProcess } from '../measured-process';
 import { apiEnvironment, applicationsOf, tokenRequests } from '../servers';
 import type { Setting } from '../setting';
 import { median, medianRatio, milliseconds } from '../statistics';
@@ -25,7 +25,8 @@ interface TokenCost {
 
 /**
  * Tokens over HTTP, each of eight clients asking for its next one when it has the one before: of applications that are
- * remembered, as those are that had one lately, and of others; and the bare work likewise.
+ * remembered, as those are that had one lately, and of others; from a process without Redis, which remembers nobody; and the
+ * bare work likewise.
  */
 export async function measureTokens(
   setting: Setting,
@@ -38,12 +39,14 @@ export async function measureTokens(
   const applications = await applicationsOf(arrange, workspace);
   const source = tokenRequests(applications);
   const others = tokenRequests(await applicationsOf(arrange, workspace, TOKENS_PER_TURN));
-  const { signingKeysDir } = loadSettings(apiEnvironment(cluster, database.databaseUrl));
+  const { REDIS_URL: _, ...environment } = apiEnvironment(cluster, database.databaseUrl);
+  const alone = await MeasuredProcess.start('auth/guard-child.ts', environment, 'nest');
+  const { signingKeysDir } = loadSettings(environment);
   const bare = new BareTokens(database.superuserUrl, signingKeysDir, CONNECTIONS);
 
-  const overHttp = async (source: LoadSource): Promise<TokenCost> => {
+  const overHttp = async (source: LoadSource, from = server): Promise<TokenCost> => {
     const options = { length: { requests: TOKENS_PER_TURN }, connections: CONNECTIONS };
-    const { serverCpu, postgresCpu, redisCpu, p50Milliseconds } = await load(server, cluster, source, options);
+    const { serverCpu, postgresCpu, redisCpu, p50Milliseconds } = await load(from, cluster, source, options);
     return { cpu: serverCpu + postgresCpu + redisCpu, time: p50Milliseconds };
   };
   const byHand = async (): Promise<TokenCost> => {
@@ -68,6 +71,7 @@ export async function measureTokens(
       await cluster.emptyRedis();
       return overHttp(others);
     },
+    'over HTTP, without Redis': () => overHttp(source, alone),
     'a signature and one update': byHand,
   };
   const costs = await takeTurns(
@@ -81,6 +85,7 @@ export async function measureTokens(
     (turns) => ({ cpu: median(turns.map(({ cpu }) => cpu)), time: median(turns.map(({ time }) => time)) }),
   );
   await bare.close();
+  await alone.stop();
   const cpu = (variant: keyof typeof works): number[] => costs[variant].map((cost) => cost.cpu);
   return {
     measurements: Object.entries(costs).flatMap(([variant, values]) => [
