@@ -87,6 +87,10 @@ describe('What an application may do, on three replicas that keep copies of it',
     expect(await everywhere(token)).toEqual(all('insufficient_scope'));
     await operator.applications.setScopes(clientId, ['all:read']);
     expect(await everywhere(token)).toEqual(all(200));
+    await operator.applications.setScopes(clientId, ['inventory:read']);
+    expect(await everywhere(token)).toEqual(all(200));
+    expect((await first().client(token).get('/v1/computers')).body['code']).toBe('insufficient_scope');
+    await operator.applications.setScopes(clientId, ['all:read']);
     await operator.applications.setDisabled(clientId, true);
     expect(await everywhere(token)).toEqual(all('token_invalid'));
     expect((await first().client().requestToken(form)).body['code']).toBe('invalid_client');

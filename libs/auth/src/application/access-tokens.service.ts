@@ -8,7 +8,7 @@ import { ClientNotAuthenticated, TokenInvalid, TokenSuperseded } from '../domain
 import { ClientSecrets } from '../domain/client-secrets.port';
 import type { Grant } from '../domain/grant';
 import { GrantCopies } from '../domain/grant-copies.port';
-import { covers, isScope } from '../domain/scope';
+import { coveredByBoth, covers, isScope } from '../domain/scope';
 import { ScopeNotGranted, TokensContended } from '../domain/token-request-errors';
 import { type RememberedClient, TokenRequestLimiter } from '../domain/token-request-limiter.port';
 
@@ -240,5 +240,5 @@ function accept(
 ): AuthenticatedApplication {
   if (grant.disabled || grant.workspaceId !== claims.workspaceId) throw new TokenInvalid();
   if (claims.generation !== grant.generation) throw new TokenSuperseded();
-  return { grant, scopes: claims.scopes.filter((scope) => covers(grant.scopes, scope)), charge, freshness };
+  return { grant, scopes: coveredByBoth(claims.scopes, grant.scopes), charge, freshness };
 }

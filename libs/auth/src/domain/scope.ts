@@ -19,3 +19,8 @@ export const coveringScope = (wanted: string): Scope => (wanted.endsWith(':read'
 export function covers(granted: readonly string[], wanted: string): boolean {
   return granted.includes(wanted) || granted.includes(coveringScope(wanted));
 }
+
+/** What both cover: of `all:read` here and `inventory:read` there it is `inventory:read`. */
+export const coveredByBoth = (one: readonly string[], other: readonly string[]): string[] => [
+  ...new Set([...one.filter((scope) => covers(other, scope)), ...other.filter((scope) => covers(one, scope))]),
+];
