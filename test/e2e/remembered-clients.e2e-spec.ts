@@ -9,6 +9,7 @@ import { startTemporaryRedis } from '../support/temporary-redis';
 import { type TemporaryRedis } from '../support/temporary-redis.port';
 
 const ASSETS = '/v1/inventory/assets';
+const REMEMBERED = 'remembered:1';
 /** Assignments to the columns of an application. */
 const NEW_SECRET = `secret_digest = decode(repeat('00', 32), 'hex')`;
 const OVERLAP = `previous_secret_digest = secret_digest, previous_secret_expires_at = now() + interval '1 hour'`;
@@ -50,13 +51,16 @@ describe('A client whose secret was right before', () => {
 
   type Form = Readonly<Record<string, string>>;
   const request = (form: Form, from = replica): Promise<Answer> => from.client().requestToken(form);
-  /** Its form, its id, and the key of what is remembered once it had a token. */
+  /** Its form, its id, and the hash in which it is remembered once it had a token. */
   const aRememberedClient = async (): Promise<{ form: Form; clientId: string; key: string }> => {
     const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
     expect(outcome(await request(form, app))).toBe('200 with 9 left');
-    return { form, clientId, key: `remembered:1:{${clientId}}` };
+    return { form, clientId, key: clientKey(clientId) };
   };
+  const known = (key: string): Promise<string | null> => redis.hget(key, REMEMBERED);
+  const isKnown = (key: string): Promise<number> => redis.hexists(key, REMEMBERED);
+  const makeKnown = (key: string, text: string): Promise<number> => redis.hset(key, REMEMBERED, text);
   const outcome = (answer: Answer): string =>
     `${answer.status === 200 ? 200 : String(answer.body['code'])} with ${answer.headers.get('x-ratelimit-remaining')} left`;
   /** As if Redis had not been told, of what an operator did or of a Postgres that is back from before. */
@@ -96,7 +100,7 @@ describe('A client whose secret was right before', () => {
     const { form, key } = await aRememberedClient();
     for (const client_secret of ['wrong', `${form['client_secret'] ?? ''}x`, ' ', '%']) {
       expect((await request({ ...form, client_secret })).body['code']).toBe('invalid_client');
-      expect(await redis.exists(key)).toBe(1);
+      expect(await isKnown(key)).toBe(1);
     }
     expect(outcome(await request(form))).toBe('200 with 8 left');
   });
@@ -114,7 +118,7 @@ describe('A client whose secret was right before', () => {
   it('is remembered without its secret', async () => {
     const { form, key } = await aRememberedClient();
     const secret = form['client_secret'] as string;
-    expect(await redis.get(key)).not.toContain(secret.slice(3, 20));
+    expect(await known(key)).not.toContain(secret.slice(3, 20));
   });
 
   it.each([
@@ -152,17 +156,17 @@ describe('A client whose secret was right before', () => {
 
   it('is no longer remembered as it was once an operator changed it, or as something it is not', async () => {
     const { clientId, form, key } = await aRememberedClient();
-    const before = (await redis.get(key)) as string;
+    const before = (await known(key)) as string;
     await operator.applications.setLimits(clientId, { token: { perMinute: 1, burst: 3 } });
-    expect(await redis.get(key)).toBeNull();
+    expect(await known(key)).toBeNull();
     expect(outcome(await request(form))).toBe('200 with 1 left');
-    expect(await redis.get(key)).not.toBe(before);
+    expect(await known(key)).not.toBe(before);
     await operator.applications.clearLimits(clientId);
-    expect(await redis.get(key)).toBeNull();
-    await redis.set(key, before);
+    expect(await known(key)).toBeNull();
+    await makeKnown(key, before);
     await changeUnheard(clientId, `scopes = '{all:read}'`);
     expect((await request(form)).body['scope']).toBe('all:read');
-    expect(await redis.get(key)).not.toBe(before);
+    expect(await known(key)).not.toBe(before);
   });
 
   it.each([
@@ -170,17 +174,17 @@ describe('A client whose secret was right before', () => {
     ['Redis was not told of its rotation', null],
   ])('does not pay for requests with its old secret when %s', async (_, overlapSeconds) => {
     const { form, clientId, key } = await aRememberedClient();
-    const before = (await redis.get(key)) as string;
+    const before = (await known(key)) as string;
     const rotated = await operator.applications.rotateSecret(clientId, overlapSeconds);
-    await redis.set(key, before);
+    await makeKnown(key, before);
     await delay(1_100);
     for (let count = 0; count < 10; count += 1) {
       expect((await request(form)).body['code']).toBe('invalid_client');
-      expect(await redis.exists(key)).toBe(0);
+      expect(await isKnown(key)).toBe(0);
     }
-    await redis.set(key, before);
+    await makeKnown(key, before);
     expect((await request(form)).body['code']).toBe('rate_limited');
-    expect(await redis.exists(key)).toBe(0);
+    expect(await isKnown(key)).toBe(0);
     expect(outcome(await request({ ...form, client_secret: rotated?.clientSecret as string }))).toBe('200 with 8 left');
   });
 
@@ -189,13 +193,15 @@ describe('A client whose secret was right before', () => {
     ['for a scope that it does not have', { scope: 'admin' }],
   ])('is not charged for what an outage of Postgres refused it: %s', async (_, wish) => {
     const { form, key } = await aRememberedClient();
+    const issued = await request(form);
     await proxy.set('refuse');
     for (let count = 0; count < 12; count += 1) {
       expect((await request({ ...form, ...wish }, behindProxy)).body['code']).toBe('service_unavailable');
     }
     await proxy.set('forward');
-    expect(await redis.exists(key)).toBe(1);
-    expect(outcome(await request(form))).toBe('200 with 8 left');
+    expect(await reads(issued)).toBe(200);
+    expect(await isKnown(key)).toBe(1);
+    expect(outcome(await request(form))).toBe('200 with 7 left');
   });
 
   it('finds all but one of its tokens at one replica while another is cut off from Postgres, and then that one too', async () => {
@@ -233,19 +239,45 @@ describe('A client whose secret was right before', () => {
     for (const left of [8, 7, 6, 5, 4]) expect(outcome(await request(form, behindProxy))).toBe(`200 with ${left} left`);
   });
 
+  it('is charged once, and has one token, where that was begun and the connection lost before Postgres said so', async () => {
+    const { form, clientId } = await aRememberedClient();
+    const before = await request(form, behindProxy);
+    // A second charge of this bucket would be refused, though the token before has ended.
+    await changeUnheard(clientId, `limits = '{"token": "1/1"}'`);
+    await redis.hdel(clientKey(clientId), 'full:token');
+    expect(outcome(await request(form))).toBe('200 with 0 left');
+    await redis.hdel(clientKey(clientId), 'full:token');
+    proxy.forgetAnswers();
+    const after = await request(form, behindProxy);
+    expect(outcome(after)).toBe('200 with 0 left');
+    expect([await reads(before), await reads(after)]).toEqual([401, 200]);
+  });
+
+  it('is told what it asks for wrongly, not that it asks too often, where its bucket holds one token', async () => {
+    const { form, clientId } = await aRememberedClient();
+    await operator.applications.setLimits(clientId, { token: { perMinute: 1, burst: 1 } });
+    const full = (): Promise<number> => redis.hdel(clientKey(clientId), 'full:token');
+    await full();
+    expect(outcome(await request(form))).toBe('200 with 0 left');
+    for (let count = 0; count < 10; count += 1) {
+      await full();
+      expect(outcome(await request({ ...form, scope: 'admin' }))).toBe('invalid_scope with 0 left');
+    }
+  });
+
   it('is remembered, and its bucket counted, where Redis held something else of it', async () => {
     const { form, clientId, key } = await aRememberedClient();
-    await redis.del(key);
+    await redis.hdel(key, REMEMBERED);
     await redis.hset(clientKey(clientId), 'full:token', 'much');
     for (const left of [9, 8, 7])
       expect(outcome(await request(form, left === 8 ? app : replica))).toBe(`200 with ${left} left`);
-    expect(await redis.exists(key)).toBe(1);
+    expect(await isKnown(key)).toBe(1);
   });
 
   /** Changes the grant in what is remembered. */
   const forge = async (key: string, members: object): Promise<void> => {
-    const [digest = '', own = '', grant = ''] = ((await redis.get(key)) as string).split(' ');
-    await redis.set(key, [digest, own, JSON.stringify({ ...(JSON.parse(grant) as object), ...members })].join(' '));
+    const [digest = '', own = '', grant = ''] = ((await known(key)) as string).split(' ');
+    await makeKnown(key, [digest, own, JSON.stringify({ ...(JSON.parse(grant) as object), ...members })].join(' '));
   };
 
   it.each([
@@ -287,7 +319,7 @@ describe('A client whose secret was right before', () => {
     ['a limit that it does not have', (known: string) => known.replace(' ', ' 1000000/1000000')],
   ])('gets its token where %s is remembered of it', async (_, damage) => {
     const { form, key } = await aRememberedClient();
-    await redis.set(key, damage((await redis.get(key)) as string));
+    await makeKnown(key, damage((await known(key)) as string));
     const [first, second] = [await request(form), await request(form)].map(outcome);
     expect([
       ['200 with 8 left', '200 with 7 left'],
@@ -295,23 +327,23 @@ describe('A client whose secret was right before', () => {
     ]).toContainEqual([first, second]);
   });
 
-  const idOf = async (key: string): Promise<string> => /"id":"[^"]+"/.exec((await redis.get(key)) as string)?.[0] ?? '';
+  const idOf = async (key: string): Promise<string> => /"id":"[^"]+"/.exec((await known(key)) as string)?.[0] ?? '';
 
   it('is not mistaken for another one, whatever Redis says', async () => {
     const [mine, other] = [await aRememberedClient(), await aRememberedClient()];
-    const [digest = ''] = ((await redis.get(mine.key)) as string).split(' ');
-    const known = (await redis.get(other.key)) as string;
-    await redis.set(mine.key, known.replace(/^\S+/, digest));
+    const [digest = ''] = ((await known(mine.key)) as string).split(' ');
+    const theirText = (await known(other.key)) as string;
+    await makeKnown(mine.key, theirText.replace(/^\S+/, digest));
     const answer = await request(mine.form);
     const [, claims = ''] = String(answer.body['access_token']).split('.');
     expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({ client_id: mine.clientId });
     const theirs = await request(other.form);
     expect(outcome(theirs)).toBe('200 with 8 left');
-    await redis.set(other.key, known.replace(/^\S+/, digest).replace(/"id":"[^"]+"/, await idOf(mine.key)));
+    await makeKnown(other.key, theirText.replace(/^\S+/, digest).replace(/"id":"[^"]+"/, await idOf(mine.key)));
     const secret = { client_secret: mine.form['client_secret'] as string };
     expect((await request({ ...other.form, ...secret })).body['code']).toBe('invalid_client');
     expect(await reads(theirs)).toBe(200);
-    await redis.set(mine.key, known.replace(/^\S+/, digest));
+    await makeKnown(mine.key, theirText.replace(/^\S+/, digest));
     const bucket = await bucketOf(other.clientId);
     await proxy.set('refuse');
     expect((await request(mine.form, behindProxy)).status).toBe(503);
@@ -322,7 +354,7 @@ describe('A client whose secret was right before', () => {
   it.each(['}x{', '{}', 'ci_', 'ci_0', '*', 'a'.repeat(200), 'é'])(
     'is not looked for by what can be no id: %s',
     async (client_id) => {
-      const { form } = await aRememberedClient();
+      const { form, key } = await aRememberedClient();
       const keys: string[] = [];
       const monitor = await redis.monitor();
       monitor.on('monitor', (_time: string, words: string[]) => keys.push(...words));
@@ -331,8 +363,8 @@ describe('A client whose secret was right before', () => {
       await redis.get('heard');
       while (!keys.includes('heard')) await delay(20);
       monitor.disconnect();
-      const looked = keys.filter((key) => key.startsWith('remembered:'));
-      expect([...new Set(looked)]).toEqual(['remembered:1:{-}', `remembered:1:{${form['client_id'] ?? ''}}`]);
+      const looked = keys.filter((key) => /^client:\{(?!failure |source )/.test(key));
+      expect([...new Set(looked)]).toEqual([clientKey('-'), key]);
     },
   );
 });

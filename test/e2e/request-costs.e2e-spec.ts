@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
+import { clientKey } from '#libs/platform';
 import type { Answer, ApiClient } from '../support/api-client';
 import { RoundTripCounter } from '../support/round-trips';
 import { type TestApp, startApp, startReplica } from '../support/start-app';
@@ -27,13 +28,14 @@ describe('A request costs', () => {
   let elsewhere: ApiClient;
   let form: Record<string, string>;
   let ids: string[];
+  let workspace: string;
   beforeAll(async () => {
     first = await startApp();
     counter = await RoundTripCounter.before(first.database.databaseUrl);
     const redisUrl = process.env['TEST_REDIS_URL'] as string;
     app = await startReplica(first, { DATABASE_URL: counter.url, REDIS_URL: redisUrl });
     redis = new Redis(redisUrl);
-    const workspace = await app.arrange.aWorkspace();
+    workspace = await app.arrange.aWorkspace();
     ids = [];
     for (let count = 0; count < 3; count += 1) {
       ids.push((await app.arrange.anAsset(workspace, { type: 'COMPUTER' })).id);
@@ -120,9 +122,23 @@ describe('A request costs', () => {
     expect(await costOf(() => app.client().requestToken(form))).toEqual({ roundTrips: 1, statements: 2, commands: 2 });
   });
 
+  it('for a token of a client that changed unheard the look-up in between', async () => {
+    let scopes = ['all:write', 'all:read'];
+    const changed = async () => {
+      const { client_id: clientId } = form;
+      await app.arrange.change(workspace, 'UPDATE application SET scopes = $2 WHERE client_id = $1', [
+        clientId,
+        scopes,
+      ]);
+      scopes = scopes.reverse();
+      return app.client().requestToken(form);
+    };
+    expect(await costOf(changed)).toEqual({ roundTrips: 3, statements: 6, commands: 3 });
+  });
+
   it('for the first token of a client the look-up as well, and that it is remembered', async () => {
     const first = async () => {
-      await redis.del(`remembered:1:{${form['client_id'] as string}}`);
+      await redis.hdel(clientKey(form['client_id'] as string), 'remembered:1');
       return app.client().requestToken(form);
     };
     // The test's own command is one of them.

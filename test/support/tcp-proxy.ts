@@ -10,6 +10,8 @@ export class TcpProxy {
   private mode: ProxyMode = 'forward';
   private latencyMs = 0;
   private readonly sockets = new Set<Socket>();
+  /** Those that lead to the service. */
+  private readonly outbound = new WeakSet<Socket>();
   private readonly forgotten = new WeakSet<Socket>();
   private server: Server;
 
@@ -59,6 +61,11 @@ export class TcpProxy {
     this.sockets.forEach((socket) => this.forgotten.add(socket));
   }
 
+  /** What is open stays open until the service answers on it, which resets it: what was asked for has taken place. */
+  forgetAnswers(): void {
+    for (const socket of this.sockets) if (this.outbound.has(socket)) this.forgotten.add(socket);
+  }
+
   /** Leads elsewhere from now on, as a name or a virtual address that has moved; what is open is reset. */
   leadTo(host: string, port: number): void {
     this.target = { host, port };
@@ -78,6 +85,7 @@ export class TcpProxy {
 
   private join(inbound: Socket): void {
     const outbound = connect(this.target.port, this.target.host);
+    this.outbound.add(outbound);
     for (const [from, to] of [
       [inbound, outbound],
       [outbound, inbound],

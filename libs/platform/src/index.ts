@@ -85,7 +85,7 @@ export { ProblemFilter } from './problems/problem.filter';
 export { type RedisClient } from './redis/redis-client';
 export { RedisServer, type RedisState } from './redis/redis-server';
 export { RedisScript } from './redis/redis-script';
-export { CHARGE_LUA, NOW_LUA } from './throttling/charge-script';
+export { CHARGE_LUA, KEEP_FOR_LUA, NOW_LUA } from './throttling/charge-script';
 export { intervalOf, limitOf, rateClassOf } from './throttling/rate-limit';
 export { setRateLimitHeaders } from './throttling/rate-limit-headers';
 export { RateLimitGuard } from './throttling/rate-limit.guard';

@@ -5,7 +5,7 @@ import type { AccessTokenSigner } from '../domain/access-token-signer.port';
 import type { Application } from '../domain/application';
 import type { ClientSecrets } from '../domain/client-secrets.port';
 import type { GrantCopies } from '../domain/grant-copies.port';
-import type { TokenRequestLimiter } from '../domain/token-request-limiter.port';
+import type { RememberedClient, TokenRequestLimiter } from '../domain/token-request-limiter.port';
 import { AccessTokenLifetime, AccessTokensService } from './access-tokens.service';
 
 const APPLICATION: Application = {
@@ -22,17 +22,20 @@ const APPLICATION: Application = {
   previousSecretExpiresAt: null,
 };
 const ALLOWED = { allowed: true } as Charge;
+const REMEMBERED: RememberedClient = { grant: APPLICATION, charge: ALLOWED, backAt: 0 };
 
 /** Postgres that answers when it is told to, and the time by which each request wants its answer. */
 class SlowApplications {
   readonly deadlines: number[] = [];
+  readonly generations: bigint[] = [];
   private readonly waiting: ((outcome: GenerationOutcome) => void)[] = [];
 
   findWithSecrets(): Promise<object> {
-    return Promise.resolve({ application: APPLICATION, secrets: { digest: Buffer.alloc(32), previous: null } });
+    return Promise.resolve({ application: APPLICATION, secretDigests: [Buffer.alloc(32)] });
   }
 
-  beginGeneration(...[, , , deadline]: Parameters<ApplicationRepository['beginGeneration']>) {
+  beginGeneration(...[, , generation, deadline]: Parameters<ApplicationRepository['beginGeneration']>) {
+    this.generations.push(generation);
     this.deadlines.push(deadline);
     return new Promise<GenerationOutcome>((resolve) => this.waiting.push(resolve));
   }
@@ -42,15 +45,19 @@ class SlowApplications {
   }
 }
 
-/** Asks for tokens of one application, that nothing is remembered of. */
-function aService(applications: SlowApplications, chargeRemembered: () => Promise<null>): AccessTokensService {
+/** Asks for tokens of one application. */
+function aService(
+  applications: SlowApplications,
+  chargeRemembered: () => Promise<RememberedClient | null>,
+  clock = new FakeClock(),
+): AccessTokensService {
   return new AccessTokensService(
     applications as unknown as ApplicationRepository,
     { digest: () => Buffer.alloc(32), isOneOf: () => true, newTokenId: () => 'id' } as unknown as ClientSecrets,
     { sign: () => Promise.resolve('token') } as unknown as AccessTokenSigner,
     { forget: () => Promise.resolve() } as unknown as GrantCopies,
     { chargeRemembered, chargeClient: () => Promise.resolve(ALLOWED) } as unknown as TokenRequestLimiter,
-    new FakeClock(),
+    clock,
     new AccessTokenLifetime(60),
   );
 }
@@ -110,5 +117,32 @@ describe('A token request', () => {
     applications.answerFirst();
     await last;
     expect(guess).toHaveBeenCalledTimes(2);
+  });
+
+  it('whose guess was in vain has what is left of five seconds too', async () => {
+    const applications = new SlowApplications();
+    const service = aService(applications, () => Promise.resolve(REMEMBERED));
+    const request = service.issue('ci_1', 'secret', 'somewhere', null);
+    await jest.advanceTimersByTimeAsync(2_000);
+    applications.answerFirst('refused');
+    await jest.advanceTimersByTimeAsync(0);
+    applications.answerFirst();
+    await request;
+    expect(applications.deadlines).toEqual(Array.from({ length: 2 }, () => applications.deadlines[0]));
+  });
+
+  it('begins a higher generation than the one before, which may come later, though the clock was set back', async () => {
+    const [applications, clock] = [new SlowApplications(), new FakeClock()];
+    const service = aService(applications, () => Promise.resolve(REMEMBERED), clock);
+    const request = service.issue('ci_1', 'secret', 'somewhere', null);
+    await jest.advanceTimersByTimeAsync(0);
+    clock.advance(-60_000);
+    applications.answerFirst('refused');
+    await jest.advanceTimersByTimeAsync(0);
+    applications.answerFirst();
+    await request;
+    const [first = 0n, second = 0n] = applications.generations;
+    expect(applications.generations).toHaveLength(2);
+    expect(second).toBeGreaterThan(first);
   });
 });

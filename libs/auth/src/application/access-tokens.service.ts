@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { type Charge, Clock, KeyQueue, type Freshness, type RateClass, RateLimited } from '#libs/kernel';
 import type { AccessTokenClaims } from '../domain/access-token';
 import { AccessTokenSigner } from '../domain/access-token-signer.port';
-import type { ApplicationSecrets } from '../domain/application';
 import { ApplicationRepository, type TokenHolder } from '../domain/application-repository.port';
 import { ClientNotAuthenticated, TokenInvalid, TokenSuperseded } from '../domain/authentication-errors';
 import { ClientSecrets } from '../domain/client-secrets.port';
@@ -14,7 +13,7 @@ import { type RememberedClient, TokenRequestLimiter } from '../domain/token-requ
 
 /** How long a request waits for others of the same application. */
 const PATIENCE_MS = 4_000;
-/** Within this time of asking for its turn its token is begun, or it fails. */
+/** Within this time of a request its token is begun, or it fails. */
 const BEGUN_WITHIN_MS = 5_000;
 /** How often a token is begun anew because another one was quicker. */
 const MOST_TRIES = 20;
@@ -39,6 +38,15 @@ export class AccessTokenLifetime {
   constructor(readonly seconds: number) {}
 }
 
+/** What was asked for, and until when it is to be done, by `performance.now()`. */
+interface TokenRequest {
+  readonly clientId: string;
+  readonly secretDigest: Buffer;
+  readonly source: string;
+  readonly scopes: readonly string[] | null;
+  readonly deadline: number;
+}
+
 /** What became of a request before its client was charged for good. */
 type Known =
   | { readonly issued: AccessToken; readonly remembered: RememberedClient }
@@ -50,7 +58,7 @@ export class AccessTokensService {
   private readonly queue = new KeyQueue();
   /** Digests of secrets by which a request guesses its client to be as it is remembered. */
   private readonly guesses = new Set<string>();
-  private lastOfMillisecond = 0;
+  private latestByClock = 0n;
 
   constructor(
     private readonly applications: ApplicationRepository,
@@ -76,7 +84,8 @@ export class AccessTokensService {
     charged: (charge: Charge) => void = () => undefined,
   ): Promise<AccessToken> {
     const secretDigest = this.secrets.digest(secret);
-    const known = await this.guessOrLookUp(clientId, secretDigest, source, scopes);
+    const request = { clientId, secretDigest, source, scopes, deadline: performance.now() + BEGUN_WITHIN_MS };
+    const known = await this.guessOrLookUp(request);
     if (known.issued) {
       charged(known.remembered.charge);
       return known.issued;
@@ -85,7 +94,7 @@ export class AccessTokensService {
     // A right secret is looked at first: whoever tries others uses up buckets of their own, never this one.
     const charge = await this.limiter.chargeClient(grant, secretDigest, remembered);
     if (!charge.allowed) throw new RateLimited(charge);
-    const token = await this.issueTo({ grant, secretDigest, asRemembered: false }, scopes).catch((error: unknown) => {
+    const token = await this.issueTo({ grant, secretDigest, asRemembered: false }, request).catch((error: unknown) => {
       charged(charge);
       throw error;
     });
@@ -118,26 +127,22 @@ export class AccessTokensService {
    * others until the truth is known, so that here only one request of a client guesses at a time; and it is given back
    * where the truth does not agree or cannot be had.
    */
-  private async guessOrLookUp(
-    clientId: string,
-    secretDigest: Buffer,
-    source: string,
-    scopes: readonly string[] | null,
-  ): Promise<Known> {
+  private async guessOrLookUp(request: TokenRequest): Promise<Known> {
+    const { clientId, secretDigest, scopes } = request;
     // By its digest, so that nobody else's requests keep a client from it.
     const guess = secretDigest.toString('base64url');
     if (this.guesses.has(guess) || this.queue.has(clientId)) {
-      return { grant: await this.authenticateClient(clientId, secretDigest, source), remembered: null };
+      return { grant: await this.authenticateClient(request), remembered: null };
     }
     this.guesses.add(guess);
     let remembered: RememberedClient | null = null;
     try {
       remembered = await this.limiter.chargeRemembered(clientId, secretDigest);
       if (remembered?.charge.allowed && refusedScope(remembered.grant, scopes) === undefined) {
-        const issued = await this.issueTo({ grant: remembered.grant, secretDigest, asRemembered: true }, scopes);
+        const issued = await this.issueTo({ grant: remembered.grant, secretDigest, asRemembered: true }, request);
         if (issued) return { issued, remembered };
       }
-      return { grant: await this.authenticateClient(clientId, secretDigest, source), remembered };
+      return { grant: await this.authenticateClient(request), remembered };
     } catch (error) {
       if (remembered) await this.limiter.giveBack(remembered);
       // Whose secret is no longer right is not remembered by it.
@@ -150,20 +155,24 @@ export class AccessTokensService {
   }
 
   /** Null, and then the token before stays active, where the truth does not agree. Throws `invalid_scope`. */
-  private async issueTo(holder: TokenHolder, asked: readonly string[] | null): Promise<AccessToken | null> {
+  private async issueTo(holder: TokenHolder, { scopes: asked, deadline }: TokenRequest): Promise<AccessToken | null> {
     const refused = refusedScope(holder.grant, asked);
     if (refused !== undefined) throw new ScopeNotGranted(refused);
     const scopes = asked ?? holder.grant.scopes;
-    const token = await this.beginTokenInTurn(holder, scopes);
+    const token = await this.beginTokenInTurn(holder, scopes, deadline);
     if (token === null) return null;
     await this.grants.forget(holder.grant.clientId);
     return { token, expiresInSeconds: this.lifetime.seconds, scopes };
   }
 
   /** Of many at once only one at a time asks Postgres: the others would hold connections, and be overtaken. */
-  private async beginTokenInTurn(holder: TokenHolder, scopes: readonly string[]): Promise<string | null> {
-    const deadline = performance.now() + BEGUN_WITHIN_MS;
-    const admission = await this.queue.enter(holder.grant.clientId, PATIENCE_MS);
+  private async beginTokenInTurn(
+    holder: TokenHolder,
+    scopes: readonly string[],
+    deadline: number,
+  ): Promise<string | null> {
+    const patienceMs = Math.min(PATIENCE_MS, deadline - performance.now());
+    const admission = await this.queue.enter(holder.grant.clientId, patienceMs);
     if (admission?.kind !== 'turn') throw new TokensContended();
     try {
       return await this.beginToken(holder, scopes, deadline);
@@ -191,38 +200,33 @@ export class AccessTokensService {
         this.signer.sign({ clientId, applicationId, workspaceId, scopes, generation, tokenId, issuedAt, expiresAt }),
       ]);
       if (outcome.kind === 'begun') return token;
-      // A guess is over where it is not true; and where others were quicker, what is true now is looked up.
-      if (outcome.kind === 'refused' || holder.asRemembered) return null;
+      if (outcome.kind === 'refused') return null;
       last = outcome.by;
     }
     throw new TokensContended();
   }
 
   /**
-   * The clock in microseconds keeps generations rising even when the row comes back from an older backup. Our clock has
-   * milliseconds; the rest keeps those apart that begin in the same one.
+   * The clock in microseconds keeps generations rising even when the row comes back from an older backup. Ours has
+   * milliseconds, and may be set back: what is begun here later is higher all the same, whatever became of what was begun
+   * before.
    */
   private newGeneration(last: bigint): bigint {
-    this.lastOfMillisecond = (this.lastOfMillisecond + 1) % 1_000;
-    const now = BigInt(this.clock.now() * 1_000 + this.lastOfMillisecond);
-    const generation = now > last ? now : last + 1n;
+    const now = BigInt(this.clock.now() * 1_000);
+    this.latestByClock = now > this.latestByClock ? now : this.latestByClock + 1n;
+    const generation = this.latestByClock > last ? this.latestByClock : last + 1n;
     // Tokens carry it as a number; a row from a clock that far ahead is a matter for operators, and for that row alone.
     if (generation > BigInt(Number.MAX_SAFE_INTEGER)) throw new Error('The generation of an application is too high.');
     return generation;
   }
 
-  private async authenticateClient(clientId: string, secretDigest: Buffer, source: string): Promise<Grant> {
+  private async authenticateClient({ clientId, secretDigest, source }: TokenRequest): Promise<Grant> {
     // An id that none could have is looked up like any other, so that it costs the same; Postgres takes no U+0000.
     const found = await this.applications.findWithSecrets(/^[\x20-\x7e]{1,200}$/.test(clientId) ? clientId : '-');
-    const isRight = this.secrets.isOneOf(secretDigest, found ? this.acceptedDigests(found.secrets) : []);
+    const isRight = this.secrets.isOneOf(secretDigest, found?.secretDigests ?? []);
     if (found && isRight && !found.application.disabled) return found.application;
     const charge = await this.limiter.chargeFailure(clientId, source);
     throw charge.allowed ? new ClientNotAuthenticated() : new RateLimited(charge);
-  }
-
-  private acceptedDigests(secrets: ApplicationSecrets): Buffer[] {
-    const { digest, previous } = secrets;
-    return previous && previous.expiresAt.getTime() > this.clock.now() ? [digest, previous.digest] : [digest];
   }
 }
 

@@ -1,5 +1,5 @@
 import type { RateLimits, WorkspaceId } from '#libs/kernel';
-import type { Application, ApplicationSecrets } from './application';
+import type { Application } from './application';
 import type { Grant } from './grant';
 
 /** A new application as it is stored. */
@@ -33,20 +33,22 @@ export abstract class ApplicationRepository {
   /** The application as it stands now; null when no workspace has one with this client id. */
   abstract findByClientId(clientId: string): Promise<Application | null>;
 
-  /** The application with what its secret is compared with; null for an unknown client id. */
+  /**
+   * The application with the digests of the secrets that are accepted now: its own, and until the overlap ends the one
+   * before. Null for an unknown client id.
+   */
   abstract findWithSecrets(
     clientId: string,
-  ): Promise<{ readonly application: Application; readonly secrets: ApplicationSecrets } | null>;
+  ): Promise<{ readonly application: Application; readonly secretDigests: readonly Buffer[] } | null>;
 
   /** Lets the application use the API or not, from the next request on. Null for an unknown client id. */
   abstract setDisabled(clientId: string, disabled: boolean): Promise<Application | null>;
 
   /**
    * Makes this the application's generation, and so ends every lower one, unless it has a higher one by now. Refused where
-   * the application is disabled, the secret is no longer its own, or it changed while it was only remembered; and, of what
-   * was only remembered, where the connection was lost. Atomic: of
-   * several at once the highest is in force in the end. Not waited for beyond `deadline`, by `performance.now()`: then it
-   * is not known whether it took place.
+   * the application is disabled or the secret is no longer its own; and for what was only remembered wherever it is not
+   * begun: it changed, others were quicker, or the connection was lost. Atomic: of several at once the highest is in force
+   * in the end. Not waited for beyond `deadline`, by `performance.now()`: then it is not known whether it took place.
    */
   abstract beginGeneration(
     holder: TokenHolder,

@@ -7,10 +7,3 @@ export interface Application extends Grant {
   readonly createdAt: Date;
   readonly previousSecretExpiresAt: Date | null;
 }
-
-/** What a secret is compared with. */
-export interface ApplicationSecrets {
-  readonly digest: Buffer;
-  /** The secret before the last rotation, with the time from which it is refused. */
-  readonly previous: { readonly digest: Buffer; readonly expiresAt: Date } | null;
-}

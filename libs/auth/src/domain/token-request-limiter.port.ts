@@ -5,8 +5,8 @@ import type { Grant } from './grant';
 export interface RememberedClient {
   readonly grant: Grant;
   readonly charge: Charge;
-  /** What of the charge has not come back by itself so far, as microseconds' worth of tokens: no more is given back. */
-  readonly spent: () => number;
+  /** When all of the charge has come back by itself, in microseconds of the limiter's clock: from then on none is given back. */
+  readonly backAt: number;
 }
 
 /** Buckets of the token endpoint, and whose secrets were right there. */
@@ -18,8 +18,8 @@ export abstract class TokenRequestLimiter {
   abstract chargeRemembered(clientId: string, secretDigest: Buffer): Promise<RememberedClient | null>;
 
   /**
-   * A request with a right secret, to its client's bucket; what it was charged before, while the client was only remembered,
-   * is given back. From now on the client is remembered as this.
+   * A request with a right secret, to its client's bucket. What it was charged before, while the client was only remembered,
+   * stands; under another limit than the true one it is given back. From now on the client is remembered as this.
    */
   abstract chargeClient(grant: Grant, secretDigest: Buffer, remembered: RememberedClient | null): Promise<Charge>;
 

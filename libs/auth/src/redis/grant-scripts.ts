@@ -2,8 +2,8 @@ import { CHARGE_LUA, NOW_LUA, RedisScript, SINCE_WRITE_LUA } from '#libs/platfor
 
 /**
  * The hash KEYS[1] holds one client's copy of the grant beside its buckets: `grant` (JSON), `generation`, `disabled`,
- * `limits` (JSON: class → microseconds between tokens, tokens), `until` (microseconds), `reservation`, and, where there are
- * replicas of the database, `wroteAt`.
+ * `limits` (JSON: class → microseconds between tokens, tokens), `until` (microseconds), `reservation`, what is remembered
+ * for its next token, and, where there are replicas of the database, `wroteAt`.
  */
 
 /**
@@ -40,7 +40,7 @@ export const CHECK_GRANT = new RedisScript(`
     reservation = ARGV[8]
     redis.call('HSET', KEYS[1], 'reservation', reservation)
   end
-  if redis.call('PTTL', KEYS[1]) < 10000 then redis.call('PEXPIRE', KEYS[1], 10000) end
+  keepFor(10000)
   return {'missing', since, reservation .. ' ' .. string.format('%.0f', now)}`);
 
 /**

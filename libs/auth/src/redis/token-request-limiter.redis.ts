@@ -14,7 +14,7 @@ import {
 import type { Grant } from '../domain/grant';
 import { type RememberedClient, TokenRequestLimiter } from '../domain/token-request-limiter.port';
 import { fromGrant, toGrant } from './grant-text';
-import { CHARGE_AND_REMEMBER, CHARGE_REMEMBERED, GIVE_BACK } from './token-request-scripts';
+import { CHARGE_AND_REMEMBER, CHARGE_REMEMBERED, GIVE_BACK, REMEMBER, REMEMBERED } from './token-request-scripts';
 
 /** A source may fail with this many client ids before it is refused whichever it names next. */
 const CLIENTS_PER_SOURCE = 10;
@@ -25,7 +25,7 @@ const CLASS = 'token';
 const CLIENT_ID = /^ci_[0-9a-f]{32}$/;
 const NOBODY = '-';
 
-type RememberedReply = readonly [grant: string, own: string, charge: ChargeReply];
+type RememberedReply = readonly [grant: string, own: string, charge: ChargeReply, backAt: number];
 
 /**
  * Most requests come from clients whose secret was right an hour ago. What was read of them then is remembered in Redis, so
@@ -48,38 +48,39 @@ export class TokenRequestLimiterRedis extends TokenRequestLimiter {
       ...['', bucketField(CLASS), intervalOf(general), general.burst],
       ...[secretDigest.toString('base64url'), this.rememberedMs],
     ];
-    const since = performance.now();
     const reply = (await this.redis.attempt(
-      (redis) => CHARGE_REMEMBERED.run(redis, keysOf(CLIENT_ID.test(clientId) ? clientId : NOBODY), args),
+      (redis) => CHARGE_REMEMBERED.run(redis, [clientKey(CLIENT_ID.test(clientId) ? clientId : NOBODY)], args),
       (late) => this.chargedLate(clientId, late as RememberedReply | null),
     )) as RememberedReply | null | undefined;
     const read = reply && readReply(reply);
     if (read?.grant.clientId !== clientId) return null;
-    const { grant, charged } = read;
-    const limit = this.limitOf(grant);
-    const charge = this.buckets.charged(clientId, CLASS, limit, charged);
-    const [allowed, , toFull] = charged;
-    const toBeBack = (): number => toFull - Math.ceil((performance.now() - since) * 1_000);
-    return { grant, charge, spent: () => Math.max(0, Math.min(allowed * intervalOf(limit), toBeBack())) };
+    const { grant, charged, backAt } = read;
+    return { grant, charge: this.buckets.charged(clientId, CLASS, this.limitOf(grant), charged), backAt };
   }
 
   async chargeClient(grant: Grant, secretDigest: Buffer, remembered: RememberedClient | null): Promise<Charge> {
     const { clientId } = grant;
-    const back = remembered?.spent() ?? 0;
     const text = `${secretDigest.toString('base64url')} ${ownLimit(grant)} ${fromGrant(grant)}`;
+    const keys = [clientKey(clientId)];
+    if (remembered?.charge.allowed && ownLimit(remembered.grant) === ownLimit(grant)) {
+      // To charge it anew could refuse it for what others were charged meanwhile, though the token may have begun.
+      await this.redis.attempt((redis) => REMEMBER.run(redis, keys, [text, this.rememberedMs]));
+      return remembered.charge;
+    }
+    const back = remembered ? this.toBeBack(remembered) : [0, 0];
     return this.buckets.charge(clientId, CLASS, this.limitOf(grant), (redis, args) =>
-      CHARGE_AND_REMEMBER.run(redis, keysOf(clientId), [...args, text, this.rememberedMs, back]),
+      CHARGE_AND_REMEMBER.run(redis, keys, [...args, text, this.rememberedMs, ...back]),
     );
   }
 
   async giveBack(remembered: RememberedClient): Promise<void> {
-    const args = [bucketField(CLASS), remembered.spent()];
+    const args = ['', bucketField(CLASS), ...this.toBeBack(remembered)];
     const { clientId } = remembered.grant;
     await this.redis.attempt((redis) => GIVE_BACK.run(redis, [clientKey(clientId)], args));
   }
 
   async forget(clientId: string): Promise<void> {
-    await this.redis.attempt((redis) => redis.del(rememberedKey(clientId)));
+    await this.redis.attempt((redis) => redis.hdel(clientKey(clientId), REMEMBERED));
   }
 
   async chargeFailure(clientId: string, source: string): Promise<Charge> {
@@ -102,23 +103,25 @@ export class TokenRequestLimiterRedis extends TokenRequestLimiter {
     return limitOf(CLASS, limits, this.settings.rateLimits);
   }
 
+  /** Microseconds' worth of what it was charged, and when all of it has come back by itself. */
+  private toBeBack({ grant, charge, backAt }: RememberedClient): readonly [number, number] {
+    return [charge.allowed ? intervalOf(this.limitOf(grant)) : 0, backAt];
+  }
+
   private get rememberedMs(): number {
     return this.settings.accessTokenTtlSeconds * LIFETIMES * 1_000;
   }
 }
 
 /** Null for what nobody of this version could have written. */
-function readReply([text, own, charged]: RememberedReply): {
+function readReply([text, own, charged, backAt]: RememberedReply): {
   readonly grant: Grant;
   readonly charged: ChargeReply;
+  readonly backAt: number;
 } | null {
   const grant = toGrant(text);
-  return grant && ownLimit(grant) === own ? { grant, charged } : null;
+  return grant && ownLimit(grant) === own ? { grant, charged, backAt } : null;
 }
 
 /** As the script reads it; nothing where the client has none. */
 const ownLimit = ({ limits: { token } }: Grant): string => (token ? `${intervalOf(token)}/${token.burst}` : '');
-
-/** The number is that of the text's form: of another version there is nothing to be read there. */
-const rememberedKey = (clientId: string): string => `remembered:1:{${clientId}}`;
-const keysOf = (clientId: string): readonly string[] => [clientKey(clientId), rememberedKey(clientId)];

@@ -1,10 +1,10 @@
 import { type TextRow } from '#libs/platform';
 import { RATE_CLASSES, type RateLimits, applicationId, parseRateLimit, workspaceId } from '#libs/kernel';
-import type { Application, ApplicationSecrets } from '../domain/application';
+import type { Application } from '../domain/application';
 
 const milliseconds = (column: string): string => `(extract(epoch FROM ${column}) * 1000)::bigint`;
 
-/** The columns of an application in the order that {@link toApplication} and {@link toSecrets} read them. */
+/** The columns of an application in the order that {@link toApplication} reads them. */
 export const APPLICATION_COLUMNS = [
   'workspace_id',
   'id',
@@ -19,7 +19,9 @@ export const APPLICATION_COLUMNS = [
   milliseconds('previous_secret_expires_at'),
 ].join(', ');
 
-export const SECRET_COLUMNS = `encode(secret_digest, 'hex'), encode(previous_secret_digest, 'hex')`;
+/** The digests that are accepted now, as the statement that begins a token sees it: of two clocks one would be wrong. */
+export const SECRET_COLUMNS = `encode(secret_digest, 'hex'),
+  CASE WHEN previous_secret_expires_at > now() THEN encode(previous_secret_digest, 'hex') END`;
 const FIRST_SECRET_COLUMN = 11;
 
 export function toApplication(row: TextRow): Application {
@@ -39,14 +41,8 @@ export function toApplication(row: TextRow): Application {
   };
 }
 
-export function toSecrets(row: TextRow, application: Application): ApplicationSecrets {
-  const [digest, previous] = row.slice(FIRST_SECRET_COLUMN);
-  const expiresAt = application.previousSecretExpiresAt;
-  return {
-    digest: Buffer.from(text(digest), 'hex'),
-    previous: previous && expiresAt ? { digest: Buffer.from(previous, 'hex'), expiresAt } : null,
-  };
-}
+export const toSecretDigests = (row: TextRow): Buffer[] =>
+  row.slice(FIRST_SECRET_COLUMN).flatMap((digest) => (digest ? [Buffer.from(digest, 'hex')] : []));
 
 /** The limits that can be read as such. */
 function toLimits(limits: Readonly<Record<string, string>>): Partial<RateLimits> {

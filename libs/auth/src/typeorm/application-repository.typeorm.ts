@@ -9,14 +9,14 @@ import {
   bind,
   connectionWasLost,
 } from '#libs/platform';
-import type { Application, ApplicationSecrets } from '../domain/application';
+import type { Application } from '../domain/application';
 import {
   ApplicationRepository,
   type GenerationOutcome,
   type NewApplication,
   type TokenHolder,
 } from '../domain/application-repository.port';
-import { APPLICATION_COLUMNS, SECRET_COLUMNS, toApplication, toSecrets } from './application-columns';
+import { APPLICATION_COLUMNS, SECRET_COLUMNS, toApplication, toSecretDigests } from './application-columns';
 
 const CREATE: Statement = {
   name: 'application_create',
@@ -33,7 +33,7 @@ const FIND: Statement = {
   text: `SELECT ${APPLICATION_COLUMNS} FROM application WHERE client_id = $1`,
 };
 const FIND_WITH_SECRETS: Statement = {
-  name: 'application_find_with_secrets',
+  name: 'application_find_with_secrets_2',
   text: `SELECT ${APPLICATION_COLUMNS}, ${SECRET_COLUMNS} FROM application WHERE client_id = $1`,
 };
 const SET_DISABLED: Statement = {
@@ -105,13 +105,11 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
 
   async findWithSecrets(
     clientId: string,
-  ): Promise<{ readonly application: Application; readonly secrets: ApplicationSecrets } | null> {
+  ): Promise<{ readonly application: Application; readonly secretDigests: readonly Buffer[] } | null> {
     const find = bind(FIND_WITH_SECRETS, [clientId]);
     const [rows] = await this.database.read({ clientId }, [find], NEWEST);
     const row = rows?.[0];
-    if (!row) return null;
-    const application = toApplication(row);
-    return { application, secrets: toSecrets(row, application) };
+    return row ? { application: toApplication(row), secretDigests: toSecretDigests(row) } : null;
   }
 
   async setDisabled(clientId: string, disabled: boolean): Promise<Application | null> {
@@ -160,6 +158,8 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
       if (asRemembered && connectionWasLost(error)) return { kind: 'refused' };
       throw error;
     }
+    // Whatever the reason, what is true now is looked up.
+    if (asRemembered) return { kind: 'refused' };
     const [found] = await run(bind(FIND_GENERATION, which));
     const inForce = found?.[0]?.[0];
     return inForce ? { kind: 'overtaken', by: BigInt(inForce) } : { kind: 'refused' };

@@ -1,7 +1,7 @@
 import { type Freshness, NEWEST } from '#libs/kernel';
 import type { RedisServer } from '../redis/redis-server';
 import { RedisScript } from '../redis/redis-script';
-import { NOW_LUA } from '../throttling/charge-script';
+import { KEEP_FOR_LUA, NOW_LUA } from '../throttling/charge-script';
 import { clientKey } from '../throttling/token-buckets';
 import { MAX_LAG_MS } from './replica';
 import type { Replicas } from './replicas';
@@ -29,8 +29,9 @@ export const SINCE_WRITE_LUA = `
 /** KEYS: the client's hash. ARGV: the time or nothing. */
 const NOTE = new RedisScript(`
   ${NOW_LUA}
+  ${KEEP_FOR_LUA}
   redis.call('HSET', KEYS[1], 'wroteAt', string.format('%.0f', now))
-  redis.call('PEXPIRE', KEYS[1], ${REMEMBERED_MS})
+  keepFor(${REMEMBERED_MS})
   return 1`);
 
 /**

@@ -11,15 +11,21 @@ export const NOW_LUA = `
     now = time[1] * 1000000 + time[2]
   end`;
 
+/** Lua: `keepFor(milliseconds)` has the hash KEYS[1] live for as long at least. What else it holds may need it longer. */
+export const KEEP_FOR_LUA = `
+  local function keepFor(milliseconds)
+    if redis.call('PTTL', KEYS[1]) < milliseconds then redis.call('PEXPIRE', KEYS[1], milliseconds) end
+  end`;
+
 /**
  * Lua: `charge(field, now, interval, burst)` takes a token of the bucket that a field of the hash KEYS[1] remembers, as
  * `chargeBucket` does. Gives allowed (1 or 0), the time worth of tokens left, and the time to full, in microseconds.
  */
 export const CHARGE_LUA = `
+  ${KEEP_FOR_LUA}
   -- What is remembered of a bucket that is full again is not worth keeping.
-  local function expireAfter(now, fullAt)
-    local needed = math.ceil((fullAt - now) / 1000) + 10000
-    if redis.call('PTTL', KEYS[1]) < needed then redis.call('PEXPIRE', KEYS[1], needed) end
+  local function keepUntil(fullAt, now)
+    keepFor(math.ceil((fullAt - now) / 1000) + 10000)
   end
   local function charge(field, now, interval, burst)
     local stored = redis.call('HGET', KEYS[1], field)
@@ -32,7 +38,7 @@ export const CHARGE_LUA = `
     end
     local text = string.format('%.0f', fullAt)
     if text ~= stored then redis.call('HSET', KEYS[1], field, text) end
-    expireAfter(now, fullAt)
+    keepUntil(fullAt, now)
     return {allowed, emptyAt - fullAt, fullAt - now}
   end`;
 
@@ -55,5 +61,5 @@ export const SPEND = new RedisScript(`
   local before = math.min(math.max(tonumber(redis.call('HGET', KEYS[1], ARGV[2])) or now, now), emptyAt)
   local fullAt = math.min(before + tonumber(ARGV[3]), math.max(before, emptyAt - interval))
   redis.call('HSET', KEYS[1], ARGV[2], string.format('%.0f', fullAt))
-  expireAfter(now, fullAt)
+  keepUntil(fullAt, now)
   return 1`);
