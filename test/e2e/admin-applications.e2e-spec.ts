@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,11 +39,16 @@ describe('admin applications: what changes one that is there', () => {
   it('acts on the next request', async () => {
     const client = app.client((await token()).body['access_token'] as string);
     const limit = async () => (await client.get('/v1/computers')).headers.get('x-ratelimit-limit');
-    expect(await document('set-limits', '--read', '500/1000', '--write', '7/9')).toMatchObject({
+    const write = () =>
+      client.patch(`/v1/inventory/assets/${randomUUID()}`, { description: 'x' }, { 'Idempotency-Key': randomUUID() });
+    await document('set-limits', '--read', '500/1000', '--token', '60/30');
+    // Those that are not named stay.
+    expect(await document('set-limits', '--write', '7/9')).toMatchObject({
       client_id: form.client_id,
-      limits: { read: '500/1000', write: '7/9' },
+      limits: { read: '500/1000', token: '60/30', write: '7/9' },
     });
     expect(await limit()).toBe('1000');
+    expect((await write()).headers.get('x-ratelimit-limit')).toBe('9');
     expect(await document('clear-limits')).toMatchObject({ limits: {} });
     expect(await limit()).toBe('100');
     expect(await document('set-scopes', '--scope', 'inventory:read')).toMatchObject({ scopes: ['inventory:read'] });
@@ -84,13 +90,22 @@ describe('admin applications: what changes one that is there', () => {
     for (const words of [
       ['set-limits'],
       ['set-limits', '--read', '0/5'],
+      ['set-limits', '--token', '5'],
       ['set-scopes'],
+      ['set-scopes', '--scope', 'inventory:delete'],
       ['rotate-secret', '--overlap', '1y'],
     ]) {
       const [verb = '', ...others] = words;
       expect([words, (await run(verb, ...others)).exitCode]).toEqual([words, 2]);
     }
     form = { ...form, client_id: 'ci_nobody' };
-    expect((await run('clear-limits')).exitCode).toBe(1);
+    for (const [verb = '', ...words] of [
+      ['clear-limits'],
+      ['set-limits', '--read', '5/6'],
+      ['set-scopes', '--scope', 'all:read'],
+      ['rotate-secret'],
+    ]) {
+      expect([verb, (await run(verb, ...words)).exitCode]).toEqual([verb, 1]);
+    }
   });
 });

@@ -125,21 +125,23 @@ describe('Bearer tokens', () => {
     }
   });
 
-  it('refuses two Authorization headers, whichever is right', async () => {
+  it.each(['first', 'second'])('refuses two Authorization headers, though the %s is right', async (right) => {
     const answer = await new Promise((resolve, reject) => {
       const sent = request({ port: app.port, host: '127.0.0.1', path: PATH }, (response) => {
         let text = '';
         response.on('data', (chunk: Buffer) => (text += chunk.toString()));
         response.on('end', () => {
           const status = response.statusCode ?? 0;
-          resolve([status, oracle().faultsOf('GET', PATH, { status, headers: headersOf(response), text })]);
+          const { code } = JSON.parse(text) as { code?: unknown };
+          resolve([status, code, oracle().faultsOf('GET', PATH, { status, headers: headersOf(response), text })]);
         });
       });
-      sent.setHeader('Authorization', [`Bearer ${token}`, 'Bearer other']);
+      const values = [`Bearer ${token}`, 'Bearer other'];
+      sent.setHeader('Authorization', right === 'first' ? values : values.reverse());
       sent.on('error', reject);
       sent.end();
     });
-    expect(answer).toEqual([401, []]);
+    expect(answer).toEqual([401, 'token_invalid', []]);
   });
 
   it('supersedes the token before with every new one, at once', async () => {

@@ -182,6 +182,10 @@ describe('GET /metrics of the management port', () => {
       const samples = await api.samples();
       return ['ok', 'away'].map((name) => samples.get(`compliance_redis_state{state="${name}"}`));
     };
+    const readiness = async () => {
+      const { status, body } = await api.management().get('/readyz');
+      return [status, (body['checks'] as Record<string, unknown>)['redis']];
+    };
     const said = () => api.logLines.filter(({ context }) => context === 'Redis').map(({ message }) => message);
     while ((await state())[0] !== 1) await client.get('/v1/computers');
     const saidBefore = said().length;
@@ -189,6 +193,7 @@ describe('GET /metrics of the management port', () => {
       await redis.set('refuse');
       for (let request = 0; request < 20; request += 1) await client.get('/v1/computers');
       expect(await state()).toEqual([0, 1]);
+      expect(await readiness()).toEqual([200, 'away, and done without']);
       expect((await api.samples()).get('compliance_rate_limit_mode{mode="local"}')).toBe(1);
       await redis.set('forward');
       while ((await state())[0] !== 1) await client.get('/v1/computers');

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
 import type { Scope } from '#libs/auth';
 import type { Answer, ApiClient } from '../support/api-client';
 import { type TestOperator, openOperator } from '../support/operator';
@@ -123,6 +124,12 @@ describe.each([
       const answer = await read(app.client(superseded));
       expect([answer.body['code'], limitsOf(answer)]).toEqual(['token_superseded', [null, null]]);
     }
+    await operator.applications.setDisabled(form.client_id, true);
+    for (let request = 0; request < 5; request += 1) {
+      const answer = await read(app.client(current));
+      expect([answer.body['code'], limitsOf(answer)]).toEqual(['token_invalid', [null, null]]);
+    }
+    await operator.applications.setDisabled(form.client_id, false);
     for (const path of ['/v1/health', '/v1/nothing']) {
       expect(limitsOf(await app.client(current).get(path))).toEqual([null, null]);
     }
@@ -203,6 +210,7 @@ describe('The failures of a source', () => {
     const redis = { REDIS_URL: ofThisFile.url };
     const app = await startApp({ ...SPECIFIED_LIMITS, ...redis, TRUST_PROXY: '127.0.0.1, 10.0.0.0/8' });
     const plain = await startReplica(app, { ...SPECIFIED_LIMITS, ...redis });
+    const connection = new Redis(ofThisFile.url);
     try {
       // One network of the documentation's, so that runs do not meet each other in a Redis that is shared.
       const network = `2001:db8:${Math.floor(Math.random() * 65_535).toString(16)}:${Math.floor(Math.random() * 65_535).toString(16)}`;
@@ -222,10 +230,33 @@ describe('The failures of a source', () => {
       // Proxies that say ports are trusted by their addresses: behind one of them clients are still told apart.
       expect(await guess(app, `[${network}::1]:4711, 10.1.2.3:5555`, `ci_${randomUUID()}`)).toBe(429);
       expect(await guess(app, '203.0.113.9:4711, 10.1.2.3:5555', `ci_${randomUUID()}`)).toBe(401);
+      // What is kept of them is bounded by the source, not by the ids it makes up.
+      const pairs = async (): Promise<number> => (await connection.keys('client:{failure *')).length;
+      const before = await pairs();
+      for (let index = 0; index < 20; index += 1) {
+        expect(await guess(app, `${network}::1`, `ci_${randomUUID()}`)).toBe(429);
+      }
+      expect((await pairs()) - before).toBeLessThanOrEqual(1);
       // Where no proxy is trusted the header is nobody's word.
       expect(await guess(plain, `${network}::1`, `ci_${randomUUID()}`)).toBe(401);
     } finally {
+      connection.disconnect();
       await plain.stop();
+      await app.stop();
+    }
+  });
+
+  it('with one client are its own: another source may still fail with that client', async () => {
+    const app = await startApp({ ...SPECIFIED_LIMITS, REDIS_URL: ofThisFile.url, TRUST_PROXY: '127.0.0.1' });
+    try {
+      const form = { grant_type: 'client_credentials', client_id: `ci_${randomUUID()}`, client_secret: 'wrong' };
+      const guess = async (source: string): Promise<number> =>
+        (await app.client().requestToken(form, { 'X-Forwarded-For': source })).status;
+      const outcomes: number[] = [];
+      for (let index = 0; index < 12; index += 1) outcomes.push(await guess('2001:db8:1::1'));
+      expect(outcomes.at(-1)).toBe(429);
+      expect(await guess('2001:db8:2::1')).toBe(401);
+    } finally {
       await app.stop();
     }
   });

@@ -1,7 +1,7 @@
 import { decodeJwt, decodeProtectedHeader } from '../support/jwt';
 import { type ArrangedApplication } from '../support/arrangement';
 import { type Answer, ApiClient } from '../support/api-client';
-import { type TestApp, startApp } from '../support/start-app';
+import { type TestApp, startApp, startReplica } from '../support/start-app';
 
 describe('POST /oauth/token', () => {
   let app: TestApp;
@@ -89,6 +89,8 @@ describe('POST /oauth/token', () => {
       });
       expect((claims['exp'] as number) - (claims['iat'] as number)).toBe(3600);
       expect(claims['nbf']).toBe(claims['iat']);
+      // RSA-3072.
+      expect(Buffer.from(token.split('.')[2] ?? '', 'base64url')).toHaveLength(384);
     });
 
     it('takes the credentials by HTTP Basic', async () => {
@@ -105,6 +107,26 @@ describe('POST /oauth/token', () => {
         headers: { 'Content-Type': 'application/x-www-form-urlencoded; charset=UTF-8' },
       });
       expect(answer.status).toBe(200);
+    });
+
+    it('names the audience of its setting, which is the only one, and lives as long as its setting says', async () => {
+      const settings = { TOKEN_AUDIENCE: 'urn:example:api', ACCESS_TOKEN_TTL_SECONDS: '60' };
+      const other = await startReplica(app, settings);
+      try {
+        const request = (audience: string) => other.client().requestToken({ ...credentials, audience });
+        const { body } = await request('urn:example:api');
+        const token = body['access_token'] as string;
+        const { aud, iss, exp, iat } = decodeJwt(token);
+        expect([aud, iss]).toEqual(['urn:example:api', 'https://api.example.test']);
+        expect([body['expires_in'], (exp as number) - (iat as number)]).toEqual([60, 60]);
+        expect((await request('https://api.example.test')).body['code']).toBe('unsupported_audience');
+        expect((await other.client(token).get('/v1/inventory/assets')).status).toBe(200);
+        // Of a replica that is for another audience.
+        const foreign = (await app.client().requestToken(credentials)).body['access_token'] as string;
+        expect((await other.client(foreign).get('/v1/inventory/assets')).body['code']).toBe('token_invalid');
+      } finally {
+        await other.stop();
+      }
     });
 
     it('narrows the token to the scopes asked for', async () => {

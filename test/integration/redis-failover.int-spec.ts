@@ -164,5 +164,7 @@ describe('Two replicas of the API', () => {
     await saidOnceEach(1);
     const { writes, wrong } = await stop();
     expect([wrong, writes > 20]).toEqual([[], true]);
+    // No script was done without for what it is.
+    expect(replicas.said.filter((line) => /^A command to Redis failed/.test(line))).toEqual([]);
   });
 });
