@@ -5,6 +5,7 @@ import type { AccessTokenSigner } from '../domain/access-token-signer.port';
 import type { Application } from '../domain/application';
 import type { ClientSecrets } from '../domain/client-secrets.port';
 import type { GrantCopies } from '../domain/grant-copies.port';
+import { TokensContended } from '../domain/token-request-errors';
 import type { RememberedClient, TokenRequestLimiter } from '../domain/token-request-limiter.port';
 import { AccessTokenLifetime, AccessTokensService } from './access-tokens.service';
 
@@ -30,8 +31,14 @@ class SlowApplications {
   readonly generations: bigint[] = [];
   private readonly waiting: ((outcome: GenerationOutcome) => void)[] = [];
 
-  findWithSecrets(): Promise<object> {
-    return Promise.resolve({ application: APPLICATION, secretDigests: [Buffer.alloc(32)] });
+  lookUps = 0;
+
+  constructor(private readonly lookUpMs = 0) {}
+
+  async findWithSecrets(): Promise<object> {
+    this.lookUps += 1;
+    if (this.lookUpMs > 0) await new Promise((resolve) => setTimeout(resolve, this.lookUpMs));
+    return { application: APPLICATION, secretDigests: [Buffer.alloc(32)] };
   }
 
   beginGeneration(...[, , generation, deadline]: Parameters<ApplicationRepository['beginGeneration']>) {
@@ -56,7 +63,11 @@ function aService(
     { digest: () => Buffer.alloc(32), isOneOf: () => true, newTokenId: () => 'id' } as unknown as ClientSecrets,
     { sign: () => Promise.resolve('token') } as unknown as AccessTokenSigner,
     { forget: () => Promise.resolve() } as unknown as GrantCopies,
-    { chargeRemembered, chargeClient: () => Promise.resolve(ALLOWED) } as unknown as TokenRequestLimiter,
+    {
+      chargeRemembered,
+      chargeClient: () => Promise.resolve(ALLOWED),
+      giveBack: () => Promise.resolve(),
+    } as unknown as TokenRequestLimiter,
     clock,
     new AccessTokenLifetime(60),
   );
@@ -131,12 +142,65 @@ describe('A token request', () => {
     expect(applications.deadlines).toEqual(Array.from({ length: 2 }, () => applications.deadlines[0]));
   });
 
+  it('begins no token with less than a second left, neither after a guess nor in its turn', async () => {
+    const applications = new SlowApplications();
+    const guesses = [REMEMBERED, null, null];
+    const service = aService(applications, () => Promise.resolve(guesses.shift() ?? null));
+    const failed: unknown[] = [];
+    const issue = (): Promise<unknown> =>
+      service.issue('ci_1', 'secret', 'somewhere', null).catch((error: unknown) => failed.push(error));
+    const guessed = issue();
+    await jest.advanceTimersByTimeAsync(4_100);
+    applications.answerFirst('refused');
+    await guessed;
+    expect([applications.deadlines.length, applications.lookUps]).toEqual([1, 0]);
+    expect(failed).toEqual([expect.any(TokensContended)]);
+    const requests = [issue(), issue()];
+    await jest.advanceTimersByTimeAsync(3_900);
+    applications.answerFirst();
+    await jest.advanceTimersByTimeAsync(0);
+    // The second one has its turn a moment before it would give up: it is begun, or it fails, with a second at least.
+    applications.answerFirst();
+    await Promise.all(requests);
+    expect(failed).toHaveLength(1);
+    const late = issue();
+    await jest.advanceTimersByTimeAsync(0);
+    const later = issue();
+    await jest.advanceTimersByTimeAsync(4_001);
+    expect(failed).toHaveLength(2);
+    applications.answerFirst();
+    await late;
+    await later;
+    expect([applications.deadlines.length, failed.length]).toEqual([4, 2]);
+  });
+
+  it('begins none after a look-up that took nearly all of its time', async () => {
+    const applications = new SlowApplications(4_500);
+    const request = aService(applications, () => Promise.resolve(null)).issue('ci_1', 'secret', 'somewhere', null);
+    const outcome = expect(request).rejects.toThrow(TokensContended);
+    await jest.advanceTimersByTimeAsync(4_500);
+    await outcome;
+    expect(applications.deadlines).toEqual([]);
+  });
+
+  it('heals with the clock', async () => {
+    const [applications, clock] = [new SlowApplications(), new FakeClock()];
+    const service = aService(applications, () => Promise.resolve(null), clock);
+    clock.advance(300 * 365 * 86_400_000);
+    await expect(service.issue('ci_1', 'secret', 'somewhere', null)).rejects.toThrow('too high');
+    clock.advance(-300 * 365 * 86_400_000);
+    const request = service.issue('ci_1', 'secret', 'somewhere', null);
+    await jest.advanceTimersByTimeAsync(0);
+    applications.answerFirst();
+    expect(await request).toMatchObject({ token: 'token' });
+  });
+
   it('begins a higher generation than the one before, which may come later, though the clock was set back', async () => {
     const [applications, clock] = [new SlowApplications(), new FakeClock()];
     const service = aService(applications, () => Promise.resolve(REMEMBERED), clock);
     const request = service.issue('ci_1', 'secret', 'somewhere', null);
     await jest.advanceTimersByTimeAsync(0);
-    clock.advance(-60_000);
+    clock.advance(-50_000);
     applications.answerFirst('refused');
     await jest.advanceTimersByTimeAsync(0);
     applications.answerFirst();

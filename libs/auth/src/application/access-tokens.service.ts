@@ -11,10 +11,12 @@ import { coveredByBoth, covers, isScope } from '../domain/scope';
 import { ScopeNotGranted, TokensContended } from '../domain/token-request-errors';
 import { type RememberedClient, TokenRequestLimiter } from '../domain/token-request-limiter.port';
 
-/** How long a request waits for others of the same application. */
-const PATIENCE_MS = 4_000;
 /** Within this time of a request its token is begun, or it fails. */
 const BEGUN_WITHIN_MS = 5_000;
+/** With less than this left none is begun: given up while Postgres commits it, it would end the one before for nothing. */
+const LEAST_MS = 1_000;
+/** So much, in microseconds, the clock may have been set back: what is further ahead of it was its fault. */
+const MOST_AHEAD = 60_000_000n;
 /** How often a token is begun anew because another one was quicker. */
 const MOST_TRIES = 20;
 
@@ -59,6 +61,8 @@ export class AccessTokensService {
   /** Digests of secrets by which a request guesses its client to be as it is remembered. */
   private readonly guesses = new Set<string>();
   private latestByClock = 0n;
+  /** Keeps generations of replicas apart that begin in the same millisecond. */
+  private readonly ofMillisecond = BigInt(Math.floor(Math.random() * 1_000));
 
   constructor(
     private readonly applications: ApplicationRepository,
@@ -141,6 +145,7 @@ export class AccessTokensService {
       if (remembered?.charge.allowed && refusedScope(remembered.grant, scopes) === undefined) {
         const issued = await this.issueTo({ grant: remembered.grant, secretDigest, asRemembered: true }, request);
         if (issued) return { issued, remembered };
+        demandTime(request.deadline);
       }
       return { grant: await this.authenticateClient(request), remembered };
     } catch (error) {
@@ -171,7 +176,7 @@ export class AccessTokensService {
     scopes: readonly string[],
     deadline: number,
   ): Promise<string | null> {
-    const patienceMs = Math.min(PATIENCE_MS, deadline - performance.now());
+    const patienceMs = deadline - LEAST_MS - performance.now();
     const admission = await this.queue.enter(holder.grant.clientId, patienceMs);
     if (admission?.kind !== 'turn') throw new TokensContended();
     try {
@@ -190,6 +195,7 @@ export class AccessTokensService {
     // Not Postgres' own word, and old: a guess goes by the clock alone.
     let last = holder.asRemembered ? 0n : holder.grant.generation;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      demandTime(deadline);
       const generation = this.newGeneration(last);
       const tokenId = this.secrets.newTokenId();
       const issuedAt = Math.floor(this.clock.now() / 1000);
@@ -208,12 +214,12 @@ export class AccessTokensService {
 
   /**
    * The clock in microseconds keeps generations rising even when the row comes back from an older backup. Ours has
-   * milliseconds, and may be set back: what is begun here later is higher all the same, whatever became of what was begun
-   * before.
+   * milliseconds, and may be set back a little: by the clock, what is begun here later is higher all the same.
    */
   private newGeneration(last: bigint): bigint {
-    const now = BigInt(this.clock.now() * 1_000);
-    this.latestByClock = now > this.latestByClock ? now : this.latestByClock + 1n;
+    const now = BigInt(this.clock.now() * 1_000) + this.ofMillisecond;
+    const ahead = this.latestByClock - now;
+    this.latestByClock = ahead < 0n || ahead > MOST_AHEAD ? now : this.latestByClock + 1n;
     const generation = this.latestByClock > last ? this.latestByClock : last + 1n;
     // Tokens carry it as a number; a row from a clock that far ahead is a matter for operators, and for that row alone.
     if (generation > BigInt(Number.MAX_SAFE_INTEGER)) throw new Error('The generation of an application is too high.');
@@ -228,6 +234,11 @@ export class AccessTokensService {
     const charge = await this.limiter.chargeFailure(clientId, source);
     throw charge.allowed ? new ClientNotAuthenticated() : new RateLimited(charge);
   }
+}
+
+/** Throws where too little of it is left. */
+function demandTime(deadline: number): void {
+  if (deadline - performance.now() < LEAST_MS) throw new TokensContended();
 }
 
 /** The first of the scopes that are asked for, null for all, that the application does not have. */

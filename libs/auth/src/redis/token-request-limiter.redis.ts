@@ -74,6 +74,7 @@ export class TokenRequestLimiterRedis extends TokenRequestLimiter {
   }
 
   async giveBack(remembered: RememberedClient): Promise<void> {
+    if (!remembered.charge.allowed) return;
     const args = ['', bucketField(CLASS), ...this.toBeBack(remembered)];
     const { clientId } = remembered.grant;
     await this.redis.attempt((redis) => GIVE_BACK.run(redis, [clientKey(clientId)], args));
