@@ -24,6 +24,7 @@ describe('A recording', () => {
     expect(verdictsOf(one, 'all')).toHaveLength(Object.keys(TARGETS).length);
     expect(verdictsOf(one, 'run').map(({ name, met }) => [name, met])).toEqual([
       ['guards-express', false],
+      ['guards-cpu', false],
       ['token-bare', true],
     ]);
   });
