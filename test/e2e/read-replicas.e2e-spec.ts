@@ -130,7 +130,7 @@ describe('With a read replica', () => {
       await database.standby.caughtUp(database.primary);
       await replayHeld(async () => {
         await rename('much later');
-        for (const client of [writer, writerElsewhere]) await untilRead(client, 'after');
+        expect([await nameOf(writer), await nameOf(writerElsewhere)]).toEqual(['after', 'after']);
       });
     });
 
