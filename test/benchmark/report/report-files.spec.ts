@@ -34,7 +34,7 @@ describe('The page on benchmarks', () => {
     const targets = Object.values(TARGETS).map(
       (target) => `| \`${target.benchmark}\` | ${target.what} | ${formatBound(target)} |`,
     );
-    expect(rows.filter((row) => /^\| `\w+` \|.* at (most|least) [\d.]+( \S+)? \|$/.test(row))).toEqual(targets);
+    expect(rows.filter((row) => /^\| `\w+` \|.* at (most|least) [\d.]+( [\wµ]+)? \|$/.test(row))).toEqual(targets);
   });
 
   it('says of every benchmark what it measures', () => {
