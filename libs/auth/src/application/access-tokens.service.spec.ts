@@ -29,9 +29,8 @@ const REMEMBERED: RememberedClient = { grant: APPLICATION, charge: ALLOWED, back
 class SlowApplications {
   readonly deadlines: number[] = [];
   readonly generations: bigint[] = [];
-  private readonly waiting: ((outcome: GenerationOutcome) => void)[] = [];
-
   lookUps = 0;
+  private readonly waiting: ((outcome: GenerationOutcome) => void)[] = [];
 
   constructor(private readonly lookUpMs = 0) {}
 

@@ -22,5 +22,6 @@ export function covers(granted: readonly string[], wanted: string): boolean {
 
 /** What both cover: of `all:read` here and `inventory:read` there it is `inventory:read`. */
 export const coveredByBoth = (one: readonly string[], other: readonly string[]): string[] => [
-  ...new Set([...one.filter((scope) => covers(other, scope)), ...other.filter((scope) => covers(one, scope))]),
+  ...one.filter((scope) => covers(other, scope)),
+  ...other.filter((scope) => !one.includes(scope) && covers(one, scope)),
 ];

@@ -67,7 +67,7 @@ export class TokenRequestLimiterRedis extends TokenRequestLimiter {
       await this.redis.attempt((redis) => REMEMBER.run(redis, keys, [text, this.rememberedMs]));
       return remembered.charge;
     }
-    const back = remembered ? this.toBeBack(remembered) : [0, 0];
+    const back = remembered?.charge.allowed ? this.toBeBack(remembered) : [0, 0];
     return this.buckets.charge(clientId, CLASS, this.limitOf(grant), (redis, args) =>
       CHARGE_AND_REMEMBER.run(redis, keys, [...args, text, this.rememberedMs, ...back]),
     );
@@ -105,8 +105,8 @@ export class TokenRequestLimiterRedis extends TokenRequestLimiter {
   }
 
   /** Microseconds' worth of what it was charged, and when all of it has come back by itself. */
-  private toBeBack({ grant, charge, backAt }: RememberedClient): readonly [number, number] {
-    return [charge.allowed ? intervalOf(this.limitOf(grant)) : 0, backAt];
+  private toBeBack({ grant, backAt }: RememberedClient): readonly [number, number] {
+    return [intervalOf(this.limitOf(grant)), backAt];
   }
 
   private get rememberedMs(): number {

@@ -57,16 +57,17 @@ const CLEAR_LIMITS: Statement = {
 const NEXT_GENERATION = 'GREATEST(generation + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)';
 const MAY_BEGIN = `workspace_id = $1 AND id = $2::uuid AND client_id = $3 AND NOT disabled
             AND (secret_digest = decode($4, 'hex')
-                 OR (previous_secret_digest = decode($4, 'hex') AND previous_secret_expires_at > now()))
-            AND ($5::text IS NULL OR array_to_json(scopes)::text = $5::text)
+                 OR (previous_secret_digest = decode($4, 'hex') AND previous_secret_expires_at > now()))`;
+const AS_REMEMBERED = `($5::text IS NULL OR array_to_json(scopes)::text = $5::text)
             AND ($6::jsonb IS NULL OR limits = $6::jsonb)`;
 const BEGIN_GENERATION: Statement = {
   name: 'application_begin_generation_3',
   text: `UPDATE application SET generation = $7::bigint, jti = $8::uuid, issued_at = now()
-          WHERE ${MAY_BEGIN} AND generation < $7::bigint RETURNING 1`,
+          WHERE ${MAY_BEGIN}
+            AND ${AS_REMEMBERED} AND generation < $7::bigint RETURNING 1`,
 };
 const FIND_GENERATION: Statement = {
-  name: 'application_find_generation_2',
+  name: 'application_find_generation_3',
   text: `SELECT generation FROM application WHERE ${MAY_BEGIN}`,
 };
 /** With an overlap in seconds the live token stays what it is; without one it ends with the secret. */
@@ -145,12 +146,12 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
   ): Promise<GenerationOutcome> {
     const { workspaceId, id, clientId, scopes, limits } = grant;
     const remembered = asRemembered ? [JSON.stringify(scopes), fromLimits(limits)] : [null, null];
-    const which = [workspaceId, id, clientId, secretDigest.toString('hex'), ...remembered];
+    const which = [workspaceId, id, clientId, secretDigest.toString('hex')];
     const until = Math.min(deadline, performance.now() + READ_PATIENCE_MS);
     const run = (statement: BoundStatement): Promise<TextRow[][]> =>
       this.database.run({ workspaceId }, [statement], { patienceMs: until - performance.now() });
     try {
-      const [begun] = await run(bind(BEGIN_GENERATION, [...which, String(generation), tokenId]));
+      const [begun] = await run(bind(BEGIN_GENERATION, [...which, ...remembered, String(generation), tokenId]));
       if (begun?.[0]) return { kind: 'begun' };
     } catch (error) {
       // After a restart or a failover every connection may be lost. The look-up that follows a guess finds another one, and
