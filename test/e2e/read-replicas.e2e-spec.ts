@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { clientKey } from '#libs/platform';
 import type { Answer, ApiClient } from '../support/api-client';
 import { type ReplicatedDatabase, createReplicatedDatabase } from '../support/replicated-database';
 import { ApiUnderWatch } from '../support/api-under-watch';
@@ -96,12 +97,15 @@ describe('With a read replica', () => {
       for (const app of [one, other]) await stop(app);
     });
     beforeEach(() => arrange(one));
+    const anApplication = async (): Promise<{ clientId: string; token: string }> => {
+      const { clientId, clientSecret } = await one.arrange.anApplication(workspace);
+      const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+      return { clientId, token: (await one.client().requestToken(form)).body['access_token'] as string };
+    };
 
     it('lists and reads by id come from it, and whoever has written reads its own write from every process at once', async () => {
       const reader = await aReader(other);
-      const { clientId, clientSecret } = await one.arrange.anApplication(workspace);
-      const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
-      const token = (await one.client().requestToken(form)).body['access_token'] as string;
+      const { token } = await anApplication();
       const [writer, writerElsewhere] = [one.client(token), other.client(token)];
       await nameOf(writer);
       const stranger = await other.arrange.aClient(await other.arrange.aWorkspace());
@@ -148,12 +152,14 @@ describe('With a read replica', () => {
     });
 
     it('a client that Redis has forgotten reads from the primary', async () => {
-      const reader = await aReader(one);
+      const { clientId, token } = await anApplication();
+      const reader = one.client(token);
+      await nameOf(reader);
       await delay(SETTLED_MS);
       await replayHeld(async () => {
         await rename('after');
         await untilRead(reader, 'before');
-        await forgetClients();
+        await forget(clientId);
         expect(await nameOf(reader)).toBe('after');
       });
     });
@@ -164,9 +170,7 @@ describe('With a read replica', () => {
       address.port = String(proxy.port);
       const cutOff = await start({ REDIS_URL: address.toString() });
       const reader = await aReader(cutOff);
-      const { clientId, clientSecret } = await one.arrange.anApplication(workspace);
-      const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
-      const token = (await one.client().requestToken(form)).body['access_token'] as string;
+      const { token } = await anApplication();
       await nameOf(other.client(token));
       await delay(SETTLED_MS);
       await proxy.set('refuse');
@@ -266,11 +270,10 @@ describe('With a read replica', () => {
     }
   });
 
-  async function forgetClients(): Promise<void> {
+  async function forget(clientId: string): Promise<void> {
     const { Redis } = await import('ioredis');
     const redis = new Redis(REDIS_URL);
-    const keys = await redis.keys('client:*');
-    for (const key of keys) await redis.hdel(key, 'wroteAt');
+    expect(await redis.hdel(clientKey(clientId), 'wroteAt')).toBe(1);
     redis.disconnect();
   }
 });
