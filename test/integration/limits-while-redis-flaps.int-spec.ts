@@ -19,18 +19,33 @@ class Site {
   private isCut = false;
   private underWay = 0;
   readonly replicas: readonly TokenBuckets[];
+  /** Of each replica, what it does next by itself, and when. */
+  private readonly probes: ({ readonly at: number; readonly probe: () => void } | null)[] = [];
 
   constructor(
     private readonly redis: Redis,
     replicas: number,
   ) {
-    this.replicas = Array.from({ length: replicas }, () => this.replica({ replicas } as Settings));
+    this.replicas = Array.from({ length: replicas }, (_, place) => this.replica({ replicas } as Settings, place));
   }
 
-  async charge(place: number, owner: string, limit: RateLimit): Promise<Charge> {
-    const charge = await (this.replicas[place % this.replicas.length] as TokenBuckets).charge(owner, 'read', limit);
-    while (this.underWay > 0) await turn();
+  /** A probe that is due goes before; those of the other replicas come later, as on machines that are busy. */
+  async charge(at: number, owner: string, limit: RateLimit): Promise<Charge> {
+    const place = at % this.replicas.length;
+    const next = this.probes[place];
+    if (next && next.at <= this.now) {
+      this.probes[place] = null;
+      next.probe();
+      await this.quiet();
+    }
+    const charge = await (this.replicas[place] as TokenBuckets).charge(owner, 'read', limit);
+    await this.quiet();
     return charge;
+  }
+
+  private async quiet(): Promise<void> {
+    do await turn();
+    while (this.underWay > 0);
   }
 
   /** Every replica notices that Redis is lost: it has other clients as well. */
@@ -40,14 +55,18 @@ class Site {
       for (const place of this.replicas.keys()) await this.charge(place, 'another client', { perMinute: 1, burst: 1 });
   }
 
-  private replica(settings: Settings): TokenBuckets {
+  private replica(settings: Settings, place: number): TokenBuckets {
     const listeners: (() => void)[] = [];
     const watcher = {
       opened: () => undefined,
       closed: () => listeners.forEach((listener) => listener()),
       unansweredAgain: () => undefined,
     };
-    const circuit = new Circuit(watcher, () => this.now / 1_000);
+    const circuit = new Circuit(
+      watcher,
+      () => this.send(() => this.redis.ping()),
+      (probe) => (this.probes[place] = { at: this.now + SECOND, probe }),
+    );
     const client = {
       evalsha: (digest: string, count: number, ...values: Values) =>
         circuit.run(() => this.send(() => this.redis.evalsha(digest, count, ...this.timed(values)))),

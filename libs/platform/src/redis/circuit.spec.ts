@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { ReplyError } from 'ioredis';
 import { Circuit, RedisAway } from './circuit';
 
@@ -12,10 +12,13 @@ const refuses = async (): Promise<never> => {
 };
 
 describe('A circuit', () => {
-  let time: number;
   let said: string[];
   let circuit: Circuit;
   let sent: number;
+  let probed: number;
+  let probe: () => Promise<unknown>;
+  /** What is to happen when Redis was left alone for long enough. */
+  let rests: (() => void)[];
   const run = (command: () => Promise<string>): Promise<string> => {
     const counted = (): Promise<string> => {
       sent += 1;
@@ -23,46 +26,96 @@ describe('A circuit', () => {
     };
     return circuit.run(counted).catch((error: unknown) => (error instanceof RedisAway ? 'away' : 'refused'));
   };
+  /** Lets the rest be over, and what follows from it happen. */
+  const rested = async (): Promise<void> => {
+    for (const over of rests.splice(0)) over();
+    await turn();
+  };
+  const watcher = {
+    opened: () => void said.push('opened'),
+    closed: () => void said.push('closed'),
+    unansweredAgain: () => void said.push('unanswered again'),
+  };
   beforeEach(() => {
-    [time, said, sent] = [0, [], 0];
-    const watcher = {
-      opened: () => void said.push('opened'),
-      closed: () => void said.push('closed'),
-      unansweredAgain: () => void said.push('unanswered again'),
+    [said, sent, probed, probe, rests] = [[], 0, 0, answers, []];
+    const counted = (): Promise<unknown> => {
+      probed += 1;
+      return probe();
     };
-    circuit = new Circuit(watcher, () => time);
+    circuit = new Circuit(watcher, counted, (over) => void rests.push(over));
   });
 
-  it('lets nothing pass for a second after a failure, then one command, and all of them once that one is answered', async () => {
+  it('lets nothing pass after a failure until a probe was answered', async () => {
     expect(await run(answers)).toBe('OK');
     expect(await run(isCut)).toBe('away');
-    time = 999;
-    expect([await run(answers), sent, circuit.isOpen]).toEqual(['away', 2, true]);
-    time = 1_000;
-    expect([await run(answers), circuit.isOpen]).toEqual(['OK', false]);
-    expect([await run(answers), sent]).toEqual(['OK', 4]);
-    expect(said).toEqual(['opened', 'closed']);
+    expect([await run(answers), sent, probed, circuit.isOpen]).toEqual(['away', 2, 0, true]);
+    await rested();
+    expect([await run(answers), probed, circuit.isOpen]).toEqual(['OK', 1, false]);
+    expect([said, rests]).toEqual([['opened', 'closed'], []]);
   });
 
-  it('rests for another second when the probe fails, and says nothing new', async () => {
+  it('rests again when the probe fails, and says nothing new', async () => {
     await run(isCut);
-    for (const later of [1_000, 2_000, 3_000]) {
-      time = later;
-      expect([await run(isCut), await run(answers)]).toEqual(['away', 'away']);
+    probe = isCut;
+    for (const times of [1, 2, 3]) {
+      await rested();
+      expect([await run(answers), probed, rests.length]).toEqual(['away', times, 1]);
     }
-    expect([sent, said]).toEqual([4, ['opened']]);
+    expect([sent, said]).toEqual([1, ['opened']]);
   });
 
-  it('probes with one command at a time, and answers all others at once', async () => {
+  it('has nobody wait for the probe, and gives it up like a command', async () => {
     await run(isCut);
-    time = 1_000;
-    let probing = true;
-    const probe = run(never).finally(() => (probing = false));
-    const others = await Promise.all(Array.from({ length: 49 }, () => run(answers)));
-    expect(probing).toBe(true);
-    expect(new Set(others)).toEqual(new Set(['away']));
-    expect([await probe, sent]).toEqual(['away', 2]);
-    expect(said).toEqual(['opened', 'unanswered again']);
+    probe = never;
+    await rested();
+    const others = await Promise.all(Array.from({ length: 50 }, () => run(answers)));
+    expect([new Set(others), said, rests]).toEqual([new Set(['away']), ['opened'], []]);
+    for (const deadline = Date.now() + 10_000; rests.length === 0 && Date.now() < deadline; await delay(5));
+    expect([sent, probed, said, rests.length]).toEqual([1, 1, ['opened', 'unanswered again'], 1]);
+  });
+
+  it('rests for a second', async () => {
+    circuit = new Circuit(watcher, async () => void (probed = performance.now()));
+    const since = performance.now();
+    await run(isCut);
+    for (const deadline = Date.now() + 10_000; circuit.isOpen && Date.now() < deadline; await delay(5));
+    expect(probed - since).toBeGreaterThanOrEqual(999);
+    expect(circuit.isOpen).toBe(false);
+  });
+
+  it('costs whoever waits sixty milliseconds at most, and two once it is open', async () => {
+    const took = async (work: () => Promise<unknown>): Promise<number> => {
+      const since = performance.now();
+      await work();
+      return performance.now() - since;
+    };
+    const [waits, refusals]: [number[], number[]] = [[], []];
+    // What a busy machine adds, it does not add each time.
+    for (let n = 0; n < 10; n += 1) {
+      waits.push(await took(() => run(never)));
+      probe = never;
+      await rested();
+      refusals.push(await took(() => run(never)));
+      circuit.close();
+    }
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(49);
+    expect(Math.min(...waits)).toBeLessThanOrEqual(60);
+    expect(Math.min(...refusals)).toBeLessThanOrEqual(2);
+  });
+
+  it('does not heed a probe of before it was closed, nor one after its end', async () => {
+    await run(isCut);
+    let answer: (value: unknown) => void = () => undefined;
+    probe = () => new Promise((resolve) => (answer = resolve));
+    await rested();
+    circuit.close();
+    await run(isCut);
+    answer('OK');
+    await turn();
+    expect([circuit.isOpen, said]).toEqual([true, ['opened', 'closed', 'opened']]);
+    circuit.end();
+    await rested();
+    expect([probed, rests]).toEqual([1, []]);
   });
 
   it('answers everybody who waits as soon as the first has waited long enough', async () => {
@@ -84,18 +137,20 @@ describe('A circuit', () => {
   it('passes on what Redis says against a command, and stays closed; said to the probe, it closes', async () => {
     expect([await run(refuses), await run(answers), said]).toEqual(['refused', 'OK', []]);
     await run(isCut);
-    time = 1_000;
-    expect([await run(refuses), circuit.isOpen, said]).toEqual(['refused', false, ['opened', 'closed']]);
+    probe = refuses;
+    await rested();
+    expect([circuit.isOpen, said]).toEqual([false, ['opened', 'closed']]);
   });
 
   it('probes again after a probe that could not even be sent', async () => {
     await run(isCut);
-    time = 1_000;
-    const broken = (): Promise<string> => {
+    probe = () => {
       throw new Error('Not sent');
     };
-    expect(await run(broken)).toBe('away');
-    time = 2_000;
+    await rested();
+    expect([circuit.isOpen, rests.length]).toEqual([true, 1]);
+    probe = answers;
+    await rested();
     expect(await run(answers)).toBe('OK');
   });
 });

@@ -2,7 +2,7 @@ import { meansAway } from './redis-fault';
 
 /** Within this time a command is answered, or Redis is away. */
 const PATIENCE_MS = 50;
-/** How long Redis is left alone after a failure; then one command tries whether it is back. */
+/** How long Redis is left alone after a failure; then a probe tries whether it is back. */
 const REST_MS = 1_000;
 
 /** Redis was not asked, or did not answer, or said that it cannot do its work. */
@@ -33,22 +33,25 @@ export interface CircuitWatcher {
 
 /**
  * What keeps a node of Redis that is away from costing more than one wait. Closed, every command passes. The first that
- * fails opens it, and all that wait with it are answered at once. Open, none passes for a second; then one does, as the
- * probe, while the others are still refused, and its outcome closes the circuit or lets it rest again.
+ * fails opens it, and all that wait with it are answered at once. Open, none passes. A probe goes beside them, one a second,
+ * for which nobody waits; when it is answered the circuit is closed.
  */
 export class Circuit {
-  private restsUntil: number | null = null;
-  private probing = false;
+  /** Null while it is closed. */
+  private opening: object | null = null;
+  private ended = false;
   private readonly waiting = new Set<(error: unknown) => void>();
   private turn: Turn | null = null;
 
   constructor(
     private readonly watcher: CircuitWatcher,
-    private readonly now = (): number => performance.now(),
+    /** Asks of the node what only one that does its work answers well. */
+    private readonly probe: () => Promise<unknown>,
+    private readonly afterRest = (task: () => void): void => void setTimeout(task, REST_MS).unref(),
   ) {}
 
   get isOpen(): boolean {
-    return this.restsUntil !== null;
+    return this.opening !== null;
   }
 
   /**
@@ -56,43 +59,53 @@ export class Circuit {
    * asked; {@link RedisSilent} where it may still do it.
    */
   async run<Result>(command: () => Promise<Result>): Promise<Result> {
-    const isProbe = this.restsUntil !== null;
-    if (this.restsUntil !== null && (this.probing || this.now() < this.restsUntil)) throw AWAY;
-    this.probing = isProbe;
+    if (this.isOpen) throw AWAY;
     try {
-      const result = await this.wait(command);
-      if (isProbe) this.close();
-      return result;
+      return await this.wait(command);
     } catch (error) {
-      if (meansAway(error)) {
-        if (isProbe) this.restAgain(error);
-        else this.open(error);
-        throw error instanceof RedisSilent ? error : AWAY;
-      }
-      if (isProbe) this.close();
-      throw error;
-    } finally {
-      if (isProbe) this.probing = false;
+      if (!meansAway(error)) throw error;
+      this.open(error);
+      throw error instanceof RedisSilent ? error : AWAY;
     }
   }
 
   open(error: unknown): void {
-    if (this.restsUntil !== null) return;
-    this.restsUntil = this.now() + REST_MS;
+    if (this.isOpen) return;
+    const opening = (this.opening = {});
     this.watcher.opened(error);
     for (const release of this.waiting) release(error);
+    this.rest(opening);
   }
 
   /** Lets every command pass again. */
   close(): void {
-    if (this.restsUntil === null) return;
-    this.restsUntil = null;
+    if (!this.isOpen) return;
+    this.opening = null;
     this.watcher.closed();
   }
 
-  private restAgain(error: unknown): void {
-    this.restsUntil = this.now() + REST_MS;
-    if (error instanceof RedisSilent) this.watcher.unansweredAgain();
+  /** Probes no more. */
+  end(): void {
+    this.ended = true;
+  }
+
+  private rest(opening: object): void {
+    this.afterRest(() => {
+      if (this.opening === opening && !this.ended) void this.probeAfter(opening);
+    });
+  }
+
+  /** Never rejects. */
+  private async probeAfter(opening: object): Promise<void> {
+    const fault = await this.wait(this.probe).then(
+      () => null,
+      (error: unknown) => (meansAway(error) ? { error } : null),
+    );
+    // Somebody else may have closed it meanwhile.
+    if (this.opening !== opening) return;
+    if (fault === null) return this.close();
+    if (fault.error instanceof RedisSilent) this.watcher.unansweredAgain();
+    this.rest(opening);
   }
 
   /**

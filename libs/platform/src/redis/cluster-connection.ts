@@ -90,14 +90,15 @@ export class ClusterConnection extends RedisConnection {
     return this.client.slots.some(([primary]) => primary === node);
   }
 
-  keysOnEachNode(name: string): string[] {
-    const wanted = this.primariesNow();
-    const keys: string[] = [];
+  keysOnEachNode(name: string): ReadonlyMap<string, string> {
+    const wanted = this.client.status === 'ready' ? this.primariesNow() : new Set<string>();
+    const keys = new Map<string, string>();
     for (let number = 0; wanted.size > 0 && number < MOST_KEYS_TRIED; number += 1) {
       const key = `${name}:${number}`;
-      if (wanted.delete(this.client.slots[slotOf(key)]?.[0] ?? '')) keys.push(key);
+      const node = this.nodeOf(key);
+      if (wanted.delete(node)) keys.set(node, key);
     }
-    return keys.length === 0 ? [name] : keys;
+    return keys.size === 0 ? new Map([[THE_NODE, name]]) : keys;
   }
 
   giveUp(node: string): void {

@@ -101,13 +101,13 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
 
   /** Whether every node takes a write. */
   async ping(): Promise<boolean> {
-    // A mere PING is answered also by a server that refuses all that is asked of it otherwise.
-    const keys = this.connection?.keysOnEachNode('ping') ?? [];
-    const asked = keys.map((key) => this.attempt((redis) => redis.set(key, '', 'PX', 1_000, 'NX')));
+    const keys = this.connection?.keysOnEachNode('ping').values() ?? [];
+    const asked = [...keys].map((key) => this.attempt((redis) => takesWrite(redis, key)));
     return (await Promise.all(asked)).every((answer) => answer !== undefined) && this.state === 'ok';
   }
 
   onApplicationShutdown(): void {
+    for (const circuit of this.circuits.values()) circuit.end();
     this.connection?.disconnect();
   }
 
@@ -123,7 +123,7 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
 
   private circuitAt(node: string): Circuit {
     let circuit = this.circuits.get(node);
-    if (!circuit) this.circuits.set(node, (circuit = new Circuit(this.watcherOf(node))));
+    if (!circuit) this.circuits.set(node, (circuit = new Circuit(this.watcherOf(node), () => this.probe(node))));
     return circuit;
   }
 
@@ -145,6 +145,12 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
     };
   }
 
+  private async probe(node: string): Promise<void> {
+    const key = this.connection?.keysOnEachNode('ping').get(node);
+    if (!this.connection || key === undefined) throw new RedisAway('No key is kept there.');
+    await takesWrite(this.connection.client, key);
+  }
+
   /** Others have their slots now. */
   private forgetFormerNodes(): void {
     for (const [node, circuit] of this.circuits) {
@@ -163,3 +169,6 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
     this.logger.error(`A command to Redis failed, and was done without: ${reason}`);
   }
 }
+
+/** A mere PING is answered also by a server that refuses all that is asked of it otherwise. */
+const takesWrite = (redis: RedisClient, key: string): Promise<unknown> => redis.set(key, '', 'PX', 1_000, 'NX');
