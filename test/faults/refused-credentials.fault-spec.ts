@@ -10,6 +10,7 @@ import { ApiClient } from '../support/api-client';
 import { Arrangement } from '../support/arrangement';
 import { UNLIMITED } from '../support/start-app';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
+import { FaultSetting } from './fault-setting';
 import { MINUTE, sized, tell } from './sizes';
 
 /** Of each kind, one after the other. */
@@ -17,6 +18,12 @@ const REQUESTS = sized({ short: 60, long: 5_000 });
 const WARM_UP = sized({ short: 10, long: 2_000 });
 /** Medians; the short form measures too little for that, and counts the work instead. */
 const APART_MICROSECONDS = sized({ short: 50_000, long: 50 });
+
+const unknown = (): string => `ci_${crypto.randomBytes(16).toString('hex')}`;
+const wrong = (): string => `cs_${crypto.randomBytes(36).toString('base64url')}0`;
+const form = (clientId: string) => ({
+  ...{ grant_type: 'client_credentials', client_id: clientId, client_secret: wrong() },
+});
 
 describe('A token request of an unknown client and one with a wrong secret', () => {
   let database: TestDatabase;
@@ -47,12 +54,6 @@ describe('A token request of an unknown client and one with a wrong secret', () 
     await database.drop();
   });
   afterEach(() => jest.restoreAllMocks());
-
-  const unknown = (): string => `ci_${crypto.randomBytes(16).toString('hex')}`;
-  const wrong = (): string => `cs_${crypto.randomBytes(36).toString('base64url')}0`;
-  const form = (clientId: string) => ({
-    ...{ grant_type: 'client_credentials', client_id: clientId, client_secret: wrong() },
-  });
 
   it('get the same answer', async () => {
     const answers = [await client.requestToken(form(unknown())), await client.requestToken(form(known))].map(
@@ -102,16 +103,56 @@ describe('A token request of an unknown client and one with a wrong secret', () 
           if (n >= WARM_UP) times.get(clientId)?.push(Number(process.hrtime.bigint() - since) / 1_000);
         }
       }
-      const [wrongSecret, unknownClient] = [times.get(known) ?? [], times.get(stranger) ?? []];
-      const apart = (share: number): number => quantile(wrongSecret, share) - quantile(unknownClient, share);
-      const told = { wrongSecret: quantile(wrongSecret, 0.5), unknownClient: quantile(unknownClient, 0.5) };
-      const figures = { ...told, apart: apart(0.5), fastestTenthApart: apart(0.1) };
-      tell('microseconds', Object.fromEntries(Object.entries(figures).map(([name, n]) => [name, n.toFixed(0)])));
-      expect(Math.abs(apart(0.5))).toBeLessThan(APART_MICROSECONDS);
+      expectAlike(times.get(known) ?? [], times.get(stranger) ?? []);
     },
     5 * MINUTE,
   );
 });
+
+describe('Over the network, from three replicas, a token request of an unknown client and one with a wrong secret', () => {
+  let setting: FaultSetting;
+  let known: string;
+  beforeAll(async () => {
+    setting = await FaultSetting.open();
+    await setting.startReplicas({}, {}, {});
+    const arrange = await setting.enterWorkspace();
+    const { clientId, clientSecret } = await arrange.anApplication(setting.workspace);
+    known = clientId;
+    await new ApiClient(setting.origins[0] as string).requestToken({ ...form(known), client_secret: clientSecret });
+  });
+  afterAll(() => setting.close());
+
+  it(
+    'take the same time, with the same words',
+    async () => {
+      const stranger = unknown();
+      const times = new Map<string, number[]>([known, stranger].map((clientId) => [clientId, []]));
+      const said = new Set<string>();
+      for (let n = 0; n < WARM_UP + REQUESTS; n += 1) {
+        const url = `${setting.origins[n % setting.origins.length]}/oauth/token`;
+        for (const clientId of n % 2 === 0 ? [known, stranger] : [stranger, known]) {
+          const body = new URLSearchParams(form(clientId));
+          const since = performance.now();
+          const text = await (await fetch(url, { method: 'POST', body })).text();
+          if (n >= WARM_UP) times.get(clientId)?.push((performance.now() - since) * 1_000);
+          said.add(text.replace(/"requestId":"[^"]+"/, ''));
+        }
+      }
+      expect([...said]).toEqual([expect.stringContaining('"code":"invalid_client"')]);
+      expectAlike(times.get(known) ?? [], times.get(stranger) ?? []);
+    },
+    5 * MINUTE,
+  );
+});
+
+/** Microseconds. */
+function expectAlike(wrongSecret: readonly number[], unknownClient: readonly number[]): void {
+  const apart = (share: number): number => quantile(wrongSecret, share) - quantile(unknownClient, share);
+  const told = { wrongSecret: quantile(wrongSecret, 0.5), unknownClient: quantile(unknownClient, 0.5) };
+  const figures = { ...told, apart: apart(0.5), fastestTenthApart: apart(0.1) };
+  tell('microseconds', Object.fromEntries(Object.entries(figures).map(([name, n]) => [name, n.toFixed(0)])));
+  expect(Math.abs(apart(0.5))).toBeLessThan(APART_MICROSECONDS);
+}
 
 function quantile(times: readonly number[], share: number): number {
   return [...times].sort((a, b) => a - b)[Math.floor(times.length * share)] ?? 0;
