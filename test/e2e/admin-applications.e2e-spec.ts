@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expectFault } from '../support/finished-command';
 import { RunningCommand } from '../support/running-command';
-import { SPECIFIED_LIMITS, type TestApp, startApp } from '../support/start-app';
+import { SPECIFIED_LIMITS, type TestApp, startApp, startReplica } from '../support/start-app';
 
 const PROGRAM = 'apps/admin/run.mjs';
 
@@ -53,6 +54,33 @@ describe('admin applications: what changes one that is there', () => {
     expect(await limit()).toBe('100');
     expect(await document('set-scopes', '--scope', 'inventory:read')).toMatchObject({ scopes: ['inventory:read'] });
     expect((await client.get('/v1/computers')).body['code']).toBe('insufficient_scope');
+  });
+
+  it('acts on the next request also where the service has a Redis that the command knows nothing of', async () => {
+    const replica = await startReplica(app, {
+      ...SPECIFIED_LIMITS,
+      REDIS_URL: process.env['TEST_REDIS_URL'] as string,
+    });
+    try {
+      const { clientId, clientSecret } = await app.arrange.anApplication(await app.arrange.aWorkspace());
+      const own = { ...form, client_id: clientId, client_secret: clientSecret };
+      const client = replica.client((await replica.client().requestToken(own)).body['access_token'] as string);
+      const read = async () => (await client.get('/v1/computers?pageSize=1')).body['code'];
+      let changed = false;
+      const words = ['applications', 'set-scopes', clientId, '--scope', 'inventory:read'];
+      const change = new RunningCommand(PROGRAM, words, environment).finished.finally(() => (changed = true));
+      // The copy of what it may do is a fresh one at any moment.
+      const before: unknown[] = [];
+      while (!changed) {
+        before.push(await read());
+        await delay(100);
+      }
+      expect((await change).exitCode).toBe(0);
+      expect(await read()).toBe('insufficient_scope');
+      expect(before[0]).toBeUndefined();
+    } finally {
+      await replica.stop();
+    }
   });
 
   it('rotates the secret, which it shows once, with an overlap or without', async () => {

@@ -12,9 +12,11 @@ describe('The usage of the operators’ command line', () => {
   afterAll(() => RunningCommand.killAll());
 
   const commands = [
-    ...['migrate', 'status', 'workspaces create', 'workspaces list', 'import', 'demo load', 'keys init', 'keys list'],
+    ...['migrate', 'status', 'workspaces create', 'workspaces list', 'import', 'demo load', 'idempotency purge'],
+    ...['init', 'list', 'rotate signing', 'rotate cursor', 'remove'].map((verb) => `keys ${verb}`),
     ...['audit list', 'audit verify'],
     ...['create', 'list', 'show', 'enable', 'disable'].map((verb) => `applications ${verb}`),
+    ...['rotate-secret', 'set-scopes', 'set-limits', 'clear-limits'].map((verb) => `applications ${verb}`),
     ...['create', 'list', 'delete'].map((verb) => `tag-keys ${verb}`),
   ];
 

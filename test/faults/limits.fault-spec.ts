@@ -11,6 +11,8 @@ const WAITERS = 7;
 const FORGED = sized({ short: 400, long: 10_000 });
 const FORGING_MS = sized({ short: 2_000, long: 60_000 });
 
+const SUSTAINED_MS = sized({ short: 3_000, long: 120_000 });
+
 const SPECIFIED: Readonly<Record<RateClass, { readonly perMinute: number; readonly burst: number }>> = {
   token: { perMinute: 5, burst: 10 },
   read: { perMinute: 50, burst: 100 },
@@ -102,6 +104,27 @@ describe('Limits of three replicas', () => {
     const outcomes = await Promise.all(waiters);
     tell('waits for Retry-After', { waits: outcomes.length, seconds: outcomes.map(([, wait]) => wait).join(' ') });
     expect(outcomes.filter(([, , word]) => word !== 'ok')).toEqual([]);
+  });
+
+  it('never refuse who keeps to the sustained rate, for however long', async () => {
+    const keepTo = async (rateClass: RateClass, place: number) => {
+      const { perMinute } = SPECIFIED[rateClass];
+      // A request may come a little early after one that came late.
+      const send = await aSender(rateClass, { [rateClass]: `${perMinute}/2` });
+      const outcomes: Outcome[] = [];
+      const start = Date.now();
+      for (let n = 0; (n * MINUTE) / perMinute < SUSTAINED_MS; n += 1) {
+        await delay(Math.max(0, start + (n * MINUTE) / perMinute - Date.now()));
+        outcomes.push(await send(place + n));
+      }
+      return [rateClass, counted(outcomes)] as const;
+    };
+    const all = await Promise.all(CLASSES.map(keepTo));
+    tell('sustained', Object.fromEntries(all.map(([rateClass, { ok }]) => [rateClass, ok ?? 0])));
+    for (const [rateClass, counts] of all) {
+      const sent = Math.ceil((SPECIFIED[rateClass].perMinute * SUSTAINED_MS) / MINUTE);
+      expect([rateClass, counts]).toEqual([rateClass, { ok: sent }]);
+    }
   });
 
   it('never keep the owner of a client id out, whoever forges requests with it and from where', async () => {

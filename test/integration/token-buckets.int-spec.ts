@@ -2,11 +2,17 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import type { RateLimit } from '#libs/kernel';
+import { RedisServer, type Settings } from '#libs/platform';
 import { chargeBucket, toCharge } from '../../libs/platform/src/throttling/bucket';
 import { CHARGE, SPEND } from '../../libs/platform/src/throttling/charge-script';
 import { LocalBuckets } from '../../libs/platform/src/throttling/local-buckets';
 import { intervalOf } from '../../libs/platform/src/throttling/rate-limit';
-import { type ChargeReply, bucketField, clientKey } from '../../libs/platform/src/throttling/token-buckets';
+import {
+  type ChargeReply,
+  TokenBuckets,
+  bucketField,
+  clientKey,
+} from '../../libs/platform/src/throttling/token-buckets';
 
 const SECOND = 1_000_000;
 const chargeOf = ([allowed, spare, toFull]: ChargeReply, limit: RateLimit) =>
@@ -162,6 +168,27 @@ describe('A token bucket', () => {
     // Two minutes, and what the token just taken is worth.
     const full = healed + 120 * SECOND;
     expect((await redisBucket(full)).remaining).toBe(99);
+  });
+
+  it('in Redis goes by the clock that all processes share, however far apart their own are', async () => {
+    const [owner, limit] = [randomUUID(), { perMinute: 1, burst: 3 }];
+    const server = new RedisServer(process.env['TEST_REDIS_URL'] as string);
+    await server.onModuleInit();
+    try {
+      const processes = [0, 1, 2].map(() => new TokenBuckets(server, { replicas: 3 } as Settings));
+      const passed: number[] = [];
+      for (const hours of [0, 1, -1, 0, 1, -1]) {
+        const now = Date.now() + hours * 3_600_000;
+        const clock = jest.spyOn(Date, 'now').mockReturnValue(now);
+        const charges = await Promise.all(processes.map((one) => one.charge(owner, 'read', limit)));
+        clock.mockRestore();
+        passed.push(charges.filter(({ allowed }) => allowed).length);
+        for (const { secondsToFull } of charges) expect(secondsToFull).toBeLessThanOrEqual(180);
+      }
+      expect(passed).toEqual([3, 0, 0, 0, 0, 0]);
+    } finally {
+      server.onApplicationShutdown();
+    }
   });
 
   it('is forgotten by Redis some seconds after it is full again', async () => {

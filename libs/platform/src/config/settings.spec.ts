@@ -7,6 +7,9 @@ const DATABASE_URL = 'postgres://api:secret@db/compliance';
 
 const BARE = 'must have neither a user, a query nor a fragment: addresses are made by adding a path';
 
+const LIMIT = 'must be <sustained per minute>/<burst>, as in 50/100';
+const ADDRESSES = 'must be a comma-separated list of addresses, such as 10.0.0.0/8';
+
 const faultsOf = (environment: Record<string, string>): readonly string[] => {
   try {
     loadSettings(environment);
@@ -29,6 +32,13 @@ describe('Settings', () => {
       tokenAudience: 'http://127.0.0.1:3000',
       accessTokenTtlSeconds: 3600,
       databasePoolSize: 10,
+      rateLimits: {
+        token: { perMinute: 5, burst: 10 },
+        read: { perMinute: 50, burst: 100 },
+        write: { perMinute: 20, burst: 40 },
+      },
+      replicas: 1,
+      trustedProxies: [],
       logLevel: 'info',
       logFormat: 'json',
     });
@@ -80,6 +90,16 @@ describe('Settings', () => {
     ['BASE_URL', 'https://api.example.com/#a', BARE],
     ['BASE_URL', 'https://user:secret@api.example.com', BARE],
     ['REPLICAS', '0', 'must be a whole number from 1 to 2147483647'],
+    ['RATE_LIMIT_TOKEN', '5', LIMIT],
+    ['RATE_LIMIT_READ', '0/100', LIMIT],
+    ['RATE_LIMIT_READ', '50/0', LIMIT],
+    ['RATE_LIMIT_WRITE', '20/40/60', LIMIT],
+    ['RATE_LIMIT_WRITE', '-1/40', LIMIT],
+    ['TRUST_PROXY', 'true', ADDRESSES],
+    ['TRUST_PROXY', '1', ADDRESSES],
+    ['TRUST_PROXY', '10.0.0.0/33', ADDRESSES],
+    ['TRUST_PROXY', '::1/129', ADDRESSES],
+    ['TRUST_PROXY', '127.0.0.1, proxy.example.com', ADDRESSES],
     ['DATABASE_POOL_SIZE', '1.5', 'must be a whole number from 1 to 2147483647'],
     ['NODE_ENV', 'prod', 'must be one of production, development, test'],
     ['LOG_FORMAT', 'xml', 'must be one of json, pretty'],
