@@ -37,7 +37,7 @@ class SlowApplications {
   async findWithSecrets(): Promise<object> {
     this.lookUps += 1;
     if (this.lookUpMs > 0) await new Promise((resolve) => setTimeout(resolve, this.lookUpMs));
-    return { application: APPLICATION, secretDigests: [Buffer.alloc(32)] };
+    return { grant: APPLICATION, secretDigests: [Buffer.alloc(32)] };
   }
 
   beginGeneration(...[, , generation, deadline]: Parameters<ApplicationRepository['beginGeneration']>) {

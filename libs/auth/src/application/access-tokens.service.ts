@@ -230,7 +230,7 @@ export class AccessTokensService {
     // An id that none could have is looked up like any other, so that it costs the same; Postgres takes no U+0000.
     const found = await this.applications.findWithSecrets(/^[\x20-\x7e]{1,200}$/.test(clientId) ? clientId : '-');
     const isRight = this.secrets.isOneOf(secretDigest, found?.secretDigests ?? []);
-    if (found && isRight && !found.application.disabled) return found.application;
+    if (found && isRight && !found.grant.disabled) return found.grant;
     const charge = await this.limiter.chargeFailure(clientId, source);
     throw charge.allowed ? new ClientNotAuthenticated() : new RateLimited(charge);
   }

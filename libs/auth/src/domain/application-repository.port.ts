@@ -34,12 +34,12 @@ export abstract class ApplicationRepository {
   abstract findByClientId(clientId: string): Promise<Application | null>;
 
   /**
-   * The application with the digests of the secrets that are accepted now: its own, and until the overlap ends the one
-   * before. Null for an unknown client id.
+   * What the client may do, with the digests of the secrets that are accepted now: its own, and until the overlap ends the
+   * one before. Null for an unknown client id, after as long as for a known one.
    */
   abstract findWithSecrets(
     clientId: string,
-  ): Promise<{ readonly application: Application; readonly secretDigests: readonly Buffer[] } | null>;
+  ): Promise<{ readonly grant: Grant; readonly secretDigests: readonly Buffer[] } | null>;
 
   /** Lets the application use the API or not, from the next request on. Null for an unknown client id. */
   abstract setDisabled(clientId: string, disabled: boolean): Promise<Application | null>;

@@ -1,40 +1,56 @@
 import { type TextRow } from '#libs/platform';
 import { RATE_CLASSES, type RateLimits, applicationId, parseRateLimit, workspaceId } from '#libs/kernel';
 import type { Application } from '../domain/application';
+import type { Grant } from '../domain/grant';
 
 const milliseconds = (column: string): string => `(extract(epoch FROM ${column}) * 1000)::bigint`;
 
-/** The columns of an application in the order that {@link toApplication} reads them. */
-export const APPLICATION_COLUMNS = [
+/** In the order that {@link toGrant} reads them. */
+export const GRANT_COLUMNS = [
   'workspace_id',
   'id',
   'client_id',
-  'name',
   'array_to_json(scopes)',
   'limits',
   'disabled',
   'generation',
+].join(', ');
+const AFTER_GRANT = 7;
+
+/** The columns of an application in the order that {@link toApplication} reads them. */
+export const APPLICATION_COLUMNS = [
+  GRANT_COLUMNS,
+  'name',
   milliseconds('issued_at'),
   milliseconds('created_at'),
   milliseconds('previous_secret_expires_at'),
 ].join(', ');
 
-/** The digests that are accepted now, as the statement that begins a token sees it: of two clocks one would be wrong. */
+/**
+ * After those of the grant: the digests that are accepted now, as the statement that begins a token sees it. Of two clocks
+ * one would be wrong.
+ */
 export const SECRET_COLUMNS = `encode(secret_digest, 'hex'),
   CASE WHEN previous_secret_expires_at > now() THEN encode(previous_secret_digest, 'hex') END`;
-const FIRST_SECRET_COLUMN = 11;
 
-export function toApplication(row: TextRow): Application {
-  const [workspace, id, clientId, name, scopes, limits, disabled, generation, issuedAt, createdAt, overlapEnd] = row;
+export function toGrant(row: TextRow): Grant {
+  const [workspace, id, clientId, scopes, limits, disabled, generation] = row;
   return {
     workspaceId: workspaceId(text(workspace)),
     id: applicationId(text(id)),
     clientId: text(clientId),
-    name: text(name),
     scopes: JSON.parse(text(scopes)) as string[],
     limits: toLimits(JSON.parse(text(limits)) as Record<string, string>),
     disabled: disabled === 't',
     generation: BigInt(text(generation)),
+  };
+}
+
+export function toApplication(row: TextRow): Application {
+  const [name, issuedAt, createdAt, overlapEnd] = row.slice(AFTER_GRANT);
+  return {
+    ...toGrant(row),
+    name: text(name),
     issuedAt: time(issuedAt),
     createdAt: new Date(Number(createdAt)),
     previousSecretExpiresAt: time(overlapEnd),
@@ -42,7 +58,7 @@ export function toApplication(row: TextRow): Application {
 }
 
 export const toSecretDigests = (row: TextRow): Buffer[] =>
-  row.slice(FIRST_SECRET_COLUMN).flatMap((digest) => (digest ? [Buffer.from(digest, 'hex')] : []));
+  row.slice(AFTER_GRANT).flatMap((digest) => (digest ? [Buffer.from(digest, 'hex')] : []));
 
 /** The limits that can be read as such. */
 function toLimits(limits: Readonly<Record<string, string>>): Partial<RateLimits> {

@@ -10,57 +10,63 @@ import {
   connectionWasLost,
 } from '#libs/platform';
 import type { Application } from '../domain/application';
+import type { Grant } from '../domain/grant';
 import {
   ApplicationRepository,
   type GenerationOutcome,
   type NewApplication,
   type TokenHolder,
 } from '../domain/application-repository.port';
-import { APPLICATION_COLUMNS, SECRET_COLUMNS, toApplication, toSecretDigests } from './application-columns';
+import {
+  APPLICATION_COLUMNS,
+  GRANT_COLUMNS,
+  SECRET_COLUMNS,
+  toApplication,
+  toGrant,
+  toSecretDigests,
+} from './application-columns';
 
 const CREATE: Statement = {
-  name: 'application_create',
+  name: 'application_create_2',
   text: `INSERT INTO application (workspace_id, client_id, name, secret_digest, scopes)
          VALUES ($1, $2, $3, decode($4, 'hex'), ARRAY(SELECT json_array_elements_text($5::json)))
          RETURNING ${APPLICATION_COLUMNS}`,
 };
 const LIST: Statement = {
-  name: 'application_list',
+  name: 'application_list_2',
   text: `SELECT ${APPLICATION_COLUMNS} FROM application WHERE workspace_id = $1 ORDER BY created_at, id`,
 };
 const FIND: Statement = {
-  name: 'application_find',
+  name: 'application_find_2',
   text: `SELECT ${APPLICATION_COLUMNS} FROM application WHERE client_id = $1`,
 };
 /** A row also where there is no such client: who it is not is to take as long as who it is. Its client id is empty then. */
 const FIND_WITH_SECRETS: Statement = {
   name: 'application_find_with_secrets_3',
-  text: `SELECT ${APPLICATION_COLUMNS}, ${SECRET_COLUMNS}
+  text: `SELECT ${GRANT_COLUMNS}, ${SECRET_COLUMNS}
            FROM (SELECT coalesce(workspace_id, nobody) AS workspace_id, coalesce(id, nobody) AS id,
-                        coalesce(client_id, '') AS client_id, coalesce(name, 'nobody') AS name,
-                        coalesce(scopes, '{all:read,all:write}') AS scopes, coalesce(limits, '{}') AS limits,
-                        coalesce(disabled, true) AS disabled, coalesce(generation, 0) AS generation,
-                        coalesce(issued_at, now()) AS issued_at, coalesce(created_at, now()) AS created_at,
-                        coalesce(secret_digest, sha256('')) AS secret_digest,
+                        coalesce(client_id, '') AS client_id, coalesce(scopes, '{all:read,all:write}') AS scopes,
+                        coalesce(limits, '{}') AS limits, coalesce(disabled, true) AS disabled,
+                        coalesce(generation, 0) AS generation, coalesce(secret_digest, sha256('')) AS secret_digest,
                         previous_secret_digest, previous_secret_expires_at
                    FROM (SELECT '00000000-0000-0000-0000-000000000000'::uuid AS nobody) AS decoy
                    LEFT JOIN application ON client_id = $1) AS application`,
 };
 const SET_DISABLED: Statement = {
-  name: 'application_set_disabled',
+  name: 'application_set_disabled_2',
   text: `UPDATE application SET disabled = $2 WHERE client_id = $1 RETURNING ${APPLICATION_COLUMNS}`,
 };
 const SET_SCOPES: Statement = {
-  name: 'application_set_scopes',
+  name: 'application_set_scopes_2',
   text: `UPDATE application SET scopes = ARRAY(SELECT json_array_elements_text($2::json)) WHERE client_id = $1
          RETURNING ${APPLICATION_COLUMNS}`,
 };
 const SET_LIMITS: Statement = {
-  name: 'application_set_limits',
+  name: 'application_set_limits_2',
   text: `UPDATE application SET limits = limits || $2::jsonb WHERE client_id = $1 RETURNING ${APPLICATION_COLUMNS}`,
 };
 const CLEAR_LIMITS: Statement = {
-  name: 'application_clear_limits',
+  name: 'application_clear_limits_2',
   text: `UPDATE application SET limits = '{}' WHERE client_id = $1 RETURNING ${APPLICATION_COLUMNS}`,
 };
 /** The clock in microseconds keeps generations rising even when the row comes back from an older backup. */
@@ -82,7 +88,7 @@ const FIND_GENERATION: Statement = {
 };
 /** With an overlap in seconds the live token stays what it is; without one it ends with the secret. */
 const ROTATE_SECRET: Statement = {
-  name: 'application_rotate_secret',
+  name: 'application_rotate_secret_2',
   text: `UPDATE application
             SET secret_digest = decode($2, 'hex'),
                 previous_secret_digest = CASE WHEN $3::float8 IS NULL THEN NULL ELSE secret_digest END,
@@ -116,12 +122,12 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
 
   async findWithSecrets(
     clientId: string,
-  ): Promise<{ readonly application: Application; readonly secretDigests: readonly Buffer[] } | null> {
+  ): Promise<{ readonly grant: Grant; readonly secretDigests: readonly Buffer[] } | null> {
     const find = bind(FIND_WITH_SECRETS, [clientId]);
     const [rows] = await this.database.read({ clientId }, [find], NEWEST);
     const row = rows?.[0] ?? [];
-    const found = { application: toApplication(row), secretDigests: toSecretDigests(row) };
-    return found.application.clientId === clientId ? found : null;
+    const found = { grant: toGrant(row), secretDigests: toSecretDigests(row) };
+    return found.grant.clientId === clientId ? found : null;
   }
 
   async setDisabled(clientId: string, disabled: boolean): Promise<Application | null> {
