@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import { RedisScript, RedisServer } from '#libs/platform';
+import { type RedisClient, RedisScript, RedisServer } from '#libs/platform';
 import { RedisPath } from '../support/redis-path';
 import { TcpProxy } from '../support/tcp-proxy';
 
@@ -120,6 +120,10 @@ describe('A Redis that goes away', () => {
       await proxy.set('forward');
       await isUsedAgain(redis);
       expect(said.slice(1)).toEqual(['Redis answers again.']);
+      // What the probe wrote is gone by itself: negative is without end.
+      const left = (redis: RedisClient) => redis.eval(`return redis.call('PTTL', KEYS[1])`, 1, '{ping}:ping');
+      expect(await redis.attempt(left)).toBeLessThanOrEqual(1_000);
+      expect(await redis.attempt(left)).not.toBe(-1);
     } finally {
       await proxy.close();
     }

@@ -297,10 +297,31 @@ describe('Redis at scale', () => {
       expect(Number(await cluster.on(to, (connection) => connection.get(key)))).toBeGreaterThan(0);
     });
 
-    it('has not answered without a break where a replica took over, however promptly', async () => {
-      const replica = await cluster.addReplicaOf(three()[2]);
+    it('is used for a slot that nobody had and somebody has, and is away for the others at no time', async () => {
+      const [first] = three();
+      const [key = '', other = ''] = keysOn(first);
+      const onAll = (change: (connection: Redis) => Promise<unknown>) =>
+        Promise.all(three().map((one) => cluster.on(one, change)));
+      await onAll((connection) => connection.cluster('DELSLOTS', slotOf(key)));
       const redis = await open(cluster.url);
-      const [key = ''] = keysOn(three()[2]);
+      expect(await redis.attempt(count(key))).toBeUndefined();
+      await cluster.on(first, (connection) => connection.cluster('ADDSLOTS', slotOf(key)));
+      let times = 0;
+      for (const deadline = Date.now() + 10_000; Date.now() < deadline; await delay(20)) {
+        expect(await redis.attempt(count(other))).toBe((times += 1));
+        if ((await redis.attempt(count(key))) !== undefined) break;
+      }
+      expect([await redis.attempt(count(key)), redis.state]).toEqual([2, 'ok']);
+      await cluster.whole();
+    });
+
+    it('has not answered without a break where a replica took over, however promptly', async () => {
+      const [, , former] = three();
+      const replica = await cluster.addReplicaOf(former);
+      const redis = await open(cluster.url);
+      const unaware = await Promise.all([1, 2, 3, 4, 5, 6].map(() => open(cluster.url)));
+      const [key = ''] = keysOn(former);
+      for (const each of unaware) expect(await each.attempt(count(randomUUID()))).toBe(1);
       const [other = ''] = keysOn(three()[0]);
       expect([redis.unbrokenMs(key), redis.unbrokenMs(other)]).toEqual([Infinity, Infinity]);
       await cluster.on(replica, (connection) => connection.cluster('FAILOVER', 'TAKEOVER'));
@@ -309,6 +330,19 @@ describe('Redis at scale', () => {
       }
       expect(redis.unbrokenMs(key)).toBeLessThan(10_000);
       expect(redis.unbrokenMs(other)).toBe(Infinity);
+
+      // Who has not heard of it asks the former node, is sent to one that does not answer, and has heard of it by then.
+      await delay(1_000);
+      said.length = 0;
+      cluster.freeze(replica);
+      await Promise.all(unaware.map((each) => each.attempt(count(key))));
+      cluster.thaw(replica);
+      for (const each of unaware) {
+        await untilTaken(each);
+        expect(await each.attempt(count(key))).toBeGreaterThan(0);
+      }
+      const [gone, back] = ['is away', 'answers again'].map((word) => said.filter((line) => line.includes(word)));
+      expect(gone).toHaveLength(back?.length ?? 0);
     });
   });
 });

@@ -44,6 +44,7 @@ describe('A circuit', () => {
     };
     circuit = new Circuit(watcher, counted, (over) => void rests.push(over));
   });
+  afterEach(() => circuit.end());
 
   it('lets nothing pass after a failure until a probe was answered', async () => {
     expect(await run(answers)).toBe('OK');
@@ -103,19 +104,28 @@ describe('A circuit', () => {
     expect(Math.min(...refusals)).toBeLessThanOrEqual(2);
   });
 
-  it('does not heed a probe of before it was closed, nor one after its end', async () => {
+  it('heeds no probe of an outage that is over, and begins none', async () => {
     await run(isCut);
-    let answer: (value: unknown) => void = () => undefined;
-    probe = () => new Promise((resolve) => (answer = resolve));
+    probe = never;
     await rested();
     circuit.close();
+    // As long as a probe is waited for.
+    expect(await run(never)).toBe('away');
+    expect([said, rests.length]).toEqual([['opened', 'closed', 'opened'], 1]);
+    circuit.close();
     await run(isCut);
-    answer('OK');
-    await turn();
-    expect([circuit.isOpen, said]).toEqual([true, ['opened', 'closed', 'opened']]);
+    await rested();
+    expect(probed).toBe(2);
+  });
+
+  it('neither opens nor probes after its end, and whoever waits is answered', async () => {
+    await run(isCut);
     circuit.end();
     await rested();
-    expect([probed, rests]).toEqual([1, []]);
+    expect([probed, rests]).toEqual([0, []]);
+    circuit.close();
+    expect([await run(isCut), await run(never), await run(answers)]).toEqual(['away', 'away', 'OK']);
+    expect([said, rests]).toEqual([['opened', 'closed'], []]);
   });
 
   it('answers everybody who waits as soon as the first has waited long enough', async () => {

@@ -37,7 +37,7 @@ export interface CircuitWatcher {
  * for which nobody waits; when it is answered the circuit is closed.
  */
 export class Circuit {
-  /** Null while it is closed. */
+  /** Null while it is closed; each time that it opens is another one. */
   private opening: object | null = null;
   private ended = false;
   private readonly waiting = new Set<(error: unknown) => void>();
@@ -70,11 +70,11 @@ export class Circuit {
   }
 
   open(error: unknown): void {
-    if (this.isOpen) return;
+    if (this.isOpen || this.ended) return;
     const opening = (this.opening = {});
-    this.watcher.opened(error);
     for (const release of this.waiting) release(error);
     this.rest(opening);
+    this.watcher.opened(error);
   }
 
   /** Lets every command pass again. */
@@ -84,14 +84,16 @@ export class Circuit {
     this.watcher.closed();
   }
 
-  /** Probes no more. */
+  /** Nobody is to come any more: it neither opens nor probes again. */
   end(): void {
     this.ended = true;
+    // One that no probe is about.
+    if (this.isOpen) this.opening = {};
   }
 
   private rest(opening: object): void {
     this.afterRest(() => {
-      if (this.opening === opening && !this.ended) void this.probeAfter(opening);
+      if (this.opening === opening) void this.probeAfter(opening);
     });
   }
 
@@ -101,11 +103,11 @@ export class Circuit {
       () => null,
       (error: unknown) => (meansAway(error) ? { error } : null),
     );
-    // Somebody else may have closed it meanwhile.
+    // Somebody else may have closed or ended it meanwhile.
     if (this.opening !== opening) return;
     if (fault === null) return this.close();
-    if (fault.error instanceof RedisSilent) this.watcher.unansweredAgain();
     this.rest(opening);
+    if (fault.error instanceof RedisSilent) this.watcher.unansweredAgain();
   }
 
   /**

@@ -59,8 +59,8 @@ export class NodeConnection extends RedisConnection {
     return node === THE_NODE;
   }
 
-  keysOnEachNode(name: string): ReadonlyMap<string, string> {
-    return new Map([[THE_NODE, name]]);
+  keysOnEachNode(name: string): string[] {
+    return [`{${name}}`];
   }
 
   giveUp(): void {

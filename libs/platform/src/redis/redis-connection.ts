@@ -20,8 +20,8 @@ export abstract class RedisConnection {
   abstract nodeOf(key: string): string;
   /** Whether some key is a node's. What became of others does not matter any more. */
   abstract isNode(node: string): boolean;
-  /** By the node, a key that it has, made of this name and nothing that is in use. */
-  abstract keysOnEachNode(name: string): ReadonlyMap<string, string>;
+  /** A key for every node, made of this name and nothing that is in use. Nodes with next to no slots may be left out. */
+  abstract keysOnEachNode(name: string): string[];
   /** Ends the connection to a node that does not answer: it may lead to a machine that is gone. Another one is made. */
   abstract giveUp(node: string): void;
   /** What went wrong with a connection last. */

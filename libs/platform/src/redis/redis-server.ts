@@ -29,6 +29,8 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
   private readonly connection: RedisConnection | null;
   private readonly client: RedisClient | null;
   private readonly circuits = new Map<string, Circuit>();
+  /** By the node, the key that it was asked for last. */
+  private readonly lastKeys = new Map<string, string>();
   private readonly listeners: (() => void)[] = [];
   private readonly complaints = new Map<string, number>();
 
@@ -42,7 +44,7 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
     return this.connection !== null;
   }
 
-  /** As the last commands found it; `ping` finds out. */
+  /** As the last commands found it. One that is away is found to be back within a second or two, also if nobody asks it. */
   get state(): RedisState {
     if (!this.connection) return 'not configured';
     return [...this.circuits.values()].some((circuit) => circuit.isOpen) ? 'away' : 'ok';
@@ -101,8 +103,8 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
 
   /** Whether every node takes a write. */
   async ping(): Promise<boolean> {
-    const keys = this.connection?.keysOnEachNode('ping').values() ?? [];
-    const asked = [...keys].map((key) => this.attempt((redis) => takesWrite(redis, key)));
+    const keys = this.connection?.keysOnEachNode('ping') ?? [];
+    const asked = keys.map((key) => this.attempt((redis) => takesWrite(redis, key)));
     return (await Promise.all(asked)).every((answer) => answer !== undefined) && this.state === 'ok';
   }
 
@@ -118,7 +120,11 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
   }
 
   private guarded(connection: RedisConnection): RedisClient {
-    return new GuardedClient(connection.client, (key) => this.circuitAt(connection.nodeOf(key)));
+    return new GuardedClient(connection.client, (key) => {
+      const node = connection.nodeOf(key);
+      this.lastKeys.set(node, key);
+      return this.circuitAt(node);
+    });
   }
 
   private circuitAt(node: string): Circuit {
@@ -145,10 +151,10 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
     };
   }
 
+  /** Writes where requests would: what keeps a slot from being used may not keep others of the same node. */
   private async probe(node: string): Promise<void> {
-    const key = this.connection?.keysOnEachNode('ping').get(node);
-    if (!this.connection || key === undefined) throw new RedisAway('No key is kept there.');
-    await takesWrite(this.connection.client, key);
+    const key = this.lastKeys.get(node) ?? '{ping}';
+    if (this.connection) await takesWrite(this.connection.client, `${key}:ping`);
   }
 
   /** Others have their slots now. */
@@ -156,7 +162,9 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
     for (const [node, circuit] of this.circuits) {
       if (this.connection?.isNode(node)) continue;
       this.circuits.delete(node);
+      this.lastKeys.delete(node);
       circuit.close();
+      circuit.end();
     }
   }
 
