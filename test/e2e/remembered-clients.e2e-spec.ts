@@ -265,14 +265,17 @@ describe('A client whose secret was right before', () => {
     }
   });
 
-  it('is remembered, and its bucket counted, where Redis held something else of it', async () => {
-    const { form, clientId, key } = await aRememberedClient();
-    await redis.hdel(key, REMEMBERED);
-    await redis.hset(clientKey(clientId), 'full:token', 'much');
-    for (const left of [9, 8, 7])
-      expect(outcome(await request(form, left === 8 ? app : replica))).toBe(`200 with ${left} left`);
-    expect(await isKnown(key)).toBe(1);
-  });
+  it.each(['much', 'nan', '-nan', '-5'])(
+    'is remembered, and its bucket counted, where Redis held %s of it',
+    async (other) => {
+      const { form, clientId, key } = await aRememberedClient();
+      await redis.hdel(key, REMEMBERED);
+      await redis.hset(clientKey(clientId), 'full:token', other);
+      for (const left of [9, 8, 7])
+        expect(outcome(await request(form, left === 8 ? app : replica))).toBe(`200 with ${left} left`);
+      expect(await isKnown(key)).toBe(1);
+    },
+  );
 
   /** Changes the grant in what is remembered. */
   const forge = async (key: string, members: object): Promise<void> => {

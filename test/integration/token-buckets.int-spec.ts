@@ -6,7 +6,7 @@ import { RedisServer, type Settings } from '#libs/platform';
 import { chargeBucket, toCharge } from '../../libs/platform/src/throttling/bucket';
 import { CHARGE, SPEND } from '../../libs/platform/src/throttling/charge-script';
 import { LocalBuckets } from '../../libs/platform/src/throttling/local-buckets';
-import { intervalOf } from '../../libs/platform/src/throttling/rate-limit';
+import { intervalOf, limitThatFills, microsecondsToFill } from '../../libs/platform/src/throttling/rate-limit';
 import {
   type ChargeReply,
   TokenBuckets,
@@ -240,6 +240,41 @@ describe('A token bucket', () => {
     const later = START + 60 * SECOND;
     await spend(owner, later, 9 * SECOND, limit);
     expect([(await chargeInRedis(later)).allowed, (await chargeInRedis(later)).allowed]).toEqual([true, false]);
+  });
+
+  it.each(['nan', '-nan', 'much', ''])('in Redis is full where it held %p', async (other) => {
+    const [owner, limit] = [randomUUID(), { perMinute: 60, burst: 3 }];
+    const key = clientKey(owner);
+    await redis.hset(key, bucketField('read'), other);
+    await spend(owner, START, 2 * SECOND, limit);
+    const args = [START, bucketField('read'), intervalOf(limit), limit.burst];
+    expect(await CHARGE.run(redis, [key], args)).toEqual([1, 0, 3 * SECOND]);
+  });
+
+  it('is the same by the guard of @nestjs/throttler, which knows how long it takes to fill and not its rate', async () => {
+    const server = new RedisServer(null);
+    const buckets = new TokenBuckets(server, { replicas: 1 } as Settings);
+    const rates = fc.integer({ min: 1, max: 999_999_999 });
+    fc.assert(
+      fc.property(rates, fc.integer({ min: 1, max: 999_999_999 }), (perMinute, burst) => {
+        const limit = { perMinute, burst };
+        const again = limitThatFills(burst, microsecondsToFill(limit) / 1_000);
+        expect([intervalOf(again), again.burst]).toEqual([intervalOf(limit), burst]);
+      }),
+      {
+        numRuns: 20_000,
+        examples: [
+          [33, 3_300],
+          [34, 340],
+          [54, 540],
+          [274, 729],
+        ],
+      },
+    );
+    const limit = { perMinute: 34, burst: 340 };
+    await buckets.charge('a', 'read', limit);
+    const charged = await buckets.increment('a', microsecondsToFill(limit) / 1_000, limit.burst, 0, 'read');
+    expect(charged).toMatchObject({ totalHits: 2, isBlocked: false });
   });
 
   it('of the process count whole tokens at any moment of the clock', () => {

@@ -27,10 +27,14 @@ export const CHARGE_LUA = `
   local function keepUntil(fullAt, now)
     keepFor(math.ceil((fullAt - now) / 1000) + 10000)
   end
+  -- What is no number, or no moment of a bucket, is that of a full one or of an empty one. NaN is more than nothing.
+  local function momentOf(stored, now, emptyAt)
+    return math.min(math.max(now, tonumber(stored) or now), emptyAt)
+  end
   local function charge(field, now, interval, burst)
     local stored = redis.call('HGET', KEYS[1], field)
     local emptyAt = now + interval * burst
-    local fullAt = math.min(math.max(tonumber(stored) or now, now), emptyAt)
+    local fullAt = momentOf(stored, now, emptyAt)
     local allowed = 0
     if fullAt + interval <= emptyAt then
       fullAt = fullAt + interval
@@ -58,7 +62,7 @@ export const SPEND = new RedisScript(`
   ${CHARGE_LUA}
   local interval, burst = tonumber(ARGV[4]), tonumber(ARGV[5])
   local emptyAt = now + interval * burst
-  local before = math.min(math.max(tonumber(redis.call('HGET', KEYS[1], ARGV[2])) or now, now), emptyAt)
+  local before = momentOf(redis.call('HGET', KEYS[1], ARGV[2]), now, emptyAt)
   local fullAt = math.min(before + tonumber(ARGV[3]), math.max(before, emptyAt - interval))
   redis.call('HSET', KEYS[1], ARGV[2], string.format('%.0f', fullAt))
   keepUntil(fullAt, now)

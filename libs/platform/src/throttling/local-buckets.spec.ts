@@ -119,6 +119,17 @@ describe('The buckets of a process', () => {
     expect(tell.sort()).toEqual(keys);
   });
 
+  it('are fifty thousand at most: whoever asks by as many names as can be leaves no more behind', () => {
+    buckets = new LocalBuckets();
+    const limit = { perMinute: 1, burst: 1 };
+    const isRemembered = (): boolean => !buckets.charge('a', limit).allowed;
+    expect([isRemembered(), isRemembered()]).toEqual([false, true]);
+    for (let n = 0; n < 10_000; n += 1) buckets.charge(`other ${n}`, limit);
+    expect(isRemembered()).toBe(true);
+    for (let n = 0; n < 50_000; n += 1) buckets.charge(`another ${n}`, limit);
+    expect(isRemembered()).toBe(false);
+  });
+
   it('let pass who keeps to the sustained rate at all replicas together, however long', () => {
     const replicas = 3;
     const limit = { perMinute: 5, burst: 10 };

@@ -8,7 +8,7 @@ import { RedisServer } from '../redis/redis-server';
 import { toCharge } from './bucket';
 import { CHARGE, SPEND } from './charge-script';
 import { LocalBuckets } from './local-buckets';
-import { intervalOf, shareOf } from './rate-limit';
+import { intervalOf, limitThatFills, shareOf } from './rate-limit';
 
 /** What the script gives: allowed, microseconds' worth of tokens left, microseconds to full. */
 export type ChargeReply = readonly [number, number, number];
@@ -97,7 +97,7 @@ export class TokenBuckets implements ThrottlerStorage {
 
   /** For guards of @nestjs/throttler: `ttl` is the time that an empty bucket takes to fill, in milliseconds. */
   async increment(key: string, ttl: number, limit: number, _blockDuration: number, throttlerName: string) {
-    const charge = await this.charge(key, throttlerName, { perMinute: (60_000 * limit) / ttl, burst: limit });
+    const charge = await this.charge(key, throttlerName, limitThatFills(limit, ttl));
     return {
       totalHits: charge.limit - charge.remaining,
       timeToExpire: charge.secondsToFull,
