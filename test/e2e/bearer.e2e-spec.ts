@@ -125,6 +125,16 @@ describe('Bearer tokens', () => {
     }
   });
 
+  it('refuses a token of a clock that was set back by an hour since, until the client asks for another one', async () => {
+    const now = Date.now.bind(Date);
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000);
+    const early = await newToken().finally(() => clock.mockRestore());
+    expect(await refusal(`Bearer ${early}`)).toEqual(invalid);
+    const next = await newToken();
+    expect((await app.client(next).get(PATH)).status).toBe(200);
+    expect(await refusal(`Bearer ${early}`)).toEqual(invalid);
+  });
+
   it.each(['first', 'second'])('refuses two Authorization headers, though the %s is right', async (right) => {
     const answer = await new Promise((resolve, reject) => {
       const sent = request({ port: app.port, host: '127.0.0.1', path: PATH }, (response) => {

@@ -188,6 +188,22 @@ describe.each([
       expect([failed.status, limitsOf(failed)]).toEqual([500, ['10', '8']]);
     });
 
+    it('are not spent by an application that is disabled, however right its secret', async () => {
+      const form = await credentials();
+      const setDisabled = (disabled: boolean) =>
+        app.arrange.change(workspace, 'UPDATE application SET disabled = $2 WHERE client_id = $1', [
+          form.client_id,
+          disabled,
+        ]);
+      await setDisabled(true);
+      for (let request = 0; request < 3; request += 1) {
+        const refused = await app.client().requestToken(form);
+        expect([refused.status, limitsOf(refused)]).toEqual([401, [null, null]]);
+      }
+      await setDisabled(false);
+      expect(limitsOf(await app.client().requestToken(form))).toEqual(['10', '9']);
+    });
+
     it('never keep a right secret out because of wrong ones, and answer those 429 at last', async () => {
       const form = await credentials();
       const guesses = await Promise.all(

@@ -144,4 +144,19 @@ describe('A request costs', () => {
     // The test's own command is one of them.
     expect(await costOf(first)).toEqual({ roundTrips: 2, statements: 4, commands: 3 + 1 });
   });
+
+  it('for a token that is refused as much of Postgres for a client that there is as for one that there is not', async () => {
+    const refused = async (members: Record<string, string>) => {
+      const wrong = { ...form, client_secret: randomUUID(), ...members };
+      const counts = await counter.during(async () =>
+        expect((await app.client().requestToken(wrong)).status).toBe(401),
+      );
+      return Object.values(counts).join();
+    };
+    for (const client_id of [form['client_id'] as string, randomUUID(), 'nul\u0000']) {
+      const tries = [await refused({ client_id }), await refused({ client_id }), await refused({ client_id })];
+      // A round trip with the tenant and the look-up, which gives two rows.
+      expect(tries).toContain('1,2,2');
+    }
+  });
 });

@@ -7,11 +7,13 @@ export interface Conversation {
   readonly roundTrips: number;
   /** Statements executed, transaction control included. */
   readonly statements: number;
+  /** Rows that came back. */
+  readonly rows: number;
 }
 
-/** Stands between the application and Postgres and counts what the application sends. */
+/** Stands between the application and Postgres and counts what they say. */
 export class RoundTripCounter {
-  private counts = { roundTrips: 0, statements: 0 };
+  private readonly counts = { roundTrips: 0, statements: 0, rows: 0 };
   private readonly sockets = new Set<Socket>();
 
   private constructor(
@@ -37,6 +39,7 @@ export class RoundTripCounter {
     return {
       roundTrips: this.counts.roundTrips - before.roundTrips,
       statements: this.counts.statements - before.statements,
+      rows: this.counts.rows - before.rows,
     };
   }
 
@@ -47,21 +50,20 @@ export class RoundTripCounter {
   }
 
   private join(inbound: Socket, outbound: Socket): void {
-    let started = false;
-    let rest = Buffer.alloc(0);
+    // The first message of a client has no type.
+    const sent = messageTypes(false);
     inbound.on('data', (chunk: Buffer) => {
       outbound.write(chunk);
-      rest = Buffer.concat([rest, chunk]);
-      // Messages: one byte of type, then a length that counts itself; the first message has no type.
-      for (;;) {
-        const head = started ? 1 : 0;
-        if (rest.length < head + 4 || rest.length < head + rest.readInt32BE(head)) return;
-        if (started) this.count(String.fromCharCode(rest[0] ?? 0));
-        rest = rest.subarray(head + rest.readInt32BE(head));
-        started = true;
+      for (const type of sent(chunk)) {
+        if (type === 'S' || type === 'Q') this.counts.roundTrips += 1;
+        if (type === 'E' || type === 'Q') this.counts.statements += 1;
       }
     });
-    outbound.on('data', (chunk: Buffer) => inbound.write(chunk));
+    const answered = messageTypes(true);
+    outbound.on('data', (chunk: Buffer) => {
+      for (const type of answered(chunk)) if (type === 'D') this.counts.rows += 1;
+      inbound.write(chunk);
+    });
     for (const [socket, other] of [
       [inbound, outbound],
       [outbound, inbound],
@@ -75,9 +77,20 @@ export class RoundTripCounter {
       });
     }
   }
+}
 
-  private count(type: string): void {
-    if (type === 'S' || type === 'Q') this.counts.roundTrips += 1;
-    if (type === 'E' || type === 'Q') this.counts.statements += 1;
-  }
+/** Gives the types of the messages that a chunk ends: one byte of type, then a length that counts itself. */
+function messageTypes(typed: boolean): (chunk: Buffer) => string[] {
+  let head = typed ? 1 : 0;
+  let rest = Buffer.alloc(0);
+  return (chunk) => {
+    const types: string[] = [];
+    rest = Buffer.concat([rest, chunk]);
+    while (rest.length >= head + 4 && rest.length >= head + rest.readInt32BE(head)) {
+      if (head === 1) types.push(String.fromCharCode(rest[0] ?? 0));
+      rest = rest.subarray(head + rest.readInt32BE(head));
+      head = 1;
+    }
+    return types;
+  };
 }

@@ -127,7 +127,7 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
     const [rows] = await this.database.read({ clientId }, [find], NEWEST);
     const row = rows?.[0] ?? [];
     const found = { grant: toGrant(row), secretDigests: toSecretDigests(row) };
-    return found.grant.clientId === clientId ? found : null;
+    return clientId !== '' && found.grant.clientId === clientId ? found : null;
   }
 
   async setDisabled(clientId: string, disabled: boolean): Promise<Application | null> {

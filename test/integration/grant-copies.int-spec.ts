@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { applicationId, workspaceId } from '#libs/kernel';
+import { RedisServer, type Settings, clientKey } from '#libs/platform';
+import type { Grant } from '../../libs/auth/src/domain/grant';
+import { GrantCopiesRedis } from '../../libs/auth/src/redis/grant-copies.redis';
+import { TokenBuckets } from '../../libs/platform/src/throttling/token-buckets';
+
+describe('The copy of a grant', () => {
+  let redis: Redis;
+  let server: RedisServer;
+  let copies: GrantCopiesRedis;
+  let grant: Grant;
+  beforeAll(async () => {
+    const url = process.env['TEST_REDIS_URL'] as string;
+    redis = new Redis(url);
+    server = new RedisServer(url);
+    await server.onModuleInit();
+    const settings = { replicas: 1, rateLimits: { read: { perMinute: 60, burst: 60 } } } as Settings;
+    copies = new GrantCopiesRedis(server, settings, new TokenBuckets(server, settings), false);
+  });
+  beforeEach(() => {
+    grant = {
+      ...{ id: applicationId(randomUUID()), workspaceId: workspaceId(randomUUID()), clientId: `ci_${randomUUID()}` },
+      ...{ scopes: [], limits: {}, disabled: false, generation: 1n },
+    };
+  });
+  afterAll(async () => {
+    server.onApplicationShutdown();
+    await redis.quit();
+  });
+
+  const check = () => copies.check(grant.clientId, grant.generation, 'read');
+  const reserve = async (): Promise<string> => {
+    const checked = await check();
+    if (checked.kind !== 'missing') throw new Error(`It is ${checked.kind}`);
+    return checked.reservation;
+  };
+
+  it('is believed for two seconds from before Postgres was asked, however long that took to answer', async () => {
+    const reservation = await reserve();
+    await delay(1_500);
+    await copies.keep(grant, reservation, null);
+    expect((await check()).kind).toBe('current');
+    await delay(700);
+    expect((await check()).kind).toBe('missing');
+  });
+
+  it('leaves nothing behind when nobody comes back with what Postgres said', async () => {
+    await reserve();
+    const left = await redis.pttl(clientKey(grant.clientId));
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(10_000);
+  });
+});
