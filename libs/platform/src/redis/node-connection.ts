@@ -59,6 +59,10 @@ export class NodeConnection extends RedisConnection {
     return node === THE_NODE;
   }
 
+  isConnectedTo(): boolean {
+    return this.client.status === 'ready';
+  }
+
   keysOnEachNode(name: string): string[] {
     return [`{${name}}`];
   }

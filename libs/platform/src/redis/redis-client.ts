@@ -1,6 +1,6 @@
 /**
  * The commands that are sent to Redis, whether it is one node or a cluster. Each touches the keys of one hash tag only,
- * so that a cluster can answer it from one node.
+ * and every key has one, so that a cluster can answer it from one node.
  */
 export interface RedisClient {
   get(key: string): Promise<string | null>;

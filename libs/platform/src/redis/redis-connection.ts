@@ -20,6 +20,8 @@ export abstract class RedisConnection {
   abstract nodeOf(key: string): string;
   /** Whether some key is a node's. What became of others does not matter any more. */
   abstract isNode(node: string): boolean;
+  /** Whether there is a connection to the node, and it has answered on that. */
+  abstract isConnectedTo(node: string): boolean;
   /** A key for every node, made of this name and nothing that is in use. Nodes with next to no slots may be left out. */
   abstract keysOnEachNode(name: string): string[];
   /** Ends the connection to a node that does not answer: it may lead to a machine that is gone. Another one is made. */

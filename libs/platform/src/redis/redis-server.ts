@@ -151,10 +151,18 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
     };
   }
 
-  /** Writes where requests would: what keeps a slot from being used may not keep others of the same node. */
+  /**
+   * Writes where the last request would have: what keeps a slot from being used may not keep others of the same node. But
+   * the slot may be of another node by now, of which this process may not have heard, and which answers as well.
+   */
   private async probe(node: string): Promise<void> {
-    const key = this.lastKeys.get(node) ?? '{ping}';
-    if (this.connection) await takesWrite(this.connection.client, `${key}:ping`);
+    const { connection } = this;
+    if (!connection) return;
+    const isThere = (key: string): boolean => connection.nodeOf(key) === node;
+    const last = this.lastKeys.get(node) ?? '{ping}';
+    const key = [last, ...(isThere(last) ? [] : connection.keysOnEachNode('ping'))].find(isThere) ?? last;
+    await takesWrite(connection.client, `${key}:ping`);
+    if (!connection.isConnectedTo(node)) throw new Error('Another node answered.');
   }
 
   /** Others have their slots now. */
