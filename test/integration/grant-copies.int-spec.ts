@@ -40,10 +40,10 @@ describe('The copy of a grant', () => {
 
   it('is believed for two seconds from before Postgres was asked, however long that took to answer', async () => {
     const reservation = await reserve();
-    await delay(1_500);
+    await delay(1_000);
     await copies.keep(grant, reservation, null);
     expect((await check()).kind).toBe('current');
-    await delay(700);
+    await delay(1_200);
     expect((await check()).kind).toBe('missing');
   });
 

@@ -27,7 +27,7 @@ export const CHARGE_LUA = `
   local function keepUntil(fullAt, now)
     keepFor(math.ceil((fullAt - now) / 1000) + 10000)
   end
-  -- What is no number, or no moment of a bucket, is that of a full one or of an empty one. NaN is more than nothing.
+  -- What is no number, or no moment of a bucket, is that of a full one or of an empty one. No comparison holds for NaN: max keeps its first.
   local function momentOf(stored, now, emptyAt)
     return math.min(math.max(now, tonumber(stored) or now), emptyAt)
   end
