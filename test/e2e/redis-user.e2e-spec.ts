@@ -6,68 +6,104 @@ import { openOperator } from '../support/operator';
 import { RedisCluster } from '../support/redis-cluster';
 import { withRedis } from '../support/redis-connection';
 import { RedisNode } from '../support/redis-node';
+import { RedisSentinels } from '../support/redis-sentinels';
 import { SPECIFIED_LIMITS, startApp } from '../support/start-app';
 
 const ADMIN = 'secret of the server';
-/** The words behind ACL SETUSER that the page on settings gives. */
-const RULES = (/^ACL SETUSER (.+)$/m.exec(readFileSync(join(__dirname, '../../docs/settings.md'), 'utf8'))?.[1] ?? '')
-  .split(' ')
-  .filter((word) => word !== '');
+/** The words behind each ACL SETUSER that the page on settings gives: of a user of Redis, and of one of its sentinels. */
+const [OF_NODES = [], OF_SENTINELS = []] = [
+  ...readFileSync(join(__dirname, '../../docs/settings.md'), 'utf8').matchAll(/^ACL SETUSER (.+)$/gm),
+].map(([, words = '']) => words.split(' '));
+const nameOf = ([name = '']: readonly string[]): string => name;
+const passwordOf = (words: readonly string[]): string => words.find((word) => word.startsWith('>'))?.slice(1) ?? '';
+const ADMIN_ACCESS = /:[^:@/]+@/;
+const USER_ACCESS = `${nameOf(OF_NODES)}:${passwordOf(OF_NODES)}@`;
+
+interface Servers {
+  /** As the default user, which may do all. */
+  readonly url: string;
+  readonly nodes: readonly string[];
+  readonly sentinels: readonly string[];
+  stop(): Promise<void>;
+}
+
+async function oneNode(): Promise<Servers> {
+  const node = await RedisNode.start(ADMIN);
+  return { url: node.url, nodes: [node.url], sentinels: [], stop: () => node.stop() };
+}
+
+async function sentinels(): Promise<Servers> {
+  const set = await RedisSentinels.start({ redis: ADMIN, sentinel: ADMIN });
+  return { url: set.url, nodes: set.nodeUrls, sentinels: [set.sentinelUrl], stop: () => set.stop() };
+}
+
+async function aCluster(): Promise<Servers> {
+  const cluster = await RedisCluster.start(ADMIN);
+  return { url: cluster.url, nodes: cluster.nodes.map(({ url }) => url), sentinels: [], stop: () => cluster.stop() };
+}
+
+const onEach = <Result>(urls: readonly string[], command: string, ...words: string[]): Promise<Result[]> =>
+  Promise.all(urls.map((url) => withRedis(url, (redis) => redis.call(command, words) as Promise<Result>)));
+
+/** The commands and keys that these servers refused anybody. */
+const refusedBy = async (urls: readonly string[]): Promise<string[]> =>
+  (await onEach<unknown[]>(urls, 'ACL', 'LOG')).flat().map((entry) => /object,([^,]+)/.exec(String(entry))?.[1] ?? '');
 
 describe.each([
-  ['one node', () => RedisNode.start(ADMIN), ({ url }: RedisNode) => [url]],
-  ['a cluster', () => RedisCluster.start(ADMIN), ({ nodes }: RedisCluster) => nodes.map(({ url }) => url)],
-] as [string, () => Promise<RedisNode | RedisCluster>, (redis: object) => string[]][])(
-  'A user of Redis with the rights that the documentation names, on %s',
-  (_, start, urlsOf) => {
-    it('may do all that the API asks of it', async () => {
-      const redis = await start();
-      const nodes = urlsOf(redis);
-      await Promise.all(nodes.map((url) => withRedis(url, (node) => node.call('ACL', ['SETUSER', ...RULES]))));
-      const url = redis.url.replace(
-        /:[^:@/]+@/,
-        `${RULES[0]}:${RULES.find((word) => word.startsWith('>'))?.slice(1)}@`,
-      );
-      const app = await startApp({ ...SPECIFIED_LIMITS, REDIS_URL: url });
-      const operator = await openOperator(app);
-      const server = new RedisServer(url);
-      await server.onModuleInit();
-      try {
-        const workspace = await app.arrange.aWorkspace();
-        const { id } = await app.arrange.anAsset(workspace);
-        for (let round = 0; round < 8; round += 1) {
-          const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
-          const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
-          const wrong = await app.client().requestToken({ ...form, client_secret: 'wrong' });
-          expect(wrong.status).toBe(401);
-          await app.client().requestToken(form);
-          const token = (await app.client().requestToken(form)).body['access_token'] as string;
-          const client = app.client(token);
-          const [path, key] = [`/v1/inventory/assets/${id}`, { 'Idempotency-Key': randomUUID() }];
-          for (const send of [
-            () => client.get(path),
-            () => client.get(path),
-            () => client.patch(path, { description: `${round}` }, key),
-            () => client.patch(path, { description: `${round}` }, key),
-          ]) {
-            expect((await send()).status).toBe(200);
-          }
-          await operator.applications.setScopes(clientId, ['inventory:write']);
-          expect((await client.get(path)).status).toBe(403);
+  ['one node', oneNode],
+  ['sentinels and what they watch', sentinels],
+  ['a cluster', aCluster],
+])('Users of Redis with the rights that the documentation names, of %s', (_, start) => {
+  it('may do all that the API asks of it', async () => {
+    const servers = await start();
+    await onEach(servers.nodes, 'ACL', 'SETUSER', ...OF_NODES);
+    await onEach(servers.sentinels, 'ACL', 'SETUSER', ...OF_SENTINELS);
+    const url = servers.url
+      .replace(ADMIN_ACCESS, USER_ACCESS)
+      .replace(/Password=.*/, `User=${nameOf(OF_SENTINELS)}&sentinelPassword=${passwordOf(OF_SENTINELS)}`);
+    const app = await startApp({ ...SPECIFIED_LIMITS, REDIS_URL: url });
+    const operator = await openOperator(app);
+    const server = new RedisServer(url);
+    await server.onModuleInit();
+    try {
+      const workspace = await app.arrange.aWorkspace();
+      const { id } = await app.arrange.anAsset(workspace);
+      for (let round = 0; round < 8; round += 1) {
+        const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
+        const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+        const wrong = await app.client().requestToken({ ...form, client_secret: 'wrong' });
+        expect(wrong.status).toBe(401);
+        await app.client().requestToken(form);
+        const token = (await app.client().requestToken(form)).body['access_token'] as string;
+        const client = app.client(token);
+        const [path, key] = [`/v1/inventory/assets/${id}`, { 'Idempotency-Key': randomUUID() }];
+        for (const send of [
+          () => client.get(path),
+          () => client.get(path),
+          () => client.patch(path, { description: `${round}` }, key),
+          () => client.patch(path, { description: `${round}` }, key),
+        ]) {
+          expect((await send()).status).toBe(200);
         }
-        expect(await server.ping()).toBe(true);
-        const refused = await Promise.all(nodes.map((node) => withRedis(node, (each) => each.call('ACL', ['LOG']))));
-        expect(refused.flat()).toEqual([]);
-        const said = app.logLines.map(({ message }) => String(message)).filter((line) => line.includes('Redis'));
-        expect(said).toEqual([]);
-        const kept = await Promise.all(nodes.map((node) => withRedis(node, (each) => each.dbsize())));
-        expect(kept.reduce((sum, keys) => sum + keys, 0)).toBeGreaterThan(8);
-      } finally {
-        server.onApplicationShutdown();
-        await operator.close();
-        await app.stop();
-        await redis.stop();
+        await operator.applications.setScopes(clientId, ['inventory:write']);
+        expect((await client.get(path)).status).toBe(403);
       }
-    });
-  },
-);
+      expect(await server.ping()).toBe(true);
+      // What is asked only while slots move, or of a replica; one node alone says that it is none of a cluster.
+      const asUser = servers.nodes.map((node) => node.replace(ADMIN_ACCESS, USER_ACCESS));
+      for (const word of ['ASKING', 'READONLY', 'READWRITE']) await onEach(asUser, word).catch(() => undefined);
+      expect(await refusedBy(servers.nodes)).toEqual([]);
+      expect((await refusedBy(servers.sentinels)).filter((word) => !word.startsWith('client'))).toEqual([]);
+      const said = app.logLines.map(({ message }) => String(message)).filter((line) => line.includes('Redis'));
+      // A machine that does much else may let an answer come too late.
+      expect(said.filter((line) => !/no answer in time|answers again/.test(line))).toEqual([]);
+      const kept = await onEach<number>(servers.nodes, 'DBSIZE');
+      expect(kept.reduce((sum, keys) => sum + keys, 0)).toBeGreaterThan(8);
+    } finally {
+      server.onApplicationShutdown();
+      await operator.close();
+      await app.stop();
+      await servers.stop();
+    }
+  });
+});

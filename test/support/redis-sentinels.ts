@@ -2,6 +2,8 @@ import { freePort } from './free-port';
 import { withRedis } from './redis-connection';
 import { RedisProcesses } from './redis-processes';
 
+const DATABASE = 3;
+
 /** A primary, its replica, and a sentinel that is a majority by itself and makes the one of the other within seconds. */
 export class RedisSentinels {
   private constructor(
@@ -26,7 +28,16 @@ export class RedisSentinels {
     const [redis, sentinel] = [this.passwords.redis, this.passwords.sentinel].map(encodeURIComponent);
     // The first sentinel is one that is not there.
     const sentinels = `127.0.0.1:1,127.0.0.1:${this.ports.sentinel}`;
-    return `redis+sentinel://:${redis}@${sentinels}/primary/3?sentinelPassword=${sentinel}`;
+    return `redis+sentinel://:${redis}@${sentinels}/primary/${DATABASE}?sentinelPassword=${sentinel}`;
+  }
+
+  /** Of what is the primary at first, and of its replica, each alone. */
+  get nodeUrls(): string[] {
+    return [this.ports.primary, this.ports.replica].map((port) => `${this.urlOf(port)}/${DATABASE}`);
+  }
+
+  get sentinelUrl(): string {
+    return this.urlOf(this.ports.sentinel);
   }
 
   /** Makes the replica the primary, as one does before maintenance; what was it before takes itself for it for some ten seconds more. */
