@@ -2,8 +2,11 @@ import type { Redis } from 'ioredis';
 import { withRedis } from './redis-connection';
 import { freeClusterPort } from './free-port';
 import { RedisProcesses } from './redis-processes';
+import { TcpProxy } from './tcp-proxy';
 
 const SLOTS = 16_384;
+/** So far above its own port a node speaks to the others. */
+const BUS = 10_000;
 
 export interface ClusterNode {
   readonly port: number;
@@ -13,24 +16,39 @@ export interface ClusterNode {
   readonly lastSlot: number;
 }
 
-/** Three primaries, without replicas unless one is added. While one is away the others go on with their own keys. */
+interface Shape {
+  readonly primaries?: number;
+  /** How long every byte takes to a client of the cluster, and back, once it is there. */
+  readonly farMs?: number;
+}
+
+/** Three primaries unless told otherwise, without replicas unless one is added. While one is away the others go on with their own keys. */
 export class RedisCluster {
   readonly nodes: ClusterNode[] = [];
   private readonly processes = new RedisProcesses();
 
+  /** By the port of a node, what clients reach it by instead. */
+  private readonly ways = new Map<number, TcpProxy>();
+
   private constructor(private readonly password: string) {}
 
-  static async start(password: string): Promise<RedisCluster> {
+  static async start(password: string, { primaries = 3, farMs = 0 }: Shape = {}): Promise<RedisCluster> {
     const cluster = new RedisCluster(password);
     try {
-      for (let index = 0; index < 3; index += 1) {
-        const [firstSlot, next] = [Math.ceil((SLOTS * index) / 3), Math.ceil((SLOTS * (index + 1)) / 3)];
-        cluster.nodes.push(await cluster.aNode(firstSlot, next - 1));
+      for (let index = 0; index < primaries; index += 1) {
+        const [firstSlot, next] = [index, index + 1].map((place) => Math.ceil((SLOTS * place) / primaries)) as [
+          number,
+          number,
+        ];
+        const node = await cluster.aNode(firstSlot, next - 1);
+        cluster.nodes.push(node);
+        if (farMs > 0) cluster.ways.set(node.port, await TcpProxy.to('127.0.0.1', node.port));
       }
       await Promise.all(cluster.nodes.map((node) => cluster.prepare(node)));
       const [first, ...others] = cluster.nodes;
       await cluster.acquaint(first as ClusterNode, ...others);
       await cluster.whole();
+      for (const way of cluster.ways.values()) way.slowDown(farMs);
       return cluster;
     } catch (error) {
       await cluster.stop();
@@ -39,7 +57,7 @@ export class RedisCluster {
   }
 
   get url(): string {
-    const hosts = this.nodes.map(({ port }) => `127.0.0.1:${port}`).join(',');
+    const hosts = this.nodes.map(({ port }) => `127.0.0.1:${this.ways.get(port)?.port ?? port}`).join(',');
     return `redis+cluster://:${encodeURIComponent(this.password)}@${hosts}`;
   }
 
@@ -89,13 +107,13 @@ export class RedisCluster {
 
   /** Waits until every node says that the cluster is in order. */
   async whole(): Promise<void> {
-    const isWhole = (said: unknown) =>
-      /cluster_state:ok\s[^]*cluster_slots_ok:16384\s[^]*cluster_size:3\s/.test(String(said));
+    const order = ['cluster_state:ok', 'cluster_slots_ok:16384', `cluster_size:${this.nodes.length}`];
+    const isWhole = (said: unknown) => order.every((line) => String(said).split('\r\n').includes(line));
     await Promise.all(this.nodes.map((node) => this.until(node, (redis) => redis.cluster('INFO'), isWhole)));
   }
 
   async stop(): Promise<void> {
-    await this.processes.stop();
+    await Promise.all([this.processes.stop(), ...[...this.ways.values()].map((way) => way.close())]);
   }
 
   private async aNode(firstSlot: number, lastSlot: number): Promise<ClusterNode> {
@@ -104,10 +122,12 @@ export class RedisCluster {
   }
 
   private async launch({ port, url }: ClusterNode): Promise<void> {
+    const way = this.ways.get(port);
     this.processes.launch(port, [
       ...['cluster-enabled yes', 'cluster-node-timeout 2000', 'cluster-require-full-coverage no'],
       ...[`requirepass "${this.password}"`, `masterauth "${this.password}"`, 'appendonly no'],
       'repl-diskless-sync-delay 0',
+      ...(way ? [`cluster-announce-port ${way.port}`, `cluster-announce-bus-port ${port + BUS}`] : []),
     ]);
     await this.processes.answering(port, url);
   }

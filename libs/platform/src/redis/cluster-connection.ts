@@ -1,7 +1,8 @@
 import { Cluster, Command, type Redis } from 'ioredis';
 import { gatherCommands } from './gathered-commands';
 import type { RedisAddress } from './redis-address';
-import { RedisConnection, THE_NODE, connectionOptions, retryDelay } from './redis-connection';
+import { RedisConnection, THE_NODE, connectionOptions, retryDelay, takesWrite } from './redis-connection';
+import { sendsElsewhere } from './redis-fault';
 
 /** Enough to find a key on each of a hundred nodes; all of them take some milliseconds. */
 const MOST_KEYS_TRIED = 2_000;
@@ -90,11 +91,6 @@ export class ClusterConnection extends RedisConnection {
     return this.client.slots.some(([primary]) => primary === node);
   }
 
-  isConnectedTo(node: string): boolean {
-    if (node === THE_NODE) return this.client.status === 'ready';
-    return this.client.nodes().some((each) => nameOf(each) === node && each.status === 'ready');
-  }
-
   keysOnEachNode(name: string): string[] {
     const wanted = this.primariesNow();
     const keys: string[] = [];
@@ -105,10 +101,36 @@ export class ClusterConnection extends RedisConnection {
     return keys.length === 0 ? [`{${name}}`] : keys;
   }
 
-  giveUp(node: string): void {
-    for (const each of this.client.nodes()) {
-      if (nameOf(each) === node) each.disconnect();
+  async probe(node: string, key: string): Promise<void> {
+    if (node === THE_NODE) {
+      await takesWrite(this.client, key);
+      return;
     }
+    if (!this.connectionTo(node)) await this.refreshSlots();
+    const connection = this.connectionTo(node);
+    if (!connection) throw new Error('Connection is closed.');
+    await takesWrite(connection, key).catch((error: unknown) => {
+      // It does its work, and the slot is another one's.
+      if (sendsElsewhere(error)) return;
+      // Without it the others are asked next who has its slots: it may not know that it is none of them any more.
+      connection.disconnect();
+      throw error;
+    });
+  }
+
+  /** One that is being made ends by itself, and may need longer than anybody waits. */
+  giveUp(node: string): void {
+    const connection = this.connectionTo(node);
+    if (connection?.status === 'ready') connection.disconnect();
+  }
+
+  private connectionTo(node: string): Redis | undefined {
+    return this.client.nodes().find((each) => nameOf(each) === node);
+  }
+
+  /** Never rejects. */
+  private refreshSlots(): Promise<void> {
+    return new Promise((resolve) => this.client.refreshSlotsCache(() => resolve()));
   }
 
   private primariesNow(): Set<string> {

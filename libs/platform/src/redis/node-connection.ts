@@ -1,7 +1,7 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { gatherCommands } from './gathered-commands';
 import type { RedisAddress, RedisHost } from './redis-address';
-import { RedisConnection, THE_NODE, connectionOptions, retryDelay } from './redis-connection';
+import { RedisConnection, THE_NODE, connectionOptions, retryDelay, takesWrite } from './redis-connection';
 import { isReadOnly, refusesDatabase, tellsWhy } from './redis-fault';
 import { SentinelWatch } from './sentinel-watch';
 
@@ -59,12 +59,12 @@ export class NodeConnection extends RedisConnection {
     return node === THE_NODE;
   }
 
-  isConnectedTo(): boolean {
-    return this.client.status === 'ready';
-  }
-
   keysOnEachNode(name: string): string[] {
     return [`{${name}}`];
+  }
+
+  async probe(_node: string, key: string): Promise<void> {
+    await takesWrite(this.client, key);
   }
 
   giveUp(): void {

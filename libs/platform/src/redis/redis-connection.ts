@@ -20,15 +20,18 @@ export abstract class RedisConnection {
   abstract nodeOf(key: string): string;
   /** Whether some key is a node's. What became of others does not matter any more. */
   abstract isNode(node: string): boolean;
-  /** Whether there is a connection to the node, and it has answered on that. */
-  abstract isConnectedTo(node: string): boolean;
   /** A key for every node, made of this name and nothing that is in use. Nodes with next to no slots may be left out. */
   abstract keysOnEachNode(name: string): string[];
+  /** Resolves when this node, and no other, has answered for the key as one does that is not away; rejects otherwise. */
+  abstract probe(node: string, key: string): Promise<void>;
   /** Ends the connection to a node that does not answer: it may lead to a machine that is gone. Another one is made. */
   abstract giveUp(node: string): void;
   /** What went wrong with a connection last. */
   abstract readonly fault: unknown;
 }
+
+/** A mere PING is answered also by a server that refuses all that is asked of it otherwise. */
+export const takesWrite = (redis: RedisClient, key: string): Promise<unknown> => redis.set(key, '', 'PX', 1_000, 'NX');
 
 export const retryDelay = (attempt: number): number => Math.min(attempt * 100, 1_000);
 

@@ -11,6 +11,8 @@ const AWAY_ANSWERS = [
 /** Before Redis 7 the word stands behind a dash in the error of the script that met it. */
 const AWAY_ANSWER = new RegExp(`^(?:${AWAY_ANSWERS.join('|')})\\b|-(?:${AWAY_ANSWERS.join('|')}) `);
 
+const REDIRECTION = /^(?:MOVED|ASK) /;
+
 /** Errors of the client that say less than what was wrong with the connection last. */
 const NOT_CONNECTED =
   /^(?:Stream isn't writeable|Connection is closed|Cluster isn't ready|None of startup nodes|Reached )/;
@@ -28,6 +30,9 @@ export function meansAway(error: unknown): boolean {
 /** Whether a replica refused to write, to a command or to a script: it is the primary no more, if it ever was. */
 export const isReadOnly = ({ message }: Error): boolean => /^READONLY\b|-READONLY /.test(message);
 
+/** Whether a node of a cluster named another one that has the key. */
+export const sendsElsewhere = (error: unknown): boolean => isAnswer(error) && REDIRECTION.test(error.message);
+
 /** Whether the database that the address names was refused: by itself the client would go on with the first one. */
 export function refusesDatabase(error: unknown): boolean {
   return isAnswer(error) && (error as { command?: { name?: unknown } }).command?.name === 'select';
@@ -40,7 +45,7 @@ export const tellsWhy = (error: unknown): boolean => !NOT_CONNECTED.test(String(
 export function reasonOf(error: unknown, before?: unknown): string {
   const { message, code, lastNodeError } = error as Partial<Record<'message' | 'code' | 'lastNodeError', unknown>>;
   if (typeof message !== 'string') return 'unknown';
-  if (/^(?:MOVED|ASK) /.test(message)) return 'it is a node of a cluster, and REDIS_URL says redis:// of one node';
+  if (REDIRECTION.test(message)) return 'it is a node of a cluster, and REDIS_URL says redis:// of one node';
   if (isAnswer(error)) return message.replace(/, with args beginning with.*/s, '').slice(0, 200);
   if (typeof code === 'string') return code;
   if (lastNodeError) return reasonOf(lastNodeError);

@@ -7,7 +7,7 @@ import { GuardedClient } from './guarded-client';
 import { NodeConnection } from './node-connection';
 import { parseRedisUrl } from './redis-address';
 import type { RedisClient } from './redis-client';
-import { type RedisConnection, THE_NODE } from './redis-connection';
+import { type RedisConnection, THE_NODE, takesWrite } from './redis-connection';
 import { reasonOf } from './redis-fault';
 
 /** How long the start of the process waits for Redis. */
@@ -151,18 +151,9 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
     };
   }
 
-  /**
-   * Writes where the last request would have: what keeps a slot from being used may not keep others of the same node. But
-   * the slot may be of another node by now, of which this process may not have heard, and which answers as well.
-   */
+  /** In the slot that was asked for last: what keeps one from being used may not keep others of the same node. */
   private async probe(node: string): Promise<void> {
-    const { connection } = this;
-    if (!connection) return;
-    const isThere = (key: string): boolean => connection.nodeOf(key) === node;
-    const last = this.lastKeys.get(node) ?? '{ping}';
-    const key = [last, ...(isThere(last) ? [] : connection.keysOnEachNode('ping'))].find(isThere) ?? last;
-    await takesWrite(connection.client, `${key}:ping`);
-    if (!connection.isConnectedTo(node)) throw new Error('Another node answered.');
+    await this.connection?.probe(node, `${this.lastKeys.get(node) ?? '{ping}'}:ping`);
   }
 
   /** Others have their slots now. */
@@ -185,6 +176,3 @@ export class RedisServer implements OnModuleInit, OnApplicationShutdown {
     this.logger.error(`A command to Redis failed, and was done without: ${reason}`);
   }
 }
-
-/** A mere PING is answered also by a server that refuses all that is asked of it otherwise. */
-const takesWrite = (redis: RedisClient, key: string): Promise<unknown> => redis.set(key, '', 'PX', 1_000, 'NX');

@@ -1,0 +1,86 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
+import { type RedisClient, RedisServer } from '#libs/platform';
+import { Command, type Redis } from 'ioredis';
+import { type ClusterNode, RedisCluster } from '../support/redis-cluster';
+
+/** A few probes, and what a busy machine may add. */
+const BACK_MS = 10_000;
+
+const keyOn = ({ firstSlot, lastSlot }: ClusterNode): string => {
+  for (let number = 0; ; number += 1) {
+    const slot = new Command('get', [`{${number}}`]).getSlot();
+    if (slot >= firstSlot && slot <= lastSlot) return `{${number}}`;
+  }
+};
+const write = (key: string) => (redis: RedisClient) => redis.set(key, '', 'PX', 60_000, 'NX');
+const read = (key: string) => (redis: RedisClient) => redis.get(key);
+
+/** Where one of them is in trouble, nobody but the other can say where the slots are. */
+describe('A cluster of two primaries', () => {
+  let cluster: RedisCluster;
+  let redis: RedisServer;
+  let former: ClusterNode;
+  let heir: ClusterNode;
+  const open = async (farMs = 0): Promise<void> => {
+    cluster = await RedisCluster.start('secret', { primaries: 2, farMs });
+    [former, heir] = cluster.nodes as [ClusterNode, ClusterNode];
+    redis = new RedisServer(cluster.url);
+    await redis.onModuleInit();
+    for (const node of [former, heir]) expect(await redis.attempt(write(keyOn(node)))).toBe('OK');
+  };
+  beforeEach(() => {
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+  });
+  afterEach(async () => {
+    redis?.onApplicationShutdown();
+    await cluster?.stop();
+    jest.restoreAllMocks();
+  });
+
+  /** As an operator does who gives up on the other one. */
+  const giveSlotsToHeir = (): Promise<void> =>
+    cluster.on(heir, async (node: Redis) => {
+      const slots = Array.from(
+        { length: former.lastSlot - former.firstSlot + 1 },
+        (_, place) => former.firstSlot + place,
+      );
+      await node.cluster('DELSLOTS', ...slots);
+      await node.cluster('ADDSLOTS', ...slots);
+      await node.cluster('BUMPEPOCH');
+    });
+  const isUsedFor = async (...nodes: readonly ClusterNode[]): Promise<void> => {
+    for (const deadline = Date.now() + BACK_MS; redis.state === 'away'; await delay(20)) {
+      if (Date.now() > deadline) throw new Error('It is not used again');
+    }
+    for (const node of nodes) expect(await redis.attempt(read(keyOn(node)))).toBeDefined();
+  };
+
+  it('is used again where one is lost for good and the other one has its slots, and nobody says so unasked', async () => {
+    await open();
+    await cluster.kill(former);
+    expect(await redis.attempt(read(keyOn(former)))).toBeUndefined();
+    await giveSlotsToHeir();
+    await isUsedFor(former, heir);
+  });
+
+  it('is used again where one is cut off from the other, which has its slots, and goes on answering that all is lost', async () => {
+    await open();
+    const name = await cluster.on(heir, async (node) => String(await node.cluster('MYID')));
+    await cluster.on(former, async (node) => {
+      await node.config('SET', 'cluster-require-full-coverage', 'yes');
+      await node.cluster('FORGET', name);
+    });
+    await giveSlotsToHeir();
+    expect(await redis.attempt(write(keyOn(former)))).toBeUndefined();
+    await isUsedFor(former, heir);
+  });
+
+  it('is used again so far away that a connection takes longer to make than anybody waits', async () => {
+    await open(8);
+    await cluster.kill(former);
+    expect(await redis.attempt(read(keyOn(former)))).toBeUndefined();
+    await cluster.restart(former);
+    await isUsedFor(former, heir);
+  });
+});
