@@ -22,7 +22,9 @@ describe('A cluster of two primaries', () => {
   let redis: RedisServer;
   let former: ClusterNode;
   let heir: ClusterNode;
+  const said: string[] = [];
   const open = async (farMs = 0): Promise<void> => {
+    said.length = 0;
     cluster = await RedisCluster.start('secret', { primaries: 2, farMs });
     [former, heir] = cluster.nodes as [ClusterNode, ClusterNode];
     redis = new RedisServer(cluster.url);
@@ -30,7 +32,7 @@ describe('A cluster of two primaries', () => {
     for (const node of [former, heir]) expect(await redis.attempt(write(keyOn(node)))).toBe('OK');
   };
   beforeEach(() => {
-    jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation((message: unknown) => void said.push(String(message)));
   });
   afterEach(async () => {
     redis?.onApplicationShutdown();
@@ -49,6 +51,12 @@ describe('A cluster of two primaries', () => {
       await node.cluster('ADDSLOTS', ...slots);
       await node.cluster('BUMPEPOCH');
     });
+  const isAskedFor = async (milliseconds: number): Promise<void> => {
+    for (const end = Date.now() + milliseconds; Date.now() < end; await delay(50)) {
+      await Promise.all([former, heir].map((each) => redis.attempt(write(keyOn(each)))));
+    }
+  };
+  const timesBack = (): number => said.filter((line) => line.includes('answers again')).length;
   const isUsedFor = async (...nodes: readonly ClusterNode[]): Promise<void> => {
     for (const deadline = Date.now() + BACK_MS; redis.state === 'away'; await delay(20)) {
       if (Date.now() > deadline) throw new Error('It is not used again');
@@ -73,6 +81,31 @@ describe('A cluster of two primaries', () => {
     });
     await giveSlotsToHeir();
     expect(await redis.attempt(write(keyOn(former)))).toBeUndefined();
+    await isUsedFor(former, heir);
+  });
+
+  it('is away for as long as none of them has memory left', async () => {
+    await open();
+    const limit = (bytes: string) =>
+      Promise.all([former, heir].map((each) => cluster.on(each, (node) => node.config('SET', 'maxmemory', bytes))));
+    await limit('1');
+    await isAskedFor(3_000);
+    expect([redis.state, timesBack()]).toEqual(['away', 0]);
+    await limit('0');
+    await isUsedFor(former, heir);
+  });
+
+  it('is used again where one has forgotten all, and what it had, until somebody has its slots', async () => {
+    await open();
+    await cluster.on(former, async (node) => {
+      await node.flushall();
+      await node.cluster('RESET', 'HARD');
+    });
+    await isAskedFor(4_000);
+    // That node is one of them no more.
+    expect(timesBack()).toBeLessThanOrEqual(1);
+    expect(redis.state).toBe('away');
+    await giveSlotsToHeir();
     await isUsedFor(former, heir);
   });
 

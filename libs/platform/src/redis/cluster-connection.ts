@@ -2,7 +2,7 @@ import { Cluster, Command, type Redis } from 'ioredis';
 import { gatherCommands } from './gathered-commands';
 import type { RedisAddress } from './redis-address';
 import { RedisConnection, THE_NODE, connectionOptions, retryDelay, takesWrite } from './redis-connection';
-import { sendsElsewhere } from './redis-fault';
+import { hasLostTheOthers, sendsElsewhere } from './redis-fault';
 
 /** Enough to find a key on each of a hundred nodes; all of them take some milliseconds. */
 const MOST_KEYS_TRIED = 2_000;
@@ -88,7 +88,7 @@ export class ClusterConnection extends RedisConnection {
 
   isNode(node: string): boolean {
     if (this.client.status !== 'ready') return true;
-    return this.client.slots.some(([primary]) => primary === node);
+    return this.client.slots.some(([primary = THE_NODE]) => primary === node);
   }
 
   keysOnEachNode(name: string): string[] {
@@ -113,7 +113,7 @@ export class ClusterConnection extends RedisConnection {
       // It does its work, and the slot is another one's.
       if (sendsElsewhere(error)) return;
       // Without it the others are asked next who has its slots: it may not know that it is none of them any more.
-      connection.disconnect();
+      if (hasLostTheOthers(error)) connection.disconnect();
       throw error;
     });
   }

@@ -16,6 +16,8 @@ describe('What goes wrong with Redis', () => {
     'NOAUTH Authentication required.',
     'CLUSTERDOWN The cluster is down',
     'MOVED 1 10.0.0.1:6379',
+    'DENIED Redis is running in protected mode',
+    'ERR max number of clients reached',
   ])('is that it is away when its answer is: %s', (message) => {
     expect(meansAway(answer(message))).toBe(true);
   });

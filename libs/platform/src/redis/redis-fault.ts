@@ -2,11 +2,11 @@ import { ReplyError } from 'ioredis';
 
 /**
  * Answers of a server that will not do its work for a while, whatever it is asked: it loads, is a replica, may not write,
- * has no memory left, is held up by a script, or belongs to a cluster that lost a part.
+ * has no memory left, is held up by a script, takes no connection, or belongs to a cluster that lost a part.
  */
 const AWAY_ANSWERS = [
   ...['LOADING', 'BUSY', 'READONLY', 'MASTERDOWN', 'MISCONF', 'NOREPLICAS', 'OOM', 'NOAUTH', 'WRONGPASS'],
-  ...['CLUSTERDOWN', 'TRYAGAIN', 'MOVED', 'ASK'],
+  ...['CLUSTERDOWN', 'TRYAGAIN', 'MOVED', 'ASK', 'DENIED', 'ERR max number of clients'],
 ];
 /** Before Redis 7 the word stands behind a dash in the error of the script that met it. */
 const AWAY_ANSWER = new RegExp(`^(?:${AWAY_ANSWERS.join('|')})\\b|-(?:${AWAY_ANSWERS.join('|')}) `);
@@ -32,6 +32,9 @@ export const isReadOnly = ({ message }: Error): boolean => /^READONLY\b|-READONL
 
 /** Whether a node of a cluster named another one that has the key. */
 export const sendsElsewhere = (error: unknown): boolean => isAnswer(error) && REDIRECTION.test(error.message);
+
+/** Whether a node of a cluster misses others, or says that nobody has a slot. */
+export const hasLostTheOthers = (error: unknown): boolean => isAnswer(error) && /^CLUSTERDOWN\b/.test(error.message);
 
 /** Whether the database that the address names was refused: by itself the client would go on with the first one. */
 export function refusesDatabase(error: unknown): boolean {
