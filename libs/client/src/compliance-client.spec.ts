@@ -349,7 +349,7 @@ describe('An update that fails again and again', () => {
   it('is given up in the middle of an attempt, and says why the one before failed', async () => {
     let sent = 0;
     const rest = () => ((sent += 1) === 1 ? json({ code: 'service_unavailable' }, 503) : never());
-    const { client } = talking({ rest }, { retry: { ...IN_A_WHILE, longestCallMs: 80 } });
+    const { client } = talking({ rest }, { retry: { ...IN_A_WHILE, longestCallMs: 500 } });
     expect(await failureOf(client.updateAsset('x', {}))).toMatchObject({ code: 'service_unavailable' });
     expect(sent).toBe(2);
   });
