@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Command } from 'ioredis';
 import { clientKey } from '#libs/platform';
-import { type ClusterNode, RedisCluster } from '../support/redis-cluster';
+import { type ClusterNode, RedisCluster, isOn } from '../support/redis-cluster';
 import { RedisNode } from '../support/redis-node';
 import { type ArrangedClient, BURST, RedisReplicas } from '../support/redis-replicas';
 import { RedisSentinels } from '../support/redis-sentinels';
@@ -137,11 +136,7 @@ describe('Two replicas of the API', () => {
   });
 
   it('with a cluster share limits on every node, and go on with the replica of a node that is frozen', async () => {
-    const isOn = ({ firstSlot, lastSlot }: ClusterNode, clientId: string): boolean => {
-      const slot = new Command('get', [clientKey(clientId)]).getSlot();
-      return slot >= firstSlot && slot <= lastSlot;
-    };
-    const aClientOn = (one: ClusterNode) => replicas.aClient((clientId) => isOn(one, clientId));
+    const aClientOn = (one: ClusterNode) => replicas.aClient((clientId) => isOn(clientKey(clientId), one));
     replicas = await RedisReplicas.start(api, cluster.url);
     const clients: ArrangedClient[] = [];
     for (const one of cluster.nodes) clients.push(await aClientOn(one));

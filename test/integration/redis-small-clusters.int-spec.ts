@@ -1,16 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { type RedisClient, RedisServer } from '#libs/platform';
-import { Command, type Redis } from 'ioredis';
-import { type ClusterNode, RedisCluster } from '../support/redis-cluster';
+import { type ClusterNode, RedisCluster, isOn, slotsOf } from '../support/redis-cluster';
 
 /** A few probes, and what a busy machine may add. */
 const BACK_MS = 10_000;
 
-const keyOn = ({ firstSlot, lastSlot }: ClusterNode): string => {
+const keyOn = (node: ClusterNode): string => {
   for (let number = 0; ; number += 1) {
-    const slot = new Command('get', [`{${number}}`]).getSlot();
-    if (slot >= firstSlot && slot <= lastSlot) return `{${number}}`;
+    if (isOn(`{${number}}`, node)) return `{${number}}`;
   }
 };
 const write = (key: string) => (redis: RedisClient) => redis.set(key, '', 'PX', 60_000, 'NX');
@@ -42,13 +40,9 @@ describe('A cluster of two primaries', () => {
 
   /** As an operator does who gives up on the other one. */
   const giveSlotsToHeir = (): Promise<void> =>
-    cluster.on(heir, async (node: Redis) => {
-      const slots = Array.from(
-        { length: former.lastSlot - former.firstSlot + 1 },
-        (_, place) => former.firstSlot + place,
-      );
-      await node.cluster('DELSLOTS', ...slots);
-      await node.cluster('ADDSLOTS', ...slots);
+    cluster.on(heir, async (node) => {
+      await node.cluster('DELSLOTS', ...slotsOf(former));
+      await node.cluster('ADDSLOTS', ...slotsOf(former));
       await node.cluster('BUMPEPOCH');
     });
   const isAskedFor = async (milliseconds: number): Promise<void> => {
@@ -74,10 +68,10 @@ describe('A cluster of two primaries', () => {
 
   it('is used again where one is cut off from the other, which has its slots, and goes on answering that all is lost', async () => {
     await open();
-    const name = await cluster.on(heir, async (node) => String(await node.cluster('MYID')));
+    const id = await cluster.idOf(heir);
     await cluster.on(former, async (node) => {
       await node.config('SET', 'cluster-require-full-coverage', 'yes');
-      await node.cluster('FORGET', name);
+      await node.cluster('FORGET', id);
     });
     await giveSlotsToHeir();
     expect(await redis.attempt(write(keyOn(former)))).toBeUndefined();

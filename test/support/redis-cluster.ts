@@ -1,12 +1,10 @@
-import type { Redis } from 'ioredis';
+import { Command, type Redis } from 'ioredis';
 import { withRedis } from './redis-connection';
 import { freeClusterPort } from './free-port';
 import { RedisProcesses } from './redis-processes';
 import { TcpProxy } from './tcp-proxy';
 
 const SLOTS = 16_384;
-/** So far above its own port a node speaks to the others. */
-const BUS = 10_000;
 
 export interface ClusterNode {
   readonly port: number;
@@ -16,17 +14,29 @@ export interface ClusterNode {
   readonly lastSlot: number;
 }
 
+export const slotOf = (key: string): number => new Command('get', [key]).getSlot();
+
+/** The slots that the node is given at first. */
+export const slotsOf = ({ firstSlot, lastSlot }: ClusterNode): number[] =>
+  Array.from({ length: lastSlot - firstSlot + 1 }, (_, place) => firstSlot + place);
+
+/** Whether the key is in one of them. */
+export const isOn = (key: string, { firstSlot, lastSlot }: ClusterNode): boolean =>
+  slotOf(key) >= firstSlot && slotOf(key) <= lastSlot;
+
 interface Shape {
   readonly primaries?: number;
   /** How long every byte takes to a client of the cluster, and back, once it is there. */
   readonly farMs?: number;
 }
 
-/** Three primaries unless told otherwise, without replicas unless one is added. While one is away the others go on with their own keys. */
+/**
+ * Three primaries unless told otherwise, without replicas unless one is added. While one is away the others go on with
+ * their own keys.
+ */
 export class RedisCluster {
   readonly nodes: ClusterNode[] = [];
   private readonly processes = new RedisProcesses();
-
   /** By the port of a node, what clients reach it by instead. */
   private readonly ways = new Map<number, TcpProxy>();
 
@@ -36,11 +46,8 @@ export class RedisCluster {
     const cluster = new RedisCluster(password);
     try {
       for (let index = 0; index < primaries; index += 1) {
-        const [firstSlot, next] = [index, index + 1].map((place) => Math.ceil((SLOTS * place) / primaries)) as [
-          number,
-          number,
-        ];
-        const node = await cluster.aNode(firstSlot, next - 1);
+        const firstOf = (place: number): number => Math.ceil((SLOTS * place) / primaries);
+        const node = await cluster.aNode(firstOf(index), firstOf(index + 1) - 1);
         cluster.nodes.push(node);
         if (farMs > 0) cluster.ways.set(node.port, await TcpProxy.to('127.0.0.1', node.port));
       }
@@ -74,7 +81,7 @@ export class RedisCluster {
     const replica = await this.aNode(0, -1);
     await this.launch(replica);
     await this.acquaint(node, replica);
-    const id = String(await this.on(node, (redis) => redis.cluster('MYID')));
+    const id = await this.idOf(node);
     // Only a node that has heard of the other two would be asked by them whether it may take over, and be let.
     const hasHeard = (said: unknown) => String(said).trim().split('\n').length === 4;
     await this.until(replica, (redis) => redis.cluster('NODES'), hasHeard);
@@ -105,6 +112,11 @@ export class RedisCluster {
     return withRedis(node.url, work);
   }
 
+  /** What the nodes call it. */
+  async idOf(node: ClusterNode): Promise<string> {
+    return this.on(node, async (redis) => String(await redis.cluster('MYID')));
+  }
+
   /** Waits until every node says that the cluster is in order. */
   async whole(): Promise<void> {
     const order = ['cluster_state:ok', 'cluster_slots_ok:16384', `cluster_size:${this.nodes.length}`];
@@ -127,16 +139,15 @@ export class RedisCluster {
       ...['cluster-enabled yes', 'cluster-node-timeout 2000', 'cluster-require-full-coverage no'],
       ...[`requirepass "${this.password}"`, `masterauth "${this.password}"`, 'appendonly no'],
       'repl-diskless-sync-delay 0',
-      ...(way ? [`cluster-announce-port ${way.port}`, `cluster-announce-bus-port ${port + BUS}`] : []),
+      ...(way ? [`cluster-announce-port ${way.port}`] : []),
     ]);
     await this.processes.answering(port, url);
   }
 
   private async prepare(node: ClusterNode): Promise<void> {
     await this.launch(node);
-    const slots = Array.from({ length: node.lastSlot - node.firstSlot + 1 }, (_, index) => node.firstSlot + index);
     await this.on(node, async (redis) => {
-      await redis.cluster('ADDSLOTS', ...slots);
+      await redis.cluster('ADDSLOTS', ...slotsOf(node));
       await redis.cluster('SET-CONFIG-EPOCH', this.nodes.indexOf(node) + 1);
     });
   }
