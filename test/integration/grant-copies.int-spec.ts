@@ -17,7 +17,8 @@ describe('The copy of a grant', () => {
     redis = new Redis(url);
     server = new RedisServer(url);
     await server.onModuleInit();
-    const settings = { replicas: 1, rateLimits: { read: { perMinute: 60, burst: 60 } } } as Settings;
+    const rateLimits = { read: { perMinute: 60, burst: 60 } };
+    const settings = { replicas: 1, databaseReplicaUrls: [] as readonly string[], rateLimits } as Settings;
     copies = new GrantCopiesRedis(server, settings, new TokenBuckets(server, settings), false);
   });
   beforeEach(() => {

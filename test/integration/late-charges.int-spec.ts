@@ -30,7 +30,12 @@ describe('Requests that Redis does not answer in time', () => {
     server = new RedisServer(redis.url);
     await server.onModuleInit();
     const rateLimits = { read: limit, token: limit };
-    const settings = { replicas: 1, rateLimits, accessTokenTtlSeconds: 60 } as Settings;
+    const settings = {
+      replicas: 1,
+      databaseReplicaUrls: [] as string[],
+      rateLimits,
+      accessTokenTtlSeconds: 60,
+    } as unknown as Settings;
     const buckets = new TokenBuckets(server, settings);
     grants = new GrantCopiesRedis(server, settings, buckets, false);
     limiter = new TokenRequestLimiterRedis(server, buckets, settings);

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { applicationId, workspaceId } from '#libs/kernel';
-import { RecentWrites, RedisServer, type Settings, clientKey } from '#libs/platform';
+import { RedisServer, type Settings, clientKey } from '#libs/platform';
 import type { Grant } from '../../libs/auth/src/domain/grant';
 import type { RememberedClient } from '../../libs/auth/src/domain/token-request-limiter.port';
 import { TokenRequestLimiterRedis } from '../../libs/auth/src/redis/token-request-limiter.redis';
-import type { Replicas } from '../../libs/platform/src/database/replicas';
 import { TokenBuckets } from '../../libs/platform/src/throttling/token-buckets';
 import { TcpProxy } from '../support/tcp-proxy';
 import { startTemporaryRedis } from '../support/temporary-redis';
@@ -113,9 +112,6 @@ describe('What a remembered client was charged', () => {
     await limiter.chargeClient(grant, DIGEST, remembered);
     const life = await redisClient.pttl(key);
     expect(life).toBeGreaterThan(7_000_000);
-    // A write of the client is noted in the same hash, for ten minutes.
-    await new RecentWrites(server, {} as Replicas).note(grant.clientId);
-    expect(await redisClient.pttl(key)).toBeGreaterThan(7_000_000);
   });
 
   it('is given back whole where it has not come back', async () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Module } from '@nestjs/common';
 import { JwtModule } from '@nestjs/jwt';
 import { Clock } from '#libs/kernel';
-import { KeyRereading, Metrics, RecentWrites, RedisServer, Settings, SystemClock, TokenBuckets } from '#libs/platform';
+import { KeyRereading, Metrics, RedisServer, Settings, SystemClock, TokenBuckets } from '#libs/platform';
 import { AccessTokenLifetime, AccessTokensService } from './application/access-tokens.service';
 import { ApplicationsService } from './application/applications.service';
 import { WorkspacesService } from './application/workspaces.service';
@@ -35,9 +35,9 @@ const applicationProviders = [
 
 const grantCopies = (options: { readonly copiesElsewhere: boolean }) => ({
   provide: GrantCopies,
-  useFactory: (redis: RedisServer, settings: Settings, buckets: TokenBuckets, writes: RecentWrites) =>
-    new GrantCopiesRedis(redis, settings, buckets, options.copiesElsewhere, writes),
-  inject: [RedisServer, Settings, TokenBuckets, RecentWrites],
+  useFactory: (redis: RedisServer, settings: Settings, buckets: TokenBuckets) =>
+    new GrantCopiesRedis(redis, settings, buckets, options.copiesElsewhere),
+  inject: [RedisServer, Settings, TokenBuckets],
 });
 
 /** Tokens and their checks, for the API. */

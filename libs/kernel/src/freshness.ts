@@ -1,8 +1,5 @@
 /**
- * How new what is read must be: everything that was committed before this moment must be in it. Milliseconds by
- * `performance.now()` of the process that reads.
+ * How new the data of a read must be. `newest` shows everything that is committed, as only the primary does. `recent` may
+ * come from a standby, which lags five seconds at most.
  */
-export type Freshness = number;
-
-/** All that is committed, as only the primary knows it. What a read is given unless it asks for less. */
-export const NEWEST: Freshness = Infinity;
+export type Freshness = 'newest' | 'recent';

@@ -11,7 +11,7 @@ export { type Charge, RateLimited } from './charge';
 export { Clock } from './clock.port';
 export { DomainError, type InputFault } from './domain-error';
 export { ERROR_CODES, type ErrorCode } from './error-code';
-export { type Freshness, NEWEST } from './freshness';
+export { type Freshness } from './freshness';
 export { InputFaults, type Place } from './input-faults';
 export { type Admission, KeyQueue } from './key-queue';
 export { type Page, type PageRequest, toPage } from './page';

@@ -22,7 +22,6 @@ export { DatabaseModule } from './database/database.module';
 export { DatabaseProbe } from './database/database-probe';
 export { buildIndexConcurrently } from './database/concurrent-index';
 export { type MigrationReport, RolesNotApart, RuntimeRoleUnfit, migrate } from './database/migrate';
-export { RecentWrites, SINCE_WRITE_LUA } from './database/recent-writes';
 export { RuntimeRoleTooPowerful, assertRuntimeRole } from './database/runtime-role';
 export { missingSessionSettings } from './database/session-settings';
 export { type BoundStatement, type Statement, type TextRow, bind } from './database/pipelined-statements';

@@ -6,7 +6,7 @@ const { createRequire } = require('node:module');
 const { default: Sequencer } = createRequire(require.resolve('jest'))('@jest/test-sequencer');
 
 const TAKES_LONG =
-  /\/(faults\/|architecture\/(import|lint)-rules|browser\/|e2e\/(admin|api-process|doc-examples|key-rotation|npm-start|pgbouncer|read-replicas)|integration\/(embedded-postgres|redis-failover|replica))/;
+  /\/(faults\/|architecture\/(import|lint)-rules|browser\/|e2e\/(admin|api-process|doc-examples|key-rotation|npm-start|pgbouncer|standbys)|integration\/(embedded-postgres|redis-failover|standbys))/;
 /** So many others start between two of them. */
 const APART = 2;
 

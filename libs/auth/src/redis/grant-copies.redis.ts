@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Charge, NEWEST, RATE_CLASSES, type RateClass, type RateLimit } from '#libs/kernel';
+import { type Charge, type Freshness, RATE_CLASSES, type RateClass, type RateLimit } from '#libs/kernel';
 import {
   type ChargeReply,
-  type RecentWrites,
   type RedisServer,
   type Settings,
   type TokenBuckets,
@@ -16,13 +15,14 @@ import type { Grant } from '../domain/grant';
 import { type CopiedGrant, GrantCopies } from '../domain/grant-copies.port';
 import { CHECK_GRANT, GRANT_FIELDS, KEEP_GRANT } from './grant-scripts';
 import { fromGrant, toGrant } from './grant-text';
+import { NEWEST_AFTER_WRITE_MS, RecentWrites } from './recent-writes';
 
 /** How long a copy may be believed, counted from before the truth was asked. */
 const LEASE_MS = 2_000;
 /** Redis' clock and ours may run a little apart while a lease is waited out. */
 const MARGIN_MS = 100;
 
-type CheckReply = readonly [kind: string, sinceWrite?: string, text?: string, charge?: ChargeReply];
+type CheckReply = readonly [kind: string, freshness?: Freshness, text?: string, charge?: ChargeReply];
 
 /**
  * Copies in Redis: the grant and the client's buckets are one hash, so that one script, one round trip, answers for both.
@@ -33,16 +33,18 @@ type CheckReply = readonly [kind: string, sinceWrite?: string, text?: string, ch
  * comes back may hold copies of before a change again: until they have run out, none of them is believed.
  */
 export class GrantCopiesRedis extends GrantCopies {
+  private readonly hasStandbys: boolean;
+  private readonly writesHere = new RecentWrites();
+
   constructor(
     private readonly redis: RedisServer,
     private readonly settings: Settings,
     private readonly buckets: TokenBuckets,
     /** Whether other processes may keep copies in a Redis that this one does not know. */
     private readonly copiesElsewhere: boolean,
-    /** Null where nobody reads for clients. */
-    private readonly writes: RecentWrites | null = null,
   ) {
     super();
+    this.hasStandbys = settings.databaseReplicaUrls.length > 0;
   }
 
   async check(clientId: string, generation: bigint, rateClass: RateClass): Promise<CopiedGrant> {
@@ -57,14 +59,14 @@ export class GrantCopiesRedis extends GrantCopies {
       intervalOf(general),
       general.burst,
       randomUUID(),
-      this.writes?.areNoted ? 1 : 0,
+      this.hasStandbys ? NEWEST_AFTER_WRITE_MS * 1_000 : 0,
     ];
     const reply = (await this.redis.attempt(
       (redis) => CHECK_GRANT.run(redis, [key], args),
       (late) => this.checkedLate(clientId, rateClass, late as CheckReply),
     )) as CheckReply | undefined;
-    const [kind, sinceWrite, text = '', charge] = reply ?? ['away'];
-    const freshness = this.writes?.freshness(clientId, sinceWrite) ?? NEWEST;
+    const [kind, inRedis, text = '', charge] = reply ?? ['away'];
+    const freshness = this.freshnessOf(clientId, rateClass, inRedis);
     if (kind === 'superseded') return { kind };
     if (kind === 'away') return { kind, freshness };
     if (kind === 'missing') return { kind, reservation: text, freshness };
@@ -99,6 +101,15 @@ export class GrantCopiesRedis extends GrantCopies {
     if (!this.redis.isConfigured && !this.copiesElsewhere) return;
     const told = await this.redis.attempt((redis) => redis.hdel(clientKey(clientId), ...GRANT_FIELDS));
     if (told === undefined) await delay(LEASE_MS + MARGIN_MS);
+  }
+
+  /** `recent` for a client that has not written lately; `newest` where that is not known. */
+  private freshnessOf(clientId: string, rateClass: RateClass, inRedis: Freshness | undefined): Freshness {
+    if (!this.hasStandbys) return 'newest';
+    if (!this.redis.isConfigured) return this.writesHere.freshnessOf(clientId, rateClass);
+    // Redis does not know of writes while it was away.
+    if (this.redis.unbrokenMs(clientKey(clientId)) < NEWEST_AFTER_WRITE_MS) return 'newest';
+    return inRedis ?? 'newest';
   }
 
   /** How long the copies may have yet that are believed. */

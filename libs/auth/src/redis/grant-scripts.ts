@@ -1,25 +1,29 @@
-import { CHARGE_LUA, NOW_LUA, RedisScript, SINCE_WRITE_LUA } from '#libs/platform';
+import { CHARGE_LUA, NOW_LUA, RedisScript } from '#libs/platform';
 
 /**
  * The hash KEYS[1] holds one client's copy of the grant beside its buckets: `grant` (JSON), `generation`, `disabled`,
  * `limits` (JSON: class → microseconds between tokens, tokens), `until` (microseconds), `reservation`, what is remembered
- * for its next token, and, where there are replicas of the database, `wroteAt`.
+ * for its next token, and `newestUntil` (microseconds), until when a client that wrote must not read from standbys.
  */
 
 /**
  * ARGV: the time or nothing, the lease in microseconds, the token's generation, the class and its field, microseconds
- * between tokens, tokens of a full bucket, a reservation in case there is none, 1 where the time since the last write is
- * wanted.
- * Gives `superseded`; `current` with the time since the last write, the grant and perhaps the charge; or `missing` with
- * that time, and the reservation that stands with the time now.
+ * between tokens, tokens of a full bucket, a reservation in case there is none, microseconds for which a client that
+ * writes reads from the primary (0 without standbys).
+ * Gives `superseded`; `current` with the freshness of reads, the grant and perhaps the charge; or `missing` with that
+ * freshness, and the reservation that stands with the time now.
  */
 export const CHECK_GRANT = new RedisScript(`
   ${NOW_LUA}
   ${CHARGE_LUA}
-  ${SINCE_WRITE_LUA}
-  local copy = redis.call('HMGET', KEYS[1], 'grant', 'generation', 'until', 'disabled', 'limits', 'wroteAt')
-  local since = ''
-  if ARGV[9] == '1' then since = sinceWrite(copy[6], now) end
+  local copy = redis.call('HMGET', KEYS[1], 'grant', 'generation', 'until', 'disabled', 'limits', 'newestUntil')
+  local freshness, remembered = 'newest', tonumber(ARGV[9])
+  if remembered > 0 and ARGV[4] == 'write' then
+    redis.call('HSET', KEYS[1], 'newestUntil', string.format('%.0f', now + remembered))
+    keepFor(remembered / 1000)
+  elseif now > (tonumber(copy[6]) or 0) then
+    freshness = 'recent'
+  end
   local lease = tonumber(ARGV[2])
   local left = (tonumber(copy[3]) or 0) - now
   -- A copy that claims more than a lease is of a clock that was set back since.
@@ -27,11 +31,11 @@ export const CHECK_GRANT = new RedisScript(`
     local generation, known = tonumber(ARGV[3]), tonumber(copy[2])
     if generation < known then return {'superseded'} end
     if generation == known then
-      if copy[4] == '1' then return {'current', since, copy[1]} end
+      if copy[4] == '1' then return {'current', freshness, copy[1]} end
       local interval, burst = tonumber(ARGV[6]), tonumber(ARGV[7])
       local own = copy[5] ~= '' and cjson.decode(copy[5])[ARGV[4]]
       if own then interval, burst = own[1], own[2] end
-      return {'current', since, copy[1], charge(ARGV[5], now, interval, burst)}
+      return {'current', freshness, copy[1], charge(ARGV[5], now, interval, burst)}
     end
   end
   -- All who miss it share one that stands: were each to make its own, of many at once none could keep what it read.
@@ -41,7 +45,7 @@ export const CHECK_GRANT = new RedisScript(`
     redis.call('HSET', KEYS[1], 'reservation', reservation)
   end
   keepFor(10000)
-  return {'missing', since, reservation .. ' ' .. string.format('%.0f', now)}`);
+  return {'missing', freshness, reservation .. ' ' .. string.format('%.0f', now)}`);
 
 /**
  * ARGV: the time or nothing, the reservation, the moment until which the copy holds, grant, generation, disabled (1 or 0),

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { NEWEST, type RateLimits, type WorkspaceId, formatRateLimit } from '#libs/kernel';
+import { type RateLimits, type WorkspaceId, formatRateLimit } from '#libs/kernel';
 import {
   type BoundStatement,
   Database,
@@ -116,7 +116,7 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
   }
 
   async findByClientId(clientId: string): Promise<Application | null> {
-    const [rows] = await this.database.read({ clientId }, [bind(FIND, [clientId])], NEWEST);
+    const [rows] = await this.database.read({ clientId }, [bind(FIND, [clientId])], 'newest');
     return rows?.[0] ? toApplication(rows[0]) : null;
   }
 
@@ -124,7 +124,7 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
     clientId: string,
   ): Promise<{ readonly grant: Grant; readonly secretDigests: readonly Buffer[] } | null> {
     const find = bind(FIND_WITH_SECRETS, [clientId]);
-    const [rows] = await this.database.read({ clientId }, [find], NEWEST);
+    const [rows] = await this.database.read({ clientId }, [find], 'newest');
     const row = rows?.[0] ?? [];
     const found = { grant: toGrant(row), secretDigests: toSecretDigests(row) };
     return clientId !== '' && found.grant.clientId === clientId ? found : null;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type AssetId, NEWEST, type Page, type PageRequest, type WorkspaceId, assetId, toPage } from '#libs/kernel';
+import { type AssetId, type Freshness, type Page, type PageRequest, type WorkspaceId, assetId, toPage } from '#libs/kernel';
 import { Database, type Statement, type TextRow, bind } from '#libs/platform';
 import type { Computer, Tag } from '../domain/computer';
 import { ComputerDirectory } from '../domain/computer-directory.port';
@@ -33,7 +33,7 @@ export class ComputerDirectoryTypeorm extends ComputerDirectory {
     super();
   }
 
-  async list(workspaceId: WorkspaceId, page: PageRequest, freshness = NEWEST): Promise<Page<Computer>> {
+  async list(workspaceId: WorkspaceId, page: PageRequest, freshness: Freshness = 'newest'): Promise<Page<Computer>> {
     const values = [workspaceId, page.after ?? START, String(page.size + 1)];
     const [rows = []] = await this.database.read({ workspaceId }, [bind(LIST, values)], freshness);
     const found = rows
@@ -43,7 +43,7 @@ export class ComputerDirectoryTypeorm extends ComputerDirectory {
     return { items: items.map(({ computer }) => computer), endPosition, totalCount };
   }
 
-  async find(workspaceId: WorkspaceId, id: AssetId, freshness = NEWEST): Promise<Computer | null> {
+  async find(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness = 'newest'): Promise<Computer | null> {
     const find = bind(FIND, [workspaceId, id]);
     const [rows] = await this.database.read({ workspaceId }, [find], freshness);
     return rows?.[0] ? toComputer(rows[0]) : null;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type AssetId, NEWEST, type Page, type PageRequest, type WorkspaceId, toPage } from '#libs/kernel';
+import { type AssetId, type Freshness, type Page, type PageRequest, type WorkspaceId, toPage } from '#libs/kernel';
 import { type BoundStatement, Database, type Statement, type TextRow, bind } from '#libs/platform';
 import type { Asset } from '../domain/asset';
 import { ASSET_TYPES } from '../domain/asset-category';
@@ -31,7 +31,7 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     workspaceId: WorkspaceId,
     filter: AssetFilter,
     page: PageRequest,
-    freshness = NEWEST,
+    freshness: Freshness = 'newest',
   ): Promise<Page<Asset>> {
     const facets = facetsOf(filter);
     if (facets.length === 0) return { items: [], endPosition: null, totalCount: 0 };
@@ -48,7 +48,7 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     return { items: items.map(({ asset }) => asset), endPosition, totalCount };
   }
 
-  async find(workspaceId: WorkspaceId, id: AssetId, freshness = NEWEST): Promise<Asset | null> {
+  async find(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness = 'newest'): Promise<Asset | null> {
     const find = bind(FIND_ASSET, [workspaceId, id]);
     const [rows] = await this.database.read({ workspaceId }, [find], freshness);
     return rows?.[0] ? toAsset(rows[0]) : null;

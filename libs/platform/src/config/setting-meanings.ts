@@ -33,8 +33,7 @@ export const SETTING_MEANINGS: Readonly<Record<keyof typeof settingsSchema.shape
   DATABASE_POOL_SIZE: { meaning: 'connections of one process at most, beside one for `/readyz`' },
   DATABASE_REPLICA_URLS: {
     meaning:
-      '[read replicas](scaling.md#read-replicas) for lists and reads by id, comma-separated; a pool of ' +
-      'the same size for each, and one connection more',
+      '[standbys](scaling.md#standbys) for lists and reads by id, comma-separated; a pool of the same size for each',
   },
   DATABASE_PREPARED_STATEMENTS: {
     meaning: '`off` behind a [pooler](scaling.md#pgbouncer) that loses prepared statements',

@@ -1,5 +1,6 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import { sendUnprepared } from './pipelined-statements';
 
 export interface DatabaseConnection {
   readonly url: string;
@@ -37,8 +38,8 @@ const optionsOf = (settings: Readonly<Record<string, string>>): string =>
 
 const REQUEST_SESSION = { query_timeout: 5_500, options: optionsOf(SESSION_SETTINGS) };
 
-/** A read that a replica does not answer goes to the primary, and the two together must not take longer than a read may. */
-const REPLICA_SESSION = {
+/** A read that a standby does not answer goes to the primary, and the two together must not take longer than a read may. */
+const STANDBY_SESSION = {
   query_timeout: 2_000,
   options: optionsOf({ ...SESSION_SETTINGS, statement_timeout: '1800ms', default_transaction_read_only: 'on' }),
 };
@@ -74,7 +75,7 @@ export function hearLosses(client: PoolClient): void {
 }
 
 /** Connections to a standby, for reads alone. */
-export function replicaPool(url: string, size: number, onIdleError: (error: Error) => void): Pool {
+export function standbyPool(url: string, size: number, preparedStatements: boolean): Pool {
   const config: PoolConfig = {
     connectionString: url,
     max: size,
@@ -82,10 +83,11 @@ export function replicaPool(url: string, size: number, onIdleError: (error: Erro
     connectionTimeoutMillis: 500,
     application_name: 'compliance-api',
     keepAlive: true,
-    ...REPLICA_SESSION,
+    ...STANDBY_SESSION,
   };
   const pool = new Pool(config);
-  pool.on('error', onIdleError);
+  pool.on('error', unheard);
   pool.on('connect', hearLosses);
+  if (!preparedStatements) sendUnprepared(pool);
   return pool;
 }

@@ -1,12 +1,10 @@
 import { type DynamicModule, Global, Logger, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { RedisServer } from '../redis/redis-server';
 import { type DatabaseConnection, dataSourceOptions, poolOf } from './data-source';
 import { Database } from './database';
 import { sendUnprepared } from './pipelined-statements';
-import { RecentWrites } from './recent-writes';
-import { Replicas } from './replicas';
+import { Standbys } from './standbys';
 
 /** Postgres for the whole process. Waits up to a quarter of a minute for a server that is still coming up. */
 @Global()
@@ -28,27 +26,21 @@ export class DatabaseModule {
       ],
       providers: [
         {
-          provide: Replicas,
+          provide: Standbys,
           useFactory: (source: DataSource) =>
-            replicaUrls.length === 0 ? null : new Replicas(poolOf(source), replicaUrls, poolSize, preparedStatements),
+            replicaUrls.length === 0 ? null : new Standbys(poolOf(source), replicaUrls, poolSize, preparedStatements),
           inject: [DataSource],
         },
         {
           provide: Database,
-          useFactory: (source: DataSource, replicas: Replicas | null) => {
+          useFactory: (source: DataSource, standbys: Standbys | null) => {
             if (!preparedStatements) sendUnprepared(poolOf(source));
-            return new Database(source, replicas);
+            return new Database(source, standbys);
           },
-          inject: [DataSource, Replicas],
-        },
-        {
-          provide: RecentWrites,
-          useFactory: (replicas: Replicas | null, redis?: RedisServer) =>
-            new RecentWrites(redis ?? new RedisServer(null), replicas),
-          inject: [Replicas, { token: RedisServer, optional: true }],
+          inject: [DataSource, Standbys],
         },
       ],
-      exports: [Database, RecentWrites],
+      exports: [Database],
     };
   }
 }

@@ -11,8 +11,8 @@ import { hearLosses, poolOf } from './data-source';
 import { Permits } from './permits';
 import { type BoundStatement, PipelinedStatements, type TextRow, bind } from './pipelined-statements';
 import { PrimaryReads, SHORTEST_TRY_MS } from './primary-reads';
-import type { ReplicaUse } from './replica';
-import type { Replicas } from './replicas';
+import type { StandbyUse } from './standby';
+import type { Standbys } from './standbys';
 import { type Gate, GateClosed, UnitOfWork } from './unit-of-work';
 
 /**
@@ -59,7 +59,7 @@ export class Database {
   constructor(
     private readonly dataSource: DataSource,
     /** Null where there are none. */
-    private readonly replicas: Replicas | null = null,
+    private readonly standbys: Standbys | null = null,
   ) {
     this.pool = poolOf(dataSource);
     this.permits = new Permits(Math.max(1, this.pool.options.max - LEFT_TO_READS));
@@ -73,9 +73,9 @@ export class Database {
     return this.acquisitions.use;
   }
 
-  /** Of each replica, in the order of their addresses. */
-  get replicaUses(): readonly ReplicaUse[] {
-    return this.replicas?.uses ?? [];
+  /** Of each standby, in the order of their addresses. */
+  get standbyUses(): readonly StandbyUse[] {
+    return this.standbys?.uses ?? [];
   }
 
   /**
@@ -98,17 +98,16 @@ export class Database {
   }
 
   /**
-   * Like {@link run} for statements that only read, and may be answered by a replica that shows everything as fresh as
-   * asked for. What no replica answers, the primary does; there a read that loses its connection is repeated once. Takes
-   * two and a half seconds at most, whatever it has to wait for.
+   * Like {@link run} for statements that only read. `recent` data may come from a standby. The primary does what no
+   * standby does; there a read that loses its connection is repeated once. Takes two and a half seconds at most.
    */
   async read(scope: TenantScope, statements: readonly BoundStatement[], freshness: Freshness): Promise<TextRow[][]> {
     if (this.units.getStore()) return this.run(scope, statements);
     const batch = [scopeStatement(scope), ...statements];
     const deadline = performance.now() + READ_PATIENCE_MS;
     const fromPrimary = (): Promise<TextRow[][]> => this.primaryReads.run(batch, deadline);
-    const replica = this.replicas?.choose(freshness);
-    const rows = await (replica ? replica.run(batch).catch(fromPrimary) : fromPrimary());
+    const standby = freshness === 'recent' ? this.standbys?.choose() : null;
+    const rows = await (standby ? standby.read(batch).catch(fromPrimary) : fromPrimary());
     return rows.slice(1);
   }
 

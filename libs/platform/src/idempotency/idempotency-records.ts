@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { NEWEST } from '#libs/kernel';
 import { Settings } from '../config/settings';
 import { Database } from '../database/database';
 import type { Statement } from '../database/pipelined-statements';
@@ -40,7 +39,7 @@ export class IdempotencyRecords {
    * connection. Throws `idempotency_conflict`.
    */
   async find(request: IdempotentRequest): Promise<IdempotentAnswer | null> {
-    const [[row] = []] = await this.database.read(request, [boundToKey(FIND, request)], NEWEST);
+    const [[row] = []] = await this.database.read(request, [boundToKey(FIND, request)], 'newest');
     return answerOf(row, request);
   }
 

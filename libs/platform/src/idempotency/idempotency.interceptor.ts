@@ -1,7 +1,6 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Observable, lastValueFrom, of } from 'rxjs';
-import { RecentWrites } from '../database/recent-writes';
 import { JSON_ANSWER, JSON_MEDIA_TYPES, type JsonBody, parseJson } from '../http/json-body';
 import { readBody } from '../http/request-body';
 import { millisecondsSince } from '../http/request-context';
@@ -16,10 +15,7 @@ import type { IdempotentAnswer } from './idempotent-answer';
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
-  constructor(
-    private readonly idempotency: Idempotency,
-    private readonly writes: RecentWrites,
-  ) {}
+  constructor(private readonly idempotency: Idempotency) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const request = context.switchToHttp().getRequest<Request>();
@@ -46,9 +42,6 @@ export class IdempotencyInterceptor implements NestInterceptor {
       // Of a request that failed, nothing its route said of the asset may stand in the answer.
       response.removeHeader('ETag');
       throw error;
-    } finally {
-      // Also where it failed: what made it fail, such as a newer version, is to be seen by the next read.
-      if (this.writes.areNoted) await this.writes.note(caller.clientId);
     }
   }
 }

@@ -43,10 +43,10 @@ export function watchPlatform(
   );
 }
 
-/** Of the primary and of each replica, which are named by their places in DATABASE_REPLICA_URLS. */
+/** Watches the primary and each standby, which is named by its place in DATABASE_REPLICA_URLS. */
 function watchDatabase(metrics: Metrics, database: Database): void {
-  const replicas = () => database.replicaUses.map((use, place) => ({ pool: `replica_${place + 1}`, use }));
-  const pools = () => [{ pool: 'primary', use: database.poolUse }, ...replicas()];
+  const standbys = () => database.standbyUses.map((use, place) => ({ pool: `replica_${place + 1}`, use }));
+  const pools = () => [{ pool: 'primary', use: database.poolUse }, ...standbys()];
   const labels = ['pool'] as const;
   metrics.gauges({ name: 'compliance_database_pool_size', help: 'Connections that the pool may have.', labels }, () =>
     pools().map(({ pool, use }) => ({ labels: { pool }, value: use.size })),
@@ -70,13 +70,13 @@ function watchDatabase(metrics: Metrics, database: Database): void {
   metrics.counts(
     {
       name: 'compliance_database_acquisition_timeouts_total',
-      help: 'Connections that were not had in time: two seconds for the primary, one for a replica.',
+      help: 'Connections that were not had in time: two seconds for the primary, half a second for a standby.',
       labels,
     },
     () => pools().map(({ pool, use }) => ({ labels: { pool }, value: use.timeouts })),
   );
   metrics.gauges(
-    { name: 'compliance_database_replica_used', help: 'Whether reads go to the replica: 1 or 0.', labels },
-    () => replicas().map(({ pool, use }) => ({ labels: { pool }, value: use.isUsed ? 1 : 0 })),
+    { name: 'compliance_database_replica_used', help: 'Whether reads go to the standby: 1 or 0.', labels },
+    () => standbys().map(({ pool, use }) => ({ labels: { pool }, value: use.isUsed ? 1 : 0 })),
   );
 }

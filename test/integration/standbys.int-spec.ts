@@ -1,0 +1,225 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client, Pool } from 'pg';
+import type { BoundStatement } from '#libs/platform';
+import { Standbys } from '../../libs/platform/src/database/standbys';
+import { StandbyPostgres } from '../support/standby-postgres';
+import { TcpProxy } from '../support/tcp-proxy';
+import { type TemporaryPostgres, startTemporaryPostgres } from '../support/temporary-postgres';
+
+const POOL = 2;
+const statement = (text: string): BoundStatement => ({ name: '', text, values: [] });
+
+describe('The standbys of a primary', () => {
+  let primary: TemporaryPostgres;
+  let source: TcpProxy;
+  let standby: StandbyPostgres;
+  let way: TcpProxy;
+  let admin: Client;
+  let log: string[];
+  const closed: (() => Promise<unknown>)[] = [];
+  beforeAll(async () => {
+    primary = await startTemporaryPostgres();
+    source = await TcpProxy.to('127.0.0.1', primary.port);
+    standby = await StandbyPostgres.of(primary, 'standby', { host: '127.0.0.1', port: source.port });
+    way = await TcpProxy.to('127.0.0.1', standby.port);
+    admin = new Client({ connectionString: primary.superuserUrl });
+    await admin.connect();
+    await admin.query('CREATE TABLE written (number int); GRANT SELECT ON written TO PUBLIC');
+  });
+  beforeEach(async () => {
+    log = [];
+    await standby.caughtUp(primary);
+  });
+  afterEach(async () => {
+    // Who connects closes before the server does.
+    for (const close of closed.splice(0).reverse()) await close();
+  });
+  afterAll(async () => {
+    await admin.end();
+    await Promise.all([source.close(), way.close()]);
+    await standby.stop();
+    await primary.stop();
+  });
+
+  const throughProxy = (): string => {
+    const url = new URL(primary.databaseUrl);
+    url.port = String(way.port);
+    return url.toString();
+  };
+  const standbysOf = (primaryUrl: string, ...urls: string[]): Standbys => {
+    const pool = new Pool({ connectionString: primaryUrl, max: 1 });
+    const standbys = new Standbys(pool, urls, POOL, true, (message) => log.push(message));
+    pool.on('error', () => undefined);
+    closed.push(
+      () => pool.end(),
+      () => standbys.onApplicationShutdown(),
+    );
+    return standbys;
+  };
+  /** Compares and writes for so long, or until the standby is in use as wanted; gives how long that took. */
+  const untilUsed = async (wanted: boolean, standbys: Standbys, writing = true): Promise<number> => {
+    const since = performance.now();
+    for (const deadline = since + 30_000; performance.now() < deadline; await delay(100)) {
+      if (writing) await admin.query('INSERT INTO written VALUES (1)');
+      await standbys.compare();
+      if ((standbys.choose() !== null) === wanted) return performance.now() - since;
+    }
+    throw new Error(`never ${wanted ? 'in use' : 'out of use'}: ${log.join('; ')}`);
+  };
+  /** What the next standby in turn responds. */
+  const read = async (standbys: Standbys, text: string): Promise<unknown> => {
+    const standby = standbys.choose();
+    if (!standby) throw new Error('none is in use');
+    return standby.read([statement(text)]);
+  };
+  const inUse = async (): Promise<Standbys> => {
+    const standbys = standbysOf(primary.databaseUrl, throughProxy());
+    await untilUsed(true, standbys, false);
+    return standbys;
+  };
+
+  it('are used at once when they have caught up, each in its turn', async () => {
+    const standbys = standbysOf(primary.databaseUrl, throughProxy(), standby.url(primary.databaseUrl));
+
+    await standbys.compare();
+
+    expect(await read(standbys, 'SELECT 1')).toEqual([[['1']]]);
+    const [first, second, third] = [standbys.choose(), standbys.choose(), standbys.choose()];
+    expect([first === second, first === third]).toEqual([false, true]);
+    expect(log.sort()).toEqual([1, 2].map((place) => `Standby ${place} of DATABASE_REPLICA_URLS is used.`));
+  });
+
+  it('are used for as long as the primary writes nothing', async () => {
+    const standbys = await inUse();
+
+    for (const end = performance.now() + 6_000; performance.now() < end; await delay(500)) {
+      await standbys.compare();
+      expect(standbys.choose()).not.toBeNull();
+    }
+  });
+
+  it('are not used when they lag more than five seconds, and are again when they have caught up', async () => {
+    const standbys = await inUse();
+    await standby.pauseReplay();
+
+    const usedFor = await untilUsed(false, standbys).finally(() => standby.resumeReplay());
+
+    expect(usedFor).toBeGreaterThan(3_000);
+    expect(usedFor).toBeLessThan(6_000);
+    expect(log.at(-1)).toBe('Standby 1 of DATABASE_REPLICA_URLS is not used: it lags more than 5 s');
+    await untilUsed(true, standbys);
+  });
+
+  it.each(['refuse', 'blackhole'] as const)(
+    'are not used five seconds after they were cut off from the primary (%s)',
+    async (fault) => {
+      const standbys = await inUse();
+      await source.set(fault);
+
+      const usedFor = await untilUsed(false, standbys).finally(() => source.set('forward'));
+
+      expect(usedFor).toBeLessThan(6_000);
+      await untilUsed(true, standbys);
+    },
+  );
+
+  it('are not used five seconds after the primary stopped to respond', async () => {
+    const before = await TcpProxy.to('127.0.0.1', primary.port);
+    closed.push(() => before.close());
+    const url = new URL(primary.databaseUrl);
+    url.port = String(before.port);
+    const standbys = standbysOf(url.toString(), throughProxy());
+    await untilUsed(true, standbys, false);
+
+    await before.set('refuse');
+
+    expect(await untilUsed(false, standbys)).toBeLessThan(6_000);
+  });
+
+  it('rest for five seconds after a failed read', async () => {
+    const standbys = await inUse();
+
+    await expect(read(standbys, 'SELECT 1 / 0')).rejects.toThrow('division by zero');
+
+    expect(standbys.choose()).toBeNull();
+    expect(log.at(-1)).toBe('Standby 1 of DATABASE_REPLICA_URLS is not used: it failed a read (22012)');
+    expect(await untilUsed(true, standbys)).toBeGreaterThan(4_000);
+  });
+
+  it.each([
+    ['refuse', 300],
+    ['blackhole', 2_000],
+  ] as const)('give up a read in time when they are lost (%s)', async (fault, withinMs) => {
+    const standbys = await inUse();
+    await read(standbys, 'SELECT 1');
+    await way.set(fault);
+
+    const since = performance.now();
+    const outcome = read(standbys, 'SELECT 1').finally(() => way.set('forward'));
+
+    await expect(outcome).rejects.toThrow();
+    expect(performance.now() - since).toBeLessThan(withinMs);
+    expect(standbys.choose()).toBeNull();
+  });
+
+  it('count connections, and those that were not free in time', async () => {
+    const standbys = await inUse();
+    const slow = [1, 2].map(() => read(standbys, 'SELECT pg_sleep(0.8)'));
+
+    await expect(read(standbys, 'SELECT 1')).rejects.toThrow(/timeout exceeded/);
+
+    expect(standbys.uses).toEqual([{ size: 2, inUse: 2, idle: 0, waiting: 0, timeouts: 1, isUsed: false }]);
+    await Promise.all(slow);
+    expect(standbys.uses[0]).toMatchObject({ inUse: 0, idle: 2, timeouts: 1 });
+  });
+
+  it('take nothing but reads', async () => {
+    const standbys = await inUse();
+
+    await expect(read(standbys, 'CREATE TEMPORARY TABLE written_here ()')).rejects.toMatchObject({ code: '25006' });
+  });
+
+  describe('are not used', () => {
+    const unfit = 'Standby 1 of DATABASE_REPLICA_URLS is not used: it is no standby of this primary';
+
+    it('when they are the primary itself', async () => {
+      const standbys = standbysOf(primary.databaseUrl, primary.databaseUrl);
+
+      await standbys.compare();
+
+      expect([standbys.choose(), log]).toEqual([null, [unfit]]);
+    });
+
+    it('when they copy another system', async () => {
+      const other = await startTemporaryPostgres();
+      closed.push(() => other.stop());
+      // The log of this system is further on, so that positions alone would say that the standby is complete.
+      const standbys = standbysOf(other.databaseUrl, standby.url(primary.databaseUrl));
+
+      await standbys.compare();
+
+      expect([standbys.choose(), log]).toEqual([null, [unfit]]);
+    });
+
+    it('once they were promoted; nor is a standby that a failover left behind', async () => {
+      const promoted = await StandbyPostgres.of(primary, 'promoted');
+      closed.push(() => promoted.stop());
+      await promoted.caughtUp(primary);
+      const promotedUrl = promoted.url(primary.databaseUrl);
+      const before = standbysOf(primary.databaseUrl, promotedUrl);
+      await untilUsed(true, before, false);
+
+      await promoted.promote();
+      await before.compare();
+
+      expect([before.choose(), log.at(-1)]).toEqual([null, unfit]);
+      log = [];
+      // What the former primary went on to write is in this standby and nowhere else.
+      await admin.query('INSERT INTO written SELECT generate_series(1, 1000)');
+      await standby.caughtUp(primary);
+      const after = standbysOf(promotedUrl, standby.url(primary.databaseUrl));
+      await after.compare();
+      expect([after.choose(), log]).toEqual([null, [unfit]]);
+    });
+  });
+});
