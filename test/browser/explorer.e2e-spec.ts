@@ -3,7 +3,7 @@ import { ApiClient } from '../support/api-client';
 import type { ArrangedApplication, ArrangedAsset } from '../support/arrangement';
 import { PathProxy } from '../support/path-proxy';
 import { type TestApp, startApp } from '../support/start-app';
-import { Explorer, ShownOperation, startBrowser } from './explorer';
+import { Explorer, ShownOperation, startBrowser, widthOverflow } from './explorer';
 
 /** A browser that is not there yet is installed first. */
 const WITH_INSTALLATION = 5 * 60_000;
@@ -212,8 +212,6 @@ describe('A person who explores the API in a browser', () => {
 
   it('may open the page by another name of the machine, and read it on a phone', async () => {
     const phone = await Explorer.open(browser, `http://localhost:${app.port}`, '#/Inventory/listAssets', 390);
-    const overflow = (): Promise<number> =>
-      phone.page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
     await phone.keepScreenshot('8-phone');
     await phone.openAuthorization();
     await phone.keepScreenshot('9-phone-authorize');
@@ -223,6 +221,6 @@ describe('A person who explores the API in a browser', () => {
     const list = await phone.operation('listAssets');
     expect((await list.execute()).status).toBe('200');
     await phone.keepScreenshot('10-phone-list');
-    expect([await overflow(), phone.faults]).toEqual([0, []]);
+    expect([await widthOverflow(phone.page), phone.faults]).toEqual([0, []]);
   });
 });

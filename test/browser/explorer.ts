@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import axe, { type AxeResults } from 'axe-core';
 import { type Browser, type Locator, type Page, chromium } from 'playwright-core';
 import { findChromium } from '../support/chromium-program';
 
@@ -12,6 +13,27 @@ export async function startBrowser(): Promise<Browser> {
   const executablePath = findChromium((line) => process.stderr.write(`${line}\n`));
   // Its sandbox does not run as root; the pages are our own.
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] });
+}
+
+/** By how many pixels the page is wider than its window. */
+export async function widthOverflow(page: Page): Promise<number> {
+  return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+}
+
+/** Faults of accessibility that axe-core calls critical or serious, each with the elements that have it. */
+export async function seriousFaults(page: Page): Promise<string[]> {
+  // The page's policy allows no script of another origin; a debugger may run one all the same.
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<AxeResults>('axe.run()');
+  return violations
+    .filter(({ impact }) => impact === 'critical' || impact === 'serious')
+    .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
+}
+
+/** Keeps a picture for a reader who wants to see what the tests saw. */
+export async function keepScreenshot(name: string, of: Locator | Page): Promise<void> {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await of.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
 }
 
 /** What the page shows of an answer. */
@@ -92,10 +114,8 @@ export class Explorer {
     return shown;
   }
 
-  /** Kept for whoever wants to see what the tests saw. */
   async keepScreenshot(name: string, of: Locator | Page = this.page): Promise<void> {
-    mkdirSync(SCREENSHOTS, { recursive: true });
-    await of.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
+    await keepScreenshot(name, of);
   }
 }
 

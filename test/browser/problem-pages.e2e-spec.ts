@@ -1,0 +1,34 @@
+import type { Browser } from 'playwright-core';
+import { type TestApp, startApp } from '../support/start-app';
+import { keepScreenshot, seriousFaults, startBrowser, widthOverflow } from './explorer';
+
+/** A browser that is not there yet is installed first. */
+const WITH_INSTALLATION = 5 * 60_000;
+
+describe('The pages of problems', () => {
+  let app: TestApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+    app = await startApp();
+  }, WITH_INSTALLATION);
+  afterAll(async () => {
+    await browser?.close();
+    await app?.stop();
+  });
+
+  it.each([
+    ['a phone', 400, 'problems'],
+    ['a phone', 400, 'problems/idempotency_in_progress'],
+    ['a small phone', 320, 'problems'],
+    ['a desk', 1280, 'problems'],
+  ])('fit %s of %i pixels: /%s', async (_, width, path) => {
+    const page = await browser.newPage({ viewport: { width, height: 900 } });
+    await page.goto(`${app.origin}/${path}`);
+
+    await keepScreenshot(`${path.replace('/', '-')}-${width}`, page);
+
+    expect(await widthOverflow(page)).toBe(0);
+    expect(await seriousFaults(page)).toEqual([]);
+  });
+});
