@@ -1,3 +1,4 @@
+import { API_VERSION } from '#libs/platform';
 import { expectFault } from '../support/finished-command';
 import { RunningCommand } from '../support/running-command';
 
@@ -25,6 +26,11 @@ describe('The usage of the operators’ command line', () => {
     expect([exitCode, stderr]).toEqual([0, '']);
     expect(stdout).toContain(`Usage: admin ${command}`);
     for (const option of ['--json', '--yes', '--help']) expect(stdout).toContain(option);
+  });
+
+  it.each(['--version', '-V'])('prints the version of the API on %s', async (option) => {
+    const { exitCode, stdout, stderr } = await run(option);
+    expect([exitCode, stdout, stderr]).toEqual([0, `${API_VERSION}\n`, '']);
   });
 
   it.each([

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { applicationsCommand } from './commands/applications';
 import { auditCommand } from './commands/audit';
@@ -18,6 +20,7 @@ import { visibleText } from './visible-text';
  */
 function commandLine(): Command {
   const program = new Command('admin')
+    .version(version(), '-V, --version', 'show the version')
     .description('Operators’ command line. Exit codes: 0 done, 1 failed, 2 wrong usage.')
     .addCommand(migrateCommand())
     .addCommand(statusCommand())
@@ -31,6 +34,12 @@ function commandLine(): Command {
     .addCommand(idempotencyCommand());
   settle(program);
   return program;
+}
+
+/** Of package.json, which stands beside `dist` in a checkout and in the image. */
+function version(): string {
+  const text = readFileSync(join(__dirname, '../../../../package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** Commands made before they are added inherit nothing: each is told on its own. They throw; only main ends the process. */
