@@ -40,6 +40,39 @@ describe('The documentation of the API', () => {
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
+  describe('at the root', () => {
+    const PAGE = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+    it.each([
+      ['GET', '/'],
+      ['HEAD', '/'],
+      ['GET', '/?utm_source=mail'],
+    ])('sends a browser on: %s %s', async (method, path) => {
+      // Not by the API's client, as the contract describes no page.
+      const { status, headers } = await fetch(`${app.origin}${path}`, {
+        method,
+        headers: { Accept: PAGE },
+        redirect: 'manual',
+      });
+
+      // Relative, so that it also holds behind a proxy that adds a path.
+      expect([status, headers.get('location'), headers.get('vary')]).toEqual([302, 'docs', 'Accept']);
+    });
+
+    it.each([
+      ['GET', '*/*'],
+      ['GET', 'application/json'],
+      ['GET', 'application/json, text/html;q=0.5'],
+      ['HEAD', 'application/json'],
+      ['POST', PAGE],
+      ['OPTIONS', '*/*'],
+    ])('has nothing for anybody else: %s with Accept: %s', async (method, accept) => {
+      const { status, headers } = await app.client().send(method, '/', { headers: { Accept: accept } });
+
+      expect([status, headers.get('allow')]).toEqual([404, null]);
+    });
+  });
+
   it('has a contract with exactly the endpoints of the specification', () => {
     const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),

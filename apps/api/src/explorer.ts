@@ -1,6 +1,7 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import type { Express } from 'express';
+import { prefersPage } from '#libs/platform';
+import type { Express, Request, Response } from 'express';
 import helmet from 'helmet';
 import { explorerDocument } from './explorer-document';
 import { EXPLORER_PAGE, EXPLORER_STYLE } from './explorer-page';
@@ -31,6 +32,12 @@ export function serveExplorer(app: NestExpressApplication, contract: () => OpenA
       strictTransportSecurity: false,
     }),
   );
+  // A layer and no route: for everybody but a browser there is nothing at `/`, so other methods get 404 and not 405.
+  app.use((request: Request, response: Response, next: () => void) => {
+    const asksForPage = request.path === '/' && ['GET', 'HEAD'].includes(request.method) && prefersPage(request);
+    if (asksForPage) response.vary('Accept').redirect('docs');
+    else next();
+  });
   const express = app.getHttpAdapter().getInstance() as Express;
   const serve = (path: string, mediaType: string, text: () => string): void => {
     express.get(path, (_request, response) => response.type(mediaType).send(text()));

@@ -57,6 +57,7 @@ export { CurrentCaller } from './http/current-caller.decorator';
 export { CurrentWrite, type CurrentWriteRequest } from './http/current-write.decorator';
 export { JSON_ANSWER, JSON_MEDIA_TYPES, type JsonBody } from './http/json-body';
 export { NoQueryDto } from './http/no-query.dto';
+export { prefersPage } from './http/prefers-page';
 export { readBody } from './http/request-body';
 export { type Caller, openContext } from './http/request-context';
 export { Public, ROUTE_ACCESS, type RouteAccess, accessOf } from './http/route-access';

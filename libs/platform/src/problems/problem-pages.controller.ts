@@ -3,6 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { DomainError, ERROR_CODES } from '#libs/kernel';
 import type { Request, Response } from 'express';
 import { Settings } from '../config/settings';
+import { prefersPage } from '../http/prefers-page';
 import { Public } from '../http/route-access';
 import { describeProblem, problemListPage, problemPage } from './problem-page';
 
@@ -41,6 +42,3 @@ function answer(request: Request, response: Response, described: object, page: (
   response.type('html');
   return page();
 }
-
-/** Browsers prefer HTML; whoever has no preference, or knows neither, is a program. */
-const prefersPage = (request: Request): boolean => request.accepts(['json', 'html']) === 'html';
