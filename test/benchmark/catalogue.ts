@@ -4,7 +4,7 @@ export const CATALOGUE = {
   peers: 'the list beside that of Directus, with the same assets',
   start: 'time to ready, memory, and what more replicas bring',
   update: 'a single update, a bulk of 100 and a replay, beside the bare transaction',
-  auth: 'the guards in front of a route, and a token, beside the least they can cost',
+  auth: 'the guards in front of a route, beside the least they can cost',
   workspaces: 'pages of many small workspaces',
   import: 'speed and memory of an import, beside a bare COPY',
   filters: 'every filter by size and depth: latency, buffers, exact totals',

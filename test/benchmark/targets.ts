@@ -96,11 +96,6 @@ export const TARGETS = {
     bound: { atMost: 0.7 },
   },
   'guards-cpu': { benchmark: 'auth', what: 'CPU of the guards', bound: { atMost: 60 }, unit: 'µs' },
-  'token-bare': {
-    benchmark: 'auth',
-    what: 'CPU of a token over HTTP, against a signature and one update',
-    bound: { atMost: 1.3 },
-  },
   'boot-time': { benchmark: 'start', what: 'time from launch to ready', bound: { atMost: 1.5 }, unit: 's' },
   'idle-memory': { benchmark: 'start', what: 'resident memory when idle', bound: { atMost: 160 }, unit: 'MB' },
 } as const satisfies Readonly<Record<string, Target>>;

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { clientKey } from '#libs/platform';
 import type { Answer, ApiClient } from '../support/api-client';
 import { RoundTripCounter } from '../support/round-trips';
 import { type TestApp, startApp, startReplica } from '../support/start-app';
@@ -118,31 +117,8 @@ describe('A request costs', () => {
     expect(await costOf(again)).toEqual({ roundTrips: 2, statements: 7, commands: 1 });
   });
 
-  it('for a token the new generation, its bucket and the end of the copy', async () => {
-    expect(await costOf(() => app.client().requestToken(form))).toEqual({ roundTrips: 1, statements: 2, commands: 2 });
-  });
-
-  it('for a token of a client that changed unheard the look-up in between', async () => {
-    let scopes = ['all:write', 'all:read'];
-    const changed = async () => {
-      const { client_id: clientId } = form;
-      await app.arrange.change(workspace, 'UPDATE application SET scopes = $2 WHERE client_id = $1', [
-        clientId,
-        scopes,
-      ]);
-      scopes = scopes.reverse();
-      return app.client().requestToken(form);
-    };
-    expect(await costOf(changed)).toEqual({ roundTrips: 3, statements: 6, commands: 3 });
-  });
-
-  it('for the first token of a client the look-up as well, and that it is remembered', async () => {
-    const first = async () => {
-      await redis.hdel(clientKey(form['client_id'] as string), 'remembered:1');
-      return app.client().requestToken(form);
-    };
-    // The test's own command is one of them.
-    expect(await costOf(first)).toEqual({ roundTrips: 2, statements: 4, commands: 3 + 1 });
+  it('for a token the look-up, its bucket, the new generation and the end of the cached grant', async () => {
+    expect(await costOf(() => app.client().requestToken(form))).toEqual({ roundTrips: 2, statements: 4, commands: 2 });
   });
 
   it('for a token that is refused as much of Postgres for a client that there is as for one that there is not', async () => {

@@ -1,7 +1,19 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { decodeJwt, decodeProtectedHeader } from '../support/jwt';
 import { type ArrangedApplication } from '../support/arrangement';
 import { type Answer, ApiClient } from '../support/api-client';
 import { type TestApp, startApp, startReplica } from '../support/start-app';
+
+/** Resolves once a session of the API waits for a lock. */
+async function aSessionWaits(admin: TestApp['database']['admin']): Promise<void> {
+  for (let waiting = 0; waiting === 0; await delay(10)) {
+    await admin.query('SELECT pg_stat_clear_snapshot()');
+    const { rowCount } = await admin.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    waiting = rowCount ?? 0;
+  }
+}
 
 describe('POST /oauth/token', () => {
   let app: TestApp;
@@ -323,6 +335,21 @@ describe('POST /oauth/token', () => {
     for (const check of checks.filter(({ status }) => status !== 200)) {
       expect([check.status, check.body['code']]).toEqual([401, 'token_superseded']);
     }
+  });
+
+  it.each([
+    ['the secret is rotated', `secret_digest = decode(repeat('00', 32), 'hex')`],
+    ['the application is disabled', 'disabled = true'],
+  ])('issues no token when %s after the look-up', async (_, change) => {
+    const { admin } = app.database;
+    await admin.query('BEGIN');
+    await admin.query(`UPDATE application SET ${change} WHERE client_id = $1`, [application.clientId]);
+
+    const request = app.client().requestToken(credentials);
+    await aSessionWaits(admin);
+    await admin.query('COMMIT');
+
+    expect((await request).body['code']).toBe('invalid_client');
   });
 
   it('never writes secrets or tokens into the log', async () => {

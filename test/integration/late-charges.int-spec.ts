@@ -5,13 +5,11 @@ import { type Charge, applicationId, workspaceId } from '#libs/kernel';
 import { RedisServer, type Settings } from '#libs/platform';
 import type { Grant } from '../../libs/auth/src/domain/grant';
 import { GrantCopiesRedis } from '../../libs/auth/src/redis/grant-copies.redis';
-import { TokenRequestLimiterRedis } from '../../libs/auth/src/redis/token-request-limiter.redis';
 import { TokenBuckets } from '../../libs/platform/src/throttling/token-buckets';
 import { startTemporaryRedis } from '../support/temporary-redis';
 import type { TemporaryRedis } from '../support/temporary-redis.port';
 
 const CLIENT = `ci_${'0'.repeat(32)}`;
-const DIGEST = Buffer.alloc(32, 1);
 const GRANT: Grant = {
   ...{ id: applicationId(randomUUID()), workspaceId: workspaceId(randomUUID()), clientId: CLIENT },
   ...{ scopes: [], limits: {}, disabled: false, generation: 1n },
@@ -22,7 +20,6 @@ describe('Requests that Redis does not answer in time', () => {
   let redis: TemporaryRedis;
   let server: RedisServer;
   let grants: GrantCopiesRedis;
-  let limiter: TokenRequestLimiterRedis;
   let charge: () => Promise<Charge>;
   beforeEach(async () => {
     jest.spyOn(Logger.prototype, 'warn').mockImplementation();
@@ -38,7 +35,6 @@ describe('Requests that Redis does not answer in time', () => {
     } as unknown as Settings;
     const buckets = new TokenBuckets(server, settings);
     grants = new GrantCopiesRedis(server, settings, buckets, false);
-    limiter = new TokenRequestLimiterRedis(server, buckets, settings);
     charge = () => buckets.charge(CLIENT, 'read', limit);
     await charge();
   });
@@ -69,19 +65,6 @@ describe('Requests that Redis does not answer in time', () => {
     await redis.thaw();
     await isBack();
     expect((await charge()).remaining).toBe(100 - 1 - 20 - 2 - 1);
-  });
-
-  it('are charged once where they come from a client that is remembered', async () => {
-    const request = async (): Promise<Charge> => {
-      const remembered = await limiter.chargeRemembered(CLIENT, DIGEST);
-      return limiter.chargeClient(GRANT, DIGEST, remembered);
-    };
-    await request();
-    expect(await limiter.chargeRemembered(CLIENT, DIGEST)).toMatchObject({ charge: { remaining: 100 - 2 } });
-    await askInVain(request);
-    await redis.thaw();
-    await isBack();
-    expect((await request()).remaining).toBe(100 - 2 - 20 - 1);
   });
 
   it('are charged also where it never does it, and comes back empty', async () => {

@@ -3,7 +3,6 @@ import { DataSource } from 'typeorm';
 import { ApplicationsService } from '#libs/auth';
 import { Database, RedisServer, TokenBuckets } from '#libs/platform';
 import { GrantCopiesRedis } from '../../libs/auth/src/redis/grant-copies.redis';
-import { TokenRequestLimiterRedis } from '../../libs/auth/src/redis/token-request-limiter.redis';
 import { ClientSecretsSystem } from '../../libs/auth/src/system/client-secrets.system';
 import { ApplicationRepositoryTypeorm } from '../../libs/auth/src/typeorm/application-repository.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
@@ -20,13 +19,11 @@ export async function openOperator({ database, settings }: TestApp): Promise<Tes
   const dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
   const redis = new RedisServer(settings.redisUrl);
   await redis.onModuleInit();
-  const buckets = new TokenBuckets(redis, settings);
   return {
     applications: new ApplicationsService(
       new ApplicationRepositoryTypeorm(new Database(dataSource)),
       new ClientSecretsSystem(readFileSync(settings.secretPepperFile)),
-      new GrantCopiesRedis(redis, settings, buckets, true),
-      new TokenRequestLimiterRedis(redis, buckets, settings),
+      new GrantCopiesRedis(redis, settings, new TokenBuckets(redis, settings), true),
     ),
     close: async () => {
       redis.onApplicationShutdown();

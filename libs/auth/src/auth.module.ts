@@ -24,7 +24,6 @@ import { WorkspaceRepositoryTypeorm } from './typeorm/workspace-repository.typeo
 
 const applicationProviders = [
   ApplicationsService,
-  { provide: TokenRequestLimiter, useClass: TokenRequestLimiterRedis },
   { provide: ApplicationRepository, useClass: ApplicationRepositoryTypeorm },
   {
     provide: ClientSecrets,
@@ -48,6 +47,7 @@ const grantCopies = (options: { readonly copiesElsewhere: boolean }) => ({
     ...applicationProviders,
     grantCopies({ copiesElsewhere: false }),
     AccessTokensService,
+    { provide: TokenRequestLimiter, useClass: TokenRequestLimiterRedis },
     {
       provide: TokenRequestOutcomes,
       useFactory: (metrics: Metrics) => {

@@ -22,11 +22,6 @@ export class KeyQueue {
     return this.turn(key);
   }
 
-  /** Whether a request with the key is being answered. */
-  has(key: string): boolean {
-    return this.waiting.has(key);
-  }
-
   private wait(waiters: Waiter[], patienceMs: number): Promise<Admission | null> {
     return new Promise((resolve) => {
       const waiter: Waiter = {

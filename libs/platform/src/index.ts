@@ -87,7 +87,7 @@ export { RedisServer, type RedisState } from './redis/redis-server';
 export { RedisScript } from './redis/redis-script';
 export { CHARGE_LUA, KEEP_FOR_LUA, NOW_LUA } from './throttling/charge-script';
 export { intervalOf, limitOf, rateClassOf } from './throttling/rate-limit';
-export { setRateLimitHeaders } from './throttling/rate-limit-headers';
+export { clearRateLimitHeaders, setRateLimitHeaders } from './throttling/rate-limit-headers';
 export { RateLimitGuard } from './throttling/rate-limit.guard';
 export { type ChargeReply, TokenBuckets, bucketField, clientKey } from './throttling/token-buckets';
 export { sourceOf, trustProxies } from './http/source-address';

@@ -5,12 +5,11 @@ import { type Access, accessTo, apiEnvironment, arrangementAt } from '../servers
 import type { Setting } from '../setting';
 import { median, medianRatio } from '../statistics';
 import { takeTurns } from '../turns';
-import { measureTokens } from './token-costs';
 
 const CONNECTIONS = 8;
 const TURNS_OF_GUARDS = 4;
 
-/** What it costs to know who calls and whether they may, and to give them a token. */
+/** What it costs to know who calls and whether they may. */
 export async function benchmarkAuth(setting: Setting): Promise<Findings> {
   const { cluster } = setting;
   const database = await cluster.aDatabase();
@@ -20,13 +19,9 @@ export async function benchmarkAuth(setting: Setting): Promise<Findings> {
   const arrange = arrangementAt(cluster, database, nest.port);
   const access = await accessTo(nest.port, arrange, workspace);
   const guards = await measureGuards(setting, nest, environment, access);
-  const tokens = await measureTokens(setting, nest, database, arrange);
   await nest.stop();
   await database.drop();
-  return {
-    measurements: [...guards.measurements, ...tokens.measurements],
-    measured: { ...guards.measured, ...tokens.measured },
-  };
+  return guards;
 }
 
 async function measureGuards(

@@ -1,12 +1,10 @@
 import { RoundTripCounter } from '../../support/round-trips';
 import type { Cluster } from '../cluster';
 import type { LoadRequest, LoadSource } from '../load';
-import { APPLICATIONS } from '../servers';
 import { type Route, answerTo } from './routes';
 import type { Site } from './site';
 
-/** More than there are applications that ask for a token in turn: most tokens are not the first. */
-const TRIES = APPLICATIONS + 4;
+const TRIES = 10;
 
 /** What one request asks of Postgres and Redis. */
 export interface RequestCosts {

@@ -5,7 +5,6 @@ import { ApplicationRepository } from '../domain/application-repository.port';
 import { ClientSecrets } from '../domain/client-secrets.port';
 import { GrantCopies } from '../domain/grant-copies.port';
 import type { Scope } from '../domain/scope';
-import { TokenRequestLimiter } from '../domain/token-request-limiter.port';
 
 /** Applications as operators see them. */
 @Injectable()
@@ -14,7 +13,6 @@ export class ApplicationsService {
     private readonly applications: ApplicationRepository,
     private readonly secrets: ClientSecrets,
     private readonly grants: GrantCopies,
-    private readonly limiter: TokenRequestLimiter,
   ) {}
 
   /** The new application and its secret, which is shown once and never again. */
@@ -72,9 +70,7 @@ export class ApplicationsService {
 
   /** Not done before every replica acts on it. */
   private async inForce(application: Application | null): Promise<Application | null> {
-    if (!application) return null;
-    const { clientId } = application;
-    await Promise.all([this.grants.forget(clientId), this.limiter.forget(clientId)]);
+    if (application) await this.grants.forget(application.clientId);
     return application;
   }
 }

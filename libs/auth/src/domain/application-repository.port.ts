@@ -10,18 +10,6 @@ export interface NewApplication {
   readonly scopes: readonly string[];
 }
 
-/** What a token is begun for, once the truth agrees. */
-export interface TokenHolder {
-  readonly grant: Grant;
-  readonly secretDigest: Buffer;
-  /** Whether its scopes and limits must still be these. */
-  readonly asRemembered: boolean;
-}
-
-/** `refused` when the truth does not agree; `overtaken` by the generation that is in force instead. */
-export type GenerationOutcome =
-  { readonly kind: 'begun' } | { readonly kind: 'refused' } | { readonly kind: 'overtaken'; readonly by: bigint };
-
 /** Applications and their secrets. The client id stands in for the workspace where that is not known yet. */
 export abstract class ApplicationRepository {
   /** Adds an application that may use the API at once. */
@@ -45,17 +33,11 @@ export abstract class ApplicationRepository {
   abstract setDisabled(clientId: string, disabled: boolean): Promise<Application | null>;
 
   /**
-   * Makes this the application's generation, and so ends every lower one, unless it has a higher one by now. Refused where
-   * the application is disabled or the secret is no longer its own; and for what was only remembered wherever it is not
-   * begun: it changed, others were quicker, or the connection was lost. Atomic: of several at once the highest is in force
-   * in the end. Not waited for beyond `deadline`, by `performance.now()`: then it is not known whether it took place.
+   * Begins the application's next generation and so ends every token before; `tokenId` is that of the new one. Gives the
+   * generation; null, and then nothing changed, where the application is disabled or the secret is no longer its own.
+   * Atomic: concurrent calls get generations of their own, and the highest is in force.
    */
-  abstract beginGeneration(
-    holder: TokenHolder,
-    tokenId: string,
-    generation: bigint,
-    deadline: number,
-  ): Promise<GenerationOutcome>;
+  abstract beginGeneration(grant: Grant, secretDigest: Buffer, tokenId: string): Promise<bigint | null>;
 
   /** Gives the application these scopes and no others. Null for an unknown client id. */
   abstract setScopes(clientId: string, scopes: readonly string[]): Promise<Application | null>;

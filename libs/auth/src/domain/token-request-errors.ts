@@ -31,10 +31,3 @@ export class ScopeNotGranted extends DomainError {
     super('invalid_scope', detail, [{ parameter: 'scope', code: 'choice', detail }]);
   }
 }
-
-/** So many others got tokens of the same application meanwhile that this one was always too late. */
-export class TokensContended extends DomainError {
-  constructor() {
-    super('service_unavailable', 'Too many tokens of this application were asked for at once.');
-  }
-}

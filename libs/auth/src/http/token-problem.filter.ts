@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import { RateLimited } from '#libs/kernel';
-import { PROBLEM_MEDIA_TYPE, ProblemFilter, setRateLimitHeaders } from '#libs/platform';
+import { PROBLEM_MEDIA_TYPE, ProblemFilter, clearRateLimitHeaders, setRateLimitHeaders } from '#libs/platform';
 import type { Request, Response } from 'express';
 import { ClientNotAuthenticated } from '../domain/authentication-errors';
 import { withOAuthMembers } from './token-problem';
@@ -22,6 +22,8 @@ export class TokenProblemFilter implements ExceptionFilter {
     if (thrown instanceof ClientNotAuthenticated && usesBasic(request)) {
       response.setHeader('WWW-Authenticate', 'Basic realm="compliance-api", charset="UTF-8"');
     }
+    // The secret was right at the look-up and is no more: it gets the same response as any wrong secret.
+    if (thrown instanceof ClientNotAuthenticated) clearRateLimitHeaders(response);
     if (thrown instanceof RateLimited) setRateLimitHeaders(response, 'token', thrown.charge);
     this.problems.answer(thrown, request, response, (problem) => ({
       body: withOAuthMembers(problem),

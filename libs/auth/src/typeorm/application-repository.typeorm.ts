@@ -1,22 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { type RateLimits, type WorkspaceId, formatRateLimit } from '#libs/kernel';
-import {
-  type BoundStatement,
-  Database,
-  READ_PATIENCE_MS,
-  type Statement,
-  type TextRow,
-  bind,
-  connectionWasLost,
-} from '#libs/platform';
+import { Database, READ_PATIENCE_MS, type Statement, bind } from '#libs/platform';
 import type { Application } from '../domain/application';
 import type { Grant } from '../domain/grant';
-import {
-  ApplicationRepository,
-  type GenerationOutcome,
-  type NewApplication,
-  type TokenHolder,
-} from '../domain/application-repository.port';
+import { ApplicationRepository, type NewApplication } from '../domain/application-repository.port';
 import {
   APPLICATION_COLUMNS,
   GRANT_COLUMNS,
@@ -71,20 +58,14 @@ const CLEAR_LIMITS: Statement = {
 };
 /** The clock in microseconds keeps generations rising even when the row comes back from an older backup. */
 const NEXT_GENERATION = 'GREATEST(generation + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)';
-const MAY_BEGIN = `workspace_id = $1 AND id = $2::uuid AND client_id = $3 AND NOT disabled
-            AND (secret_digest = decode($4, 'hex')
-                 OR (previous_secret_digest = decode($4, 'hex') AND previous_secret_expires_at > now()))`;
-const AS_REMEMBERED = `($5::text IS NULL OR array_to_json(scopes)::text = $5::text)
-            AND ($6::jsonb IS NULL OR limits = $6::jsonb)`;
+/** Looks at the secret again: since the look-up it may have been rotated, or the application disabled. */
 const BEGIN_GENERATION: Statement = {
-  name: 'application_begin_generation_3',
-  text: `UPDATE application SET generation = $7::bigint, jti = $8::uuid, issued_at = now()
-          WHERE ${MAY_BEGIN}
-            AND ${AS_REMEMBERED} AND generation < $7::bigint RETURNING 1`,
-};
-const FIND_GENERATION: Statement = {
-  name: 'application_find_generation_3',
-  text: `SELECT generation FROM application WHERE ${MAY_BEGIN}`,
+  name: 'application_begin_generation_4',
+  text: `UPDATE application SET generation = ${NEXT_GENERATION}, jti = $4::uuid, issued_at = now()
+          WHERE workspace_id = $1 AND id = $2::uuid AND NOT disabled
+            AND (secret_digest = decode($3, 'hex')
+                 OR (previous_secret_digest = decode($3, 'hex') AND previous_secret_expires_at > now()))
+          RETURNING generation`,
 };
 /** With an overlap in seconds the live token stays what it is; without one it ends with the secret. */
 const ROTATE_SECRET: Statement = {
@@ -155,32 +136,11 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
     return this.change(clientId, ROTATE_SECRET, secretDigest.toString('hex'), overlap);
   }
 
-  async beginGeneration(
-    { grant, secretDigest, asRemembered }: TokenHolder,
-    tokenId: string,
-    generation: bigint,
-    deadline: number,
-  ): Promise<GenerationOutcome> {
-    const { workspaceId, id, clientId, scopes, limits } = grant;
-    const remembered = asRemembered ? [JSON.stringify(scopes), fromLimits(limits)] : [null, null];
-    const which = [workspaceId, id, clientId, secretDigest.toString('hex')];
-    const until = Math.min(deadline, performance.now() + READ_PATIENCE_MS);
-    const run = (statement: BoundStatement): Promise<TextRow[][]> =>
-      this.database.run({ workspaceId }, [statement], { patienceMs: until - performance.now() });
-    try {
-      const [begun] = await run(bind(BEGIN_GENERATION, [...which, ...remembered, String(generation), tokenId]));
-      if (begun?.[0]) return { kind: 'begun' };
-    } catch (error) {
-      // After a restart or a failover every connection may be lost. The look-up that follows a guess finds another one, and
-      // should this have taken place, the token that is begun after it is the newer one.
-      if (asRemembered && connectionWasLost(error)) return { kind: 'refused' };
-      throw error;
-    }
-    // Whatever the reason, what is true now is looked up.
-    if (asRemembered) return { kind: 'refused' };
-    const [found] = await run(bind(FIND_GENERATION, which));
-    const inForce = found?.[0]?.[0];
-    return inForce ? { kind: 'overtaken', by: BigInt(inForce) } : { kind: 'refused' };
+  async beginGeneration({ workspaceId, id }: Grant, secretDigest: Buffer, tokenId: string): Promise<bigint | null> {
+    const begin = bind(BEGIN_GENERATION, [workspaceId, id, secretDigest.toString('hex'), tokenId]);
+    const [rows] = await this.database.run({ workspaceId }, [begin], { patienceMs: READ_PATIENCE_MS });
+    const generation = rows?.[0]?.[0];
+    return generation ? BigInt(generation) : null;
   }
 
   private async change(

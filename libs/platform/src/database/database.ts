@@ -39,8 +39,7 @@ const MAX_REPEATS = 3;
 /** A unit of work is over after this long, whatever it has to wait for. */
 const UNIT_PATIENCE_MS = 5_000;
 /**
- * The same for a read, and for what issues a token. A request does two of them at most, who calls and what is asked for:
- * five seconds together; one for a token a third, where the client is not as it was remembered and there is time.
+ * The same for a read, and for the update that begins a token. A request makes at most two of them: together five seconds.
  */
 export const READ_PATIENCE_MS = 2_500;
 /** Connections of a larger pool that units of work leave to reads: a unit may wait for a lock, a read never does. */

@@ -13,3 +13,10 @@ export function setRateLimitHeaders(response: ServerResponse, rateClass: string,
   response.setHeader('RateLimit', `"${rateClass}";r=${remaining};t=${charge.secondsToFull}`);
   if (!charge.allowed) response.setHeader('Retry-After', charge.retryAfterSeconds);
 }
+
+/** Takes them back from a response that must not tell of a bucket. */
+export function clearRateLimitHeaders(response: ServerResponse): void {
+  for (const name of ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'RateLimit-Policy', 'RateLimit']) {
+    response.removeHeader(name);
+  }
+}

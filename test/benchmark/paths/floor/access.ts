@@ -26,11 +26,6 @@ const CHECK = `${CHARGE_LUA}
 const CHARGE = `${CHARGE_LUA}
   return charge(ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]))`;
 
-/** The same where the client is remembered with this digest of its secret: gives what is remembered as well. */
-const CHARGE_REMEMBERED = `${CHARGE_LUA}
-  if redis.call('HGET', KEYS[1], 'digest') ~= ARGV[4] then return false end
-  return {redis.call('HGET', KEYS[1], 'application'), charge(ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]))}`;
-
 export type RequestClass = 'read' | 'write' | 'token';
 
 export interface Claims {
@@ -44,20 +39,12 @@ export interface Claims {
 interface Scripts {
   check(key: string, generation: number, requestClass: string, interval: number, burst: number): Promise<number>;
   charge(key: string, requestClass: string, interval: number, burst: number): Promise<number>;
-  chargeRemembered(
-    key: string,
-    requestClass: string,
-    interval: number,
-    burst: number,
-    digest: string,
-  ): Promise<readonly [application: string, left: number] | null>;
 }
 
 const redis = new Redis(process.env['REDIS_URL'] as string);
 gatherCommands(redis);
 redis.defineCommand('check', { numberOfKeys: 1, lua: CHECK });
 redis.defineCommand('charge', { numberOfKeys: 1, lua: CHARGE });
-redis.defineCommand('chargeRemembered', { numberOfKeys: 1, lua: CHARGE_REMEMBERED });
 const scripts = redis as unknown as Scripts;
 const publicKey = createPublicKey(readFileSync(process.env['SIGNING_KEY'] as string));
 const verified = new Map<string, Claims>();
@@ -86,22 +73,6 @@ export async function chargeToken(clientId: string): Promise<number> {
   const left = await scripts.charge(keyOf(clientId), 'token', INTERVAL, BURST);
   if (left < 0) throw new Refused(429);
   return left;
-}
-
-/** What was remembered of the client with this digest, and what is left in its bucket; null for any other. */
-export async function chargeRemembered<Application>(
-  clientId: string,
-  digest: string,
-): Promise<readonly [Application, number] | null> {
-  const reply = await scripts.chargeRemembered(keyOf(clientId), 'token', INTERVAL, BURST, digest);
-  if (!reply) return null;
-  const [application, left] = reply;
-  if (left < 0) throw new Refused(429);
-  return [JSON.parse(application) as Application, left];
-}
-
-export async function remember(clientId: string, digest: string, application: object): Promise<void> {
-  await redis.hset(keyOf(clientId), { digest, application: JSON.stringify(application) });
 }
 
 /** From now on only tokens of this generation are good. */

@@ -1,7 +1,7 @@
 import { type KeyObject, createHmac, createPrivateKey, randomUUID, sign, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { Refused, chargeRemembered, chargeToken, remember, setGeneration } from './access';
+import { Refused, chargeToken, setGeneration } from './access';
 import { pool } from './postgres';
 
 const LIFETIME_SECONDS = 3_600;
@@ -13,9 +13,10 @@ const FIND = {
 };
 const BEGIN = {
   name: 'begin_generation',
-  text: `UPDATE application SET generation = $3, jti = $4, issued_at = now()
-          WHERE workspace_id = $1 AND id = $2 AND generation < $3 AND NOT disabled
-            AND secret_digest = $5 AND scopes = $6::text[]`,
+  text: `UPDATE application
+            SET generation = GREATEST(generation + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+                jti = $3, issued_at = now()
+          WHERE workspace_id = $1 AND id = $2 AND NOT disabled AND secret_digest = $4 RETURNING generation`,
 };
 
 const privateKey = createPrivateKey(readFileSync(process.env['SIGNING_KEY'] as string));
@@ -32,58 +33,49 @@ interface Application {
   readonly scopes: readonly string[];
 }
 
-let lastGeneration = 0;
-
-/** The token, and what is left of its client's bucket. The signature is made while Postgres commits its generation. */
+/** The token, and what is left of its client's bucket. */
 export async function issueToken(form: string): Promise<readonly [object, number]> {
   const fields = new URLSearchParams(form);
   const clientId = fields.get('client_id') ?? '';
   const presented = createHmac('sha256', pepper)
     .update(fields.get('client_secret') ?? '')
     .digest();
-  const remembered = await chargeRemembered<Application>(clientId, presented.toString('hex'));
-  const [application, left] = remembered ?? (await lookUp(clientId, presented));
+  const application = await lookUp(clientId, presented);
+  const left = await chargeToken(clientId);
   const token = await beginToken(application, presented, clientId);
   const scope = application.scopes.join(' ');
   return [{ access_token: token, expires_in: LIFETIME_SECONDS, token_type: 'Bearer', scope }, left];
 }
 
-async function lookUp(clientId: string, presented: Buffer): Promise<readonly [Application, number]> {
+async function lookUp(clientId: string, presented: Buffer): Promise<Application> {
   const { rows } = await pool.query<Application & { readonly secret_digest: Buffer }>({ values: [clientId], ...FIND });
   const [found] = rows;
   if (!found || !timingSafeEqual(presented, found.secret_digest)) throw new Refused(401);
-  const { secret_digest: digest, ...application } = found;
-  await remember(clientId, digest.toString('hex'), application);
-  return [application, await chargeToken(clientId)];
+  return found;
 }
 
-/** Anew when another request for the same application came in between, and began a later generation. */
 async function beginToken(application: Application, secretDigest: Buffer, clientId: string): Promise<string> {
   const { id, workspace_id: workspace, scopes } = application;
-  for (;;) {
-    lastGeneration = Math.max(lastGeneration + 1, Date.now() * 1_000);
-    const [generation, tokenId, now] = [lastGeneration, randomUUID(), Math.floor(Date.now() / 1_000)];
-    const claims = {
-      iss: ADDRESS,
-      aud: ADDRESS,
-      sub: clientId,
-      client_id: clientId,
-      application: id,
-      workspace,
-      scope: scopes.join(' '),
-      generation,
-      jti: tokenId,
-      iat: now,
-      nbf: now,
-      exp: now + LIFETIME_SECONDS,
-    };
-    const signed = `${base64url({ alg: 'RS256', typ: 'at+jwt', kid: 'floor' })}.${base64url(claims)}`;
-    const [signature, { rowCount }] = await Promise.all([
-      inThread(Buffer.from(signed), privateKey),
-      pool.query({ values: [workspace, id, generation, tokenId, secretDigest, scopes], ...BEGIN }),
-    ]);
-    if (rowCount !== 1) continue;
-    await setGeneration(clientId, generation);
-    return `${signed}.${(signature as Buffer).toString('base64url')}`;
-  }
+  const [tokenId, now] = [randomUUID(), Math.floor(Date.now() / 1_000)];
+  const values = [workspace, id, tokenId, secretDigest];
+  const { rows } = await pool.query<{ readonly generation: string }>({ values, ...BEGIN });
+  const generation = Number(rows[0]?.generation);
+  const claims = {
+    iss: ADDRESS,
+    aud: ADDRESS,
+    sub: clientId,
+    client_id: clientId,
+    application: id,
+    workspace,
+    scope: scopes.join(' '),
+    generation,
+    jti: tokenId,
+    iat: now,
+    nbf: now,
+    exp: now + LIFETIME_SECONDS,
+  };
+  const signed = `${base64url({ alg: 'RS256', typ: 'at+jwt', kid: 'floor' })}.${base64url(claims)}`;
+  const signature = await inThread(Buffer.from(signed), privateKey);
+  await setGeneration(clientId, generation);
+  return `${signed}.${(signature as Buffer).toString('base64url')}`;
 }
