@@ -211,7 +211,7 @@ const treeRules = [
     name: 'no-orphans',
     severity: 'error',
     comment: 'A file that imports nothing and that nothing imports does nothing.',
-    from: { orphan: true, pathNot: ['\\.(spec|e2e-spec|int-spec)\\.ts$', '\\.d\\.ts$', '^test/.*\\.[cm]js$'] },
+    from: { orphan: true, pathNot: ['\\.(spec|e2e-spec|int-spec)\\.ts$', '\\.d\\.c?ts$', '^test/.*\\.[cm]js$'] },
     to: {},
   },
   {

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import needed from './support/jest/needed-programs.cjs';
 
 const HELP = `Usage: npm test
 
@@ -17,7 +18,10 @@ and then
 
 Test files that fail are run a second time, alone, when nothing else keeps the machine busy: what passes then is named, and
 counts as passed. Without a build "services" and "faults" are not started, and count as one failure.
-The last line is "N passed, N failed": one for each check, and jest's tests. After 13 minutes the run is stopped, and that
+Test files that need a program which is not there and cannot be installed are left out. A line names each such program.
+Under ALL_PROGRAMS=required no file is left out, and those files fail.
+The last line is "N passed, N failed": one for each check, and jest's tests. Where files were left out ", N skipped"
+follows, their number. After 13 minutes the run is stopped, and that
 line says how far it came.
 The exit status is 1 when anything failed or no test ran.`;
 
@@ -136,7 +140,7 @@ async function runTests(built) {
   const passed = first.passed + again.passed;
   const failed = first.failed - again.passed + (built ? 0 : 1);
   tellOutcome('tests', failed === 0, since);
-  return { passed, failed };
+  return { passed, failed, leftOut: first.leftOut };
 }
 
 /** Of the tests in these files, how many that failed pass when the files run alone; each is named. */
@@ -169,7 +173,14 @@ async function runJest(name, limit, ...words) {
 function outcomeOf(report) {
   try {
     const told = JSON.parse(readFileSync(report, 'utf8'));
-    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, testResults, unfinished = [] } = told;
+    const {
+      numPassedTests,
+      numFailedTests,
+      numRuntimeErrorTestSuites,
+      testResults,
+      unfinished = [],
+      leftOut = {},
+    } = told;
     for (const file of unfinished) console.log(`  not done: ${relative(root, file)}`);
     const failures = ({ assertionResults }) =>
       assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
@@ -179,10 +190,11 @@ function outcomeOf(report) {
       failed: numFailedTests + numRuntimeErrorTestSuites,
       failedFiles: new Map(ofStatus('failed').map((file) => [file.name, failures(file)])),
       passedFiles: new Set(ofStatus('passed').map((file) => file.name)),
+      leftOut,
     };
   } catch {
     console.log('  jest left no report');
-    return { passed: 0, failed: 0, failedFiles: new Map(), passedFiles: new Set() };
+    return { passed: 0, failed: 0, failedFiles: new Map(), passedFiles: new Set(), leftOut: {} };
   }
 }
 
@@ -193,7 +205,10 @@ async function main() {
   const passed = checks.filter(Boolean).length + tests.passed;
   const failed = checks.filter((one) => !one).length + tests.failed;
   process.exitCode = failed === 0 ? 0 : 1;
-  console.log(`\n${passed} passed, ${failed} failed`);
+  // A file that lacks two programs counts once.
+  const skipped = new Set(Object.values(tests.leftOut).flat()).size;
+  console.log(['', ...needed.leftOutLines(tests.leftOut)].join('\n'));
+  console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 }
 
 for (const signal of ['SIGINT', 'SIGTERM']) {

@@ -54,6 +54,8 @@ function faultOf(path: string): string | null {
   if (!(migration ? MIGRATION : NOUN).test(noun)) return 'is not a kebab-case noun';
   if (folders.some((folder) => !NOUN.test(folder))) return 'stands in a folder that is not named in kebab-case';
 
+  // The types of a script stand beside it.
+  if (file.endsWith('.d.cts')) return null;
   const roles = TESTS.includes(suffixes.at(-1) ?? '') ? suffixes.slice(0, -1) : suffixes;
   if (roles.length > 1) return 'has more than one role';
   if (roles.some((role) => ![...ROLES, ...TOOLS].includes(role))) return 'ends in an unknown role';

@@ -2,16 +2,24 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectFiles, root } from './project-files';
 
-/** The one Redis of the run. */
-const SHARED = 'TEST_REDIS_URL';
+/** The one Redis of the run, and the environment variable of its address. */
+const SHARED = /\bredisOfTheRun\b/;
+const VARIABLE = 'TEST_REDIS_URL';
+/** The module that reads the variable, and the one that sets it. */
+const KNOW_THE_VARIABLE = ['test/support/global-setup.ts', 'test/support/redis-of-the-run.ts'];
 /** An end of all that is in one: by the client, by a script, or by a command that is sent as it is. */
 const EMPTIES = /\bflush(?:all|db)\b/i;
 
+const tests = projectFiles().filter((path) => /^test\/(?!architecture\/).*\.ts$/.test(path));
+const texts = tests.map((path) => [path, readFileSync(join(root, path), 'utf8')] as const);
+
 it('no test empties the Redis that others are using beside it', () => {
-  const tests = projectFiles().filter((path) => /^test\/(?!architecture\/).*\.ts$/.test(path));
-  const texts = tests.map((path) => [path, readFileSync(join(root, path), 'utf8')] as const);
-  const users = texts.filter(([, text]) => text.includes(SHARED));
+  const users = texts.filter(([, text]) => SHARED.test(text));
   expect(users.length).toBeGreaterThan(5);
   expect(texts.filter(([, text]) => EMPTIES.test(text)).length).toBeGreaterThan(0);
   expect(users.filter(([, text]) => EMPTIES.test(text)).map(([path]) => path)).toEqual([]);
+});
+
+it('every test asks for that Redis by the module that says what it needs', () => {
+  expect(texts.filter(([, text]) => text.includes(VARIABLE)).map(([path]) => path)).toEqual(KNOW_THE_VARIABLE);
 });

@@ -1,8 +1,9 @@
+/** @needs chromium */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
 import { type Browser, type Locator, type Page, chromium } from 'playwright-core';
-import { findChromium } from '../support/chromium-program';
+import { demandProgram } from '../support/programs.cjs';
 
 const SCREENSHOTS = join(__dirname, '../../test-results/browser');
 
@@ -10,7 +11,7 @@ const SCREENSHOTS = join(__dirname, '../../test-results/browser');
 const REFUSED = /^Failed to load resource: the server responded with a status of/;
 
 export async function startBrowser(): Promise<Browser> {
-  const executablePath = findChromium((line) => process.stderr.write(`${line}\n`));
+  const executablePath = demandProgram('chromium');
   // Its sandbox does not run as root; the pages are our own.
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] });
 }

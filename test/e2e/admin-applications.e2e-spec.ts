@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expectFault } from '../support/finished-command';
+import { redisOfTheRun } from '../support/redis-of-the-run';
 import { RunningCommand } from '../support/running-command';
 import { SPECIFIED_LIMITS, type TestApp, startApp, startReplica } from '../support/start-app';
 
@@ -59,7 +60,7 @@ describe('admin applications: what changes one that is there', () => {
   it('acts on the next request also where the service has a Redis that the command knows nothing of', async () => {
     const replica = await startReplica(app, {
       ...SPECIFIED_LIMITS,
-      REDIS_URL: process.env['TEST_REDIS_URL'] as string,
+      REDIS_URL: redisOfTheRun(),
     });
     try {
       const { clientId, clientSecret } = await app.arrange.anApplication(await app.arrange.aWorkspace());

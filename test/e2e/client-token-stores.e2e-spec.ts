@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { FileTokenStore, LOCK_MS, MemoryTokenStore, RedisTokenStore } from '#libs/client';
 import { tokenStoreContract } from '../../libs/client/src/token-store.contract';
+import { redisOfTheRun } from '../support/redis-of-the-run';
 
 const directory = mkdtempSync(join(tmpdir(), 'compliance-client-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -36,7 +37,7 @@ describe('in files', () => {
 });
 
 describe('in Redis', () => {
-  const redis = new Redis(process.env['TEST_REDIS_URL'] as string, { lazyConnect: true });
+  const redis = new Redis(redisOfTheRun(), { lazyConnect: true });
   const prefix = `client-${process.pid}-${Date.now()}:`;
   const open = () => new RedisTokenStore((command, ...rest) => redis.call(command, ...rest), prefix);
   beforeAll(() => redis.connect());

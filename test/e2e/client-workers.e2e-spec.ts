@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createInterface } from 'node:readline';
+import { redisOfTheRun } from '../support/redis-of-the-run';
 import { type TestApp, startApp } from '../support/start-app';
 
 interface Outcome {
@@ -77,7 +78,7 @@ describe('Workers of one application, each a process of its own', () => {
 
   const stores = [
     ['a file', () => ({ kind: 'file', at: directory })],
-    ['Redis', () => ({ kind: 'redis', at: process.env['TEST_REDIS_URL'] })],
+    ['Redis', () => ({ kind: 'redis', at: redisOfTheRun() })],
   ] as const;
 
   it.each(stores)('share one token through %s: the API is asked once, and refuses none', async (_, store) => {

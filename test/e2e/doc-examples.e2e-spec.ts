@@ -1,9 +1,13 @@
+/**
+ * @needs curl
+ * @needs python3
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { demandProgram } from '../support/debian-program';
+import { demandProgram, searchPath } from '../support/programs.cjs';
 import { type Example, LANGUAGES, type Language, examplesOf } from '../support/doc-examples';
 import { MeddlingProxy } from '../support/meddling-proxy';
 import { type TestApp, startApp, startReplica } from '../support/start-app';
@@ -35,8 +39,8 @@ let app: TestApp;
 let limited: TestApp;
 let proxy: MeddlingProxy;
 beforeAll(async () => {
-  demandProgram('curl', 'curl');
-  demandProgram('python3', 'python3');
+  demandProgram('curl');
+  demandProgram('python3');
   app = await startApp();
   limited = await startReplica(app, { RATE_LIMIT_READ: '60/2' });
   proxy = await MeddlingProxy.to(app.origin);
@@ -80,7 +84,7 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
     ] as [string, string];
     const file = join(directory, `${name}.${extension}`);
     writeFileSync(file, code);
-    const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment, ...overrides };
+    const env = { PATH: searchPath(), HOME: process.env['HOME'], ...environment, ...overrides };
     const { stdout, stderr } = await promisify(execFile)(program, [file], { cwd: directory, env, timeout: 100_000 });
     // curl says there what it tries again.
     if (language !== 'sh') expect(stderr).toBe('');

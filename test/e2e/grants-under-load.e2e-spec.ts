@@ -1,4 +1,5 @@
 import { type DatabaseBehindProxy, openDatabaseBehindProxy } from '../support/database-behind-proxy';
+import { redisOfTheRun } from '../support/redis-of-the-run';
 import { RoundTripCounter } from '../support/round-trips';
 import { type TestApp, startAppOn } from '../support/start-app';
 
@@ -17,7 +18,7 @@ describe('A grant that many requests ask for at once, of a Postgres that takes i
     setting = await openDatabaseBehindProxy();
     counter = await RoundTripCounter.before(setting.database.databaseUrl);
     const database = { ...setting.database, databaseUrl: counter.url };
-    app = await startAppOn(database, { REDIS_URL: process.env['TEST_REDIS_URL'] as string });
+    app = await startAppOn(database, { REDIS_URL: redisOfTheRun() });
     const { clientId, clientSecret } = await app.arrange.anApplication(await app.arrange.aWorkspace());
     form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
     valid = await newToken();

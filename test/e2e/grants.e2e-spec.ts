@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import { clientKey } from '#libs/platform';
 import type { Answer, ApiClient } from '../support/api-client';
 import { type TestOperator, openOperator } from '../support/operator';
+import { redisOfTheRun } from '../support/redis-of-the-run';
 import { type TestApp, startApp, startReplica } from '../support/start-app';
 import { TcpProxy } from '../support/tcp-proxy';
 
@@ -16,7 +17,7 @@ describe('What an application may do, on three replicas that keep copies of it',
   let proxy: TcpProxy;
   let redisUrl: URL;
   beforeAll(async () => {
-    const url = new URL(process.env['TEST_REDIS_URL'] as string);
+    const url = new URL(redisOfTheRun());
     proxy = await TcpProxy.to(url.hostname, Number(url.port));
     redisUrl = new URL(url);
     redisUrl.port = String(proxy.port);
@@ -113,7 +114,7 @@ describe('What an application may do, on three replicas that keep copies of it',
 
   it('what was read before a change is not kept after it, whatever Redis forgot in between', async () => {
     const { clientId, issue } = await anApplication();
-    const redis = new Redis(process.env['TEST_REDIS_URL'] as string);
+    const redis = new Redis(redisOfTheRun());
     let old = await issue();
     for (let round = 0; round < 15; round += 1) {
       // Readers whose copy is missing, at the moment of the change.
@@ -129,7 +130,7 @@ describe('What an application may do, on three replicas that keep copies of it',
 
   it('what a failover of Redis brought back of before a change is believed for two seconds at most, and never again', async () => {
     const { clientId, issue } = await anApplication();
-    const redis = new Redis(process.env['TEST_REDIS_URL'] as string);
+    const redis = new Redis(redisOfTheRun());
     const old = await issue();
     expect(await everywhere(old)).toEqual(all(200));
     const since = Date.now();
@@ -151,7 +152,7 @@ describe('What an application may do, on three replicas that keep copies of it',
       const { clientId, issue } = await anApplication();
       const token = await issue();
       expect(await everywhere(token)).toEqual(all(200));
-      const redis = new Redis(process.env['TEST_REDIS_URL'] as string);
+      const redis = new Redis(redisOfTheRun());
       const { grant = '{}' } = await redis.hgetall(clientKey(clientId));
       const { scopes, ...others } = JSON.parse(grant) as Record<string, unknown>;
       expect(scopes).toEqual(expect.any(Array));

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Answer, ApiClient } from '../support/api-client';
 import { decodeJwt } from '../support/jwt';
+import { redisOfTheRun } from '../support/redis-of-the-run';
 import { type TestApp, startApp, startReplica } from '../support/start-app';
 
 const path = (id: string): string => `/v1/inventory/assets/${id}`;
@@ -9,7 +10,7 @@ const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(reso
 
 /** The promises about duplicates that come at once hold with Redis and without, on one replica and on several. */
 describe.each([
-  ['with Redis', () => ({ REDIS_URL: process.env['TEST_REDIS_URL'] as string })],
+  ['with Redis', () => ({ REDIS_URL: redisOfTheRun() })],
   ['without Redis', () => ({})],
 ])('Duplicates of one write at once, %s', (_, settings: () => Record<string, string>) => {
   let replicas: TestApp[];

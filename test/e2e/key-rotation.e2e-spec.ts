@@ -12,6 +12,7 @@ import { ApiProcess } from '../support/api-process';
 import { freePort } from '../support/free-port';
 import type { ArrangedApplication } from '../support/arrangement';
 import { decodeProtectedHeader } from '../support/jwt';
+import { redisOfTheRun } from '../support/redis-of-the-run';
 import { type TestApp, startApp } from '../support/start-app';
 
 const PATH = '/v1/inventory/assets';
@@ -59,7 +60,7 @@ describe('Keys that two replicas share', () => {
     const common = {
       SIGNING_KEYS_DIR: signingKeysDir,
       CURSOR_KEYS_FILE: cursorKeysFile,
-      REDIS_URL: process.env['TEST_REDIS_URL'] as string,
+      REDIS_URL: redisOfTheRun(),
     };
     app = await startApp(common);
     const [port, managementPort] = [await freePort(), await freePort()];

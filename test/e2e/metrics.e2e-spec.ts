@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiUnderWatch } from '../support/api-under-watch';
+import { redisOfTheRun } from '../support/redis-of-the-run';
 import { TcpProxy } from '../support/tcp-proxy';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
@@ -15,7 +16,7 @@ describe('GET /metrics of the management port', () => {
   let workspace: string;
   beforeAll(async () => {
     database = await createTestDatabase();
-    const url = new URL(process.env['TEST_REDIS_URL'] as string);
+    const url = new URL(redisOfTheRun());
     redis = await TcpProxy.to(url.hostname, Number(url.port));
     url.port = String(redis.port);
     api = await ApiUnderWatch.start(database, { REDIS_URL: url.href });

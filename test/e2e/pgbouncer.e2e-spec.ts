@@ -5,11 +5,12 @@ import { DataSource } from 'typeorm';
 import { missingSessionSettings } from '#libs/platform';
 import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
 import type { ApiClient } from '../support/api-client';
-import { PgBouncer, findPgBouncer, keepsPreparedStatements } from '../support/pgbouncer';
+import { PgBouncer, keepsPreparedStatements } from '../support/pgbouncer';
+import { demandProgram } from '../support/programs.cjs';
 import { type TestApp, startAppOn } from '../support/start-app';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
-const PROGRAM = findPgBouncer();
+const PROGRAM = demandProgram('pgbouncer');
 const MODES = keepsPreparedStatements(PROGRAM) ? ['on', 'off'] : ['off'];
 
 /** What docs/scaling.md tells to run, for this database. */

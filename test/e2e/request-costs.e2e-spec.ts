@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import type { Answer, ApiClient } from '../support/api-client';
+import { redisOfTheRun } from '../support/redis-of-the-run';
 import { RoundTripCounter } from '../support/round-trips';
 import { type TestApp, startApp, startReplica } from '../support/start-app';
 
@@ -31,7 +32,7 @@ describe('A request costs', () => {
   beforeAll(async () => {
     first = await startApp();
     counter = await RoundTripCounter.before(first.database.databaseUrl);
-    const redisUrl = process.env['TEST_REDIS_URL'] as string;
+    const redisUrl = redisOfTheRun();
     app = await startReplica(first, { DATABASE_URL: counter.url, REDIS_URL: redisUrl });
     redis = new Redis(redisUrl);
     workspace = await app.arrange.aWorkspace();

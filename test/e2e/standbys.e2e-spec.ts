@@ -2,12 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { clientKey } from '#libs/platform';
 import type { Answer, ApiClient } from '../support/api-client';
+import { redisOfTheRun } from '../support/redis-of-the-run';
 import { type ReplicatedDatabase, createReplicatedDatabase } from '../support/replicated-database';
 import { ApiUnderWatch } from '../support/api-under-watch';
 import { type TestApp, startAppOn } from '../support/start-app';
 import { TcpProxy } from '../support/tcp-proxy';
 
-const REDIS_URL = process.env['TEST_REDIS_URL'] as string;
+const REDIS_URL = redisOfTheRun();
 const USED = 'Standby 1 of DATABASE_REPLICA_URLS is used.';
 const UNUSED = 'Standby 1 of DATABASE_REPLICA_URLS is not used';
 

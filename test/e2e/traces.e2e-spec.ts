@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Answer } from '../support/api-client';
 import { freePort } from '../support/free-port';
 import { ApiUnderWatch } from '../support/api-under-watch';
+import { redisOfTheRun } from '../support/redis-of-the-run';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 import { type Span, TraceCollector } from '../support/trace-collector';
 
@@ -51,7 +52,7 @@ describe('Traces', () => {
         OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.endpoint}/`,
         OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=abc',
         OTEL_SERVICE_NAME: 'inventory-of-the-test',
-        REDIS_URL: process.env['TEST_REDIS_URL'] as string,
+        REDIS_URL: redisOfTheRun(),
       });
       workspace = await api.arrange.aWorkspace();
       const application = await api.arrange.anApplication(workspace);

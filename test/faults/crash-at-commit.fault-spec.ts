@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { TcpProxy } from '../support/tcp-proxy';
+import { startTemporaryRedis } from '../support/temporary-redis';
 import { FaultSetting } from './fault-setting';
 import { HeldLock } from './held-lock';
 import { type Attempt, type Operation } from './operation-log';
@@ -21,7 +22,7 @@ describe('When an update is cut off', () => {
   let operation: Operation;
 
   beforeAll(async () => {
-    setting = await FaultSetting.open();
+    setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
     await HeldLock.armCommits(setting);
     const direct = new URL(setting.databases.databaseUrl);
     databaseProxy = await TcpProxy.to(direct.hostname, Number(direct.port));

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../support/free-port';
 import { ClientApplication, NO_LIMITS, type Outcome, counted } from './client-application';
+import { startTemporaryRedis } from '../support/temporary-redis';
 import { FaultSetting } from './fault-setting';
 import { HeldLock } from './held-lock';
 import { MINUTE, sized, tell } from './sizes';
@@ -21,7 +22,7 @@ describe('While more requests are slow than there are connections to Postgres', 
   let token: string;
   let assets: string[];
   beforeAll(async () => {
-    setting = await FaultSetting.open();
+    setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
     const managementPort = await freePort();
     management = `http://127.0.0.1:${managementPort}`;
     await setting.startReplicas({ DATABASE_POOL_SIZE: String(POOL), MANAGEMENT_PORT: String(managementPort) });

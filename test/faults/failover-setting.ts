@@ -25,10 +25,12 @@ export class FailoverSetting {
     const stream = await TcpProxy.to('127.0.0.1', primary.port);
     const through = (url: string): string => url.replace(`:${primary.port}/`, `:${address.port}/`);
     const faults = await FaultSetting.open({
-      ...primary,
-      superuserUrl: through(primary.superuserUrl),
-      migrationDatabaseUrl: through(primary.migrationDatabaseUrl),
-      databaseUrl: through(primary.databaseUrl),
+      postgres: {
+        ...primary,
+        superuserUrl: through(primary.superuserUrl),
+        migrationDatabaseUrl: through(primary.migrationDatabaseUrl),
+        databaseUrl: through(primary.databaseUrl),
+      },
     });
     const standby = await StandbyPostgres.of(primary, 'standby', { host: '127.0.0.1', port: stream.port });
     if (kind === 'synchronous') await makeSynchronous(primary);

@@ -15,7 +15,6 @@ import { dataSourceOptions } from '../../libs/platform/src/database/data-source'
 import { ApiProcess } from '../support/api-process';
 import { Arrangement } from '../support/arrangement';
 import { type TemporaryPostgres } from '../support/temporary-postgres';
-import { startTemporaryRedis } from '../support/temporary-redis';
 import { type TemporaryRedis } from '../support/temporary-redis.port';
 import { createTestDatabase, testSchema } from '../support/test-database';
 import { counterFaults, tagFaults, updateFaults } from './database-faults';
@@ -31,7 +30,7 @@ interface Databases {
   drop(): Promise<void>;
 }
 
-/** Replicas of the API as processes of their own, one Postgres and one Redis between them, and one application's client. */
+/** Instances of the API as processes of their own, with one Postgres, one Redis if a test needs it, and one client. */
 export class FaultSetting {
   /** A superuser, for looking behind the scenes. */
   admin!: Client;
@@ -45,21 +44,26 @@ export class FaultSetting {
 
   private constructor(
     readonly databases: Databases,
-    readonly redis: TemporaryRedis,
+    private readonly ownRedis: TemporaryRedis | null,
   ) {}
 
-  /** A database on the Postgres of the run, or all of `postgres`, which is then stopped at the end. */
-  static async open(postgres?: TemporaryPostgres): Promise<FaultSetting> {
-    const databases = postgres ? await ownDatabases(postgres) : await sharedDatabases();
-    const setting = new FaultSetting(databases, await startTemporaryRedis());
+  /** Uses a database on the Postgres of the run, or all of `postgres`. It stops what it is given when it is closed. */
+  static async open(given: { postgres?: TemporaryPostgres; redis?: TemporaryRedis } = {}): Promise<FaultSetting> {
+    const databases = given.postgres ? await ownDatabases(given.postgres) : await sharedDatabases();
+    const setting = new FaultSetting(databases, given.redis ?? null);
     await setting.connect();
     return setting;
+  }
+
+  get redis(): TemporaryRedis {
+    if (this.ownRedis === null) throw new Error('This setting was opened without a Redis.');
+    return this.ownRedis;
   }
 
   /** Each with what is particular to it; all start at the same time. */
   async startReplicas(...particulars: readonly Readonly<Record<string, string>>[]): Promise<Replica[]> {
     const started = await Promise.all(
-      particulars.map((own) => Replica.start({ ...this.environment, REDIS_URL: this.redis.url, ...own })),
+      particulars.map((own) => Replica.start({ ...this.environment, REDIS_URL: this.ownRedis?.url ?? '', ...own })),
     );
     this.replicas.push(...started);
     return started;
@@ -170,7 +174,7 @@ export class FaultSetting {
   async close(): Promise<void> {
     await ApiProcess.killAll();
     await this.admin.end().catch(() => undefined);
-    await this.redis.stop();
+    await this.ownRedis?.stop();
     await this.databases.drop();
     rmSync(this.directory, { recursive: true });
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { startTemporaryRedis } from '../support/temporary-redis';
 import { tally } from './answer-faults';
 import { FaultSetting } from './fault-setting';
 import { type Operation } from './operation-log';
@@ -15,7 +16,7 @@ const CLASSIFICATIONS = ['PUBLIC', 'INTERNAL', 'CONFIDENTIAL'];
 describe('While replicas are killed and Redis is flushed', () => {
   let setting: FaultSetting;
   beforeAll(async () => {
-    setting = await FaultSetting.open();
+    setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
     await setting.startReplicas({}, {}, {});
   });
   afterAll(() => setting.close());

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RateClass } from '#libs/kernel';
 import { type Arrangement } from '../support/arrangement';
 import { SPECIFIED_LIMITS } from '../support/start-app';
+import { startTemporaryRedis } from '../support/temporary-redis';
 import { ClientApplication, NO_LIMITS, type OwnLimits, type Outcome, counted } from './client-application';
 import { FaultSetting } from './fault-setting';
 import { MINUTE, sized, tell } from './sizes';
@@ -27,7 +28,7 @@ describe('Limits of three replicas', () => {
   let arrange: Arrangement;
   let asset: string;
   beforeAll(async () => {
-    setting = await FaultSetting.open();
+    setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
     // A machine too slow for Redis must not refuse anybody here what all replicas together have: see `redis-lost` for that.
     const replica = { ...SPECIFIED_LIMITS, REPLICAS: '1', TRUST_PROXY: '127.0.0.1' };
     await setting.startReplicas(replica, replica, replica);

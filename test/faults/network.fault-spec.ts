@@ -1,5 +1,6 @@
 import { type Arrangement } from '../support/arrangement';
 import { TcpProxy } from '../support/tcp-proxy';
+import { startTemporaryRedis } from '../support/temporary-redis';
 import { FaultSetting } from './fault-setting';
 import { MixedLoad } from './mixed-load';
 import { MINUTE, sized } from './sizes';
@@ -19,7 +20,7 @@ describe('While the network between the API and', () => {
   let postgres: TcpProxy;
   let redis: TcpProxy;
   beforeAll(async () => {
-    setting = await FaultSetting.open();
+    setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
     const [toPostgres, databaseUrl] = await through(setting.databases.databaseUrl);
     const [toRedis, redisUrl] = await through(setting.redis.url);
     [postgres, redis] = [toPostgres, toRedis];

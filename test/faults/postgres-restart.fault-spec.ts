@@ -22,7 +22,7 @@ describe('While Postgres crashes and starts again', () => {
   let setting: FaultSetting;
   beforeAll(async () => {
     postgres = await startTemporaryPostgres({ postgresSettings: DURABLE });
-    setting = await FaultSetting.open(postgres);
+    setting = await FaultSetting.open({ postgres });
     await setting.startReplicas({}, {});
   });
   afterAll(() => setting.close());

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ErrorCode } from '#libs/kernel';
 import { PROBLEMS } from '#libs/platform';
-import { demandProgram } from '../support/debian-program';
+import { demandProgram } from '../support/programs.cjs';
 import { freePort } from '../support/free-port';
 import { ProxyProcess, type Upstream, shippedConfiguration } from './proxy-process';
 import { MINUTE } from './sizes';
@@ -177,8 +177,8 @@ function parsed(answer: string): unknown {
 }
 
 function sendsFiles(): boolean {
-  demandProgram('haproxy', 'haproxy');
-  const [, major, minor] = /version (\d+)\.(\d+)/.exec(spawnSync('haproxy', ['-v'], { encoding: 'utf8' }).stdout) ?? [];
+  const [, major, minor] =
+    /version (\d+)\.(\d+)/.exec(spawnSync(demandProgram('haproxy'), ['-v'], { encoding: 'utf8' }).stdout) ?? [];
   return Number(major) > 3 || (Number(major) === 3 && Number(minor) >= 3);
 }
 

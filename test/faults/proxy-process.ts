@@ -1,10 +1,11 @@
+/** @needs haproxy */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../support/free-port';
-import { demandProgram } from '../support/debian-program';
+import { demandProgram } from '../support/programs.cjs';
 
 const SOON_MS = 60_000;
 
@@ -30,10 +31,11 @@ export class ProxyProcess {
     upstreams: readonly Upstream[],
     configurationFor = configuration,
   ): Promise<ProxyProcess> {
-    demandProgram('haproxy', 'haproxy');
     const [port, statisticsPort] = [await freePort(), await freePort()];
     writeFileSync(configurationFile, configurationFor(port, statisticsPort, upstreams));
-    const child = spawn('haproxy', ['-db', '-f', configurationFile], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(demandProgram('haproxy'), ['-db', '-f', configurationFile], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     let said = '';
     child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
     const origin = `http://127.0.0.1:${port}`;

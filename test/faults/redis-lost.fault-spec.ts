@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Arrangement } from '../support/arrangement';
+import { startTemporaryRedis } from '../support/temporary-redis';
 import { tally } from './answer-faults';
 import { ClientApplication, NO_LIMITS, type Outcome, counted } from './client-application';
 import { FaultSetting } from './fault-setting';
@@ -26,7 +27,7 @@ describe('While Redis is lost and comes back, three replicas', () => {
   let setting: FaultSetting;
   let arrange: Arrangement;
   beforeAll(async () => {
-    setting = await FaultSetting.open();
+    setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
     await setting.startReplicas(REPLICA, REPLICA, REPLICA);
     arrange = await setting.enterWorkspace();
   });

@@ -8,8 +8,10 @@ import { createApp } from '../../apps/api/src/create-app';
 import { AccessTokensService } from '../../libs/auth/src/application/access-tokens.service';
 import { ApiClient } from '../support/api-client';
 import { Arrangement } from '../support/arrangement';
+import { redisOfTheRun } from '../support/redis-of-the-run';
 import { UNLIMITED } from '../support/start-app';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
+import { startTemporaryRedis } from '../support/temporary-redis';
 import { FaultSetting } from './fault-setting';
 import { MINUTE, sized, tell } from './sizes';
 
@@ -34,7 +36,7 @@ describe('A token request of an unknown client and one with a wrong secret', () 
     database = await createTestDatabase();
     const settings = loadSettings({
       DATABASE_URL: database.databaseUrl,
-      REDIS_URL: process.env['TEST_REDIS_URL'],
+      REDIS_URL: redisOfTheRun(),
       LOCAL_DIR: process.env['TEST_LOCAL_DIR'],
       BASE_URL: 'https://api.example.test',
       ...UNLIMITED,
@@ -110,7 +112,7 @@ describe('Over the network, from three replicas, a token request of an unknown c
   let setting: FaultSetting;
   let known: string;
   beforeAll(async () => {
-    setting = await FaultSetting.open();
+    setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
     await setting.startReplicas({}, {}, {});
     const arrange = await setting.enterWorkspace();
     known = (await arrange.anApplication(setting.workspace)).clientId;

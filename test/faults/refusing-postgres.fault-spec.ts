@@ -90,7 +90,7 @@ describe('While the disk under Postgres is full', () => {
   beforeAll(async () => {
     const postgres = await startTemporaryPostgres();
     disk = await SmallDisk.under(postgres);
-    setting = await FaultSetting.open(postgres);
+    setting = await FaultSetting.open({ postgres });
     await setting.startReplicas(...Array.from({ length: sized({ short: 1, long: 2 }) }, () => ({})));
   }, MINUTE);
   afterAll(async () => {
@@ -128,7 +128,7 @@ describe('While the disk under the log of Postgres is full', () => {
   beforeAll(async () => {
     const postgres = await startTemporaryPostgres({ postgresSettings: SMALL_LOG });
     disk = await LogDisk.under(postgres);
-    setting = await FaultSetting.open(postgres);
+    setting = await FaultSetting.open({ postgres });
     await setting.startReplicas(...Array.from({ length: sized({ short: 1, long: 2 }) }, () => ({})));
   }, MINUTE);
   afterAll(async () => {

@@ -1,5 +1,6 @@
 import { freePort } from '../support/free-port';
 import { withRedis } from '../support/redis-connection';
+import { startTemporaryRedis } from '../support/temporary-redis';
 import { FaultSetting } from './fault-setting';
 import { MixedLoad } from './mixed-load';
 import { MINUTE, sized } from './sizes';
@@ -13,7 +14,7 @@ const TOKENS = sized({ short: 1, long: 3 });
 describe('While Redis answers and takes nothing,', () => {
   let setting: FaultSetting;
   beforeAll(async () => {
-    setting = await FaultSetting.open();
+    setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
     await setting.startReplicas(...Array.from({ length: REPLICAS }, () => ({})));
   }, MINUTE);
   afterEach(() => MixedLoad.abandonAll(), MINUTE);

@@ -22,7 +22,7 @@ describe('A backup that was taken while updates went on, once restored,', () => 
   let restored: RestoredPostgres | undefined;
   beforeAll(async () => {
     postgres = await startTemporaryPostgres({ postgresSettings: KEEP_LOG });
-    setting = await FaultSetting.open(postgres);
+    setting = await FaultSetting.open({ postgres });
     await setting.startReplicas({});
   });
   afterAll(async () => {

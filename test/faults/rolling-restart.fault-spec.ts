@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../support/free-port';
-import { demandProgram } from '../support/debian-program';
+import { demandProgram } from '../support/programs.cjs';
+import { startTemporaryRedis } from '../support/temporary-redis';
 import { tally } from './answer-faults';
 import { FaultSetting } from './fault-setting';
 import { type Operation } from './operation-log';
@@ -24,7 +25,7 @@ describe('While replicas behind a proxy are restarted one after the other', () =
   let setting: FaultSetting;
   let proxy: ProxyProcess;
   beforeAll(async () => {
-    setting = await FaultSetting.open();
+    setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
     const managementPorts = [await freePort(), await freePort(), await freePort()];
     const ofReplica = (port: number) => ({ MANAGEMENT_PORT: String(port), REPLICAS: '3' });
     await setting.startReplicas(...managementPorts.map(ofReplica));
@@ -83,9 +84,8 @@ describe('While replicas behind a proxy are restarted one after the other', () =
 
 describe('The proxy of compose.yaml', () => {
   it('accepts its configuration', () => {
-    demandProgram('haproxy', 'haproxy');
     const file = join(__dirname, '../../docker/haproxy/haproxy.cfg');
-    const { status, stderr } = spawnSync('haproxy', ['-c', '-f', file], { encoding: 'utf8' });
+    const { status, stderr } = spawnSync(demandProgram('haproxy'), ['-c', '-f', file], { encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, '']);
   });
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { startTemporaryRedis } from '../support/temporary-redis';
 import { FaultSetting } from './fault-setting';
 import { HeldLock, busyConnections, lockWaits } from './held-lock';
 import { type Operation } from './operation-log';
@@ -18,7 +19,7 @@ describe('One key sent many times at once', () => {
   let setting: FaultSetting;
   let all: Replica[];
   beforeAll(async () => {
-    setting = await FaultSetting.open();
+    setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
     all = await setting.startReplicas(WITH_REDIS, WITH_REDIS, WITHOUT_REDIS, WITHOUT_REDIS);
   });
   afterAll(() => setting.close());

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Arrangement } from '../support/arrangement';
 import { withRedis } from '../support/redis-connection';
+import { startTemporaryRedis } from '../support/temporary-redis';
 import { ClientApplication, NO_LIMITS } from './client-application';
 import { FaultSetting } from './fault-setting';
 import { busyConnections } from './held-lock';
@@ -31,7 +32,7 @@ describe('In a long run of everything that clients do', () => {
   let arrange: Arrangement;
   const replicas: WatchedReplica[] = [];
   beforeAll(async () => {
-    setting = await FaultSetting.open();
+    setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
     while (replicas.length < REPLICAS) {
       replicas.push(await WatchedReplica.start(setting, { DATABASE_POOL_SIZE: String(POOL) }));
     }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Arrangement } from '../support/arrangement';
 import { TcpProxy } from '../support/tcp-proxy';
+import { startTemporaryRedis } from '../support/temporary-redis';
 import { ClientApplication, NO_LIMITS, counted } from './client-application';
 import { FaultSetting } from './fault-setting';
 import { MINUTE, sized, tell } from './sizes';
@@ -19,7 +20,7 @@ describe('A new token of an application, on three replicas', () => {
   /** The first replica's way to Redis. */
   let path: TcpProxy;
   beforeAll(async () => {
-    setting = await FaultSetting.open();
+    setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
     const url = new URL(setting.redis.url);
     path = await TcpProxy.to(url.hostname, Number(url.port));
     url.port = String(path.port);

@@ -3,6 +3,7 @@ import { freePort } from '../support/free-port';
 import { killServer, signalServer } from '../support/postgres-processes';
 import { TcpProxy } from '../support/tcp-proxy';
 import { type TemporaryPostgres, startTemporaryPostgres } from '../support/temporary-postgres';
+import { startTemporaryRedis } from '../support/temporary-redis';
 import { FaultSetting } from './fault-setting';
 import { MixedLoad } from './mixed-load';
 import { IS_LONG, MINUTE, sized } from './sizes';
@@ -57,7 +58,7 @@ class Setting {
     // What it acknowledges is kept, also by one that is killed.
     const postgres = await startTemporaryPostgres({ postgresSettings: { synchronous_commit: 'on' } });
     const path = await TcpProxy.to('127.0.0.1', postgres.port);
-    const faults = await FaultSetting.open(postgres);
+    const faults = await FaultSetting.open({ postgres, redis: await startTemporaryRedis() });
     const managementPort = String(await freePort());
     const databaseUrl = postgres.databaseUrl.replace(`:${postgres.port}/`, `:${path.port}/`);
     await faults.startReplicas({ DATABASE_URL: databaseUrl, MANAGEMENT_PORT: managementPort, ...particulars });

@@ -6,6 +6,7 @@ import { RedisServer, type Settings, clientKey } from '#libs/platform';
 import type { Grant } from '../../libs/auth/src/domain/grant';
 import { GrantCopiesRedis } from '../../libs/auth/src/redis/grant-copies.redis';
 import { TokenBuckets } from '../../libs/platform/src/throttling/token-buckets';
+import { redisOfTheRun } from '../support/redis-of-the-run';
 
 describe('The copy of a grant', () => {
   let redis: Redis;
@@ -13,7 +14,7 @@ describe('The copy of a grant', () => {
   let copies: GrantCopiesRedis;
   let grant: Grant;
   beforeAll(async () => {
-    const url = process.env['TEST_REDIS_URL'] as string;
+    const url = redisOfTheRun();
     redis = new Redis(url);
     server = new RedisServer(url);
     await server.onModuleInit();

@@ -3,9 +3,10 @@ import { Redis } from 'ioredis';
 import { RedisServer } from '#libs/platform';
 import { applicationId, workspaceId } from '#libs/kernel';
 import { KeyLease } from '../../libs/platform/src/idempotency/key-lease';
+import { redisOfTheRun } from '../support/redis-of-the-run';
 
 describe('The lease of a key that several processes wait for', () => {
-  const url = process.env['TEST_REDIS_URL'] as string;
+  const url = redisOfTheRun();
   const servers: RedisServer[] = [];
   let redis: Redis;
   beforeAll(() => {

@@ -7,6 +7,7 @@ import type { RedisServer, Settings } from '#libs/platform';
 import { Circuit, RedisAway } from '../../libs/platform/src/redis/circuit';
 import type { RedisClient } from '../../libs/platform/src/redis/redis-client';
 import { TokenBuckets } from '../../libs/platform/src/throttling/token-buckets';
+import { redisOfTheRun } from '../support/redis-of-the-run';
 
 const SECOND = 1_000_000;
 const RUNS = 300;
@@ -104,7 +105,7 @@ describe('Limits while Redis comes and goes', () => {
   let redis: Redis;
   let site: Site;
   beforeAll(() => {
-    redis = new Redis(process.env['TEST_REDIS_URL'] as string);
+    redis = new Redis(redisOfTheRun());
   });
   beforeEach(() => {
     jest.spyOn(performance, 'now').mockImplementation(() => site.now / 1_000);

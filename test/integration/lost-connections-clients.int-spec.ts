@@ -1,5 +1,6 @@
 import type { ApiClient } from '../support/api-client';
 import { type DatabaseBehindProxy, openDatabaseBehindProxy } from '../support/database-behind-proxy';
+import { redisOfTheRun } from '../support/redis-of-the-run';
 import { type TestApp, startAppOn } from '../support/start-app';
 import { endWaiting } from '../support/waiting-sessions';
 
@@ -81,7 +82,7 @@ describe('After connections to Postgres were lost, a client that repeats a write
   beforeAll(async () => {
     setting = await openDatabaseBehindProxy();
     // With Redis, so that the key is what Postgres is asked for first.
-    app = await startAppOn(setting.database, { REDIS_URL: process.env['TEST_REDIS_URL'] as string });
+    app = await startAppOn(setting.database, { REDIS_URL: redisOfTheRun() });
   });
   afterAll(async () => {
     await app.stop();

@@ -6,10 +6,11 @@ import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { RedisScript, RedisServer } from '#libs/platform';
 import { withRedis } from '../support/redis-connection';
+import { redisOfTheRun } from '../support/redis-of-the-run';
 import { RedisPath } from '../support/redis-path';
 import { TcpProxy } from '../support/tcp-proxy';
 
-const url = () => new URL(process.env['TEST_REDIS_URL'] as string);
+const url = () => new URL(redisOfTheRun());
 const through = (port: number): string => Object.assign(url(), { port: String(port) }).href;
 const aKey = () => `away:${randomUUID()}`;
 

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { applicationId, workspaceId } from '#libs/kernel';
 import { RedisServer } from '#libs/platform';
 import { KeyLease } from '../../libs/platform/src/idempotency/key-lease';
+import { redisOfTheRun } from '../support/redis-of-the-run';
 import { TcpProxy } from '../support/tcp-proxy';
 
 const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-const url = () => new URL(process.env['TEST_REDIS_URL'] as string);
+const url = () => new URL(redisOfTheRun());
 const aKey = () => ({
   workspaceId: workspaceId(randomUUID()),
   applicationId: applicationId(randomUUID()),

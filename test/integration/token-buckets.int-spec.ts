@@ -13,6 +13,7 @@ import {
   bucketField,
   clientKey,
 } from '../../libs/platform/src/throttling/token-buckets';
+import { redisOfTheRun } from '../support/redis-of-the-run';
 
 const SECOND = 1_000_000;
 const chargeOf = ([allowed, spare, toFull]: ChargeReply, limit: RateLimit) =>
@@ -48,7 +49,7 @@ class Model {
 describe('A token bucket', () => {
   let redis: Redis;
   beforeAll(() => {
-    redis = new Redis(process.env['TEST_REDIS_URL'] as string);
+    redis = new Redis(redisOfTheRun());
   });
   afterAll(() => redis.quit());
 
@@ -174,7 +175,7 @@ describe('A token bucket', () => {
 
   it('in Redis goes by the clock that all processes share, however far apart their own are', async () => {
     const [owner, limit] = [randomUUID(), { perMinute: 1, burst: 3 }];
-    const server = new RedisServer(process.env['TEST_REDIS_URL'] as string);
+    const server = new RedisServer(redisOfTheRun());
     await server.onModuleInit();
     try {
       const processes = [0, 1, 2].map(() => new TokenBuckets(server, { replicas: 3 } as Settings));

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeModulePack } from './module-pack/module-pack';
 import { startTemporaryPostgres, type TemporaryPostgres } from './temporary-postgres';
+import { isRedisThere } from './programs.cjs';
 import { startTemporaryRedis } from './temporary-redis';
 import { type TemporaryRedis } from './temporary-redis.port';
 
@@ -12,16 +13,15 @@ export type ServicesOfTheRun = typeof globalThis & {
   temporaryRedis?: TemporaryRedis;
 };
 
-/** One Postgres and one Redis for the whole run; the workers learn their addresses from the environment. */
+/** Starts one Postgres for the whole run, and one Redis where there is one. The workers learn their addresses from the environment. */
 export default async function startServices(): Promise<void> {
   const services = globalThis as ServicesOfTheRun;
   try {
     // One after the other: of two that start at once and of which one fails, the other would be left behind.
-    const redis = await startTemporaryRedis();
-    services.temporaryRedis = redis;
+    if (isRedisThere()) services.temporaryRedis = await startTemporaryRedis();
     const postgres = await startTemporaryPostgres();
     services.temporaryPostgres = postgres;
-    process.env['TEST_REDIS_URL'] = redis.url;
+    if (services.temporaryRedis) process.env['TEST_REDIS_URL'] = services.temporaryRedis.url;
     process.env['TEST_SUPERUSER_URL'] = postgres.superuserUrl;
     process.env['TEST_MIGRATION_DATABASE_URL'] = postgres.migrationDatabaseUrl;
     process.env['TEST_DATABASE_URL'] = postgres.databaseUrl;

@@ -1,31 +1,14 @@
+/** @needs pgbouncer */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { launchOptions } from '../../libs/platform/src/embedded-postgres/run-program';
 import { canReach, findServiceAccount, isRoot } from '../../libs/platform/src/embedded-postgres/service-account';
 import { freePort } from './free-port';
-import { aptMayInstall, installDebianPackage, onPath } from './debian-package';
-
-const NOT_FOUND = 'The tests need PgBouncer and found none on the PATH. Install pgbouncer.';
-
-/** Where PgBouncer is; installed by apt where that is possible, which is said on stderr. Throws with what to do otherwise. */
-export function findPgBouncer(): string {
-  const installed = find();
-  if (installed !== null) return installed;
-  if (!aptMayInstall()) throw new Error(NOT_FOUND);
-  process.stderr.write('No PgBouncer on this machine: installing Debian’s pgbouncer by apt-get, for the tests.\n');
-  installDebianPackage('pgbouncer', NOT_FOUND);
-  const path = find();
-  if (path === null) throw new Error(NOT_FOUND);
-  return path;
-}
-
-/** Debian keeps it where only root's PATH leads. */
-const find = (): string | null =>
-  onPath('pgbouncer') ?? ['/usr/sbin/pgbouncer'].find((path) => existsSync(path)) ?? null;
+import { demandProgram } from './programs.cjs';
 
 /** Whether it hands on statements that were prepared by the protocol, as it does since 1.21. */
 export function keepsPreparedStatements(program: string): boolean {
@@ -42,7 +25,7 @@ export class PgBouncer {
     private readonly port: number,
   ) {}
 
-  static async before(databaseUrl: string, program = findPgBouncer()): Promise<PgBouncer> {
+  static async before(databaseUrl: string, program = demandProgram('pgbouncer')): Promise<PgBouncer> {
     const { hostname, port: postgresPort, username, password } = new URL(databaseUrl);
     const account = isRoot() ? findServiceAccount() : null;
     const place = [tmpdir(), '/var/tmp'].find((one) => account === null || canReach(one, account)) ?? tmpdir();

@@ -1,10 +1,11 @@
+/** @needs redis-server */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { untilRedisAnswers } from './redis-connection';
-import { findRedisServer } from './redis-program';
+import { demandProgram } from './programs.cjs';
 import { Undertaker } from './undertaker';
 
 // A server that is frozen hears no other signal.
@@ -16,7 +17,7 @@ const END_SERVERS_AND_REMOVE_FILES = `
 export class RedisProcesses {
   private readonly directory = mkdtempSync(join(tmpdir(), 'compliance-redis-set-'));
   private readonly undertaker = new Undertaker(END_SERVERS_AND_REMOVE_FILES, this.directory);
-  private readonly program = findRedisServer((line) => process.stderr.write(`${line}\n`));
+  private readonly program = demandProgram('redis-server');
   private readonly servers = new Map<number, ChildProcess>();
 
   /** Starts a server with these lines of configuration in a file that is its own; again with what it had kept there. */

@@ -12,6 +12,6 @@ import { type TemporaryRedis } from './temporary-redis.port';
 export async function startTemporaryRedis(): Promise<TemporaryRedis> {
   const borrowed = process.env['REDIS_URL'];
   if (borrowed) return BorrowedRedis.at(borrowed);
-  const program = findRedisProgram((line) => process.stderr.write(`${line}\n`));
+  const program = findRedisProgram();
   return program.kind === 'docker' ? RedisContainer.start() : RedisProcess.start(program.path);
 }

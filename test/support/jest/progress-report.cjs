@@ -1,5 +1,7 @@
 // Keeps the report of a run up to date while it goes on, for whoever has to stop it: jest itself writes one at the end.
+// It also adds the files that were left out, which jest itself does not know of.
 const { renameSync, writeFileSync } = require('node:fs');
+const { leftOut, leftOutLines } = require('./needed-programs.cjs');
 
 class ProgressReport {
   constructor({ outputFile }) {
@@ -19,9 +21,15 @@ class ProgressReport {
     this.write();
   }
 
+  /** jest puts what it finds in `results` into its own report. */
+  onRunComplete(_contexts, results) {
+    results.leftOut = leftOut;
+    if (!this.file) for (const line of leftOutLines(leftOut)) process.stderr.write(`${line}\n`);
+  }
+
   write() {
     if (!this.file) return;
-    const report = { ...this.counts, testResults: [], unfinished: [...this.unfinished] };
+    const report = { ...this.counts, testResults: [], unfinished: [...this.unfinished], leftOut };
     writeFileSync(`${this.file}.new`, JSON.stringify(report));
     renameSync(`${this.file}.new`, this.file);
   }

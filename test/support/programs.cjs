@@ -1,0 +1,122 @@
+// The programs that some tests need beside Node, and the one function that finds them.
+const { spawnSync } = require('node:child_process');
+const { accessSync, constants, existsSync, statSync } = require('node:fs');
+const { delimiter, join } = require('node:path');
+
+/** Packages put programs here, and the PATH of an ordinary user may not lead here. */
+const PACKAGE_PLACES = [
+  ...['/usr/local/bin', '/usr/local/sbin', '/usr/sbin', '/sbin', '/snap/bin', '/opt/google/chrome'],
+  ...['/opt/homebrew/bin', '/opt/homebrew/sbin', '/opt/local/bin', '/opt/local/sbin'],
+  ...['/Applications/Google Chrome.app/Contents/MacOS', '/Applications/Chromium.app/Contents/MacOS'],
+];
+
+/** `names` are what packages call the program. `debian` is the package that tests install; `hint` is the one to tell people. */
+const PROGRAMS = {
+  // redis-tools has the server too, under another name, and starts no system service.
+  'redis-server': { names: ['redis-server', 'redis-check-rdb'], debian: 'redis-tools', hint: 'redis-server' },
+  haproxy: { debian: 'haproxy' },
+  pgbouncer: { debian: 'pgbouncer' },
+  chromium: {
+    names: [
+      'chromium',
+      'chromium-browser',
+      'google-chrome-stable',
+      'google-chrome',
+      'chrome',
+      'Google Chrome',
+      'Chromium',
+    ],
+    debian: 'chromium',
+    variable: 'CHROMIUM_PATH',
+  },
+  curl: { debian: 'curl' },
+  python3: { debian: 'python3' },
+};
+
+/** Returns the PATH, and behind it the places of packages. */
+function searchPath() {
+  return [process.env.PATH ?? '', ...PACKAGE_PLACES].join(delimiter);
+}
+
+/** Returns the path of a program, or null. A variable that names the program comes first. */
+function findProgram(program) {
+  const { names = [program], variable } = PROGRAMS[program];
+  const named = variable && process.env[variable];
+  if (named) return named;
+  return names.map(locate).find((path) => path !== null) ?? null;
+}
+
+/** @throws with what to install when the program is not there. */
+function demandProgram(program) {
+  const path = findProgram(program);
+  if (path === null) throw new Error(`This test needs ${program} and found none (${installation(program)}).`);
+  return path;
+}
+
+/** Says how to install a program. */
+function installation(program) {
+  const { debian, hint = debian } = PROGRAMS[program];
+  return `apt-get install ${hint}`;
+}
+
+function dockerAnswers() {
+  const docker = locate('docker');
+  return docker !== null && spawnSync(docker, ['info'], { timeout: 10_000 }).status === 0;
+}
+
+/** Says whether tests can have a Redis: one that is borrowed, one of their own, or one of Docker. */
+function isRedisThere() {
+  return Boolean(process.env.REDIS_URL) || findProgram('redis-server') !== null || dockerAnswers();
+}
+
+/** Installs programs by apt, on Debian and its kin as root, and says so on stderr. Elsewhere it does nothing. */
+function installPrograms(programs) {
+  const mayInstall = process.getuid?.() === 0 && existsSync('/etc/debian_version') && locate('apt-get') !== null;
+  if (programs.length === 0 || !mayInstall) return;
+  const packages = programs.map((program) => PROGRAMS[program].debian);
+  process.stderr.write(`Installing for the tests by apt-get: ${packages.join(' ')}\n`);
+  // An update may fail for one source of many. The installation tells whether the package is there.
+  aptGet('update');
+  // One by one: a package that cannot be had must not keep the others away.
+  for (const name of packages) {
+    const { status, error, stderr } = aptGet('install', '--yes', '--no-install-recommends', name);
+    if (status !== 0) process.stderr.write(`apt-get install ${name} failed: ${error?.message ?? stderr}\n`);
+  }
+}
+
+/** Under a lock, because several runs may install at once. */
+function aptGet(...words) {
+  return spawnSync('flock', ['/var/lib/apt', 'apt-get', '-qq', ...words], {
+    encoding: 'utf8',
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    timeout: 180_000,
+    maxBuffer: 16 * 1024 * 1024,
+  });
+}
+
+function locate(name) {
+  const paths = searchPath()
+    .split(delimiter)
+    .filter((directory) => directory !== '')
+    .map((directory) => join(directory, name));
+  return paths.find(isProgram) ?? null;
+}
+
+function isProgram(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+module.exports = {
+  demandProgram,
+  dockerAnswers,
+  findProgram,
+  installPrograms,
+  installation,
+  isRedisThere,
+  searchPath,
+};

@@ -1,0 +1,9 @@
+export type Program = 'redis-server' | 'haproxy' | 'pgbouncer' | 'chromium' | 'curl' | 'python3';
+
+export function demandProgram(program: Program): string;
+export function dockerAnswers(): boolean;
+export function findProgram(program: Program): string | null;
+export function installPrograms(programs: readonly Program[]): void;
+export function installation(program: Program): string;
+export function isRedisThere(): boolean;
+export function searchPath(): string;
