@@ -116,9 +116,13 @@ export default tseslint.config(
     rules: { 'no-restricted-syntax': ['error', namedExportsOnly[1]] },
   },
   {
-    // One loads the built API by a path, so that the type checker does not follow it into the other app; the other loads
-    // what most processes never use.
-    files: ['apps/local/src/api-child.ts', 'libs/platform/src/observability/tracing.ts'],
+    // The first loads the built API by a path, so that the type checker does not follow it into the other app. The others
+    // load what most processes never use.
+    files: [
+      'apps/local/src/api-child.ts',
+      'libs/platform/src/observability/process-logger.ts',
+      'libs/platform/src/observability/tracing.ts',
+    ],
     rules: { '@typescript-eslint/no-require-imports': 'off' },
   },
   { files: scripts, languageOptions: { globals: readonlyNames(nodeNames) } },

@@ -18,11 +18,12 @@ export class ApiProcess {
   private readonly child: ChildProcess;
   private readonly ended: Promise<number | null>;
 
-  constructor(environment: Readonly<Record<string, string>>) {
+  /** `output`: a descriptor to write the log to instead of {@link output}. */
+  constructor(environment: Readonly<Record<string, string>>, output: number | 'pipe' = 'pipe') {
     const packed = packedStart();
     this.child = spawn(process.execPath, [...packed.words, join(ROOT, 'dist/apps/api/src/main.js')], {
       env: { PATH: process.env['PATH'], ...packed.environment, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', output, 'pipe'],
     });
     ApiProcess.running.add(this);
     this.child.stdout?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));

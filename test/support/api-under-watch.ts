@@ -15,7 +15,12 @@ export class ApiUnderWatch {
     private readonly managementPort: number,
   ) {}
 
-  static async start(database: TestDatabase, overrides: Record<string, string> = {}): Promise<ApiUnderWatch> {
+  /** `output`: a descriptor for its log, which then cannot be looked at here. */
+  static async start(
+    database: TestDatabase,
+    overrides: Record<string, string> = {},
+    output: number | 'pipe' = 'pipe',
+  ): Promise<ApiUnderWatch> {
     const [port, managementPort] = [await freePort(), await freePort()];
     const environment = {
       DATABASE_URL: database.databaseUrl,
@@ -25,8 +30,8 @@ export class ApiUnderWatch {
       ...UNLIMITED,
       ...overrides,
     };
-    const api = new ApiProcess(environment);
-    await api.serving();
+    const api = new ApiProcess(environment, output);
+    await (output === 'pipe' ? api.serving() : ready(managementPort));
     const arrange = new Arrangement(database.admin, loadSettings(environment), `http://127.0.0.1:${port}`);
     return new ApiUnderWatch(api, arrange, port, managementPort);
   }
@@ -77,5 +82,15 @@ export class ApiUnderWatch {
 
   async stop(): Promise<void> {
     await this.process.kill();
+  }
+}
+
+/** Resolves once the process is ready, of which its log may be unable to tell. */
+async function ready(managementPort: number): Promise<void> {
+  const management = ApiClient.ofManagement(`http://127.0.0.1:${managementPort}`);
+  for (const deadline = Date.now() + 60_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
+    const answer = await management.get('/readyz').catch(() => null);
+    if (answer?.status === 200) return;
+    if (Date.now() > deadline) throw new Error('The process is not ready.');
   }
 }

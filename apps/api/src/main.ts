@@ -5,6 +5,7 @@ import { Logger } from '@nestjs/common';
 import { SigningKeys } from '#libs/auth';
 import {
   DatabaseProbe,
+  LogOutput,
   Metrics,
   RedisServer,
   SettingsInvalid,
@@ -24,8 +25,10 @@ import { schema } from './schema';
 
 async function main(): Promise<void> {
   const settings = loadSettings(process.env);
-  const log = createLog({ level: settings.logLevel, format: settings.logFormat });
+  const output = LogOutput.ofProcess();
+  const log = createLog({ level: settings.logLevel, format: settings.logFormat }, output);
   logCrash(log);
+  process.once('exit', () => output.flushSync());
   const logger = new Logger('Management');
   const tracing = settings.tracesEndpoint && startTracing(settings.tracesEndpoint, (warning) => log.warn(warning));
   let stopping = false;
@@ -63,6 +66,10 @@ async function main(): Promise<void> {
     metrics.gauge(
       { name: 'compliance_ready', help: 'Whether the process was ready when /readyz was last asked; 1 for yes.' },
       () => readiness.lastAnswer,
+    );
+    metrics.counts(
+      { name: 'compliance_log_lines_dropped_total', help: 'Lines of the log that could not be written.' },
+      () => [{ labels: {}, value: output.dropped }],
     );
     const management = createManagementServer({
       readiness: () => readiness.check(),

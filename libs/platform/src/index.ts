@@ -69,6 +69,7 @@ export { type MetricDefinition, Metrics } from './observability/metrics';
 export { type ServedRequest, whenServed } from './observability/served-request';
 export { startTracing, traceRequest } from './observability/tracing';
 export { Tally } from './observability/tally';
+export { LogOutput } from './observability/log-output';
 export { ProcessLogger, createLog, logCrash } from './observability/process-logger';
 export { listCursorKeys, removeCursorKey, rotateCursorKey } from './pagination/cursor-key-file';
 export { newCursorKeyFile } from './pagination/cursor-keys';

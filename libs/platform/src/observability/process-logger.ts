@@ -1,25 +1,34 @@
 import type { LoggerService } from '@nestjs/common';
 import { type Logger, pino } from 'pino';
-import { GatheredLines } from './gathered-lines';
+import { LogOutput } from './log-output';
 import { messageOf, redacted } from './redaction';
 
-/** More bytes than come together while lines wait for each other: when to write is for those lines to say. */
-const KEPT_BYTES = 1_048_576;
-
 /** The process's log: one JSON document a line, or readable lines for a terminal. */
-export function createLog(options: { readonly level: string; readonly format: 'json' | 'pretty' }): Logger {
-  const base = {
-    level: options.level,
-    base: undefined,
-    messageKey: 'message',
-    timestamp: pino.stdTimeFunctions.isoTime,
-    hooks: { streamWrite: redacted },
-  };
-  if (options.format === 'json') {
-    const output = pino.destination({ fd: 1, sync: false, minLength: KEPT_BYTES, maxWrite: 2 * KEPT_BYTES });
-    return pino({ ...base, formatters: { level: (level) => ({ level }) } }, new GatheredLines(output));
-  }
-  return pino({ ...base, transport: { target: 'pino-pretty', options: { messageKey: 'message' } } });
+export function createLog(
+  options: { readonly level: string; readonly format: 'json' | 'pretty' },
+  output = new LogOutput(1),
+): Logger {
+  const log = pino(
+    {
+      level: options.level,
+      base: undefined,
+      messageKey: 'message',
+      timestamp: pino.stdTimeFunctions.isoTime,
+      ...(options.format === 'json'
+        ? { formatters: { level: (level: string) => ({ level }) }, hooks: { streamWrite: redacted } }
+        : { hooks: { streamWrite: readable() } }),
+    },
+    output,
+  );
+  output.onRecovery = (dropped) => log.warn({ dropped }, 'lines of the log were dropped: it could not be written');
+  return log;
+}
+
+/** Only here the library is loaded: JSON lines do not need it. */
+function readable(): (line: string) => string {
+  const { prettyFactory } = require('pino-pretty') as typeof import('pino-pretty');
+  const prettify = prettyFactory({ messageKey: 'message' });
+  return (line) => prettify(redacted(line));
 }
 
 /**

@@ -1,0 +1,176 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ApiUnderWatch } from '../support/api-under-watch';
+import { Fifo } from '../support/fifo';
+import { type TestDatabase, createTestDatabase } from '../support/test-database';
+import { Undertaker } from '../support/undertaker';
+import { sized, tell } from './sizes';
+
+/** Their lines are longer than the backlog by a half, the long form's by twenty times as much. */
+const MORE_THAN_THE_BACKLOG = sized({ short: 10_000, long: 250_000 });
+const AT_ONCE = 16;
+/** Between SIGTERM and the end the documented five seconds pass for load balancers. */
+const SOON_MS = 9_000;
+const DROPPED = 'compliance_log_lines_dropped_total';
+const RECOVERED = /lines of the log were dropped/;
+
+describe('An instance whose log cannot be written', () => {
+  let database: TestDatabase;
+  let api: ApiUnderWatch;
+  beforeAll(async () => (database = await createTestDatabase()));
+  afterAll(async () => database.drop());
+  afterEach(async () => api.stop());
+
+  const start = async (output: number, overrides: Record<string, string> = {}): Promise<void> => {
+    api = await ApiUnderWatch.start(database, overrides, output);
+  };
+  /** Sends requests and returns the longest time, in milliseconds, that one of them took. */
+  const send = async (count: number): Promise<number> => {
+    const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
+    let [left, longest] = [count, 0];
+    const one = async (): Promise<void> => {
+      const since = performance.now();
+      const status = await new Promise<number | undefined>((resolve, reject) => {
+        const headers = { 'X-Request-Id': `${left}-`.padEnd(100, 'x') };
+        request({ port: api.port, path: '/v1/health', agent, headers }, (response) =>
+          response.resume().once('end', () => resolve(response.statusCode)),
+        )
+          .once('error', reject)
+          .end();
+      });
+      expect(status).toBe(200);
+      longest = Math.max(longest, performance.now() - since);
+    };
+    const sender = async (): Promise<void> => {
+      while (left-- > 0) await one();
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, sender));
+    agent.destroy();
+    return longest;
+  };
+  const endedBy = async (signal: NodeJS.Signals): Promise<{ code: number | null; tookMs: number }> => {
+    const since = performance.now();
+    api.process.signal(signal);
+    const code = await Promise.race([api.process.exitCode(), delay(30_000, 'still running' as never, { ref: false })]);
+    return { code, tookMs: performance.now() - since };
+  };
+  const linesOf = (text: string): Record<string, unknown>[] =>
+    text
+      .slice(0, text.lastIndexOf('\n'))
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const recoveriesIn = (text: string): Record<string, unknown>[] =>
+    linesOf(text).filter(({ message }) => RECOVERED.test(String(message)));
+
+  describe('because its reader has stalled', () => {
+    let pipe: Fifo;
+    beforeEach(() => (pipe = new Fifo()));
+    afterEach(() => pipe.remove());
+
+    it('responds, ends at SIGTERM in the usual time, and does so with requests in flight', async () => {
+      await start(pipe.writer);
+      await send(2_000);
+      const slow = request({ port: api.port, path: '/oauth/token', method: 'POST' }).on('error', () => undefined);
+      slow.setHeader('Content-Type', 'application/x-www-form-urlencoded').write('grant_type=');
+      setTimeout(() => slow.end('client_credentials'), 1_000);
+      const { code, tookMs } = await endedBy('SIGTERM');
+      expect(code).toBe(0);
+      expect(tookMs).toBeLessThan(SOON_MS);
+    });
+
+    it('keeps a bounded backlog, counts what it drops, and says so once when the reader returns', async () => {
+      await start(pipe.writer);
+      await send(500);
+      const before = (await api.samples()).get('process_resident_memory_bytes') as number;
+      const longestMs = await send(MORE_THAN_THE_BACKLOG);
+      const samples = await api.samples();
+      const grownMb = ((samples.get('process_resident_memory_bytes') as number) - before) / 1e6;
+      const dropped = samples.get(DROPPED) as number;
+      tell('stalled reader', { requests: MORE_THAN_THE_BACKLOG, dropped, longestMs, grownMb });
+      expect(dropped).toBeGreaterThan(0);
+      expect(grownMb).toBeLessThan(100);
+
+      for (const deadline = Date.now() + 30_000; Date.now() < deadline; await delay(10)) {
+        pipe.read();
+        if (RECOVERED.test(pipe.text)) break;
+      }
+      await send(10);
+      await delay(300);
+      pipe.read();
+
+      expect(recoveriesIn(pipe.text)).toMatchObject([{ level: 'warn', dropped }]);
+      const requests = linesOf(pipe.text).filter(({ message }) => message === 'request');
+      expect(requests.filter(({ route }) => route === '/v1/health')).toHaveLength(
+        500 + MORE_THAN_THE_BACKLOG + 10 - dropped,
+      );
+    });
+
+    it('ends by an error that nobody caught within seconds, and not as a success', async () => {
+      await start(pipe.writer, { NODE_OPTIONS: `--require ${join(__dirname, '../support/crash-on-signal.cjs')}` });
+      await send(2_000);
+      const { code, tookMs } = await endedBy('SIGUSR2');
+      expect(code).toBe(1);
+      expect(tookMs).toBeLessThan(3_000);
+    });
+
+    it('responds and ends the same when the log is made for people', async () => {
+      await start(pipe.writer, { LOG_FORMAT: 'pretty', LOG_LEVEL: 'debug' });
+      await send(2_000);
+      const { code, tookMs } = await endedBy('SIGINT');
+      expect(code).toBe(0);
+      expect(tookMs).toBeLessThan(3_000);
+    });
+
+    it('goes on when the reader goes, and writes on to the next one', async () => {
+      await start(pipe.writer);
+      pipe.leave();
+      await send(100);
+      await delay(200);
+      pipe.comeBack();
+      await send(1);
+      await delay(300);
+      pipe.read();
+      expect(linesOf(pipe.text).filter(({ message }) => message === 'request')).not.toHaveLength(0);
+      expect(await endedBy('SIGINT')).toMatchObject({ code: 0 });
+    });
+  });
+
+  it('because its disk is full responds, and ends at SIGINT at once', async () => {
+    const log = openSync('/dev/full', 'w');
+    await start(log);
+    closeSync(log);
+    await send(500);
+    const { code, tookMs } = await endedBy('SIGINT');
+    expect(code).toBe(0);
+    expect(tookMs).toBeLessThan(3_000);
+  });
+
+  it('because its disk is full for a time counts what it drops, and says so once there is room', async () => {
+    const disk = mkdtempSync(join(tmpdir(), 'compliance-small-'));
+    const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk]).status === 0;
+    const undertaker = new Undertaker('umount -l "$1"; rmdir "$1"', disk);
+    const path = isMounted ? join(disk, 'log') : '/dev/full';
+    const log = openSync(path, 'a');
+    await start(log);
+    closeSync(log);
+    const { bavail, bsize } = statfsSync(disk);
+    writeFileSync(join(disk, 'ballast'), Buffer.alloc((bavail - 2) * bsize));
+    await send(MORE_THAN_THE_BACKLOG);
+    const dropped = (await api.samples()).get(DROPPED) as number;
+    expect(dropped).toBeGreaterThan(0);
+
+    rmSync(join(disk, 'ballast'));
+    // Only root may mount, and /dev/full never has room. The reader that returns shows the same.
+    for (const deadline = Date.now() + 10_000; isMounted && Date.now() < deadline; await delay(50)) {
+      if (RECOVERED.test(readFileSync(path, 'utf8'))) break;
+    }
+    const recoveries = isMounted ? recoveriesIn(readFileSync(path, 'utf8')) : [{ level: 'warn', dropped }];
+    await undertaker.call();
+
+    expect(recoveries).toMatchObject([{ level: 'warn', dropped }]);
+  });
+});
