@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { workspaceId } from '#libs/kernel';
 import { type BoundStatement, Database, poolOf } from '#libs/platform';
 import { DataSource } from 'typeorm';
-import { connectBefore } from '../../libs/platform/src/database/connect-before';
+import { ConnectionPool } from '../../libs/platform/src/database/connection-pool';
 import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
 import { databaseIsUnavailable } from '../../libs/platform/src/database/database-fault';
 import { type DatabaseBehindProxy, openDatabaseBehindProxy } from '../support/database-behind-proxy';
@@ -194,11 +194,14 @@ describe('Reads', () => {
     const pool = poolOf(dataSource);
     const held = await pool.connect();
     const since = performance.now();
-    await expect(connectBefore(pool, since + 20)).rejects.toThrow('timeout exceeded when trying to connect');
+    const one = [statement('one', 'SELECT 1')];
+    await expect(new ConnectionPool(pool).run(one, since + 20)).rejects.toThrow(
+      'timeout exceeded when trying to connect',
+    );
     // The pool would have waited two seconds.
     expect(performance.now() - since).toBeLessThan(1_500);
     held.release();
     // Nobody kept the one that came too late.
-    (await connectBefore(pool, performance.now() + 60_000)).release();
+    expect(await new ConnectionPool(pool).run(one, performance.now() + 60_000)).toEqual([[['1']]]);
   });
 });

@@ -87,7 +87,6 @@ export function standbyPool(url: string, size: number, preparedStatements: boole
   };
   const pool = new Pool(config);
   pool.on('error', unheard);
-  pool.on('connect', hearLosses);
   if (!preparedStatements) sendUnprepared(pool);
   return pool;
 }

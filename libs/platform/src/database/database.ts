@@ -3,14 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Freshness, WorkspaceId } from '#libs/kernel';
 import { DataSource, type EntityManager } from 'typeorm';
-import type { Pool } from 'pg';
 import { traceCall } from '../observability/tracing';
-import { Acquisitions, type PoolUse } from './acquisitions';
-import { connectBefore } from './connect-before';
-import { hearLosses, poolOf } from './data-source';
-import { Permits } from './permits';
-import { type BoundStatement, PipelinedStatements, type TextRow, bind } from './pipelined-statements';
-import { PrimaryReads, SHORTEST_TRY_MS } from './primary-reads';
+import { ConnectionPool, type PoolUse, SHORTEST_TRY_MS } from './connection-pool';
+import { poolOf } from './data-source';
+import { type BoundStatement, type TextRow, bind } from './pipelined-statements';
 import type { StandbyUse } from './standby';
 import type { Standbys } from './standbys';
 import { type Gate, GateClosed, UnitOfWork } from './unit-of-work';
@@ -42,34 +38,24 @@ const UNIT_PATIENCE_MS = 5_000;
  * The same for a read, and for the update that begins a token. A request makes at most two of them: together five seconds.
  */
 export const READ_PATIENCE_MS = 2_500;
-/** Connections of a larger pool that units of work leave to reads: a unit may wait for a lock, a read never does. */
-const LEFT_TO_READS = 2;
 
 /** The one way to Postgres: nothing is read or written outside a tenant's scope. */
 @Injectable()
 export class Database {
-  private readonly pool: Pool;
-  private readonly acquisitions: Acquisitions;
+  private readonly pool: ConnectionPool;
   private readonly units = new AsyncLocalStorage<UnitOfWork>();
   private unitsUnderWay = 0;
-  private readonly primaryReads: PrimaryReads;
-  private readonly permits: Permits;
 
   constructor(
     private readonly dataSource: DataSource,
     /** Null where there are none. */
     private readonly standbys: Standbys | null = null,
   ) {
-    this.pool = poolOf(dataSource);
-    this.permits = new Permits(Math.max(1, this.pool.options.max - LEFT_TO_READS));
-    this.acquisitions = new Acquisitions(this.pool, () => this.permits.waiting);
-    this.primaryReads = new PrimaryReads(this.pool, this.acquisitions);
-    // At every use, because the pool opened its first connection before we knew it.
-    this.pool.on('acquire', hearLosses);
+    this.pool = new ConnectionPool(poolOf(dataSource));
   }
 
   get poolUse(): PoolUse {
-    return this.acquisitions.use;
+    return this.pool.use;
   }
 
   /** Of each standby, in the order of their addresses. */
@@ -89,10 +75,7 @@ export class Database {
   ): Promise<TextRow[][]> {
     const unit = this.unitFor(scope);
     if (unit) return unit.run(statements);
-    const batch = [scopeStatement(scope), ...statements];
-    const deadline = performance.now() + patienceMs;
-    const connections = { connect: () => connectBefore(this.pool, deadline) };
-    const rows = await this.acquisitions.counted(() => PipelinedStatements.runOn(connections, batch, deadline));
+    const rows = await this.pool.run([scopeStatement(scope), ...statements], performance.now() + patienceMs);
     return rows.slice(1);
   }
 
@@ -104,7 +87,7 @@ export class Database {
     if (this.units.getStore()) return this.run(scope, statements);
     const batch = [scopeStatement(scope), ...statements];
     const deadline = performance.now() + READ_PATIENCE_MS;
-    const fromPrimary = (): Promise<TextRow[][]> => this.primaryReads.run(batch, deadline);
+    const fromPrimary = (): Promise<TextRow[][]> => this.pool.read(batch, deadline);
     const standby = freshness === 'recent' ? this.standbys?.choose() : null;
     const rows = await (standby ? standby.read(batch).catch(fromPrimary) : fromPrimary());
     return rows.slice(1);
@@ -135,17 +118,16 @@ export class Database {
   ): Promise<Result> {
     if (this.units.getStore()) throw new Error('A unit of work cannot begin within another.');
     for (let repeats = 0; ; repeats += 1) {
-      const unit = new UnitOfWork(this.pool, this.permits, scopeStatement(scope), deadline, gate);
+      const unit = new UnitOfWork(this.pool, scopeStatement(scope), deadline, gate);
       try {
-        return await this.acquisitions.counted(() => this.carryOut(unit, work));
+        return await this.carryOut(unit, work);
       } catch (error) {
         const rolledBack = unit.rollback(error);
         if (error instanceof GateClosed) throw error;
         await rolledBack;
-        const isOver = (): boolean => deadline - performance.now() < SHORTEST_TRY_MS;
-        if (gate && unit.gateIsUnheard && !isOver()) await this.askAlone(scope, gate, deadline);
         const repeatable = REPEATABLE_SQLSTATES.has(String((error as { code?: unknown }).code));
-        if (!repeatable || repeats === MAX_REPEATS || isOver()) throw error;
+        const isOver = deadline - performance.now() < SHORTEST_TRY_MS;
+        if (!repeatable || repeats === MAX_REPEATS || isOver) throw error;
         await delay(Math.random() * 20 * (repeats + 1));
       }
     }
@@ -164,18 +146,6 @@ export class Database {
     }
   }
 
-  /** Throws what closes the gate: that must not depend on what else was in its batch, and could not be had. */
-  private async askAlone(scope: TenantScope, gate: Gate, deadline: number): Promise<void> {
-    const unit = new UnitOfWork(this.pool, this.permits, scopeStatement(scope), deadline, gate);
-    try {
-      await unit.passGate();
-      await unit.rollback();
-    } catch (error) {
-      void unit.rollback(error);
-      if (unit.gateIsClosed) throw error;
-    }
-  }
-
   /** Runs `work` in one READ COMMITTED transaction on the primary; anything it throws rolls back. */
   async transaction<Result>(scope: TenantScope, work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
     // It would take a second connection while the unit holds one: with all of them taken that waits for itself.
@@ -186,7 +156,7 @@ export class Database {
         await manager.query(statement.text, [...statement.values]);
         return work(manager);
       });
-    return this.acquisitions.counted(() => traceCall(() => TRANSACTION, begin));
+    return this.pool.counted(() => traceCall(() => TRANSACTION, begin));
   }
 
   private unitFor(scope: TenantScope): UnitOfWork | undefined {

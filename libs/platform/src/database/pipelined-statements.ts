@@ -69,47 +69,38 @@ const unnamed = ({ text, values }: BoundStatement): BoundStatement => bind({ nam
  */
 export class PipelinedStatements implements Submittable {
   /** Set by node-postgres when a query timeout is configured, and by whoever submits the batch. */
-  callback: (error: Error | null, rows?: TextRow[][]) => void = () => undefined;
+  callback: (error: Error | null) => void = () => undefined;
 
   /** Milliseconds, where it is less than the connection's own patience; node-postgres heeds it. */
   query_timeout?: number;
 
-  private readonly rows: TextRow[][];
   private current = 0;
   private readonly parsing: BoundStatement[] = [];
 
-  /** The rows of each statement. After an error the connection's prepared statements are not known: give it up. */
-  static run(client: PoolClient, statements: readonly BoundStatement[], deadline = Infinity): Promise<TextRow[][]> {
+  /**
+   * Gives the rows of each statement; puts them into `rows` as they come, also before an error. After an error it is not
+   * known which statements the connection has prepared: give it up.
+   */
+  static run(
+    client: PoolClient,
+    statements: readonly BoundStatement[],
+    deadline = Infinity,
+    rows = statements.map((): TextRow[] => []),
+  ): Promise<TextRow[][]> {
     const run = (): Promise<TextRow[][]> =>
       new Promise((resolve, reject) => {
-        const batch = new PipelinedStatements(unprepared.has(client) ? statements.map(unnamed) : statements);
+        const batch = new PipelinedStatements(unprepared.has(client) ? statements.map(unnamed) : statements, rows);
         if (deadline < Infinity) batch.query_timeout = Math.max(1, Math.ceil(deadline - performance.now()));
-        batch.callback = (error, rows) => (error ? reject(error) : resolve(rows ?? []));
+        batch.callback = (error) => (error ? reject(error) : resolve(rows));
         client.query(batch);
       });
     return traceCall(() => describe(statements), run);
   }
 
-  /** On a connection of the pool, as a transaction of their own. Not waited for beyond `deadline`, by `performance.now()`. */
-  static async runOn(
-    pool: { connect(): Promise<PoolClient> },
-    statements: readonly BoundStatement[],
-    deadline = Infinity,
-  ): Promise<TextRow[][]> {
-    const client = await pool.connect();
-    try {
-      const rows = await PipelinedStatements.run(client, statements, deadline);
-      client.release();
-      return rows;
-    } catch (error) {
-      client.release(true);
-      throw error;
-    }
-  }
-
-  constructor(private readonly statements: readonly BoundStatement[]) {
-    this.rows = statements.map(() => []);
-  }
+  private constructor(
+    private readonly statements: readonly BoundStatement[],
+    private readonly rows: TextRow[][],
+  ) {}
 
   submit(connection: Connection): void {
     const wire = connection as unknown as WireConnection;
@@ -139,7 +130,7 @@ export class PipelinedStatements implements Submittable {
   }
 
   handleReadyForQuery(): void {
-    this.callback(null, this.rows);
+    this.callback(null);
   }
 
   handleError(error: Error): void {

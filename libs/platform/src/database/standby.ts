@@ -1,8 +1,6 @@
-import type { Pool } from 'pg';
-import { Acquisitions, type PoolUse } from './acquisitions';
-import { connectBefore } from './connect-before';
+import { ConnectionPool, type PoolUse } from './connection-pool';
 import { standbyPool } from './data-source';
-import { type BoundStatement, PipelinedStatements, type TextRow } from './pipelined-statements';
+import type { BoundStatement, TextRow } from './pipelined-statements';
 
 /** A standby that lags further is not used. */
 export const MAX_LAG_MS = 5_000;
@@ -35,8 +33,7 @@ export interface StandbyUse extends PoolUse {
 
 /** One streaming copy of the primary that serves reads. */
 export class Standby {
-  private readonly pool: Pool;
-  private readonly acquisitions: Acquisitions;
+  private readonly pool: ConnectionPool;
   /** This copy shows everything that was committed by this moment of `performance.now()`. */
   private completeUpTo = -Infinity;
   private restsUntil = -Infinity;
@@ -49,8 +46,7 @@ export class Standby {
     preparedStatements: boolean,
     private readonly log: (message: string) => void,
   ) {
-    this.pool = standbyPool(url, poolSize, preparedStatements);
-    this.acquisitions = new Acquisitions(this.pool);
+    this.pool = new ConnectionPool(standbyPool(url, poolSize, preparedStatements));
   }
 
   get isUsed(): boolean {
@@ -59,14 +55,13 @@ export class Standby {
   }
 
   get use(): StandbyUse {
-    return { ...this.acquisitions.use, isUsed: this.isUsed };
+    return { ...this.pool.use, isUsed: this.isUsed };
   }
 
   /** Gives the rows of each statement. Throws after a second and a half at most; then the standby rests. */
   async read(statements: readonly BoundStatement[]): Promise<TextRow[][]> {
-    const deadline = performance.now() + PATIENCE_MS;
     try {
-      return await this.run(statements, deadline);
+      return await this.pool.run(statements, performance.now() + PATIENCE_MS);
     } catch (error) {
       this.restsUntil = performance.now() + REST_MS;
       this.say(`it failed a read (${reasonOf(error)})`);
@@ -77,7 +72,7 @@ export class Standby {
   /** Compares this copy with recent states of the primary, oldest first. Never rejects. */
   async compareWith(primary: readonly PrimaryState[]): Promise<void> {
     try {
-      const [rows] = await this.acquisitions.counted(() => PipelinedStatements.runOn(this.pool, [STATE]));
+      const [rows] = await this.pool.run([STATE]);
       const [inRecovery, replayed, history] = rows?.[0] ?? [];
       const isOfPrimary = inRecovery === 't' && history === primary.at(-1)?.history;
       const shown = primary.findLast(({ position }) => isOfPrimary && position <= BigInt(replayed ?? 0));
@@ -91,11 +86,6 @@ export class Standby {
 
   async close(): Promise<void> {
     await this.pool.end();
-  }
-
-  private run(statements: readonly BoundStatement[], deadline: number): Promise<TextRow[][]> {
-    const connections = { connect: () => connectBefore(this.pool, deadline) };
-    return this.acquisitions.counted(() => PipelinedStatements.runOn(connections, statements, deadline));
   }
 
   /** Logs each time that the standby comes into use, or goes out of it for this reason. */

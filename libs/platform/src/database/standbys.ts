@@ -1,6 +1,7 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Pool } from 'pg';
-import { type BoundStatement, PipelinedStatements } from './pipelined-statements';
+import { ConnectionPool } from './connection-pool';
+import type { BoundStatement } from './pipelined-statements';
 import { MAX_LAG_MS, type PrimaryState, Standby, type StandbyUse } from './standby';
 
 const COMPARE_EVERY_MS = 1_000;
@@ -20,6 +21,7 @@ const PRIMARY_STATE: BoundStatement = {
  * So nobody compares clocks, and a standby of an idle primary does not seem to lag.
  */
 export class Standbys implements OnModuleInit, OnApplicationShutdown {
+  private readonly primary: ConnectionPool;
   private readonly standbys: readonly Standby[];
   private recent: readonly PrimaryState[] = [];
   private turn = 0;
@@ -27,12 +29,13 @@ export class Standbys implements OnModuleInit, OnApplicationShutdown {
   private comparing: Promise<void> | null = null;
 
   constructor(
-    private readonly primary: Pool,
+    primary: Pool,
     urls: readonly string[],
     poolSize: number,
     preparedStatements = true,
     log = (message: string): void => new Logger('Database').warn(message),
   ) {
+    this.primary = new ConnectionPool(primary);
     this.standbys = urls.map(
       (url, place) =>
         new Standby(`Standby ${place + 1} of DATABASE_REPLICA_URLS`, url, poolSize, preparedStatements, log),
@@ -77,7 +80,7 @@ export class Standbys implements OnModuleInit, OnApplicationShutdown {
 
   private async primaryState(): Promise<PrimaryState> {
     const at = performance.now();
-    const [rows] = await PipelinedStatements.runOn(this.primary, [PRIMARY_STATE]);
+    const [rows] = await this.primary.run([PRIMARY_STATE]);
     const [position, history] = rows?.[0] ?? [];
     return { at, position: BigInt(position ?? 0), history: history ?? '' };
   }

@@ -1,12 +1,11 @@
-import type { Pool } from 'pg';
-import { Permits } from './permits';
+import type { ConnectionPool } from './connection-pool';
 import type { BoundStatement } from './pipelined-statements';
 import { UnitOfWork } from './unit-of-work';
 
 interface Batch {
   readonly query_timeout: number;
   readonly statements: readonly BoundStatement[];
-  callback(error: null, rows: string[][][]): void;
+  callback(error: null): void;
 }
 
 const statement = (name: string): BoundStatement => ({ name, text: '', values: [] });
@@ -17,18 +16,14 @@ describe('A unit of work', () => {
     const batches: Batch[] = [];
     const query = (batch: Batch): void => {
       batches.push(batch);
-      batch.callback(
-        null,
-        batch.statements.map(() => []),
-      );
+      batch.callback(null);
     };
-    const pool = { options: {}, connect: async () => ({ query, release: () => undefined }) };
+    const pool = { connectUnit: async () => ({ query }) };
     const deadline = performance.now() + leftMs;
-    await new UnitOfWork(pool as unknown as Pool, new Permits(1), statement('scope'), deadline).run([
-      statement('work'),
-    ]);
+    await new UnitOfWork(pool as unknown as ConnectionPool, statement('scope'), deadline).run([statement('work')]);
     return batches[0] as Batch;
   };
+
   const lockTimeout = ({ statements }: Batch): number =>
     Number.parseInt(statements.find(({ name }) => name === 'set_lock_timeout')?.values[0] ?? 'NaN', 10);
 

@@ -1,17 +1,14 @@
-import type { Pool, PoolClient } from 'pg';
-import { connectBefore } from './connect-before';
-import type { Permits } from './permits';
+import type { PoolClient } from 'pg';
+import type { ConnectionPool } from './connection-pool';
 import { type BoundStatement, PipelinedStatements, type TextRow, bind } from './pipelined-statements';
 
 const BEGIN: BoundStatement = { name: 'begin', text: 'BEGIN ISOLATION LEVEL READ COMMITTED', values: [] };
 const COMMIT: BoundStatement = { name: 'commit', text: 'COMMIT', values: [] };
 
-/** For a connection as for a lock: see data-source.ts. */
+/** Maximum wait for a connection, a lock (as data-source.ts says) and a rollback. */
 const PATIENCE_MS = 2_000;
-/** However little is left, an answer is waited for so long; and so long before the deadline Postgres ends a wait by itself. */
+/** A unit waits this long for Postgres even after its deadline; Postgres itself ends a wait for a lock this long before it. */
 const GRACE_MS = 500;
-/** However little is left, opening a connection takes this long. */
-const SHORTEST_CONNECT_MS = 200;
 const SET_LOCK_TIMEOUT = { name: 'set_lock_timeout', text: `SELECT set_config('lock_timeout', $1, true)` };
 
 /**
@@ -47,11 +44,10 @@ export class UnitOfWork {
   private failed = false;
   private lastSent: Promise<unknown> = Promise.resolve();
   private asked = false;
-  private verdict: 'open' | { readonly closedBy: unknown } | null = null;
+  private closed: { readonly by: unknown } | null = null;
 
   constructor(
-    private readonly pool: Pool,
-    private readonly permits: Permits,
+    private readonly pool: ConnectionPool,
     private readonly scope: BoundStatement,
     /** When it must be over, by `performance.now()`: what is under way then has a moment yet at most. */
     private readonly deadline: number,
@@ -79,16 +75,7 @@ export class UnitOfWork {
   async passGate(): Promise<void> {
     await this.lastSent;
     if (this.gate && !this.asked && !this.failed) await this.send([]);
-    if (this.verdict !== null && this.verdict !== 'open') throw this.verdict.closedBy;
-  }
-
-  get gateIsClosed(): boolean {
-    return this.verdict !== null && this.verdict !== 'open';
-  }
-
-  /** Whether Postgres was asked about the gate, and something else in the same batch kept it from answering. */
-  get gateIsUnheard(): boolean {
-    return this.asked && this.verdict === null;
+    if (this.closed) throw this.closed.by;
   }
 
   /** Sends what still waits, and COMMIT behind it: an error of either leaves nothing applied, a lost connection doubt. */
@@ -112,7 +99,7 @@ export class UnitOfWork {
     // Which of a failed batch's statements the server still has prepared is not known: the connection is given up.
     let spoilt = this.failed;
     // After a refusal locks are given back before anybody is told; of a connection that is silent nothing is awaited.
-    const left = Math.ceil(this.deadlineAfter(GRACE_MS) - performance.now());
+    const left = Math.ceil(this.lastMoment() - performance.now());
     const rollback = { text: 'ROLLBACK', query_timeout: Math.min(left, PATIENCE_MS) };
     if (!this.failed || answered(cause)) await client.query(rollback).catch(() => (spoilt = true));
     this.giveBack(client, spoilt);
@@ -135,12 +122,15 @@ export class UnitOfWork {
       if (left < PATIENCE_MS) opening.push(bind(SET_LOCK_TIMEOUT, [`${left}ms`]));
     }
     const asked = gate?.statements ?? [];
-    let rows: TextRow[][];
+    const batch = [...opening, ...asked, ...statements];
+    const rows = batch.map((): TextRow[] => []);
     try {
-      const batch = [...opening, ...asked, ...statements];
-      rows = await PipelinedStatements.run(this.client, batch, this.deadlineAfter(GRACE_MS));
+      await PipelinedStatements.run(this.client, batch, this.lastMoment(), rows);
     } catch (error) {
       this.failed = true;
+      // The gate's statements come first: their rows may be here although a later statement failed.
+      const heard = rows.slice(opening.length, opening.length + asked.length);
+      if (heard.every((found) => found.length > 0)) this.judge(gate, heard);
       throw error;
     }
     rows.splice(0, opening.length);
@@ -149,28 +139,22 @@ export class UnitOfWork {
   }
 
   private judge(gate: Gate | undefined, rows: readonly TextRow[][]): void {
-    if (!gate) return;
     try {
-      gate.judge(rows);
-      this.verdict = 'open';
+      gate?.judge(rows);
     } catch (error) {
-      this.verdict = { closedBy: error };
+      this.closed = { by: error };
       throw error;
     }
   }
 
-  /** The deadline, but so many milliseconds from now at least. */
-  private deadlineAfter(leastMs: number): number {
-    return Math.max(this.deadline, performance.now() + leastMs);
+  /** The deadline, or a moment from now where that is later. */
+  private lastMoment(): number {
+    return Math.max(this.deadline, performance.now() + GRACE_MS);
   }
 
   private async connect(): Promise<PoolClient> {
     try {
-      await this.permits.acquire(Math.min(PATIENCE_MS, Math.max(0, this.deadline - performance.now())));
-      return await connectBefore(this.pool, this.deadlineAfter(SHORTEST_CONNECT_MS)).catch((error: unknown) => {
-        this.permits.release();
-        throw error;
-      });
+      return await this.pool.connectUnit(Math.min(performance.now() + PATIENCE_MS, this.deadline), this.lastMoment());
     } catch (error) {
       // Nobody waits for a connection twice.
       this.failed = true;
@@ -180,8 +164,7 @@ export class UnitOfWork {
 
   private giveBack(client: PoolClient, spoilt: boolean): void {
     this.client = null;
-    client.release(spoilt);
-    this.permits.release();
+    this.pool.releaseUnit(client, spoilt);
   }
 
   private assertOpen(): void {
