@@ -28,6 +28,8 @@ module.exports = {
   testTimeout: 180_000,
   // Most of what the tests do is to wait, for processes, locks and clocks: as many workers as cores leave those idle.
   maxWorkers: Math.min(2 * availableParallelism(), 8),
+  // A test whose set-up fails may leave a server open in this process, for which jest would wait.
+  forceExit: true,
   // Files whose programs this machine lacks are left out, and counted.
   filter: '<rootDir>/test/support/jest/needed-programs.cjs',
   testSequencer: '<rootDir>/test/support/jest/sequencer.cjs',

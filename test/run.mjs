@@ -1,8 +1,8 @@
 // `npm test`: every check of this project in one run. Its last line is for whoever reads only that one.
-import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { endCommands, runCommand } from './support/command-group.mjs';
 import needed from './support/jest/needed-programs.cjs';
 
 const HELP = `Usage: npm test
@@ -34,8 +34,6 @@ const CHECK_LIMIT = 6 * MINUTE;
 const RUN_LIMIT = 13 * MINUTE;
 /** More files than this do not fail by chance. */
 const MOST_RUN_AGAIN = 8;
-/** From the request to stop until the end of those who did not: jest needs it to stop the servers it started. */
-const GRACE = 15_000;
 
 const node = (program, ...args) => [process.execPath, join(root, 'node_modules', program), ...args];
 // Under npm its own program is named in the environment, which spares a shell where `npm` is a script.
@@ -62,51 +60,7 @@ const jest = (report, ...words) => node('jest/bin/jest.js', '--json', `--outputF
 
 const begun = performance.now();
 
-const running = new Set();
-
-/**
- * Runs one command in a process group of its own, so that nothing it started outlives its limit. What it writes goes to
- * `write`, or else straight to ours.
- */
-function run([program, ...args], limit, write) {
-  return new Promise((resolve) => {
-    // A report that also went to stdout would bury jest's own lines; those it writes to stderr.
-    const quiet = args.includes('--json');
-    const stdio = write ? ['ignore', 'pipe', 'pipe'] : ['ignore', quiet ? 'ignore' : 'inherit', 'inherit'];
-    const child = spawn(program, args, { cwd: root, detached: true, stdio });
-    running.add(child);
-    if (write) for (const stream of [child.stdout, child.stderr]) stream.on('data', write);
-    let late = null;
-    const limitTimer = setTimeout(() => {
-      console.log(`  stopped: not done after ${(limit / MINUTE).toFixed(1)} minutes`);
-      signalGroup(child, 'SIGTERM');
-      late = setTimeout(() => signalGroup(child, 'SIGKILL'), GRACE);
-    }, limit);
-    const settle = (succeeded) => {
-      clearTimeout(limitTimer);
-      clearTimeout(late);
-      // What the command left behind must not disturb the next one.
-      if (late) signalGroup(child, 'SIGKILL');
-      running.delete(child);
-      resolve(succeeded && !late);
-    };
-    child.on('error', (error) => {
-      console.log(`  could not start: ${error.message}`);
-      settle(false);
-    });
-    child.on(write ? 'close' : 'exit', (code) => settle(code === 0));
-  });
-}
-
-function signalGroup(child, signal) {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, signal);
-  } catch {
-    // The group has ended already.
-  }
-}
-
+const run = (command, limit, write) => runCommand(command, { cwd: root, limit, write });
 const timeLeft = () => RUN_LIMIT - (performance.now() - begun);
 
 /** One check after the other, each told as a whole when it is done: another lane tells of its own. */
@@ -211,12 +165,15 @@ async function main() {
   console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 }
 
-for (const signal of ['SIGINT', 'SIGTERM']) {
-  process.once(signal, () => {
-    for (const child of running) signalGroup(child, signal);
-    process.exit(1);
-  });
+async function stop() {
+  await endCommands();
+  process.exit(1);
 }
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, stop);
+// npm that is killed says nothing.
+const parent = process.ppid;
+if (process.env.npm_execpath) setInterval(() => process.ppid === parent || stop(), 1000).unref();
 
 const [argument] = process.argv.slice(2);
 if (argument === '--help' || argument === '-h') {

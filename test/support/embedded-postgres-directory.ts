@@ -6,6 +6,7 @@ import { openEmbeddedPostgres } from '../../libs/platform/src/embedded-postgres/
 import { EmbeddedPostgresFault } from '../../libs/platform/src/embedded-postgres/embedded-postgres-fault';
 import { stopServer } from '../../libs/platform/src/embedded-postgres/postgres-server';
 import { substituteDirectoryOf } from '../../libs/platform/src/embedded-postgres/substitute-directory';
+import { Undertaker } from './undertaker';
 
 export async function query<Row extends QueryResultRow>(url: string, sql: string): Promise<Row[]> {
   const client = new Client({ connectionString: url, ssl: false });
@@ -17,10 +18,22 @@ export async function query<Row extends QueryResultRow>(url: string, sql: string
   }
 }
 
-/** A directory that Postgres' own account can reach, which a fresh temporary directory of root is not. */
+const END_SERVER_AND_REMOVE_DATA = `
+  for directory in "$1" "$2"; do
+    for file in "$directory/postmaster.pid" "$directory"/*/postmaster.pid "$directory"/*/*/postmaster.pid; do
+      if read -r pid <"$file"; then kill -QUIT "$pid"; sleep 0.5; fi
+    done
+  done
+  rm -rf "$1" "$2"`;
+
+/**
+ * Makes a directory that Postgres' own account can reach, which a fresh temporary directory of root is not. A server that
+ * was left in it ends with the test file, however that ends.
+ */
 export function makeDirectory(mode = 0o711): string {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'embedded-postgres-')));
   chmodSync(directory, mode);
+  new Undertaker(END_SERVER_AND_REMOVE_DATA, directory, substituteDirectoryOf(directory));
   return directory;
 }
 

@@ -20,7 +20,8 @@ export class Undertaker {
     // The pipe must not keep a test process alive; a socket has unref, which the stream's type does not show.
     (shell.stdin as unknown as { unref(): void }).unref();
     shell.stdin.on('error', () => undefined);
-    this.shell = shell;
+    // jest ends what a test file leaves behind, and lets these do their work: see jest/children.cjs.
+    this.shell = Object.assign(shell, { isUndertaker: true });
   }
 
   get hasCome(): boolean {

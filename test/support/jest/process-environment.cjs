@@ -3,6 +3,7 @@
 // Error, a Date or a Map is what the tests call so. Our own modules are loaded anew for every file, as ever.
 const { createRequire } = require('node:module');
 const vm = require('node:vm');
+const children = require('./children.cjs');
 
 /** Of the packages that jest itself is made of. */
 const ofJest = createRequire(require.resolve('jest'));
@@ -35,12 +36,14 @@ class ProcessEnvironment {
     this.replaced = REPLACED.map((name) => [name, process[name]]);
     globalThis.requireInstalled = require;
     ProcessEnvironment.isOpen = true;
+    children.watch();
   }
 
   async setup() {}
 
   /** A file finds the globals, packages' registries among them, and the variables as the first one found them. */
   async teardown() {
+    await children.endAll();
     ProcessEnvironment.isOpen = false;
     this.fakeTimersModern.dispose();
     for (const [name, value] of this.replaced) process[name] = value;
