@@ -1,3 +1,4 @@
+/** @needs curl */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -8,6 +9,7 @@ import { findPostmaster } from '../../libs/platform/src/embedded-postgres/postma
 import { type Example, examplesOf } from '../support/doc-examples';
 import { freePort } from '../support/free-port';
 import { clear, makeDirectory } from '../support/embedded-postgres-directory';
+import { searchPath } from '../support/programs.cjs';
 import { type FinishedCommand, RunningCommand } from '../support/running-command';
 
 interface Kept {
@@ -51,7 +53,10 @@ describe('npm start', () => {
       .map((line) => line.trim())
       .filter((line) => /^(TOKEN=|curl )/.test(line));
   const paste = async (lines: readonly string[]): Promise<string> => {
-    const { stdout } = await promisify(execFile)('sh', ['-c', lines.join('\necho\n')], { timeout: 60_000 });
+    const { stdout } = await promisify(execFile)('sh', ['-c', lines.join('\necho\n')], {
+      env: { ...process.env, PATH: searchPath() },
+      timeout: 60_000,
+    });
     return stdout;
   };
 
@@ -107,7 +112,7 @@ describe('npm start', () => {
     const shell = promisify(execFile);
     const told: Record<string, string> = { BASE_URL: `http://127.0.0.1:${port}`, CLIENT_ID, CLIENT_SECRET };
     const run = async (code: string, cwd = directory): Promise<string> => {
-      const env = { ...process.env, ...environment, ...told };
+      const env = { ...process.env, PATH: searchPath(), ...environment, ...told };
       return (await shell('sh', ['-c', code], { cwd, env, timeout: 120_000 })).stdout;
     };
     const example = async (page: string, name: string): Promise<string> =>
