@@ -3,7 +3,7 @@ import { ASSET_TYPES, type AssetType } from '../../libs/inventory/src/domain/ass
 import type { ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
 import { AllowedRequests } from './allowed-requests';
-import { type Parameter, operationsOf, readContract, resolve } from './contract-document';
+import { type Parameter, type Schema, operationsOf, readContract, resolve } from './contract-document';
 import { CONTRACT_FILE } from './contract-files';
 import { importOddInventory } from './odd-inventory';
 
@@ -87,7 +87,10 @@ describe('A request that the contract allows', () => {
     const list = operationsOf(contract).find(({ operation }) => operation.operationId === 'listAssets');
     const filters = (list?.operation.parameters ?? []).flatMap((one) => {
       const { name, schema } = resolve<Parameter>(contract, one);
-      const values = schema.type === 'boolean' ? ['true', 'false'] : (schema.enum ?? []);
+      const values =
+        schema.type === 'boolean'
+          ? ['true', 'false']
+          : (resolve<Schema>(contract, schema as Schema & { $ref: string }).enum ?? []);
       return values.map((value) => ({ [name]: String(value) }));
     });
     expect(filters.length).toBeGreaterThan(25);

@@ -40,6 +40,9 @@ export class StrictSchemas {
 function closed(schema: Schema): Schema {
   const { $ref, properties, items, allOf, 'x-extensible-enum': open, ...rest } = schema;
   if ($ref !== undefined) return { $ref: $ref.replace(/^#/, 'contract#') };
+  // Beside a reference `nullable` means: that, or null.
+  if (allOf && rest.nullable)
+    return { anyOf: [{ allOf: allOf.map(closed) }, { type: 'string', nullable: true, enum: [null] }] };
   return {
     ...rest,
     ...(open ? { enum: rest.nullable ? [...open, null] : open } : {}),

@@ -14,7 +14,8 @@ import { type Comparison, compareSchemas } from './schema-comparison';
 
 /**
  * What a client written for the contract `before` would notice of the contract `after`, one line each; none when the
- * change is additive (specification, Versioning). Texts, examples, tags and servers may change at will.
+ * change is additive (specification, Versioning). Contracts are compared by what travels: texts, examples, tags, servers and
+ * names of schemas may change at will, and so may the way in which a schema says the same.
  */
 export function breakingChanges(before: Contract, after: Contract): string[] {
   const found: string[] = [];
@@ -149,11 +150,15 @@ function compareCodes(comparison: Comparison, place: string, before: Operation, 
   }
 }
 
-/** A scope that an administrator granted must not vanish. */
+/** A scope that an administrator granted must not vanish, nor a scheme without which some operation let nobody in. */
 function compareScopes({ before, after, breaks }: Comparison): void {
+  const isNeeded = (scheme: string) =>
+    operationsOf(before).some(
+      ({ operation: { security = [] } }) => security.length > 0 && security.every((way) => scheme in way),
+    );
   for (const [scheme, was] of Object.entries(before.components.securitySchemes)) {
     const is = after.components.securitySchemes[scheme];
-    if (!is) breaks(`scheme ${scheme}`, 'is gone');
+    if (!is && isNeeded(scheme)) breaks(`scheme ${scheme}`, 'is gone');
     for (const scope of scopesOf(was)) if (is && !scopesOf(is).includes(scope)) breaks(`scope ${scope}`, 'is gone');
   }
 }

@@ -1,3 +1,5 @@
+import type { ErrorCode } from '#libs/kernel';
+import { PROBLEMS, PUBLIC_ANSWERS, headerComponents, problemResponse } from '#libs/platform';
 import { StrictSchemas } from './answer-schemas';
 import {
   type Contract,
@@ -28,6 +30,20 @@ const OF_TRANSPORT = new Set([
   'transfer-encoding',
 ]);
 
+/** Answers to requests that are for no operation: the contract tells of them in its introduction only. */
+const OF_NO_OPERATION = {
+  malformedRequest: problemOfNoOperation('validation_failed'),
+  unknownPath: problemOfNoOperation('not_found'),
+  methodNotAllowed: problemOfNoOperation('method_not_allowed'),
+};
+
+function problemOfNoOperation(code: ErrorCode): Response {
+  const response = problemResponse(PUBLIC_ANSWERS, PROBLEMS[code].status, [code]);
+  const headers = headerComponents() as Record<string, Header>;
+  const named = Object.keys(response.headers).map((name) => [name, headers[name]] as const);
+  return { ...response, headers: Object.fromEntries(named) as Record<string, Header> };
+}
+
 /** Judges answers by the contract: what it does not describe is a fault. */
 export class ContractOracle {
   private readonly schemas: StrictSchemas;
@@ -42,11 +58,10 @@ export class ContractOracle {
       pattern: new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+')}$`),
       methods,
     }));
-    const { headers, responses } = contract.components;
     const answers = operationsOf(contract).flatMap(({ operation }) => Object.values(operation.responses));
     this.schemas.prepare([
-      ...Object.values(headers).map(({ schema }) => schema),
-      ...[...answers, ...Object.values(responses)].flatMap(({ content = {} }) =>
+      ...Object.values(contract.components.headers).map(({ schema }) => schema),
+      ...[...answers, ...Object.values(OF_NO_OPERATION)].flatMap(({ content = {} }) =>
         Object.values(content).map(({ schema }) => schema),
       ),
     ]);
@@ -63,20 +78,19 @@ export class ContractOracle {
 
   /** What of an answer of Node's own parser is not in the contract: there was no request to find an operation for. */
   faultsOfRefusal(answer: GivenAnswer): string[] {
-    const { MalformedRequest, UnknownPath } = this.contract.components.responses;
     const [anyOperation] = operationsOf(this.contract);
-    const refusals = { 400: MalformedRequest, 404: UnknownPath, 431: anyOperation?.operation.responses['431'] };
+    const { malformedRequest, unknownPath } = OF_NO_OPERATION;
+    const refusals = { 400: malformedRequest, 404: unknownPath, 431: anyOperation?.operation.responses['431'] };
     const response = refusals[answer.status as 400 | 404 | 431];
     if (!response) return [`status ${answer.status} is not documented`];
     return [...this.faultsOfHeaders(response, answer), ...this.faultsOfBody('GET', response, answer)];
   }
 
   private responseTo(method: string, path: string, status: number): Response | undefined {
-    const { UnknownPath, MethodNotAllowed } = this.contract.components.responses;
     const methods = this.paths.find(({ pattern }) => pattern.test(path))?.methods;
-    if (!methods) return status === 404 ? UnknownPath : undefined;
+    if (!methods) return status === 404 ? OF_NO_OPERATION.unknownPath : undefined;
     const operation = methods[method === 'HEAD' ? 'get' : method.toLowerCase()];
-    if (!operation) return status === 405 ? MethodNotAllowed : undefined;
+    if (!operation) return status === 405 ? OF_NO_OPERATION.methodNotAllowed : undefined;
     return operation.responses[String(status)];
   }
 

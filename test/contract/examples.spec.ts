@@ -31,7 +31,7 @@ function examplesIn(contract: Contract): Exemplified[] {
     ...ofContent(`${operation.operationId}`, operation.requestBody?.content),
     ...(operation.parameters ?? []).map((one) => {
       const { name, schema, example } = resolve<Parameter>(contract, one);
-      return { place: `${operation.operationId} ${name}`, schema, value: example ?? schema.example };
+      return { place: `${operation.operationId} ${name}`, schema, value: example ?? resolve(contract, schema).example };
     }),
     ...Object.entries(operation.responses).flatMap(([status, { headers = {}, content }]) => [
       ...ofContent(`${operation.operationId} ${status}`, content),

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
+import { type Contract, readContract } from './contract-document';
 import { CONTRACT_FILE } from './contract-files';
 import { postmanCollection } from './postman-collection';
 
@@ -13,19 +14,16 @@ const TYPES_FILE = join(root, 'libs/client/src/contract.ts');
 const HEADER =
   '// Generated from docs/contract/openapi.json by `npm run generate`; a test finds what was edited by hand.\n\n';
 
-async function clientTypes(contract: object): Promise<string> {
+async function clientTypes(contract: Contract): Promise<string> {
   const types = astToString(await openapiTS(JSON.stringify(contract), { alphabetize: true }));
-  const codes = [...new Set(problemCodesIn(contract))].sort().map((code) => `'${code}'`);
-  const problemCode = `/** Every code that has an example in the contract. */\nexport type ProblemCode = ${codes.join(' | ')};\n`;
+  const codes = problemCodesOf(contract).map((code) => `'${code}'`);
+  const problemCode = `/** Every code of the contract. */\nexport type ProblemCode = ${codes.join(' | ')};\n`;
   return format(`${HEADER}${types}\n${problemCode}`, { ...(await resolveConfig(TYPES_FILE)), filepath: TYPES_FILE });
 }
 
-/** The contract leaves `code` open for new ones; those of today stand in its examples of problems. */
-function problemCodesIn(part: unknown): string[] {
-  if (typeof part !== 'object' || part === null) return [];
-  const { code, requestId } = part as { code?: unknown; requestId?: unknown };
-  if (typeof code === 'string' && typeof requestId === 'string') return [code];
-  return Object.values(part).flatMap(problemCodesIn);
+/** The contract leaves `code` open for new ones, and lists those of today. */
+function problemCodesOf({ components }: Contract): string[] {
+  return [...(components.schemas['Problem']?.properties?.['code']?.['x-extensible-enum'] ?? [])].sort();
 }
 
 const PRODUCTS = [
@@ -34,7 +32,7 @@ const PRODUCTS = [
 ];
 
 async function main(): Promise<void> {
-  const contract = JSON.parse(readFileSync(CONTRACT_FILE, 'utf8')) as object;
+  const contract = readContract(CONTRACT_FILE);
   const check = process.argv.includes('--check');
   for (const { file, generate } of PRODUCTS) {
     const text = await generate(contract);

@@ -4,6 +4,12 @@ import { readFileSync } from 'node:fs';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { LINT_CONFIG } from './lint-rules';
 
+/**
+ * The linter's judge of examples gives up on a nullable reference, whose form generators need (`house/nullable-form`). The test
+ * of examples judges them all.
+ */
+const NO_TYPE = '"nullable" cannot be used without "type"';
+
 async function main(): Promise<void> {
   const documents = JSON.parse(readFileSync(0, 'utf8')) as object[];
   const config = await createConfig(LINT_CONFIG);
@@ -11,7 +17,9 @@ async function main(): Promise<void> {
   for (const document of documents) {
     const problems = await lintFromString({ source: JSON.stringify(document), config });
     findings.push(
-      problems.map(({ ruleId, message, location }) => ({ rule: ruleId, message, place: location[0]?.pointer ?? '' })),
+      problems
+        .filter(({ message }) => !message.includes(NO_TYPE))
+        .map(({ ruleId, message, location }) => ({ rule: ruleId, message, place: location[0]?.pointer ?? '' })),
     );
   }
   process.stdout.write(JSON.stringify(findings));

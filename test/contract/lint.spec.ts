@@ -18,22 +18,25 @@ function lint(documents: readonly object[]): Finding[][] {
     input: JSON.stringify(documents),
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
-    timeout: 60_000,
+    timeout: 120_000,
   });
   if (status !== 0) throw new Error(stderr);
   return JSON.parse(stdout) as Finding[][];
 }
 
-/** What is answered where no operation is, which the linter looks for within operations. */
-const OF_NO_OPERATION = ['MalformedRequest', 'UnknownPath', 'MethodNotAllowed'].map((name) => ({
-  rule: 'no-unused-components',
-  message: `Component: "${name}" is never used.`,
-  place: `#/components/responses/${name}`,
-}));
-
 const LIST = 'paths /v1/inventory/assets get';
 const ASSET = 'components schemas Asset properties';
+const BULK = 'paths /v1/inventory/assets patch';
+const MERGE_PATCH = `${BULK} requestBody content application/merge-patch+json`;
 const MALFORMED_PAGE = { value: { results: [], pageInfo: { hasNextPage: 'no' } } };
+
+const INLINE_ENUM = { type: 'string', enum: ['A', 'B'], example: 'A' };
+const UNUSED_RESPONSE = { description: 'Nobody gives it.', headers: {}, content: {} };
+
+function mergePatchFirst(): object {
+  const content = readContract(CONTRACT_FILE).paths['/v1/inventory/assets']?.['patch']?.requestBody?.content ?? {};
+  return Object.fromEntries(Object.entries(content).reverse());
+}
 
 const PLANTED: readonly (readonly [rule: string, what: string, changes: Record<string, unknown>])[] = [
   ['struct', 'a word that OpenAPI does not know', { [`${LIST} verb`]: 'list' }],
@@ -82,6 +85,55 @@ const PLANTED: readonly (readonly [rule: string, what: string, changes: Record<s
   ],
   ['house/header-described', 'a header without a description', { 'components headers ETag description': REMOVED }],
   ['house/header-described', 'a header without an example', { 'components headers ETag example': REMOVED }],
+  ['no-unused-components', 'a response that nothing refers to', { 'components responses': { Gone: UNUSED_RESPONSE } }],
+  ['no-unused-components', 'a schema that nothing refers to', { 'components schemas Gone': { type: 'boolean' } }],
+  [
+    'house/security-schemes-used',
+    'a security scheme that no operation uses',
+    { 'components securitySchemes basic': { type: 'http', scheme: 'basic' } },
+  ],
+  ['house/enum-named', 'an enum without a name', { [`${ASSET} classification`]: INLINE_ENUM }],
+  ['house/enum-named', 'an enum without a name in a parameter', { [`${LIST} parameters 2 schema`]: INLINE_ENUM }],
+  ['house/enum-named', 'an enum without a name in an array', { [`${ASSET} tags items`]: INLINE_ENUM }],
+  ['house/enum-of-texts', 'an enum of one value', { 'components schemas Classification enum': ['PUBLIC'] }],
+  ['house/enum-of-texts', 'an enum with null', { 'components schemas Classification enum': ['A', 'B', null] }],
+  ['house/enum-of-texts', 'an enum of null alone', { 'components schemas BulkPatch properties tags enum': [null] }],
+  [
+    'house/nullable-form',
+    'a type beside a nullable reference',
+    { 'components schemas BulkPatch properties classification type': 'string' },
+  ],
+  [
+    'house/nullable-form',
+    'null beside nothing',
+    { 'components schemas BulkPatch properties classification allOf': REMOVED },
+  ],
+  [
+    'house/null-told-apart',
+    'one schema for a patch and a merge patch',
+    { [`${MERGE_PATCH} schema`]: { $ref: '#/components/schemas/BulkUpdateRequest' } },
+  ],
+  ['house/null-told-apart', 'a merge patch that comes first', { [`${BULK} requestBody content`]: mergePatchFirst() }],
+  [
+    'house/null-told-apart',
+    'a merge patch that does not say what null does',
+    { 'components schemas BulkUpdateMergePatch description': 'One merge patch.' },
+  ],
+  [
+    'house/form-without-references',
+    'a form that refers to a named schema',
+    { 'components schemas TokenRequest properties scope': { $ref: '#/components/schemas/Classification' } },
+  ],
+  [
+    'house/request-id-taken',
+    'a pattern of X-Request-Id',
+    { 'components parameters X-Request-Id schema pattern': '^[a-z]+$' },
+  ],
+  [
+    'house/no-token-said-plainly',
+    'no token as one of two ways in',
+    { 'paths /oauth/token post security': [{ clientCredentials: [] }, {}] },
+  ],
   ['operation-2xx-response', 'no success', { [`${LIST} responses 200`]: REMOVED }],
   [
     'path-parameters-defined',
@@ -98,7 +150,7 @@ describe('The contract', () => {
   ]);
 
   it('has nothing that its linter finds at fault', () => {
-    expect(findings).toEqual(OF_NO_OPERATION);
+    expect(findings).toEqual([]);
   });
 
   it.each(PLANTED.map(([rule, what], index) => ({ rule, what, found: caught[index] ?? [] })))(

@@ -24,11 +24,13 @@ export function compareSchemas(
   const after = flattened(comparison.after, newSchema);
   const breaks = (what: string) => comparison.breaks(place, what);
 
+  compareNull(direction, before, after, breaks);
+  // Whoever could send nothing but null loses nothing by what else is taken.
+  if (direction === 'request' && before.enum?.length === 0) return;
   if (before.type !== after.type) {
     breaks(`has another type: ${after.type ?? 'any'}, not ${before.type ?? 'any'}`);
     return;
   }
-  compareNull(direction, before, after, breaks);
   compareValues(direction, before, after, breaks);
   compareLimits(direction, before, after, breaks);
   for (const word of ['format', 'pattern'] as const) {
@@ -99,9 +101,19 @@ function compareMembers(
   }
 }
 
-/** A reference as what it leads to; a list of one schema that all must hold as that one. */
+/** A schema by what it allows, however it says so: references followed, `nullable` for null, `enum` for every closed list. */
 function flattened(contract: Contract, schema: Schema): Schema {
   const { allOf, ...own } = resolve<Schema>(contract, schema as Schema & { $ref: string });
-  if (!allOf) return own;
-  return allOf.reduce<Schema>((all, part) => ({ ...flattened(contract, part), ...all }), own);
+  // Beside a reference `nullable` means: that, or null.
+  if (allOf) return allOf.reduce<Schema>((all, part) => ({ ...flattened(contract, part), ...all }), own);
+  const { pattern, ...rest } = own;
+  const [, constant] = /^\^([\w-]+)\$$/.exec(pattern ?? '') ?? [];
+  if (constant !== undefined) return { ...rest, enum: [constant] };
+  if (!own.enum) return own;
+  // In a list of values null must stand as well.
+  return {
+    ...own,
+    nullable: own.nullable === true && own.enum.includes(null),
+    enum: own.enum.filter((value) => value !== null),
+  };
 }

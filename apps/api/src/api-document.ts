@@ -26,7 +26,7 @@ const DESCRIPTION = `Machine-to-machine REST API: the asset inventory and the po
 - Get a token by the client credentials grant. **One token is active per application**: a new one supersedes the one before.
 - Errors are \`application/problem+json\` with stable codes; the address in \`type\` tells cause and remedy. An unknown path
   is answered 404, a method that a path does not have 405 with \`Allow\`, a request that is no well-formed HTTP 400, all
-  before any token is looked at. These answers are the components UnknownPath, MethodNotAllowed and MalformedRequest.
+  before any token is looked at.
 - Every write needs an \`Idempotency-Key\`. Send the same request again with the same key after any doubt.
 - Every GET can be asked by HEAD as well.
 - Changes within a version are additive: new operations, new optional parameters and members of requests, new members of
@@ -48,8 +48,7 @@ export function createApiDocument(app: NestExpressApplication, settings: Pick<Se
         flows: { clientCredentials: { tokenUrl: `${settings.baseUrl}/oauth/token`, scopes: SCOPE_MEANINGS } },
       },
       CLIENT_CREDENTIALS_SCHEME,
-    )
-    .addBasicAuth({ type: 'http', scheme: 'basic', description: 'Client id and secret.' }, 'client');
+    );
   for (const [name, meaning] of Object.entries(TAG_MEANINGS)) builder.addTag(name, meaning);
   return completeContract(SwaggerModule.createDocument(app, builder.build()), settings.baseUrl);
 }

@@ -45,7 +45,7 @@ export function explorerDocument(contract: OpenAPIObject): OpenAPIObject {
   for (const operation of operationsOf(document)) {
     tellHeadersOnce(operation);
     if (operation.requestBody && 'content' in operation.requestBody) prepareBody(operation, operation.requestBody);
-    if (operation.requestBody && FORM in (operation.requestBody as Body).content) authorizeByForm(operation, document);
+    if (operation.requestBody && FORM in (operation.requestBody as Body).content) offerEmptyForm(operation, document);
   }
   const scheme = document.components?.securitySchemes?.[CLIENT_CREDENTIALS_SCHEME];
   if (scheme && 'type' in scheme) scheme.description = ONE_TOKEN;
@@ -65,7 +65,7 @@ function tellExample(parameter: Parameter): void {
   delete schema?.example;
   if (parameter.name === 'Idempotency-Key') parameter.description += ` ${FRESH_KEY}`;
   // A list to choose from needs no example.
-  else if (typeof example === 'string' && !schema?.enum) parameter.description += ` Example: \`${example}\``;
+  else if (typeof example === 'string' && !schema?.allOf) parameter.description += ` Example: \`${example}\``;
 }
 
 /** A dozen answers with the same ten headers hide what is particular to each: only the success lists them. */
@@ -83,19 +83,15 @@ function prepareBody(operation: Operation, body: Body): void {
   for (const content of Object.values(body.content)) content.examples = { first, ...content.examples };
 }
 
-/** Both ways to say who asks are refused together, so the page offers one: the form, empty. */
-function authorizeByForm(operation: Operation, document: OpenAPIObject): void {
+/** Swagger UI fills in each example: it must not name a client that is nobody's. */
+function offerEmptyForm(operation: Operation, document: OpenAPIObject): void {
   const content = (operation.requestBody as Body).content[FORM];
-  for (const requirement of operation.security ?? []) {
-    for (const scheme of Object.keys(requirement)) delete document.components?.securitySchemes?.[scheme];
-  }
-  operation.security = [];
   operation.description = `${operation.description ?? ''}\n\n${FORM_HINT}`;
   delete content?.examples;
   const reference = content?.schema && '$ref' in content.schema ? content.schema.$ref.split('/').at(-1) : undefined;
-  const { properties } = (document.components?.schemas?.[reference ?? ''] ?? {}) as Schema;
-  for (const property of Object.values(properties ?? {}) as Schema[]) {
+  const { properties = {}, required = [] } = (document.components?.schemas?.[reference ?? ''] ?? {}) as Schema;
+  for (const [name, property] of Object.entries(properties)) {
     // Without any example Swagger UI would fill in the word “string”.
-    if (!property.enum) property.example = '';
+    if (!required.includes(name)) (property as Schema).example = '';
   }
 }

@@ -173,9 +173,8 @@ export interface components {
       /**
        * @description Always `Bearer`.
        * @example Bearer
-       * @enum {string}
        */
-      token_type: 'Bearer';
+      token_type: string;
     };
     /** @description An asset of the inventory. Members of another category, and unknown values, are null: shapes never vary. */
     Asset: {
@@ -187,21 +186,18 @@ export interface components {
       /**
        * @description Top-level category.
        * @example CLOUD
-       * @enum {string}
        */
-      categoryKey: 'CLOUD' | 'COMPUTER' | 'CUSTOM' | 'INFORMATION' | 'EMPLOYEE';
+      categoryKey: components['schemas']['AssetCategoryKey'];
       /**
        * @description `UNKNOWN` when nobody classified the asset.
        * @example INTERNAL
-       * @enum {string}
        */
-      classification: 'UNKNOWN' | 'PUBLIC' | 'INTERNAL' | 'CONFIDENTIAL';
+      classification: components['schemas']['Classification'];
       /**
        * @description `COMPLETE` exactly when the asset has an owner.
        * @example COMPLETE
-       * @enum {string}
        */
-      completeStatus: 'COMPLETE' | 'INCOMPLETE';
+      completeStatus: components['schemas']['CompleteStatus'];
       /**
        * Format: date-time
        * @description Creation time, UTC.
@@ -285,10 +281,15 @@ export interface components {
       /**
        * @description Stable category key.
        * @example CLOUD
-       * @enum {string}
        */
-      key: 'CLOUD' | 'COMPUTER' | 'CUSTOM' | 'INFORMATION' | 'EMPLOYEE';
+      key: components['schemas']['AssetCategoryKey'];
     };
+    /**
+     * @description Key of a top-level category.
+     * @example CLOUD
+     * @enum {string}
+     */
+    AssetCategoryKey: 'CLOUD' | 'COMPUTER' | 'CUSTOM' | 'INFORMATION' | 'EMPLOYEE';
     /** @description A page of categories. */
     AssetCategoryPage: {
       /** @description Where the page stands in the list. */
@@ -296,14 +297,34 @@ export interface components {
       /** @description The categories of the page. */
       results: components['schemas']['AssetCategory'][];
     };
-    /** @description The governance fields, each optional. Any other member is refused; `{}` changes nothing. */
+    /** @description The governance fields as a merge patch (RFC 7396), each optional. A member that is null is cleared; an absent one stays as it is. Any other member is refused; `{}` changes nothing. */
+    AssetMetadataMergePatch: {
+      /**
+       * @description Data classification.
+       * @example INTERNAL
+       */
+      classification?: components['schemas']['Classification'] | null;
+      /**
+       * @description At most 500 Unicode code points; empty clears it.
+       * @example Access logs of the public website
+       */
+      description?: string | null;
+      /**
+       * Format: uuid
+       * @description A visible employee of the workspace; any other id is refused.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
+       */
+      ownerId?: string | null;
+      /** @description The wanted set of customer tags: missing ones are added, others removed, tags of the platform stay. `[]` removes all. */
+      tags?: components['schemas']['TagRequest'][] | null;
+    };
+    /** @description The governance fields, each optional. A member that is absent or null stays as it is. Any other member is refused; `{}` changes nothing. */
     AssetMetadataPatchRequest: {
       /**
        * @description Data classification.
        * @example INTERNAL
-       * @enum {string|null}
        */
-      classification?: 'UNKNOWN' | 'PUBLIC' | 'INTERNAL' | 'CONFIDENTIAL' | null;
+      classification?: components['schemas']['Classification'] | null;
       /**
        * @description At most 500 Unicode code points; empty clears it.
        * @example Access logs of the public website
@@ -325,14 +346,35 @@ export interface components {
       /** @description The assets of the page. */
       results: components['schemas']['Asset'][];
     };
-    /** @description As the patch of one asset, but tags cannot be updated in bulk. */
-    BulkPatch: {
+    /**
+     * @description Sub-type of assets; `CLOUD` stands for every cloud asset.
+     * @example CLOUD
+     * @enum {string}
+     */
+    AssetSubKey:
+      | 'CLOUD'
+      | 'CLOUD_AUTOSCALE_GROUPS'
+      | 'CLOUD_COMPUTE_INSTANCE'
+      | 'CLOUD_CONTAINER_REPOSITORY'
+      | 'CLOUD_DATA_WAREHOUSE'
+      | 'CLOUD_LOAD_BALANCER'
+      | 'CLOUD_NO_SQL_DATABASE'
+      | 'CLOUD_PAAS_APPS'
+      | 'CLOUD_QUEUE'
+      | 'CLOUD_RELATIONAL_DATABASE'
+      | 'CLOUD_STORAGE_BUCKET'
+      | 'CLOUD_OTHER'
+      | 'COMPUTER'
+      | 'CUSTOM'
+      | 'INFORMATION'
+      | 'EMPLOYEE';
+    /** @description As the merge patch of one asset, but tags cannot be updated in bulk. A member that is null is cleared; an absent one stays as it is. */
+    BulkMergePatch: {
       /**
        * @description Data classification.
        * @example INTERNAL
-       * @enum {string|null}
        */
-      classification?: 'UNKNOWN' | 'PUBLIC' | 'INTERNAL' | 'CONFIDENTIAL' | null;
+      classification?: components['schemas']['Classification'] | null;
       /**
        * @description At most 500 Unicode code points; empty clears it.
        * @example Access logs of the public website
@@ -345,11 +387,34 @@ export interface components {
        */
       ownerId?: string | null;
       /**
-       * @description Absent or null: tags cannot be updated in bulk.
+       * @description Must be absent or null: tags cannot be updated in bulk.
        * @example null
-       * @enum {string|null}
        */
-      tags?: null;
+      tags?: string | null;
+    };
+    /** @description As the patch of one asset, but tags cannot be updated in bulk. A member that is absent or null stays as it is. */
+    BulkPatch: {
+      /**
+       * @description Data classification.
+       * @example INTERNAL
+       */
+      classification?: components['schemas']['Classification'] | null;
+      /**
+       * @description At most 500 Unicode code points; empty clears it.
+       * @example Access logs of the public website
+       */
+      description?: string | null;
+      /**
+       * Format: uuid
+       * @description A visible employee of the workspace; any other id is refused.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
+       */
+      ownerId?: string | null;
+      /**
+       * @description Must be absent or null: tags cannot be updated in bulk.
+       * @example null
+       */
+      tags?: string | null;
     };
     /** @description An id whose asset was not updated. */
     BulkUpdateFailure: {
@@ -370,7 +435,14 @@ export interface components {
        */
       id: string;
     };
-    /** @description One patch for up to a hundred assets. Any other member is refused. */
+    /** @description One merge patch (RFC 7396) for up to a hundred assets: null clears. Any other member is refused. */
+    BulkUpdateMergePatch: {
+      /** @description Assets to update; an id that stands here twice counts once. */
+      ids: string[];
+      /** @description What to change, the same for each. */
+      patch: components['schemas']['BulkMergePatch'];
+    };
+    /** @description One patch for up to a hundred assets: null keeps what is there. Any other member is refused. */
     BulkUpdateRequest: {
       /** @description Assets to update; an id that stands here twice counts once. */
       ids: string[];
@@ -392,6 +464,18 @@ export interface components {
        */
       successfulUpdates: number;
     };
+    /**
+     * @description Data classification.
+     * @example UNKNOWN
+     * @enum {string}
+     */
+    Classification: 'UNKNOWN' | 'PUBLIC' | 'INTERNAL' | 'CONFIDENTIAL';
+    /**
+     * @description Whether the asset has an owner.
+     * @example COMPLETE
+     * @enum {string}
+     */
+    CompleteStatus: 'COMPLETE' | 'INCOMPLETE';
     /** @description Aggregate posture of a device; what is unknown is null, never false. */
     CompliancePosture: {
       /**
@@ -500,9 +584,8 @@ export interface components {
       /**
        * @description Always `ok` while the service serves requests.
        * @example ok
-       * @enum {string}
        */
-      status: 'ok';
+      status: string;
       /**
        * @description Public API version.
        * @example 1.0.0
@@ -703,11 +786,10 @@ export interface components {
        */
       client_secret?: string;
       /**
-       * @description The one grant that there is.
+       * @description Always `client_credentials`: the one grant that there is.
        * @example client_credentials
-       * @enum {string}
        */
-      grant_type: 'client_credentials';
+      grant_type: string;
       /**
        * @description Scopes separated by spaces; absent or empty: all that the application has.
        * @example inventory:read
@@ -715,45 +797,7 @@ export interface components {
       scope?: string;
     };
   };
-  responses: {
-    /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each member that is at fault. */
-    MalformedRequest: {
-      headers: {
-        'Cache-Control': components['headers']['Cache-Control'];
-        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-        'X-Request-Id': components['headers']['X-Request-Id'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/problem+json': components['schemas']['Problem'];
-      };
-    };
-    /** @description `method_not_allowed`: The path exists, but not for this method. */
-    MethodNotAllowed: {
-      headers: {
-        Allow: components['headers']['Allow'];
-        'Cache-Control': components['headers']['Cache-Control'];
-        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-        'X-Request-Id': components['headers']['X-Request-Id'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/problem+json': components['schemas']['Problem'];
-      };
-    };
-    /** @description `not_found`: There is nothing at this path, or no such resource in the workspace of the token. */
-    UnknownPath: {
-      headers: {
-        'Cache-Control': components['headers']['Cache-Control'];
-        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-        'X-Request-Id': components['headers']['X-Request-Id'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/problem+json': components['schemas']['Problem'];
-      };
-    };
-  };
+  responses: never;
   parameters: {
     /**
      * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
@@ -764,15 +808,10 @@ export interface components {
   requestBodies: never;
   headers: {
     /**
-     * @description The methods that this path has.
-     * @example GET, HEAD
-     */
-    Allow: string;
-    /**
      * @description Answers are of one moment and one caller; no cache may keep them.
      * @example no-store
      */
-    'Cache-Control': 'no-store';
+    'Cache-Control': string;
     /**
      * @description Strong entity tag of this version of the asset, for `If-Match`.
      * @example "7"
@@ -782,7 +821,7 @@ export interface components {
      * @description The answer was given before under this `Idempotency-Key`; nothing was done now.
      * @example true
      */
-    'Idempotent-Replayed.sometimes': 'true';
+    'Idempotent-Replayed.sometimes': string;
     /**
      * @description Class, requests left (`r`) and seconds until the bucket is full (`t`); IETF draft ratelimit-headers.
      * @example "read";r=99;t=2
@@ -827,7 +866,7 @@ export interface components {
      * @description The answer is of its `Content-Type` and nothing else.
      * @example nosniff
      */
-    'X-Content-Type-Options': 'nosniff';
+    'X-Content-Type-Options': string;
     /**
      * @description Requests that a full bucket of this class (token, read or write) allows at once.
      * @example 100
@@ -1423,11 +1462,11 @@ export interface operations {
     parameters: {
       query?: {
         /** @description Restricts to one top-level category. */
-        categoryKey?: 'CLOUD' | 'COMPUTER' | 'CUSTOM' | 'INFORMATION' | 'EMPLOYEE';
+        categoryKey?: components['schemas']['AssetCategoryKey'];
         /** @description `UNKNOWN` matches unclassified assets. */
-        classification?: 'UNKNOWN' | 'PUBLIC' | 'INTERNAL' | 'CONFIDENTIAL';
+        classification?: components['schemas']['Classification'];
         /** @description `COMPLETE` means `hasOwner=true`; one that contradicts the other gives an empty page. */
-        completeStatus?: 'COMPLETE' | 'INCOMPLETE';
+        completeStatus?: components['schemas']['CompleteStatus'];
         /** @description Whether a governance description is set. */
         hasDescription?: boolean;
         /** @description Whether an owner is assigned. */
@@ -1437,23 +1476,7 @@ export interface operations {
         /** @description Items per page. */
         pageSize?: number;
         /** @description Restricts to one sub-type; `CLOUD` matches every cloud asset. Must belong to `categoryKey` when both are given. */
-        subKey?:
-          | 'CLOUD'
-          | 'CLOUD_AUTOSCALE_GROUPS'
-          | 'CLOUD_COMPUTE_INSTANCE'
-          | 'CLOUD_CONTAINER_REPOSITORY'
-          | 'CLOUD_DATA_WAREHOUSE'
-          | 'CLOUD_LOAD_BALANCER'
-          | 'CLOUD_NO_SQL_DATABASE'
-          | 'CLOUD_PAAS_APPS'
-          | 'CLOUD_QUEUE'
-          | 'CLOUD_RELATIONAL_DATABASE'
-          | 'CLOUD_STORAGE_BUCKET'
-          | 'CLOUD_OTHER'
-          | 'COMPUTER'
-          | 'CUSTOM'
-          | 'INFORMATION'
-          | 'EMPLOYEE';
+        subKey?: components['schemas']['AssetSubKey'];
       };
       header?: {
         /**
@@ -1624,7 +1647,7 @@ export interface operations {
     requestBody: {
       content: {
         'application/json': components['schemas']['BulkUpdateRequest'];
-        'application/merge-patch+json': components['schemas']['BulkUpdateRequest'];
+        'application/merge-patch+json': components['schemas']['BulkUpdateMergePatch'];
       };
     };
     responses: {
@@ -2013,7 +2036,7 @@ export interface operations {
     requestBody: {
       content: {
         'application/json': components['schemas']['AssetMetadataPatchRequest'];
-        'application/merge-patch+json': components['schemas']['AssetMetadataPatchRequest'];
+        'application/merge-patch+json': components['schemas']['AssetMetadataMergePatch'];
       };
     };
     responses: {
@@ -2402,7 +2425,7 @@ export interface operations {
   };
 }
 
-/** Every code that has an example in the contract. */
+/** Every code of the contract. */
 export type ProblemCode =
   | 'headers_too_large'
   | 'idempotency_conflict'

@@ -48,7 +48,7 @@ export {
   problemResponse,
 } from './http/api-problems.decorator';
 export { REQUEST_ID_PARAMETER } from './http/api-request-id';
-export { ApiObject, openEnum } from './http/api-schema.decorator';
+export { ApiObject, constant, namedEnum, openEnum } from './http/api-schema.decorator';
 export { ApiServerAdapter } from './http/api-server';
 export { ApiWrite, WRITE_PROBLEMS } from './http/api-write.decorator';
 export { entityTagOf, ifMatch, refuseIfMatch } from './http/entity-tag';

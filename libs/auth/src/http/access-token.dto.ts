@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiObject } from '#libs/platform';
+import { ApiObject, constant } from '#libs/platform';
 
 /** Specification, AccessTokenResponse; `scope` is additive (RFC 6749, 5.1). */
 @ApiObject({ name: 'AccessTokenResponse', description: 'The one active token of the application.' })
@@ -21,7 +21,7 @@ export class AccessTokenDto {
   })
   expires_in!: number;
 
-  @ApiProperty({ type: 'string', enum: ['Bearer'], description: 'Always `Bearer`.', example: 'Bearer' })
+  @ApiProperty({ ...constant('Bearer'), description: 'Always `Bearer`.' })
   token_type!: 'Bearer';
 
   @ApiProperty({

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ApiObject } from '#libs/platform';
+import { ApiObject, constant } from '#libs/platform';
 
 /** The form of a token request, for the contract; `token-request.ts` reads it. */
 @ApiObject({
@@ -8,10 +8,8 @@ import { ApiObject } from '#libs/platform';
 })
 export class TokenRequestDto {
   @ApiProperty({
-    type: 'string',
-    enum: ['client_credentials'],
-    description: 'The one grant that there is.',
-    example: 'client_credentials',
+    ...constant('client_credentials'),
+    description: 'Always `client_credentials`: the one grant that there is.',
   })
   grant_type!: string;
 

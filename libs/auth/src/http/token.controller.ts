@@ -1,5 +1,5 @@
 import { Controller, HttpCode, Post, Req, Res, UseFilters } from '@nestjs/common';
-import { ApiBasicAuth, ApiBody, ApiConsumes, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiAnswer, Public, Settings, readBody, setRateLimitHeaders, sourceOf } from '#libs/platform';
 import type { Request, Response } from 'express';
 import { AccessTokensService } from '../application/access-tokens.service';
@@ -41,9 +41,6 @@ export class TokenController {
     description: 'At most 256 KiB, not compressed.',
     examples: TOKEN_REQUEST_EXAMPLES,
   })
-  // HTTP Basic, or none of it: the credentials stand in the form then.
-  @ApiSecurity({})
-  @ApiBasicAuth('client')
   @ApiAnswer(AccessTokenDto, { description: 'The token; the one before ends.', examples: ACCESS_TOKEN_EXAMPLES })
   @ApiTokenProblems()
   async issue(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<AccessTokenDto> {

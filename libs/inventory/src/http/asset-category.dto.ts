@@ -1,10 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ApiObject, PageInfoDto } from '#libs/platform';
-import { ASSET_CATEGORIES, CATEGORY_KEYS } from '../domain/asset-category';
+import { ASSET_CATEGORIES } from '../domain/asset-category';
+import { CATEGORY_KEY } from './asset-enums';
 
 @ApiObject({ name: 'AssetCategory', description: 'One of the top-level categories of the inventory.' })
 export class AssetCategoryDto {
-  @ApiProperty({ type: 'string', enum: CATEGORY_KEYS, description: 'Stable category key.', example: 'CLOUD' })
+  @ApiProperty({ ...CATEGORY_KEY, description: 'Stable category key.', example: 'CLOUD' })
   key!: string;
 
   @ApiProperty({ minLength: 1, maxLength: 100, description: 'Human-readable label.', example: 'Cloud resources' })

@@ -1,5 +1,11 @@
 import type { AssetDto, AssetPageDto } from './asset.dto';
-import type { AssetMetadataPatchDto, BulkUpdateDto, BulkUpdateSummaryDto } from './asset-patch.dto';
+import type {
+  AssetMetadataMergePatchDto,
+  AssetMetadataPatchDto,
+  BulkUpdateDto,
+  BulkUpdateMergePatchDto,
+  BulkUpdateSummaryDto,
+} from './asset-patch.dto';
 
 const BUCKET: AssetDto = {
   id: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
@@ -78,8 +84,16 @@ export const ASSET_PATCH_EXAMPLES = {
     } satisfies AssetMetadataPatchDto as AssetMetadataPatchDto,
   },
   clear: {
-    summary: 'Clear the description; as application/merge-patch+json also the owner',
+    summary: 'Clear the description; null keeps the owner',
     value: { description: '', ownerId: null } satisfies AssetMetadataPatchDto as AssetMetadataPatchDto,
+  },
+};
+
+export const ASSET_MERGE_PATCH_EXAMPLES = {
+  govern: ASSET_PATCH_EXAMPLES.govern,
+  clear: {
+    summary: 'Clear the description and the owner',
+    value: { description: null, ownerId: null } satisfies AssetMetadataMergePatchDto as AssetMetadataMergePatchDto,
   },
 };
 
@@ -90,6 +104,17 @@ export const BULK_UPDATE_EXAMPLES = {
       ids: ['018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11', '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c13'],
       patch: { classification: 'CONFIDENTIAL' },
     } satisfies BulkUpdateDto as BulkUpdateDto,
+  },
+};
+
+export const BULK_MERGE_PATCH_EXAMPLES = {
+  classify: BULK_UPDATE_EXAMPLES.classify,
+  clear: {
+    summary: 'Clear the owner of two assets',
+    value: {
+      ids: BULK_UPDATE_EXAMPLES.classify.value.ids,
+      patch: { ownerId: null },
+    } satisfies BulkUpdateMergePatchDto as BulkUpdateMergePatchDto,
   },
 };
 

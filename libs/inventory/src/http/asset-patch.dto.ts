@@ -1,6 +1,6 @@
 import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
 import { ApiObject, openEnum } from '#libs/platform';
-import { CLASSIFICATIONS } from '../domain/asset';
+import { CLASSIFICATION } from './asset-enums';
 
 /** U+0000 is refused in every string of a body. */
 const STORABLE = '^[^\\u0000]*$';
@@ -37,8 +37,7 @@ export class TagPatchDto {
 /** The governance fields that one asset and a hundred have alike. */
 class GovernancePatchDto {
   @ApiPropertyOptional({
-    type: 'string',
-    enum: [...CLASSIFICATIONS, null],
+    ...CLASSIFICATION,
     nullable: true,
     description: 'Data classification.',
     example: 'INTERNAL',
@@ -68,7 +67,9 @@ class GovernancePatchDto {
 /** Specification, PATCH /v1/inventory/assets/{id}: the governance fields, each optional. */
 @ApiObject({
   name: 'AssetMetadataPatchRequest',
-  description: 'The governance fields, each optional. Any other member is refused; `{}` changes nothing.',
+  description:
+    'The governance fields, each optional. A member that is absent or null stays as it is. Any other member is refused; ' +
+    '`{}` changes nothing.',
   additionalProperties: false,
 })
 export class AssetMetadataPatchDto extends GovernancePatchDto {
@@ -82,26 +83,46 @@ export class AssetMetadataPatchDto extends GovernancePatchDto {
   tags?: TagPatchDto[] | null;
 }
 
+/** The same members as a merge patch (RFC 7396). A schema of its own, because null means the opposite. */
+@ApiObject({
+  name: 'AssetMetadataMergePatch',
+  description:
+    'The governance fields as a merge patch (RFC 7396), each optional. A member that is null is cleared; an absent one stays as ' +
+    'it is. Any other member is refused; `{}` changes nothing.',
+  additionalProperties: false,
+})
+export class AssetMetadataMergePatchDto extends AssetMetadataPatchDto {}
+
 @ApiObject({
   name: 'BulkPatch',
-  description: 'As the patch of one asset, but tags cannot be updated in bulk.',
+  description:
+    'As the patch of one asset, but tags cannot be updated in bulk. A member that is absent or null stays as it is.',
   additionalProperties: false,
 })
 export class BulkPatchDto extends GovernancePatchDto {
   @ApiPropertyOptional({
     type: 'string',
     nullable: true,
-    enum: [null],
-    description: 'Absent or null: tags cannot be updated in bulk.',
+    maxLength: 0,
+    description: 'Must be absent or null: tags cannot be updated in bulk.',
     example: null,
   })
   tags?: null;
 }
 
+@ApiObject({
+  name: 'BulkMergePatch',
+  description:
+    'As the merge patch of one asset, but tags cannot be updated in bulk. A member that is null is cleared; an absent one stays ' +
+    'as it is.',
+  additionalProperties: false,
+})
+export class BulkMergePatchDto extends BulkPatchDto {}
+
 /** Specification, bulk: the same patch for up to a hundred assets. */
 @ApiObject({
   name: 'BulkUpdateRequest',
-  description: 'One patch for up to a hundred assets. Any other member is refused.',
+  description: 'One patch for up to a hundred assets: null keeps what is there. Any other member is refused.',
   additionalProperties: false,
 })
 export class BulkUpdateDto {
@@ -116,6 +137,16 @@ export class BulkUpdateDto {
 
   @ApiProperty({ type: BulkPatchDto, description: 'What to change, the same for each.' })
   patch!: BulkPatchDto;
+}
+
+@ApiObject({
+  name: 'BulkUpdateMergePatch',
+  description: 'One merge patch (RFC 7396) for up to a hundred assets: null clears. Any other member is refused.',
+  additionalProperties: false,
+})
+export class BulkUpdateMergePatchDto extends BulkUpdateDto {
+  @ApiProperty({ type: BulkMergePatchDto, description: 'What to change, the same for each.' })
+  declare patch: BulkMergePatchDto;
 }
 
 @ApiObject({ name: 'BulkUpdateFailure', description: 'An id whose asset was not updated.' })

@@ -5,6 +5,7 @@ import { IsIn, IsOptional } from 'class-validator';
 import { CLASSIFICATIONS, COMPLETE_STATUSES } from '../domain/asset';
 import { CATEGORY_KEYS, SUB_KEYS } from '../domain/asset-category';
 import type { AssetFilter } from '../domain/asset-filter';
+import { CATEGORY_KEY, CLASSIFICATION, COMPLETE_STATUS, SUB_KEY } from './asset-enums';
 
 const BOOLEANS = ['true', 'false'] as const;
 const oneOf = (name: string, values: readonly string[]) => ({ message: `${name} must be one of ${values.join(', ')}` });
@@ -12,8 +13,7 @@ const oneOf = (name: string, values: readonly string[]) => ({ message: `${name} 
 /** Query of the asset list. Members are strings as sent; `toAssetFilter` gives them their types. */
 export class AssetQueryDto extends PageQueryDto {
   @ApiPropertyOptional({
-    type: 'string',
-    enum: CATEGORY_KEYS,
+    ...CATEGORY_KEY,
     example: 'CLOUD',
     description: 'Restricts to one top-level category.',
   })
@@ -22,8 +22,7 @@ export class AssetQueryDto extends PageQueryDto {
   categoryKey?: string;
 
   @ApiPropertyOptional({
-    type: 'string',
-    enum: SUB_KEYS,
+    ...SUB_KEY,
     example: 'CLOUD_STORAGE_BUCKET',
     description:
       'Restricts to one sub-type; `CLOUD` matches every cloud asset. Must belong to `categoryKey` when both are given.',
@@ -43,8 +42,7 @@ export class AssetQueryDto extends PageQueryDto {
   hasDescription?: string;
 
   @ApiPropertyOptional({
-    type: 'string',
-    enum: CLASSIFICATIONS,
+    ...CLASSIFICATION,
     example: 'CONFIDENTIAL',
     description: '`UNKNOWN` matches unclassified assets.',
   })
@@ -53,8 +51,7 @@ export class AssetQueryDto extends PageQueryDto {
   classification?: string;
 
   @ApiPropertyOptional({
-    type: 'string',
-    enum: COMPLETE_STATUSES,
+    ...COMPLETE_STATUS,
     example: 'INCOMPLETE',
     description: '`COMPLETE` means `hasOwner=true`; one that contradicts the other gives an empty page.',
   })

@@ -1,7 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ApiObject, PageInfoDto, openEnum } from '#libs/platform';
-import { type Asset, CLASSIFICATIONS, COMPLETE_STATUSES, OWNER_SOURCES, completeStatusOf } from '../domain/asset';
-import { ASSET_TYPES, CATEGORY_KEYS, categoryOf } from '../domain/asset-category';
+import { type Asset, OWNER_SOURCES, completeStatusOf } from '../domain/asset';
+import { ASSET_TYPES, categoryOf } from '../domain/asset-category';
+import { CATEGORY_KEY, CLASSIFICATION, COMPLETE_STATUS } from './asset-enums';
 import { TagDto } from './tag.dto';
 
 /** Longest text that an import takes. */
@@ -55,23 +56,21 @@ export class AssetDto {
   @ApiProperty({ maxLength: 1000, description: 'Display name.', example: 'access-logs' })
   name!: string;
 
-  @ApiProperty({ type: 'string', enum: CATEGORY_KEYS, description: 'Top-level category.', example: 'CLOUD' })
+  @ApiProperty({ ...CATEGORY_KEY, description: 'Top-level category.', example: 'CLOUD' })
   categoryKey!: string;
 
   @ApiProperty(openEnum(ASSET_TYPES, 'Type within the category.'))
   type!: string;
 
   @ApiProperty({
-    type: 'string',
-    enum: CLASSIFICATIONS,
+    ...CLASSIFICATION,
     description: '`UNKNOWN` when nobody classified the asset.',
     example: 'INTERNAL',
   })
   classification!: string;
 
   @ApiProperty({
-    type: 'string',
-    enum: COMPLETE_STATUSES,
+    ...COMPLETE_STATUS,
     description: '`COMPLETE` exactly when the asset has an owner.',
     example: 'COMPLETE',
   })

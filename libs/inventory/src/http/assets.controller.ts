@@ -23,13 +23,21 @@ import { AssetsService } from '../application/assets.service';
 import { AssetDto, AssetPageDto, toAssetDto } from './asset.dto';
 import {
   ASSET_EXAMPLES,
+  ASSET_MERGE_PATCH_EXAMPLES,
   ASSET_PAGE_EXAMPLES,
   ASSET_PATCH_EXAMPLES,
+  BULK_MERGE_PATCH_EXAMPLES,
   BULK_SUMMARY_EXAMPLES,
   BULK_UPDATE_EXAMPLES,
 } from './asset-examples';
 import { readAssetPatch, readBulkUpdate, toBulkUpdateSummaryDto } from './asset-patch-body';
-import { AssetMetadataPatchDto, BulkUpdateDto, BulkUpdateSummaryDto } from './asset-patch.dto';
+import {
+  AssetMetadataMergePatchDto,
+  AssetMetadataPatchDto,
+  BulkUpdateDto,
+  BulkUpdateMergePatchDto,
+  BulkUpdateSummaryDto,
+} from './asset-patch.dto';
 import { AssetQueryDto, toAssetFilter } from './asset-query.dto';
 
 const RESOURCE = 'assets';
@@ -112,7 +120,10 @@ export class AssetsController {
     schema: { type: 'string', minLength: 1, maxLength: 1024, pattern: ENTITY_TAGS, example: '"7"' },
   })
   @Idempotent()
-  @ApiWrite(AssetMetadataPatchDto, ASSET_PATCH_EXAMPLES)
+  @ApiWrite({
+    json: { type: AssetMetadataPatchDto, examples: ASSET_PATCH_EXAMPLES },
+    mergePatch: { type: AssetMetadataMergePatchDto, examples: ASSET_MERGE_PATCH_EXAMPLES },
+  })
   @ApiAnswer(AssetDto, {
     description: 'The updated asset.',
     examples: { cloud: ASSET_EXAMPLES.cloud },
@@ -142,7 +153,10 @@ export class AssetsController {
       'asset are counted as failed; one employee among them, and nothing is applied. Tags cannot be updated in bulk, and `If-Match` is refused.',
   })
   @Idempotent()
-  @ApiWrite(BulkUpdateDto, BULK_UPDATE_EXAMPLES)
+  @ApiWrite({
+    json: { type: BulkUpdateDto, examples: BULK_UPDATE_EXAMPLES },
+    mergePatch: { type: BulkUpdateMergePatchDto, examples: BULK_MERGE_PATCH_EXAMPLES },
+  })
   @ApiAnswer(BulkUpdateSummaryDto, {
     description: 'What became of the ids. The updated assets are not returned.',
     examples: BULK_SUMMARY_EXAMPLES,

@@ -1,13 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiObject } from '../http/api-schema.decorator';
+import { ApiObject, constant } from '../http/api-schema.decorator';
 
 @ApiObject({ name: 'HealthDto', description: 'Given as long as the service serves requests.' })
 export class HealthDto {
   @ApiProperty({
-    type: 'string',
-    enum: ['ok'],
+    ...constant('ok'),
     description: 'Always `ok` while the service serves requests.',
-    example: 'ok',
   })
   status!: 'ok';
 

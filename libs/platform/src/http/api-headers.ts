@@ -16,12 +16,12 @@ const HEADERS = {
   },
   'X-Content-Type-Options': {
     description: 'The answer is of its `Content-Type` and nothing else.',
-    schema: { type: 'string', enum: ['nosniff'] },
+    schema: { type: 'string', pattern: '^nosniff$' },
     example: 'nosniff',
   },
   'Cache-Control': {
     description: 'Answers are of one moment and one caller; no cache may keep them.',
-    schema: { type: 'string', enum: ['no-store'] },
+    schema: { type: 'string', pattern: '^no-store$' },
     example: 'no-store',
   },
   'X-RateLimit-Limit': {
@@ -64,7 +64,7 @@ const HEADERS = {
   },
   'Idempotent-Replayed': {
     description: 'The answer was given before under this `Idempotency-Key`; nothing was done now.',
-    schema: { type: 'string', enum: ['true'] },
+    schema: { type: 'string', pattern: '^true$' },
     example: 'true',
   },
   Allow: {

@@ -6,6 +6,7 @@ export const REQUEST_ID_PARAMETER = {
   description:
     'Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log ' +
     'carry it. Anything else is replaced by an id of ours, never refused.',
-  schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
+  // No pattern and no limit: a client that checked one would refuse to send what the API takes.
+  schema: { type: 'string', 'x-unbounded': 'A value of another form is replaced, never refused.' },
   example: '0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10',
 };

@@ -16,6 +16,20 @@ export const ApiObject = (schema: ObjectSchema): ClassDecorator =>
   ApiSchema(schema as { name: string });
 
 /**
+ * A closed list of values, as one schema of the contract that every use refers to. Spread it into the decorator of a member or
+ * a query parameter: `@ApiProperty({ ...CLASSIFICATION, description, example })`, with `nullable: true` where null is allowed.
+ * Written inline instead, lists of values get colliding names in generated clients.
+ */
+export const namedEnum = (name: string, values: readonly string[], description: string) => ({
+  enum: [...values],
+  enumName: name,
+  enumSchema: { description, example: values[0] },
+});
+
+/** A text that is always the same. A pattern, because generators would make a class of an `enum` of one value. */
+export const constant = (value: string) => ({ type: 'string', pattern: `^${value}$`, example: value }) as const;
+
+/**
  * A member of an answer whose values are known today, while more may come: no `enum`, which would have generated clients
  * refuse a new one.
  */

@@ -1,11 +1,26 @@
 import { type Type, applyDecorators } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiExtraModels, ApiHeader } from '@nestjs/swagger';
+import { ApiExtraModels, ApiHeader, ApiOperation, getSchemaPath } from '@nestjs/swagger';
 import type { ErrorCode } from '#libs/kernel';
 import type { AnswerExamples } from './api-answer.decorator';
-import { JSON_MEDIA_TYPES } from './json-body';
 
-/** Documents what every write under /v1 takes: a key, and a body in one of two media types. */
-export function ApiWrite<Body>(body: Type<Body>, examples: AnswerExamples<Body>): MethodDecorator {
+interface WriteBody<Body> {
+  readonly type: Type<Body>;
+  readonly examples: AnswerExamples<Body>;
+}
+
+/**
+ * Documents what every write under /v1 takes: a key, and a body in one of two media types. Each has a schema of its own, because
+ * null keeps what is there in the one and clears it in the other. JSON comes first: generated clients send it by default.
+ */
+export function ApiWrite<Json, MergePatch>(bodies: {
+  readonly json: WriteBody<Json>;
+  readonly mergePatch: WriteBody<MergePatch>;
+}): MethodDecorator {
+  const { json, mergePatch } = bodies;
+  const content = ({ type, examples }: WriteBody<unknown>) => ({
+    schema: { $ref: getSchemaPath(type) },
+    examples: { ...examples },
+  });
   return applyDecorators(
     ApiHeader({
       name: 'Idempotency-Key',
@@ -22,15 +37,16 @@ export function ApiWrite<Body>(body: Type<Body>, examples: AnswerExamples<Body>)
         example: 'd0f4a2c8-5b1e-4f7a-9c36-2e8b7a1d9f03',
       },
     }),
-    ApiConsumes(...JSON_MEDIA_TYPES),
-    ApiExtraModels(body),
-    ApiBody({
-      type: body,
-      required: true,
-      description:
-        'At most 256 KiB, not compressed. As `application/json` an absent and a null member both keep what is there. As ' +
-        '`application/merge-patch+json` (RFC 7396) null clears it.',
-      examples: { ...examples },
+    ApiExtraModels(json.type, mergePatch.type),
+    // Nest's decorator of bodies knows one schema for all media types.
+    ApiOperation({
+      requestBody: {
+        required: true,
+        description:
+          'At most 256 KiB, not compressed. As `application/json` an absent and a null member both keep what is there. As ' +
+          '`application/merge-patch+json` (RFC 7396) null clears it.',
+        content: { 'application/json': content(json), 'application/merge-patch+json': content(mergePatch) },
+      },
     }),
   );
 }
