@@ -1,0 +1,42 @@
+// The demo that `npm start` runs, on ports and in a directory of its own.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
+const START_LIMIT_MS = 180_000;
+
+/** Starts it and resolves once it is ready. `stop` ends it; the data stay in the directory. */
+export async function startDemo(directory) {
+  const child = spawn(process.execPath, [join(root, 'apps/local/start.mjs')], {
+    env: { ...process.env, LOCAL_DIR: directory, PORT: '0', MANAGEMENT_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = once(child, 'close');
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await ended;
+  };
+  let output = '';
+  const origin = await new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`the demo was not ready in time:\n${output}`)), START_LIMIT_MS);
+    const read = (chunk) => {
+      output += chunk;
+      const [, found] = /Ready\.[^]*?API +(\S+)/.exec(output) ?? [];
+      if (found) resolve(found);
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    void ended.then(() => reject(new Error(`the demo did not start:\n${output}`)));
+    void ended.finally(() => clearTimeout(late));
+  }).catch(async (error) => {
+    await stop();
+    throw error;
+  });
+  const { client_id: id, client_secret: secret } = JSON.parse(
+    readFileSync(join(directory, 'credentials.json'), 'utf8'),
+  );
+  return { access: [origin, id, secret], stop };
+}
