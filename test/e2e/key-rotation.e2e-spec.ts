@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import { FakeClock } from '../../libs/kernel/src/clock.fake';
 import { newCursorKeyFile } from '../../libs/platform/src/pagination/cursor-keys';
 import { type Answer, ApiClient, type PageBody } from '../support/api-client';
 import { ApiProcess } from '../support/api-process';
+import { makeFifo } from '../support/fifo';
 import { freePort } from '../support/free-port';
 import type { ArrangedApplication } from '../support/arrangement';
 import { decodeProtectedHeader } from '../support/jwt';
@@ -190,6 +191,31 @@ describe('Keys that two replicas share', () => {
     await eventually(async () => (await current.get(path)).body['code'] === 'invalid_cursor');
     const next = await current.page(PATH, { pageSize: '1' });
     expect(kidOfCursor(next.pageInfo.endCursor as string)).toBe(young.kid);
+  });
+
+  it('that are a pipe are warned of and hold up neither requests nor the end of the process', async () => {
+    const keys = join(directory, 'with-pipes');
+    cpSync(signingKeysDir, keys, { recursive: true });
+    const port = await freePort();
+    const replica = new ApiProcess({
+      SIGNING_KEYS_DIR: keys,
+      CURSOR_KEYS_FILE: cursorKeysFile,
+      DATABASE_URL: app.database.databaseUrl,
+      LOCAL_DIR: app.settings.localDir,
+      PORT: String(port),
+      MANAGEMENT_PORT: '0',
+    });
+    await replica.serving();
+
+    for (const name of ['one', 'two', 'three', 'four']) makeFifo(join(keys, `${name}.pem`));
+
+    for (const deadline = Date.now() + TAKEN_UP_MS; !replica.output.includes('four.pem'); await delay(50)) {
+      if (Date.now() > deadline) throw new Error('No warning.');
+    }
+    expect((await new ApiClient(`http://127.0.0.1:${port}`).get('/v1/health')).status).toBe(200);
+    replica.signal('SIGINT');
+    expect(await replica.exitCode()).toBe(0);
+    expect(replica.output.match(/SIGNING_KEYS_DIR: \w+\.pem cannot be read \(not a regular file\)/g)).toHaveLength(4);
   });
 
   it('that cannot be used keep a replica from starting, which says why', async () => {

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApplicationsService, Workspace } from '#libs/auth';
-import type { Settings } from '#libs/platform';
+import { type Settings, readSecretFileSync } from '#libs/platform';
 import { type Credentials, type KeptCredentials, keepCredentials, readCredentials } from './credentials-file';
 
 export const credentialsFileOf = (settings: Settings): string => join(settings.localDir, 'credentials.json');
@@ -17,7 +16,7 @@ export async function demoCredentials(
   settings: Settings,
 ): Promise<KeptCredentials> {
   const path = credentialsFileOf(settings);
-  const pepperFingerprint = fingerprint(readFileSync(settings.secretPepperFile));
+  const pepperFingerprint = fingerprint(readSecretFileSync(settings.secretPepperFile));
   const kept = readCredentials(path);
   if (kept?.pepperFingerprint === pepperFingerprint) {
     const found = await Promise.all([kept, kept.explorer].map(({ client_id }) => applications.find(client_id)));

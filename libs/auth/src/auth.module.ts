@@ -1,8 +1,15 @@
-import { readFileSync } from 'node:fs';
 import { Module } from '@nestjs/common';
 import { JwtModule } from '@nestjs/jwt';
 import { Clock } from '#libs/kernel';
-import { KeyRereading, Metrics, RedisServer, Settings, SystemClock, TokenBuckets } from '#libs/platform';
+import {
+  KeyRereading,
+  Metrics,
+  RedisServer,
+  Settings,
+  SystemClock,
+  TokenBuckets,
+  readSecretFileSync,
+} from '#libs/platform';
 import { AccessTokenLifetime, AccessTokensService } from './application/access-tokens.service';
 import { ApplicationsService } from './application/applications.service';
 import { WorkspacesService } from './application/workspaces.service';
@@ -27,7 +34,7 @@ const applicationProviders = [
   { provide: ApplicationRepository, useClass: ApplicationRepositoryTypeorm },
   {
     provide: ClientSecrets,
-    useFactory: (settings: Settings) => new ClientSecretsSystem(readFileSync(settings.secretPepperFile)),
+    useFactory: (settings: Settings) => new ClientSecretsSystem(readSecretFileSync(settings.secretPepperFile)),
     inject: [Settings],
   },
 ];

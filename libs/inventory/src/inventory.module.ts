@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { Module } from '@nestjs/common';
 import { Clock } from '#libs/kernel';
-import { Metrics, Settings, SystemClock } from '#libs/platform';
+import { Metrics, Settings, SystemClock, readSecretFileSync } from '#libs/platform';
 import { AssetsService } from './application/assets.service';
 import { AuditService } from './application/audit.service';
 import { CategoriesService } from './application/categories.service';
@@ -33,7 +32,7 @@ import { TagKeyRepositoryTypeorm } from './typeorm/tag-key-repository.typeorm';
 
 const auditEvidence = {
   provide: AuditEvidence,
-  useFactory: (settings: Settings) => new AuditEvidenceSystem(readFileSync(settings.auditKeyFile)),
+  useFactory: (settings: Settings) => new AuditEvidenceSystem(readSecretFileSync(settings.auditKeyFile)),
   inject: [Settings],
 };
 

@@ -11,7 +11,7 @@ export {
   newestFirst,
   usedFrom,
 } from './config/key-rotation';
-export { removeSecretFile, replaceSecretFile } from './config/secret-file';
+export { readSecretFile, readSecretFileSync, removeSecretFile, replaceSecretFile } from './config/secret-file';
 export { Settings, SettingsInvalid, loadSettings } from './config/settings';
 export { SETTING_MEANINGS } from './config/setting-meanings';
 export { settingsSchema } from './config/settings-schema';

@@ -1,5 +1,5 @@
 import { generateKeyPair, randomBytes } from 'node:crypto';
-import { readFile, readdir, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Clock } from '#libs/kernel';
@@ -9,6 +9,7 @@ import {
   LastKey,
   madeAfter,
   newestFirst,
+  readSecretFile,
   removeSecretFile,
   replaceSecretFile,
   withKeyLock,
@@ -69,8 +70,8 @@ export async function removeSigningKey(directory: string, kid: string): Promise<
 
 async function isAnyUsable(directory: string, keys: readonly DatedKey[]): Promise<boolean> {
   for (const { kid } of keys) {
-    const pem = await readFile(join(directory, `${kid}.pem`), 'utf8').catch(() => '');
-    if (parseRsaKeyPair(pem)) return true;
+    const pem = await readSecretFile(join(directory, `${kid}.pem`)).catch(() => '');
+    if (parseRsaKeyPair(pem.toString())) return true;
   }
   return false;
 }

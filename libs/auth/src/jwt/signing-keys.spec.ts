@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeClock } from '../../../kernel/src/clock.fake';
+import { makeFifo } from '../../../../test/support/fifo';
 import { listSigningKeys, newSigningKeyFile, removeSigningKey, rotateSigningKey } from './signing-key-files';
 import { SigningKeys } from './signing-keys';
 
@@ -87,6 +88,7 @@ describe('SigningKeys', () => {
     ['is half written', () => put('broken', pem.slice(0, 400))],
     ['is no key', () => put('broken', 'hunter2')],
     ['cannot be read', () => mkdirSync(path('broken.pem'))],
+    ['is a pipe', () => makeFifo(path('broken.pem'))],
   ])('are not removed where the only other %s: replicas would go on with the removed one', async (_what, spoil) => {
     spoil();
     await expect(removeSigningKey(directory, FIRST)).rejects.toThrow(/last signing key that can be used/);
@@ -124,6 +126,7 @@ describe('SigningKeys', () => {
     ['a new file is no key', () => put(NEW, 'hunter2'), /000002\.pem is no unencrypted RSA/],
     ['a new key is too short', () => put(NEW, pemOf(1024)), /at least 2048 bits/],
     ['a new file cannot be read', () => mkdirSync(path(`${NEW}.pem`)), /000002\.pem cannot be read \(EISDIR\)/],
+    ['a new file is a pipe', () => makeFifo(path(`${NEW}.pem`)), /000002\.pem cannot be read \(not a regular file\)/],
     ['the file of a known key is spoiled', () => put(FIRST, ''), /000001\.pem is no unencrypted RSA/],
     ['every file is gone', () => rmSync(path(`${FIRST}.pem`)), /holds no key/],
     ['the directory is gone', () => renameSync(directory, `${directory}-moved`), /cannot be read \(ENOENT\)/],

@@ -1,8 +1,14 @@
 import { type KeyObject, createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '#libs/kernel';
-import { type DatedKey, type KeyReading, KeysUnusable, type RereadableKeys, keyInUse } from '#libs/platform';
+import {
+  type DatedKey,
+  type KeyReading,
+  KeysUnusable,
+  type RereadableKeys,
+  keyInUse,
+  readSecretFile,
+} from '#libs/platform';
 import { type RsaKeyPair, parseRsaKeyPair } from './rsa-key-pair';
 import { listSigningKeys } from './signing-key-files';
 
@@ -82,7 +88,7 @@ export class SigningKeys implements RereadableKeys {
     const known = this.keys.get(kid) ?? null;
     let pem: string;
     try {
-      pem = await readFile(join(this.directory, `${kid}.pem`), 'utf8');
+      pem = (await readSecretFile(join(this.directory, `${kid}.pem`))).toString();
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
       // Removed since the directory was read.

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeFifo } from '../../../../test/support/fifo';
 import { assertKeysReadable } from './key-presence';
 import { SettingsInvalid, loadSettings } from './settings';
 
@@ -46,6 +47,16 @@ describe('Keys that the settings name', () => {
       `CURSOR_KEYS_FILE names ${at('cursor.json')}, which cannot be read (EISDIR)`,
       `SECRET_PEPPER_FILE names ${at('pepper')}, which cannot be read (EISDIR)`,
       `AUDIT_KEY_FILE names ${at('audit')}, which holds less than 32 bytes`,
+    ]);
+  });
+
+  it('are refused where they are pipes, which nobody may ever write to', () => {
+    mkdirSync(at('signing'));
+    for (const name of ['cursor.json', 'pepper', 'audit']) makeFifo(at(name));
+    expect(faults()).toEqual([
+      `CURSOR_KEYS_FILE names ${at('cursor.json')}, which cannot be read (not a regular file)`,
+      `SECRET_PEPPER_FILE names ${at('pepper')}, which cannot be read (not a regular file)`,
+      `AUDIT_KEY_FILE names ${at('audit')}, which cannot be read (not a regular file)`,
     ]);
   });
 

@@ -1,4 +1,5 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { readSecretFileSync } from './secret-file';
 import { type Settings, SettingsInvalid } from './settings';
 
 /** In bytes; `admin keys init` makes longer ones. */
@@ -13,9 +14,9 @@ export const SHORTEST_AUDIT_KEY = 32;
 export function assertKeysReadable(settings: Settings): void {
   const faults = [
     faultOf('SIGNING_KEYS_DIR', settings.signingKeysDir, readdirSync),
-    faultOf('CURSOR_KEYS_FILE', settings.cursorKeysFile, readFileSync),
-    faultOf('SECRET_PEPPER_FILE', settings.secretPepperFile, readFileSync, SHORTEST_PEPPER),
-    faultOf('AUDIT_KEY_FILE', settings.auditKeyFile, readFileSync, SHORTEST_AUDIT_KEY),
+    faultOf('CURSOR_KEYS_FILE', settings.cursorKeysFile, readSecretFileSync),
+    faultOf('SECRET_PEPPER_FILE', settings.secretPepperFile, readSecretFileSync, SHORTEST_PEPPER),
+    faultOf('AUDIT_KEY_FILE', settings.auditKeyFile, readSecretFileSync, SHORTEST_AUDIT_KEY),
   ].filter((fault) => fault !== null);
   if (faults.length > 0) throw new SettingsInvalid(faults);
 }

@@ -47,6 +47,25 @@ describe('KeyRereading', () => {
     expect(warnings).toEqual([fault, fault]);
   });
 
+  it('warns once when reading takes long, and does not begin another round meanwhile', async () => {
+    let end: () => void = () => undefined;
+    const late = new KeyRereading(
+      'cursor',
+      { reread: () => new Promise((resolve) => ((rounds += 1), (end = () => resolve(reading)))) },
+      1,
+      10,
+    );
+    const before = (rounds = 0);
+    worker.beforeApplicationShutdown();
+    const started = late.onApplicationBootstrap();
+    await delay(100);
+    expect(warnings).toEqual(['Reading the cursor keys takes long; the keys in force stay.']);
+    expect(rounds).toBe(before + 1);
+    late.beforeApplicationShutdown();
+    end();
+    await started;
+  });
+
   it('ends with the process', async () => {
     worker.beforeApplicationShutdown();
     await delay(10);

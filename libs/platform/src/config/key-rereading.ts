@@ -2,6 +2,8 @@ import { type BeforeApplicationShutdown, Logger, type OnApplicationBootstrap } f
 
 /** Far within the time for which a key is published before it is used, so that a round may fail now and then. */
 const INTERVAL_MS = 5_000;
+/** After so long a round is late: its disk hangs. */
+const LATE_MS = 5_000;
 
 export interface KeyReading {
   /** Ids of the keys that are accepted now, newest first. */
@@ -28,6 +30,7 @@ export class KeyRereading implements OnApplicationBootstrap, BeforeApplicationSh
     private readonly use: 'signing' | 'cursor',
     private readonly keys: RereadableKeys,
     private readonly intervalMs = INTERVAL_MS,
+    private readonly lateMs = LATE_MS,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -40,7 +43,9 @@ export class KeyRereading implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   private async round(): Promise<void> {
+    const late = setTimeout(() => this.warnLate(), this.lateMs).unref();
     const { kids, faults } = await this.keys.reread();
+    clearTimeout(late);
     if (this.stopping) return;
     // A fault is said when it begins, not at each round.
     for (const fault of faults) if (!this.faults.has(fault)) this.logger.warn(fault);
@@ -50,5 +55,10 @@ export class KeyRereading implements OnApplicationBootstrap, BeforeApplicationSh
     if (this.kids !== null && this.kids !== known) Logger.log({ message: 'took up keys', use: this.use, kids });
     this.kids = known;
     this.timer = setTimeout(() => void this.round(), this.intervalMs).unref();
+  }
+
+  /** The next round begins when this one has ended, so that a disk that hangs holds one thread and no more. */
+  private warnLate(): void {
+    this.logger.warn(`Reading the ${this.use} keys takes long; the keys in force stay.`);
   }
 }

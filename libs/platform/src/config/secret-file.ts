@@ -2,14 +2,50 @@ import {
   chmodSync,
   chownSync,
   closeSync,
+  constants,
+  fstatSync,
   fsyncSync,
   openSync,
+  readFileSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+
+/** Opens at once, whatever the path names. */
+const READING = constants.O_RDONLY | constants.O_NONBLOCK;
+
+/** Reads a file of secrets. @throws for anything but a regular file: a pipe or a device may wait for ever. */
+export async function readSecretFile(path: string): Promise<Buffer> {
+  const file = await open(path, READING);
+  try {
+    assertRegular(path, await file.stat());
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}
+
+/** The same where nobody is served yet. */
+export function readSecretFileSync(path: string): Buffer {
+  const file = openSync(path, READING);
+  try {
+    assertRegular(path, fstatSync(file));
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function assertRegular(path: string, file: Stats): void {
+  // Reading a directory fails by itself.
+  if (file.isFile() || file.isDirectory()) return;
+  throw Object.assign(new Error(`${path} is not a regular file`), { code: 'not a regular file', path });
+}
 
 /**
  * Puts a file of secrets into its place in one step: whoever reads sees the file before or this one, never a part.

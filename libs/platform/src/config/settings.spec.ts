@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeFifo } from '../../../../test/support/fifo';
 import { SettingsInvalid, loadSettings } from './settings';
 
 const DATABASE_URL = 'postgres://api:secret@db/compliance';
@@ -172,7 +173,10 @@ describe('Settings', () => {
       expect(loadSettings({ DATABASE_URL_FILE: file }).databaseUrl).toBe(DATABASE_URL);
       expect(faultsOf({ DATABASE_URL_FILE: file, DATABASE_URL })).toHaveLength(1);
       expect(faultsOf({ DATABASE_URL_FILE: join(directory, 'none') })).toContain(
-        'DATABASE_URL_FILE names a file that cannot be read',
+        'DATABASE_URL_FILE names a file that cannot be read (ENOENT)',
+      );
+      expect(faultsOf({ REDIS_URL_FILE: makeFifo(join(directory, 'pipe')) })).toContain(
+        'REDIS_URL_FILE names a file that cannot be read (not a regular file)',
       );
     } finally {
       rmSync(directory, { recursive: true });

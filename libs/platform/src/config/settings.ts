@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { RateLimits } from '#libs/kernel';
+import { readSecretFileSync } from './secret-file';
 import { faultsBetween, settingsSchema } from './settings-schema';
 
 /** Settings that may be given as `<NAME>_FILE`, the path of a file that holds the value. */
@@ -113,9 +113,10 @@ function readSecretFiles(given: Record<string, string>): string[] {
     if (file === undefined) continue;
     if (given[name] !== undefined) faults.push(`${name} and ${name}_FILE are both set; set one`);
     try {
-      given[name] = readFileSync(file, 'utf8').trim();
-    } catch {
-      faults.push(`${name}_FILE names a file that cannot be read`);
+      given[name] = readSecretFileSync(file).toString().trim();
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      faults.push(`${name}_FILE names a file that cannot be read (${code ?? 'unknown'})`);
     }
   }
   return faults;

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '#libs/kernel';
 import { withKeyLock } from '../config/key-lock';
 import { type DatedKey, KeysUnusable, LastKey, madeAfter } from '../config/key-rotation';
-import { replaceSecretFile } from '../config/secret-file';
+import { readSecretFileSync, replaceSecretFile } from '../config/secret-file';
 import { type CursorKey, cursorKeyFile, newCursorKey, readCursorKeys } from './cursor-keys';
 
 /** Ids and times of the keys in CURSOR_KEYS_FILE, newest first; none when there is no file. */
@@ -37,7 +36,7 @@ export async function removeCursorKey(file: string, kid: string): Promise<boolea
 function read(file: string): CursorKey[] {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readSecretFileSync(file).toString();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;

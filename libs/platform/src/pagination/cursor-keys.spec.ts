@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, s
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeClock } from '../../../kernel/src/clock.fake';
+import { makeFifo } from '../../../../test/support/fifo';
 import { listCursorKeys, removeCursorKey, rotateCursorKey } from './cursor-key-file';
 import { CursorKeys, newCursorKeyFile } from './cursor-keys';
 
@@ -77,6 +78,7 @@ describe('CursorKeys', () => {
     ['half written', () => writeFileSync(file, readFileSync(file, 'utf8').slice(0, 60)), /not a file of cursor keys/],
     ['empty', () => writeFileSync(file, ''), /not a file of cursor keys/],
     ['away', () => rmSync(file), /does not exist; admin keys init makes one/],
+    ['a pipe', () => (rmSync(file), makeFifo(file)), /cannot be read \(not a regular file\)/],
     ['unreadable', () => (rmSync(file), mkdirSync(file)), /cannot be read \(EISDIR\)/],
   ])('keep the keys they have while the file is %s; a process that starts then ends', async (_how, spoil, why) => {
     spoil();

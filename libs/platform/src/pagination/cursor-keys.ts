@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { type Clock } from '#libs/kernel';
 import { z } from 'zod';
 import type { KeyReading, RereadableKeys } from '../config/key-rereading';
 import { type DatedKey, KeysUnusable, keyInUse, newestFirst } from '../config/key-rotation';
+import { readSecretFile } from '../config/secret-file';
 
 /** One key of the cursors: AES-256, named by the id that each cursor carries. */
 export interface CursorKey extends DatedKey {
@@ -85,7 +85,7 @@ export class CursorKeys implements RereadableKeys {
   async reread(): Promise<KeyReading> {
     const faults: string[] = [];
     try {
-      const text = await readFile(this.file, 'utf8');
+      const text = (await readSecretFile(this.file)).toString();
       if (text !== this.text) [this.keys, this.text] = [readCursorKeys(text).map((key) => this.sighted(key)), text];
     } catch (error) {
       faults.push(faultOf(error as NodeJS.ErrnoException));
