@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ERROR_CODES } from '#libs/kernel';
-import { PROBLEMS, SETTING_MEANINGS, settingsSchema } from '#libs/platform';
+import { PROBLEMS, meaningOf, settingsSchema } from '#libs/platform';
 import { settingsPage } from './settings-page';
 
 const page = (name: string): string => readFileSync(join(__dirname, '../../docs', name), 'utf8');
@@ -77,7 +77,7 @@ describe('The documentation', () => {
 
   it('says of the image what it sets', () => {
     const image = readFileSync(join(root, 'docker/Dockerfile'), 'utf8');
-    const { imageDefault } = SETTING_MEANINGS.HOST;
+    const { imageDefault } = meaningOf('HOST');
     expect(image).toContain(` HOST=${imageDefault}\n`);
   });
 });

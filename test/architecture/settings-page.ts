@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SETTING_MEANINGS, settingsSchema } from '#libs/platform';
+import { meaningOf, settingsSchema } from '#libs/platform';
 import { root } from './project-files';
 
 export const SETTINGS_PAGE = join(root, 'docs/settings.md');
@@ -20,7 +20,7 @@ export function settingsPage(page = readFileSync(SETTINGS_PAGE, 'utf8')): string
 }
 
 function table(names: readonly Name[]): string {
-  const rows = names.map((name) => [`\`${name}\``, defaultOf(name), SETTING_MEANINGS[name].meaning]);
+  const rows = names.map((name) => [`\`${name}\``, defaultOf(name), meaningOf(name).meaning]);
   const widths = HEADINGS.map((heading, place) =>
     Math.max(...[heading, ...rows.map((row) => row[place] ?? '')].map(length)),
   );
@@ -32,7 +32,7 @@ function table(names: readonly Name[]): string {
 const length = (text: string): number => text.length;
 
 function defaultOf(name: Name): string {
-  const { derivedDefault, imageDefault } = SETTING_MEANINGS[name];
+  const { derivedDefault, imageDefault } = meaningOf(name);
   const image = imageDefault === undefined ? '' : ` (image: ${imageDefault})`;
   return `${derivedDefault ?? ownDefault(name)}${image}`;
 }

@@ -13,8 +13,7 @@ export {
 } from './config/key-rotation';
 export { readSecretFile, readSecretFileSync, removeSecretFile, replaceSecretFile } from './config/secret-file';
 export { Settings, SettingsInvalid, loadSettings } from './config/settings';
-export { SETTING_MEANINGS } from './config/setting-meanings';
-export { settingsSchema } from './config/settings-schema';
+export { meaningOf, settingsSchema } from './config/settings-schema';
 export { type DatabaseConnection, poolOf } from './database/data-source';
 export { Database, READ_PATIENCE_MS, type TenantScope } from './database/database';
 export { connectionWasLost } from './database/database-fault';

@@ -69,46 +69,146 @@ function isProxy(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
 }
 
-/** Every setting of the service with its default. `npm run settings` writes docs/settings.md from it. */
+/** What docs/settings.md says of a setting beside its name and its default, in Markdown. */
+export interface SettingMeaning {
+  readonly meaning: string;
+  /** Where it follows from other settings, or is not ours. */
+  readonly derivedDefault?: string;
+  /** The default of the image, where that is another. */
+  readonly imageDefault?: string;
+}
+const meanings = z.registry<SettingMeaning>();
+
+/** Every setting of the service with its default and its meaning. `npm run settings` writes docs/settings.md from it. */
 export const settingsSchema = z.object({
-  NODE_ENV: oneOf('production', 'development', 'test').default('development'),
-  PORT: port.default(3000),
-  HOST: z.string().min(1).default('127.0.0.1'),
-  MANAGEMENT_PORT: port.default(9090),
-  MANAGEMENT_HOST: z.string().min(1).default('127.0.0.1'),
-  BASE_URL: baseUrl.optional(),
-  DATABASE_URL: postgresUrl,
-  MIGRATION_DATABASE_URL: postgresUrl.optional(),
-  DATABASE_POOL_SIZE: wholeNumber.default(10),
-  DATABASE_REPLICA_URLS: replicaUrls,
-  DATABASE_PREPARED_STATEMENTS: oneOf('on', 'off').default('on'),
-  REDIS_URL: redisUrl.optional(),
-  IDEMPOTENCY_TTL_SECONDS: wholeNumber.default(86_400),
-  TOKEN_AUDIENCE: z.string().min(1).optional(),
-  ACCESS_TOKEN_TTL_SECONDS: wholeNumber.default(3600),
-  SIGNING_KEYS_DIR: path.optional(),
-  CURSOR_KEYS_FILE: path.optional(),
-  SECRET_PEPPER_FILE: path.optional(),
-  AUDIT_KEY_FILE: path.optional(),
-  RATE_LIMIT_TOKEN: rateLimit('5/10'),
-  RATE_LIMIT_READ: rateLimit('50/100'),
-  RATE_LIMIT_WRITE: rateLimit('20/40'),
-  REPLICAS: wholeNumber.default(1),
-  TRUST_PROXY: proxies,
-  LOCAL_DIR: path.default('.local'),
-  LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
-  LOG_FORMAT: oneOf('json', 'pretty').default('json'),
-  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  NODE_ENV: oneOf('production', 'development', 'test').default('development').register(meanings, {
+    meaning: '`production` refuses to run without keys, or with a database role that row-level security does not hold',
+  }),
+  PORT: port.default(3000).register(meanings, { meaning: 'public listener' }),
+  HOST: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .register(meanings, { meaning: 'address of the public listener', imageDefault: '0.0.0.0' }),
+  MANAGEMENT_PORT: port.default(9090).register(meanings, {
+    meaning: '`/livez`, `/readyz`, `/metrics`, `/jwks.json`; another port than `PORT`; 0 switches it off',
+  }),
+  MANAGEMENT_HOST: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .register(meanings, { meaning: 'address of the management listener' }),
+  BASE_URL: baseUrl.optional().register(meanings, {
+    meaning: 'how clients reach the API: issuer of tokens, address of problem types, default audience',
+    derivedDefault: '`http://127.0.0.1:PORT`',
+  }),
+  DATABASE_URL: postgresUrl.register(meanings, {
+    meaning: 'Postgres 15 or newer, as the runtime role: owner of nothing, no superuser, no BYPASSRLS',
+  }),
+  MIGRATION_DATABASE_URL: postgresUrl.optional().register(meanings, {
+    meaning: "the same database as the role that owns it; the operators' commands need it, the API does not",
+  }),
+  DATABASE_POOL_SIZE: wholeNumber
+    .default(10)
+    .register(meanings, { meaning: 'connections of one process at most, beside one for `/readyz`' }),
+  DATABASE_REPLICA_URLS: replicaUrls.register(meanings, {
+    meaning:
+      '[standbys](scaling.md#standbys) for lists and reads by id, comma-separated; a pool of the same size for each',
+  }),
+  DATABASE_PREPARED_STATEMENTS: oneOf('on', 'off').default('on').register(meanings, {
+    meaning: '`off` behind a [pooler](scaling.md#pgbouncer) that loses prepared statements',
+  }),
+  REDIS_URL: redisUrl.optional().register(meanings, {
+    meaning: 'one node, sentinels or a cluster ([syntax](#redis_url)); without it one replica only, said at start',
+  }),
+  IDEMPOTENCY_TTL_SECONDS: wholeNumber
+    .default(86_400)
+    .register(meanings, { meaning: "how long a write's answer is kept for replay, at least 1" }),
+  TOKEN_AUDIENCE: z
+    .string()
+    .min(1)
+    .optional()
+    .register(meanings, {
+      meaning: 'the audience of tokens; one string, compared exactly',
+      derivedDefault: 'BASE_URL',
+    }),
+  ACCESS_TOKEN_TTL_SECONDS: wholeNumber
+    .default(3600)
+    .register(meanings, { meaning: 'lifetime of a token, at least 1' }),
+  SIGNING_KEYS_DIR: path.optional().register(meanings, {
+    meaning: 'RSA keys, one PEM file each; required when `NODE_ENV=production`',
+    derivedDefault: '`LOCAL_DIR/keys/signing`',
+  }),
+  CURSOR_KEYS_FILE: path.optional().register(meanings, {
+    meaning: 'keys that seal page cursors; required when `NODE_ENV=production`',
+    derivedDefault: '`LOCAL_DIR/keys/cursor.json`',
+  }),
+  SECRET_PEPPER_FILE: path.optional().register(meanings, {
+    meaning: 'key of the digests of client secrets, at least 16 bytes; required when `NODE_ENV=production`',
+    derivedDefault: '`LOCAL_DIR/keys/pepper`',
+  }),
+  AUDIT_KEY_FILE: path.optional().register(meanings, {
+    meaning: "key of the [audit](audit.md)'s codes, at least 32 bytes; required when `NODE_ENV=production`",
+    derivedDefault: '`LOCAL_DIR/keys/audit`',
+  }),
+  RATE_LIMIT_TOKEN: rateLimit('5/10').register(meanings, {
+    meaning: 'token requests of one client: sustained per minute / burst',
+  }),
+  RATE_LIMIT_READ: rateLimit('50/100').register(meanings, { meaning: 'reads of one client' }),
+  RATE_LIMIT_WRITE: rateLimit('20/40').register(meanings, { meaning: 'writes of one client' }),
+  REPLICAS: wholeNumber
+    .default(1)
+    .register(meanings, { meaning: 'divides the limits while Redis is away and each process counts by itself' }),
+  TRUST_PROXY: proxies.register(meanings, {
+    meaning:
+      'proxies whose `X-Forwarded-For` counts: addresses and subnets, comma-separated; `loopback`, ' +
+      '`linklocal`, `uniquelocal`',
+  }),
+  LOCAL_DIR: path
+    .default('.local')
+    .register(meanings, { meaning: "embedded Postgres, keys made by ourselves, the demo's credentials" }),
+  LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')
+    .default('info')
+    .register(meanings, { meaning: 'fatal, error, warn, info, debug, trace or silent' }),
+  LOG_FORMAT: oneOf('json', 'pretty').default('json').register(meanings, { meaning: '`pretty` for a terminal' }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl
+    .optional()
+    .register(meanings, { meaning: 'base address of the collector, OTLP by HTTP' }),
   OTEL_SDK_DISABLED: z
     .stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' })
-    .default(false),
+    .default(false)
+    .register(meanings, { meaning: '`true` keeps no traces, whatever else is set' }),
   // The libraries of OpenTelemetry read those that follow by themselves.
-  OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
-  OTEL_SERVICE_NAME: z.string().optional(),
-  OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
-  OTEL_TRACES_SAMPLER: oneOf(...SAMPLERS).optional(),
-  OTEL_TRACES_SAMPLER_ARG: z.coerce.number(RATIO).min(0, RATIO).max(1, RATIO).optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: z
+    .string()
+    .optional()
+    .register(meanings, { meaning: 'headers for the collector: `name=value,…`' }),
+  OTEL_SERVICE_NAME: z
+    .string()
+    .optional()
+    .register(meanings, { meaning: 'what traces call the service', derivedDefault: 'compliance-api' }),
+  OTEL_RESOURCE_ATTRIBUTES: z
+    .string()
+    .optional()
+    .register(meanings, { meaning: 'what else they say of it: `name=value,…`' }),
+  OTEL_TRACES_SAMPLER: oneOf(...SAMPLERS)
+    .optional()
+    .register(meanings, {
+      meaning: 'or always_on, always_off, traceidratio, parentbased_always_off, parentbased_traceidratio',
+      derivedDefault: 'parentbased_always_on',
+    }),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number(RATIO).min(0, RATIO).max(1, RATIO).optional().register(meanings, {
+    meaning: 'the share of requests that the two samplers of a ratio keep, 0 to 1',
+    derivedDefault: '1',
+  }),
 });
+
+/** @throws for a setting that says nothing of itself. */
+export function meaningOf(name: keyof typeof settingsSchema.shape): SettingMeaning {
+  const meaning = meanings.get(settingsSchema.shape[name]);
+  if (meaning === undefined) throw new Error(`${name} has no meaning for docs/settings.md.`);
+  return meaning;
+}
 
 const KEY_SETTINGS = ['SIGNING_KEYS_DIR', 'CURSOR_KEYS_FILE', 'SECRET_PEPPER_FILE', 'AUDIT_KEY_FILE'] as const;
 
