@@ -171,19 +171,21 @@ describe('With a standby', () => {
       address.port = String(proxy.port);
       const cutOff = await start({ REDIS_URL: address.toString() });
       const [reader, readerElsewhere] = [await aReader(cutOff), await aReader(other)];
-
-      await replayHeld(async () => {
-        await rename('after');
-        await untilRead(reader, 'before');
-        await proxy.set('refuse');
-        expect(await nameOf(reader)).toBe('after');
-        await proxy.set('forward');
-        await untilSaidBy(cutOff, 'Redis answers again');
-        expect(await nameOf(reader)).toBe('after');
-        await untilRead(readerElsewhere, 'before');
-      });
-      await stop(cutOff);
-      await proxy.close();
+      try {
+        await replayHeld(async () => {
+          await rename('after');
+          await untilRead(reader, 'before');
+          await proxy.set('refuse');
+          expect(await nameOf(reader)).toBe('after');
+          await proxy.set('forward');
+          await untilSaidBy(cutOff, 'Redis answers again');
+          expect(await nameOf(reader)).toBe('after');
+          await untilRead(readerElsewhere, 'before');
+        });
+      } finally {
+        await stop(cutOff);
+        await proxy.close();
+      }
     });
 
     it('one that is killed costs no response, and is used again when it is back', async () => {

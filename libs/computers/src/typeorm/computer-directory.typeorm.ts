@@ -1,21 +1,51 @@
 import { Injectable } from '@nestjs/common';
-import { type AssetId, type Freshness, type Page, type PageRequest, type WorkspaceId, assetId, toPage } from '#libs/kernel';
+import {
+  type AssetId,
+  type Freshness,
+  type Page,
+  type PageRequest,
+  type WorkspaceId,
+  assetId,
+  toPage,
+} from '#libs/kernel';
 import { Database, type Statement, type TextRow, bind } from '#libs/platform';
 import type { Computer, Tag } from '../domain/computer';
 import { ComputerDirectory } from '../domain/computer-directory.port';
 
-const COLUMNS = `id, public_id, name, operating_system, os_version, serial_number, owner_id, is_monitored,
-  (extract(epoch FROM last_checked_at) * 1000)::bigint, tags, agent_version, antivirus_installed,
-  disk_encryption_enabled, password_manager_installed, screen_lock_enabled`;
+/** The columns of a computer by what they mean, in the order in which a row carries them. */
+const COLUMNS = {
+  position: 'id',
+  id: 'public_id',
+  name: 'name',
+  operatingSystem: 'operating_system',
+  osVersion: 'os_version',
+  serialNumber: 'serial_number',
+  ownerId: 'owner_id',
+  isMonitored: 'is_monitored',
+  lastCheckedAt: '(extract(epoch FROM last_checked_at) * 1000)::bigint',
+  tags: 'tags',
+  agentVersion: 'agent_version',
+  antivirus: 'antivirus_installed',
+  diskEncryption: 'disk_encryption_enabled',
+  passwordManager: 'password_manager_installed',
+  screenLock: 'screen_lock_enabled',
+} as const;
+const SELECTED = Object.values(COLUMNS).join(', ');
+
+/** The place of each column in a row; `next` is the first place after them. */
+const AT = Object.fromEntries([...Object.keys(COLUMNS), 'next'].map((column, place) => [column, place])) as Record<
+  keyof typeof COLUMNS | 'next',
+  number
+>;
 
 /** Before the first row: ids begin at 1. */
 const START = '0';
 
 /** A page and its exact total in one statement and so of one moment; the total is a counter, not a count. */
 const LIST: Statement = {
-  name: 'computer_list_1',
+  name: 'computer_list_2',
   text: `
-    SELECT total.n, ${COLUMNS}
+    SELECT ${SELECTED}, total.n
       FROM (SELECT coalesce(sum(n), 0) AS n FROM visible_computer_count WHERE workspace_id = $1) AS total
       LEFT JOIN LATERAL (
         SELECT * FROM visible_computer WHERE workspace_id = $1 AND id > $2::bigint ORDER BY id LIMIT $3::int
@@ -24,7 +54,7 @@ const LIST: Statement = {
 };
 const FIND: Statement = {
   name: 'computer_find_1',
-  text: `SELECT ${COLUMNS} FROM visible_computer WHERE workspace_id = $1 AND public_id = $2`,
+  text: `SELECT ${SELECTED} FROM visible_computer WHERE workspace_id = $1 AND public_id = $2`,
 };
 
 @Injectable()
@@ -37,9 +67,9 @@ export class ComputerDirectoryTypeorm extends ComputerDirectory {
     const values = [workspaceId, page.after ?? START, String(page.size + 1)];
     const [rows = []] = await this.database.read({ workspaceId }, [bind(LIST, values)], freshness);
     const found = rows
-      .filter((row) => row[1] !== null)
-      .map((row) => ({ computer: toComputer(row.slice(1)), position: row[1] as string }));
-    const { items, endPosition, totalCount } = toPage(found, page.size, Number(rows[0]?.[0] ?? 0));
+      .filter((row) => row[AT.id] !== null)
+      .map((row) => ({ computer: toComputer(row), position: row[AT.position] as string }));
+    const { items, endPosition, totalCount } = toPage(found, page.size, Number(rows[0]?.[AT.next] ?? 0));
     return { items: items.map(({ computer }) => computer), endPosition, totalCount };
   }
 
@@ -51,22 +81,24 @@ export class ComputerDirectoryTypeorm extends ComputerDirectory {
 }
 
 function toComputer(row: TextRow): Computer {
+  const ownerId = row[AT.ownerId];
+  const lastCheckedAt = row[AT.lastCheckedAt];
   return {
-    id: assetId(row[1] as string),
-    name: row[2] as string,
-    operatingSystem: row[3] ?? null,
-    osVersion: row[4] ?? null,
-    serialNumber: row[5] ?? null,
-    ownerId: row[6] ? assetId(row[6]) : null,
-    isMonitored: row[7] === 't',
-    lastCheckedAt: row[8] ? new Date(Number(row[8])) : null,
-    tags: JSON.parse(row[9] as string) as Tag[],
+    id: assetId(row[AT.id] as string),
+    name: row[AT.name] as string,
+    operatingSystem: row[AT.operatingSystem] ?? null,
+    osVersion: row[AT.osVersion] ?? null,
+    serialNumber: row[AT.serialNumber] ?? null,
+    ownerId: ownerId ? assetId(ownerId) : null,
+    isMonitored: row[AT.isMonitored] === 't',
+    lastCheckedAt: lastCheckedAt ? new Date(Number(lastCheckedAt)) : null,
+    tags: JSON.parse(row[AT.tags] as string) as Tag[],
     compliance: {
-      agentVersion: row[10] ?? null,
-      antivirusInstalled: toBoolean(row[11]),
-      diskEncryptionEnabled: toBoolean(row[12]),
-      passwordManagerInstalled: toBoolean(row[13]),
-      screenLockEnabled: toBoolean(row[14]),
+      agentVersion: row[AT.agentVersion] ?? null,
+      antivirusInstalled: toBoolean(row[AT.antivirus]),
+      diskEncryptionEnabled: toBoolean(row[AT.diskEncryption]),
+      passwordManagerInstalled: toBoolean(row[AT.passwordManager]),
+      screenLockEnabled: toBoolean(row[AT.screenLock]),
     },
   };
 }

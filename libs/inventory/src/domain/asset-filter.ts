@@ -44,6 +44,10 @@ export interface Facet {
   readonly hasDescription: boolean;
 }
 
+/**
+ * All facets. The place of each is its number in `asset.facet`, which the database computes: see the expression of that
+ * column in migration 1780000000010-assets-and-facet-counts.
+ */
 export const FACETS: readonly Facet[] = CLASSIFICATIONS.flatMap((classification) =>
   [false, true].flatMap((hasOwner) =>
     [false, true].map((hasDescription) => ({ classification, hasOwner, hasDescription })),

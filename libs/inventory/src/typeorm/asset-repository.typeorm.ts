@@ -8,10 +8,11 @@ import type { ChangeAuthor } from '../domain/asset-change';
 import type { AuditAnchor } from '../domain/audit-event';
 import type { AssetPatch, PatchedAsset } from '../domain/asset-patch';
 import { AssetRepository, type LockedAssets } from '../domain/asset-repository.port';
-import { toAsset } from './asset-columns';
+import { AT, toAsset } from './asset-columns';
 import { FIND_ASSET, type ListRange, listStatement } from './asset-statements';
 import { apiSetBits, lockStatements, markStatement, tagStatements, updateStatement } from './asset-update-statements';
 import { AuditRecorder } from './audit-recorder';
+import { subKeyOf } from './sub-keys';
 
 /** Before the first row: ids begin at 1. */
 const START = '0';
@@ -38,13 +39,13 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     const types = typesOf(filter);
     const range: ListRange = types.length === ASSET_TYPES.length ? 'all' : types.length === 1 ? 'sub_key' : 'cloud';
     const unfiltered = range === 'all' && facets.length === FACETS.length;
-    const subKey = range === 'sub_key' && types[0] ? String(ASSET_TYPES.indexOf(types[0]) + 1) : null;
+    const subKey = range === 'sub_key' && types[0] ? String(subKeyOf(types[0])) : null;
     const codes = unfiltered ? [] : facets.map((facet) => String(FACETS.indexOf(facet)));
     const values = [workspaceId, page.after ?? START, String(page.size + 1), subKey, ...codes];
     const statement = this.listStatement(range, codes.length, unfiltered);
     const [rows = []] = await this.database.read({ workspaceId }, [bind(statement, values)], freshness);
-    const found = rows.filter((row) => row[1] !== null).map(toPositioned);
-    const { items, endPosition, totalCount } = toPage(found, page.size, Number(rows[0]?.[0] ?? 0));
+    const found = rows.filter((row) => row[AT.id] !== null).map(toPositioned);
+    const { items, endPosition, totalCount } = toPage(found, page.size, Number(rows[0]?.[AT.next] ?? 0));
     return { items: items.map(({ asset }) => asset), endPosition, totalCount };
   }
 
@@ -103,8 +104,7 @@ export class AssetRepositoryTypeorm extends AssetRepository {
   }
 }
 
-/** A row of a list carries the total first, then the columns of the asset. */
-function toPositioned(row: TextRow): { asset: Asset; position: string } {
-  const [, ...columns] = row;
-  return { asset: toAsset(columns), position: columns[0] as string };
-}
+const toPositioned = (row: TextRow): { asset: Asset; position: string } => ({
+  asset: toAsset(row),
+  position: row[AT.position] as string,
+});

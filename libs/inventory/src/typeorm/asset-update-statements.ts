@@ -3,7 +3,8 @@ import { type BoundStatement, GATE_IS_OPEN, type Statement, bind } from '#libs/p
 import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../domain/asset';
 import type { AssetPatch } from '../domain/asset-patch';
 import { API_SET } from './api-set';
-import { ASSET_COLUMNS } from './asset-statements';
+import { ASSET_COLUMNS } from './asset-columns';
+import { EMPLOYEE } from './sub-keys';
 
 /**
  * In the order of the ids, as everything that locks assets: two updates never wait for each other in a circle. A request
@@ -12,7 +13,7 @@ import { ASSET_COLUMNS } from './asset-statements';
 const LOCK: Statement = {
   name: 'asset_lock_2',
   text: `
-    SELECT ${ASSET_COLUMNS.join(', ')} FROM asset
+    SELECT ${ASSET_COLUMNS} FROM asset
      WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[]) AND facet IS NOT NULL AND ${GATE_IS_OPEN}
      ORDER BY id FOR NO KEY UPDATE`,
 };
@@ -25,7 +26,7 @@ const LOCK: Statement = {
 const FIND_EMPLOYEE: Statement = {
   name: 'asset_find_employee_1',
   text: `
-    SELECT 1 FROM asset WHERE workspace_id = $1 AND public_id = $2::uuid AND sub_key = 15 AND facet IS NOT NULL`,
+    SELECT 1 FROM asset WHERE workspace_id = $1 AND public_id = $2::uuid AND sub_key = ${EMPLOYEE} AND facet IS NOT NULL`,
 };
 
 const WANTED_KEYS = `(SELECT key FROM jsonb_array_elements_text($2::jsonb) AS wanted (key))`;

@@ -2,6 +2,7 @@ import type { WorkspaceId } from '#libs/kernel';
 import { escapeLiteral } from 'pg';
 import { API_SET } from './api-set';
 import { STAGING_COLUMNS } from './import-rows';
+import { COMPUTER, EMPLOYEE, LAST_CLOUD } from './sub-keys';
 
 const names = STAGING_COLUMNS.map(([name]) => name);
 
@@ -56,7 +57,7 @@ const COUNTS = `
          count(*) FILTER (WHERE is_new)::int AS created,
          count(*) FILTER (WHERE changed)::int AS changed, count(*) FILTER (WHERE retagged)::int AS retagged,
          count(*) FILTER (WHERE is_new AND tag_key_ids <> '{}')::int AS tagged,
-         count(*) FILTER (WHERE is_new AND sub_key = 12)::int AS computers,
+         count(*) FILTER (WHERE is_new AND sub_key = ${COMPUTER})::int AS computers,
          count(*) FILTER (WHERE checked)::int AS checked`;
 
 const COMPUTER_COLUMNS = [
@@ -91,10 +92,10 @@ const IS_NEW = 'asset.id IS NULL';
 const WAITS = 'm.owner_id IS NULL AND (s.owner_external_id IS NOT NULL OR s.owner_public_id IS NOT NULL)';
 const ofStaged = (expression: string): string => expression.replace(/\bm\.(?!owner_id)/g, 's.');
 const CHANGED = `asset.id IS NOT NULL AND ${ofStaged(changesOf(BECOMES))}`;
-const CHECKED = `s.sub_key = 12 AND asset.id IS NOT NULL AND ROW(c.asset_id, ${COMPUTER_COLUMNS.map((name) => `c.${name}`).join(', ')})
+const CHECKED = `s.sub_key = ${COMPUTER} AND asset.id IS NOT NULL AND ROW(c.asset_id, ${COMPUTER_COLUMNS.map((name) => `c.${name}`).join(', ')})
   IS DISTINCT FROM ROW(asset.id, ${COMPUTER_COLUMNS.map((name) => `s.${name}`).join(', ')})`;
 const REFUSAL = `CASE
-  WHEN (asset.sub_key <= 11) <> (s.sub_key <= 11) OR asset.sub_key > 11 AND asset.sub_key <> s.sub_key
+  WHEN (asset.sub_key <= ${LAST_CLOUD}) <> (s.sub_key <= ${LAST_CLOUD}) OR asset.sub_key > ${LAST_CLOUD} AND asset.sub_key <> s.sub_key
     THEN 'The asset with this externalId is of another category.'
   WHEN asset.public_id <> s.wanted_id THEN 'The asset with this externalId has another id.'
   WHEN asset.id IS NULL AND s.wanted_id IS NOT NULL AND (
@@ -104,7 +105,7 @@ END`;
 
 const employeeWhere = (named: string): string => `
   SELECT public_id FROM (SELECT public_id, sub_key, facet FROM asset WHERE workspace_id = $1 AND ${named} LIMIT 1) AS employee
-   WHERE sub_key = 15 AND facet IS NOT NULL`;
+   WHERE sub_key = ${EMPLOYEE} AND facet IS NOT NULL`;
 
 /**
  * What the inventory has just so is left out: of most imports that is nearly everything. Everything below: $1 workspace,
@@ -130,7 +131,7 @@ export const MATCH = `
         OFFSET 0
       ) AS m
       LEFT JOIN LATERAL (
-        SELECT * FROM computer WHERE s.sub_key = 12 AND workspace_id = $1 AND asset_id = asset.id LIMIT 1
+        SELECT * FROM computer WHERE s.sub_key = ${COMPUTER} AND workspace_id = $1 AND asset_id = asset.id LIMIT 1
       ) AS c ON true
      WHERE ${IS_NEW} OR ${WAITS} OR ${CHANGED} OR ${CHECKED} OR (${REFUSAL}) IS NOT NULL
      ORDER BY s.place
@@ -153,7 +154,7 @@ export const DEFER_WAITING = `
   INSERT INTO import_deferred SELECT * FROM moved`;
 
 export const NAME_UNOWNED = `
-  INSERT INTO import_unowned SELECT external_id FROM import_deferred WHERE sub_key = 15 AND visibility = 0
+  INSERT INTO import_unowned SELECT external_id FROM import_deferred WHERE sub_key = ${EMPLOYEE} AND visibility = 0
   ON CONFLICT DO NOTHING`;
 
 /** A later record about the same asset takes the place of one that still waits. The second of three statements counts them. */
@@ -192,7 +193,7 @@ export const INSERT_NEW = `
 export const INSERT_COMPUTERS = `
   INSERT INTO computer (workspace_id, asset_id, ${COMPUTER_COLUMNS.join(', ')})
   SELECT $1::uuid, m.asset_id, ${COMPUTER_COLUMNS.map((column) => `m.${column}`).join(', ')}
-    FROM import_matched AS m WHERE m.is_new AND m.sub_key = 12`;
+    FROM import_matched AS m WHERE m.is_new AND m.sub_key = ${COMPUTER}`;
 
 /** The posture of computers that were there; of one that had none so far it is none that changed. */
 export const UPSERT_COMPUTERS = `

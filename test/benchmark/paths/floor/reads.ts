@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { RandomPieces } from '../../../../libs/platform/src/pagination/random-pieces';
-import { ASSET_COLUMNS, FIND_ASSET, listStatement } from '../../../../libs/inventory/src/typeorm/asset-statements';
+import { AT } from '../../../../libs/inventory/src/typeorm/asset-columns';
+import { FIND_ASSET, listStatement } from '../../../../libs/inventory/src/typeorm/asset-statements';
 import { type Claims, Refused } from './access';
 import { type Row, toAsset, toComputer } from './items';
 import { rowsOf } from './postgres';
@@ -13,7 +14,7 @@ const LIST_ASSETS = listStatement('all', 0, true);
 const LIST_COMPUTERS = {
   name: 'list_computers',
   text: `
-    SELECT total.n, ${COMPUTER_COLUMNS}
+    SELECT ${COMPUTER_COLUMNS}, total.n
       FROM (SELECT coalesce(sum(n), 0) AS n FROM visible_computer_count WHERE workspace_id = $1) AS total
       LEFT JOIN LATERAL (
         SELECT * FROM visible_computer WHERE workspace_id = $1 AND id > $2::bigint ORDER BY id LIMIT $3::int
@@ -35,20 +36,20 @@ const ivs = new RandomPieces(12);
 export async function listAssets({ workspace }: Claims, query: string): Promise<object> {
   const { size, after } = pageOf(query);
   const rows = await rowsOf(LIST_ASSETS, [workspace, after, String(size + 1), null]);
-  return toPage(rows, size, (row) => toAsset(row, 1));
+  return toPage(rows, size, (row) => toAsset(row, 0));
 }
 
 export async function listComputers({ workspace }: Claims, query: string): Promise<object> {
   const { size, after } = pageOf(query);
   const rows = await rowsOf(LIST_COMPUTERS, [workspace, after, String(size + 1)]);
-  return toPage(rows, size, (row) => toComputer(row, 1));
+  return toPage(rows, size, (row) => toComputer(row, 0));
 }
 
 /** The asset, and its version. */
 export async function findAsset({ workspace }: Claims, id: string): Promise<readonly [object, string]> {
   const [row] = await rowsOf(FIND_ASSET, [workspace, id]);
   if (!row) throw new Refused(404);
-  return [toAsset(row, 0), row[ASSET_COLUMNS.length - 1] as string];
+  return [toAsset(row, 0), row[AT.version] as string];
 }
 
 export function listCategories(): object {
@@ -66,11 +67,11 @@ function toPage(rows: readonly Row[], size: number, toItem: (row: Row) => object
   const page = rows.slice(0, size);
   const hasNextPage = rows.length > size;
   return {
-    results: page.filter((row) => row[1] !== null).map(toItem),
+    results: page.filter((row) => row[0] !== null).map(toItem),
     pageInfo: {
       hasNextPage,
-      endCursor: hasNextPage ? cursorOf(page.at(-1)?.[1] as string) : null,
-      totalCount: Number(rows[0]?.[0]),
+      endCursor: hasNextPage ? cursorOf(page.at(-1)?.[0] as string) : null,
+      totalCount: Number(rows[0]?.at(-1)),
     },
   };
 }

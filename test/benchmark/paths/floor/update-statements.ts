@@ -1,4 +1,4 @@
-import { ASSET_COLUMNS } from '../../../../libs/inventory/src/typeorm/asset-statements';
+import { ASSET_COLUMNS } from '../../../../libs/inventory/src/typeorm/asset-columns';
 
 const RECORD = `
       SELECT encode(fingerprint, 'hex'), body, entity_tag FROM idempotency_record
@@ -18,7 +18,7 @@ export const PREPARED = {
   lock_assets: {
     types: '(uuid, uuid[])',
     text: `
-      SELECT ${ASSET_COLUMNS.join(', ')} FROM asset
+      SELECT ${ASSET_COLUMNS} FROM asset
        WHERE workspace_id = $1 AND public_id = ANY ($2) AND facet IS NOT NULL ORDER BY id FOR NO KEY UPDATE`,
   },
   update_assets: {

@@ -1,14 +1,13 @@
 import { createHmac, hash, randomBytes } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { ASSET_COLUMNS } from '../../../../libs/inventory/src/typeorm/asset-statements';
+import { AT } from '../../../../libs/inventory/src/typeorm/asset-columns';
 import { RecentKeys } from '../../../../libs/platform/src/idempotency/recent-keys';
 import { type Claims, Refused } from './access';
 import { CLASSIFICATIONS, type Row, toAsset } from './items';
 import { call, onConnection, rowsOf, runTogether } from './postgres';
 import { FIND_RECORD } from './update-statements';
 
-const VERSION = ASSET_COLUMNS.length - 1;
 const auditKey = randomBytes(32);
 const answered = new RecentKeys();
 
@@ -37,7 +36,7 @@ export function updateAsset(claims: Claims, write: Write, id: string): Promise<W
   return answerOnce(claims, write, patch, [id], ([row]) => {
     if (!row) throw new Refused(404);
     const updated = patched(row, patch);
-    return { body: JSON.stringify(toAsset(updated, 0)), entityTag: `"${updated[VERSION]}"` };
+    return { body: JSON.stringify(toAsset(updated, 0)), entityTag: `"${updated[AT.version]}"` };
   });
 }
 
@@ -134,6 +133,6 @@ function patched(row: Row, { classification, description }: Patch): Row {
   const changed = [...row];
   changed[4] = String(CLASSIFICATIONS.indexOf(classification));
   changed[5] = description;
-  changed[VERSION] = String(Number(row[VERSION]) + 1);
+  changed[AT.version] = String(Number(row[AT.version]) + 1);
   return changed;
 }
