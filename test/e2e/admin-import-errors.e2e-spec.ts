@@ -1,6 +1,7 @@
 import { linkSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { documentOf, expectFault } from '../support/finished-command';
 import { RunningCommand } from '../support/running-command';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
@@ -19,7 +20,12 @@ describe('The file of bad lines that an import is told to write', () => {
     }).finished;
   const importInto = (workspace: string, ...words: string[]) =>
     run('import', '--workspace', workspace, '--source', 'hr', '--json', ...words);
-  const file = (name: string, content: string): string => {
+  const readErrors = (path: string): unknown[] =>
+    readFileSync(path, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as unknown);
+  const file = (name: string, content: string | Buffer): string => {
     const path = join(directory, name);
     writeFileSync(path, content);
     return path;
@@ -72,6 +78,105 @@ describe('The file of bad lines that an import is told to write', () => {
     const errors = file('old.ndjson', EARLIER.repeat(9));
     const finished = await importInto('acme', file('bad.ndjson', `nonsense\n${ADA}`), '--errors', errors);
     expect(finished.exitCode).toBe(1);
-    expect(readFileSync(errors, 'utf8')).toBe('{"line":1,"reason":"The line is not JSON."}\n');
+    expect(readErrors(errors)).toEqual([{ line: 1, reason: 'The line is not JSON.', text: 'nonsense' }]);
+  });
+
+  it('is as it was after an import that did not come to its end', async () => {
+    const errors = file('kept.ndjson', EARLIER);
+    const cutOff = file('cut-off.ndjson.gz', gzipSync(`nonsense\n${ADA}`).subarray(0, -9));
+    expectFault(await importInto('acme', cutOff, '--errors', errors), 1, /cannot be unzipped/);
+    expect(readFileSync(errors, 'utf8')).toBe(EARLIER);
+  });
+
+  it('keeps each bad line as it was, of whatever kind, in the order of the input', async () => {
+    const errors = file('all.ndjson', '');
+    const unowned = JSON.stringify({ categoryKey: 'CUSTOM', externalId: 'b-1', name: 'A\u2028B', owner: 'nobody' });
+    const latin1 = Buffer.from('{"name":"Café"}\n', 'latin1');
+    const one = file('one.ndjson', Buffer.concat([Buffer.from(`${unowned}\n${ADA}`), latin1, Buffer.from(ADA)]));
+    const header = 'categoryKey,externalId,name,tags.0.key';
+    const two = file('two.csv', `${header}\r\nCUSTOM,b-2,"Two\nlines",none\r\nCUSTOM,b-3\r\nCUSTOM,b-4,Printer,\r\n`);
+
+    const finished = await importInto('acme', one, two, '--errors', errors);
+
+    expect(finished.exitCode).toBe(1);
+    expect(readErrors(errors)).toEqual([
+      { file: one, line: 1, reason: 'owner is not a visible employee of this source.', text: unowned },
+      { file: one, line: 3, reason: 'The line is not UTF-8.', base64: latin1.subarray(0, -1).toString('base64') },
+      { file: one, line: 4, reason: `externalId is already on line 2 of ${one}.`, text: ADA.trim() },
+      {
+        ...{ file: two, line: 2, header, text: 'CUSTOM,b-2,"Two\nlines",none' },
+        reason: 'tags: the key "none" does not exist in the workspace.',
+      },
+      {
+        file: two,
+        line: 4,
+        reason: 'The row is not CSV: it has 2 cells, and the header has 4.',
+        header,
+        text: 'CUSTOM,b-3',
+      },
+    ]);
+    expect(JSON.parse(finished.stdout)).toMatchObject({ read: 7, created: 1, unchanged: 1, failed: 5 });
+    expect(readFileSync(errors, 'utf8').split(/[\n\u2028]/)).toHaveLength(6);
+  });
+
+  it('is imported itself once its lines are mended, and then keeps the lines that are still bad', async () => {
+    const errors = file('mend.ndjson', '');
+    const csv = file(
+      'mend.csv',
+      'categoryKey,externalId,name,managed\nCOMPUTER,m-1,laptop,maybe\nCOMPUTER,m-2,laptop,true\n',
+    );
+    const ndjson = file('to-mend.ndjson', '{"categoryKey":"CUSTOM","externalId":"m-3"}\n{"externalId":"m-4",\n');
+    expect((await importInto('acme', csv, ndjson, '--errors', errors)).exitCode).toBe(1);
+    const mended = file(
+      'mended.ndjson',
+      readFileSync(errors, 'utf8')
+        .replace('maybe', 'false')
+        .replace(String.raw`\"m-3\"`, String.raw`\"m-3\",\"name\":\"Badge\"`),
+    );
+
+    const finished = await importInto('acme', mended, '--missing', 'hide', '--errors', errors);
+
+    expect(JSON.parse(finished.stdout)).toMatchObject({ read: 3, created: 2, hidden: 0, failed: 1 });
+    expect(readErrors(errors)).toEqual([{ line: 3, reason: 'The line is not JSON.', text: '{"externalId":"m-4",' }]);
+  });
+
+  it('is mended as the operators’ page says', async () => {
+    const page = readFileSync(join(__dirname, '../../docs/operators.md'), 'utf8');
+    const section = page.slice(page.indexOf('### Mend bad lines'));
+    const block = (language: string) => new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(section)?.[1] ?? '';
+    const commands = [...section.matchAll(/admin -- import --workspace acme (.*)/g)].slice(0, 2).map(([, words]) => {
+      return (words ?? '').split(' ').map((word) => (word.includes('.') ? join(directory, word) : word));
+    });
+    const [computers, badLines] = [file('computers.csv', block('csv')), join(directory, 'bad-lines.ndjson')];
+    const importAs = async (words: readonly string[] = []) =>
+      JSON.parse((await run('import', '--workspace', 'acme', '--json', ...words)).stdout) as unknown;
+
+    expect(await importAs(commands[0])).toMatchObject({ read: 2, created: 1, failed: 1 });
+    expect(readFileSync(badLines, 'utf8')).toBe(block('ndjson'));
+
+    file('bad-lines.ndjson', readFileSync(badLines, 'utf8').replace('yes', 'true'));
+    expect(await importAs(commands[1])).toMatchObject({ read: 1, created: 1, failed: 0 });
+    expect(readFileSync(join(directory, 'still-bad.ndjson'), 'utf8')).toBe('');
+    expect(await importAs(['--source', 'mdm', computers])).toMatchObject({ unchanged: 1, failed: 1 });
+  });
+
+  it.each([
+    ['a line of bytes that are no text', { base64: Buffer.from([0xff]).toString('base64') }, 'The line is not UTF-8.'],
+    ['an empty line', { text: ' ' }, 'The line is empty.'],
+    [
+      'two rows',
+      { header: 'categoryKey,externalId,name', text: 'CUSTOM,a,b\nCUSTOM,c,d' },
+      'The text is not one row of CSV.',
+    ],
+    [
+      'a header that is none',
+      { header: 'x', text: 'CUSTOM,a,b' },
+      'The header has no comma: a comma separates the columns.',
+    ],
+  ])('may hold %s, which is bad again', async (_, kept, reason) => {
+    const errors = file('again.ndjson', '');
+    const input = file('kept-line.ndjson', JSON.stringify({ line: 7, reason: 'Bad.', ...kept }));
+    expect((await importInto('acme', input, '--errors', errors)).exitCode).toBe(1);
+    expect(readErrors(errors)).toEqual([{ line: 1, reason, ...kept }]);
   });
 });

@@ -183,16 +183,23 @@ describe('Runs of an import', () => {
     const tagged = { ...RECORDS, tags: [{ key: 'made', value: 'v' }] };
     const lines = async function* () {
       yield { fileIndex: 0, line: 1, value: tagged };
-      // The same again ends the first batch, which is merged while the second is read.
-      yield { fileIndex: 0, line: 2, value: { ...tagged, name: 'B' } };
+      // The first batch is full, and is merged while the second is read.
+      yield { fileIndex: 0, line: 2, value: { ...RECORDS, externalId: 'ds-3' } };
       await setting.until(`SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 17 AND NOT granted`);
       yield { fileIndex: 0, line: 3, value: { ...tagged, externalId: 'ds-2' } };
       await admin.query('SELECT pg_advisory_unlock(17)');
     };
-    const options = { source: 'test', files: [], dryRun: false, missing: 'keep', createTagKeys: 'platform' } as const;
+    const options = {
+      source: 'test',
+      files: [],
+      dryRun: false,
+      missing: 'keep',
+      createTagKeys: 'platform',
+      batchSize: 1,
+    } as const;
     try {
       const report = await setting.imports.runLines(setting.here, options, lines(), () => undefined);
-      expect(report).toMatchObject({ read: 3, created: 2, updated: 1, failed: 0 });
+      expect(report).toMatchObject({ read: 3, created: 3, failed: 0 });
     } finally {
       await admin.query('DROP FUNCTION fail_once CASCADE; DROP SEQUENCE attempts');
     }

@@ -1,25 +1,35 @@
 import {
   type BigIntStats,
   closeSync,
+  constants,
+  createReadStream,
   fstatSync,
   ftruncateSync,
+  mkdtempSync,
   openSync,
+  rmSync,
   statSync,
   writeSync,
-  constants,
 } from 'node:fs';
-import type { ImportError } from '#libs/inventory';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { BadLine } from '#libs/inventory';
 import { WrongUsage } from './command-faults';
 
 const STANDARD_INPUT = 0;
 
 /**
- * One bad line a line, as they come. What the file held before gives way to the first of them, or to the end of an import
- * without any: an import that fails before either leaves it as it was.
+ * One bad line a line, in the order of the input. They come in few runs that are in order, and are put into one when the
+ * import is done; an import that fails leaves the file as it was.
  */
 export class ErrorFile {
   private readonly descriptor: number;
-  private begun = false;
+  private readonly spool = openNameless();
+  /** Where each run begins in the spool. */
+  private readonly runs: number[] = [];
+  private length = 0;
+  private lastPlace = Infinity;
 
   constructor(path: string) {
     this.descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600);
@@ -35,25 +45,68 @@ export class ErrorFile {
     throw new WrongUsage(`--errors names ${name}, which is one of the files to import.`);
   }
 
-  add(error: ImportError): void {
-    this.begin();
-    writeSync(this.descriptor, `${JSON.stringify(error)}\n`);
+  add({ place, file, line, reason, ...kept }: BadLine): void {
+    if (place < this.lastPlace) this.runs.push(this.length);
+    this.lastPlace = place;
+    const error = file === undefined ? { line, reason, ...kept } : { file, line, reason, ...kept };
+    this.length += writeSync(this.spool, `${place} ${escapeLineEnds(JSON.stringify(error))}\n`);
   }
 
-  /** Nothing more comes of an import that was done. */
-  complete(): void {
-    this.begin();
+  /** Replaces what the file held before. */
+  async complete(): Promise<void> {
+    if (fstatSync(this.descriptor).isFile()) ftruncateSync(this.descriptor);
+    const runs = this.runs.map((start, index) => this.linesBetween(start, this.runs[index + 1] ?? this.length));
+    for await (const line of inOrder(runs)) writeSync(this.descriptor, `${line.slice(line.indexOf(' ') + 1)}\n`);
   }
 
   close(): void {
+    closeSync(this.spool);
     closeSync(this.descriptor);
   }
 
-  private begin(): void {
-    if (!this.begun && fstatSync(this.descriptor).isFile()) ftruncateSync(this.descriptor);
-    this.begun = true;
+  private linesBetween(start: number, end: number): AsyncIterator<string> {
+    const input = createReadStream('', { fd: this.spool, start, end: end - 1, autoClose: false });
+    return createInterface({ input })[Symbol.asyncIterator]();
   }
 }
+
+/** A file that is gone with the process, however that ends. */
+function openNameless(): number {
+  const directory = mkdtempSync(join(tmpdir(), 'compliance-api-errors-'));
+  try {
+    return openSync(join(directory, 'lines'), 'wx+', 0o600);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** Which readers of lines take for the end of one, though JSON does not. */
+const escapeLineEnds = (json: string): string => json.replace(/\u2028/g, '\\u2028').replace(/\u2029/g, '\\u2029');
+
+interface Head {
+  readonly run: AsyncIterator<string, unknown>;
+  readonly line: string;
+}
+
+async function* inOrder(runs: readonly Head['run'][]): AsyncGenerator<string> {
+  let heads = await Promise.all(runs.map(headOf));
+  for (;;) {
+    const left = heads.filter((head) => head !== null);
+    if (left.length === 0) return;
+    const first = left.reduce((one, other) => (placeOf(other.line) < placeOf(one.line) ? other : one));
+    yield first.line;
+    const next = await headOf(first.run);
+    heads = left.map((head) => (head === first ? next : head));
+  }
+}
+
+/** Null behind the last line. */
+async function headOf(run: Head['run']): Promise<Head | null> {
+  const { done, value } = await run.next();
+  return done ? null : { run, line: value };
+}
+
+const placeOf = (line: string): number => parseInt(line, 10);
 
 /** Undefined where there is none, of which the import itself tells. */
 function inputAt(input: string): BigIntStats | undefined {

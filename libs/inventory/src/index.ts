@@ -5,7 +5,7 @@ export { type ImportOptions, ImportsService } from './application/imports.servic
 export { TagKeysService } from './application/tag-keys.service';
 export { type RecordedEvent } from './domain/audit-event';
 export { DEMO_SIZES, type DemoSize } from './domain/demo-inventory';
-export { type ImportError, type ImportProgress, type ImportReport } from './domain/import-report';
+export { type BadLine, type ImportError, type ImportProgress, type ImportReport } from './domain/import-report';
 export { ImportAlreadyRunning } from './domain/import-store.port';
 export { type TagKey } from './domain/tag-key';
 export { InventoryModule, InventoryOperatorModule } from './inventory.module';

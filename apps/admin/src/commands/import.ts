@@ -31,7 +31,10 @@ export function importCommand(): Command {
         .choices(['keep', 'hide'])
         .default('keep'),
     )
-    .option('--errors <file>', 'write every bad line to this file, one JSON document a line')
+    .option(
+      '--errors <file>',
+      'keep every bad line in this file, with its number and reason, to be mended and imported again',
+    )
     .addOption(
       new Option(
         '--create-tag-keys <kind>',
@@ -62,9 +65,9 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
           operator.checkInterrupted();
           progress.show(read, bytesTotal === null ? null : bytesTotal === 0 ? 1 : bytesRead / bytesTotal);
         },
-        onError: (error) => errors?.add(error),
+        ...(errors && { onBadLine: (line) => errors.add(line) }),
       });
-      errors?.complete();
+      await errors?.complete();
       return imported;
     } finally {
       progress.end();

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
+import { FirstLines } from '../domain/first-lines';
 import { ImportFiles, type InputLine } from '../domain/import-files.port';
-import { type ImportRecord, parseImportRecord } from '../domain/import-record';
-import type { ImportError, ImportProgress, ImportReport } from '../domain/import-report';
+import { type KeptLine, keptLine } from '../domain/kept-line';
+import { parseImportRecord } from '../domain/import-record';
+import type { BadLine, ImportError, ImportProgress, ImportReport } from '../domain/import-report';
 import { type ImportSession, ImportStore, type MergeOutcome, type NumberedRecord } from '../domain/import-store.port';
 import { NamedAssets } from './named-assets';
 
@@ -13,16 +15,17 @@ export interface ImportOptions {
   readonly dryRun: boolean;
   readonly missing: 'keep' | 'hide';
   readonly createTagKeys: 'platform' | null;
-  /** Records that are merged at a time: 5,000 unless given. */
+  /** Lines that are merged at a time: 5,000 unless given. */
   readonly batchSize?: number;
   readonly onProgress?: (progress: ImportProgress) => void;
-  readonly onError?: (error: ImportError) => void;
+  /** Told of every bad line. They come in order, but for those whose owner never came: these come last. */
+  readonly onBadLine?: (line: BadLine) => void;
 }
 
 const BATCH = 5_000;
 /** Makes one number of file and line, so that no line needs to be remembered. */
 const LINES_PER_FILE = 1e12;
-/** Errors kept for the report; `onError` is told of every one. */
+/** Errors kept for the report; `onBadLine` is told of every one. */
 const REPORTED_ERRORS = 1_000;
 
 /** Brings records into the inventory: the one way in (the API never creates assets). */
@@ -82,10 +85,14 @@ class ImportRun {
   private merging: Promise<void> = Promise.resolve();
   private mergingBefore: Promise<void> = Promise.resolve();
   private readonly counts = { read: 0, created: 0, updated: 0, unchanged: 0, hidden: 0, failed: 0 };
-  private readonly errors: { readonly place: number; readonly error: ImportError }[] = [];
-  private readonly spared: string[] = [];
-  /** A line that does not say by an external id which asset it is about: what is missing is not known then. */
-  private unreadable = false;
+  private readonly errors: BadLine[] = [];
+  private readonly firstLines = new FirstLines();
+  /** Lines of the batch so far, its bad lines, and the external ids of those. */
+  private lines = 0;
+  private bad: BadLine[] = [];
+  private spared: string[] = [];
+  /** The input does not name all that it should: a line is without an external id, or comes from a file of bad lines. */
+  private incomplete = false;
 
   constructor(
     private readonly session: ImportSession,
@@ -97,10 +104,11 @@ class ImportRun {
     try {
       for await (const chunk of chunks) {
         for (const line of chunk) {
-          const numbered = this.read(line);
           // Waiting for nothing would take a good part of the time that a line takes.
+          if (this.lines >= (this.options.batchSize ?? BATCH)) await this.flush();
+          const numbered = this.read(line);
           if (!numbered) continue;
-          if (this.mustFlush(numbered.record)) await this.flush();
+          if (this.batch.has(numbered.record)) await this.flush();
           this.batch.add(numbered.record);
           this.session.add(numbered);
         }
@@ -111,71 +119,102 @@ class ImportRun {
       await Promise.allSettled([this.mergingBefore, this.merging]);
     }
     await this.merging;
-    this.count(await this.session.mergeDeferred());
-    if (this.options.missing === 'hide' && !this.unreadable) {
-      await this.session.spare(this.spared);
+    for await (const outcome of this.session.mergeDeferred()) this.count(outcome, []);
+    if (this.options.missing === 'hide' && !this.incomplete) {
       this.counts.hidden = await this.session.hideMissing();
     }
     this.onRead(this.counts.read);
     return { ...this.counts, errors: this.errorsByLine(), dryRun: this.options.dryRun };
   }
 
-  /** What only the database can say of a line is found after what stands in the lines that follow. */
+  /** Lines whose owner never came are reported after all others. */
   private errorsByLine(): ImportError[] {
-    return this.errors.sort((one, other) => one.place - other.place).map(({ error }) => error);
+    return this.errors
+      .sort((one, other) => one.place - other.place)
+      .map(({ file, line, reason }) => (file === undefined ? { line, reason } : { file, line, reason }));
   }
 
-  /** The record of a line, or null for a bad line, which is reported. */
+  /** The record of a line, or null for a bad line. */
   private read(line: InputLine): NumberedRecord | null {
     const place = line.fileIndex * LINES_PER_FILE + line.line;
+    this.lines += 1;
     this.counts.read += 1;
+    if (line.again) this.incomplete = true;
     if ('fault' in line) {
-      this.unreadable = true;
-      this.fail(place, line.fault);
+      this.incomplete = true;
+      this.bad.push(this.badLine(place, line.fault, this.keptOf(line)));
       return null;
     }
     const parsed = parseImportRecord(line.value);
-    if ('record' in parsed) return { place, record: parsed.record };
-    if (parsed.externalId === null) this.unreadable = true;
-    else this.spared.push(parsed.externalId);
-    this.fail(place, parsed.reasons.join(' '));
+    const reasons = 'record' in parsed ? [] : [...parsed.reasons];
+    const externalId = 'record' in parsed ? parsed.record.externalId : parsed.externalId;
+    const first = externalId === null ? null : this.firstLines.take(externalId, place);
+    if (first !== null) reasons.push(`externalId is already on ${this.nameOf(first)}.`);
+    else if (externalId === null) this.incomplete = true;
+    else if (!('record' in parsed)) this.spared.push(externalId);
+    const kept = this.keptOf(line);
+    if ('record' in parsed && first === null)
+      return { place, record: parsed.record, kept: kept && JSON.stringify(kept) };
+    this.bad.push(this.badLine(place, reasons.join(' '), kept));
     return null;
   }
 
-  /** Whether the batch is full, or has the asset already: the same asset twice is two imports one after the other. */
-  private mustFlush(record: ImportRecord): boolean {
-    return this.batch.size >= (this.options.batchSize ?? BATCH) || this.batch.has(record);
-  }
-
+  /** Ends the batch. The one before may still be merged, and the one before that may not. */
   private async flush(): Promise<void> {
-    await this.mergingBefore;
+    const { mergingBefore, merging, batch, bad } = this;
+    await mergingBefore;
     this.onRead(this.counts.read);
-    if (this.batch.size === 0) return;
-    const apart = this.batch.isApartFrom(this.batchBefore);
-    [this.batch, this.batchBefore] = [this.batchBefore, this.batch];
-    this.batch.clear();
-    this.mergingBefore = this.merging;
-    this.merging = this.session.merge(apart).then((outcome) => {
-      this.count(outcome);
+    if (this.lines === 0) return;
+    const merged = this.session.merge(batch.isApartFrom(this.batchBefore), this.spared);
+    this.mergingBefore = merging;
+    this.merging = merged.then(async (outcome) => {
+      await merging;
+      this.count(outcome, bad);
     });
     // A failure is thrown where the batch is waited for; until then it is nobody's surprise.
     this.merging.catch(() => undefined);
+    [this.batch, this.batchBefore] = [this.batchBefore, batch];
+    this.batch.clear();
+    [this.lines, this.bad, this.spared] = [0, [], []];
   }
 
-  private count(outcome: MergeOutcome): void {
-    this.counts.created += outcome.created;
-    this.counts.updated += outcome.updated;
-    this.counts.unchanged += outcome.unchanged;
-    for (const { place, reason } of outcome.refused) this.fail(place, reason);
+  private count({ created, updated, unchanged, refused }: MergeOutcome, bad: readonly BadLine[]): void {
+    this.counts.created += created;
+    this.counts.updated += updated;
+    this.counts.unchanged += unchanged;
+    const all = refused.map(({ place, reason, kept }) => {
+      return this.badLine(place, reason, kept === null ? null : (JSON.parse(kept) as KeptLine));
+    });
+    all.push(...bad);
+    for (const line of all.sort((one, other) => one.place - other.place)) this.report(line);
   }
 
-  private fail(place: number, reason: string): void {
+  private report(line: BadLine): void {
     this.counts.failed += 1;
-    const line = place % LINES_PER_FILE;
-    const file = this.options.files[Math.floor(place / LINES_PER_FILE)];
-    const error = this.options.files.length > 1 && file !== undefined ? { file, line, reason } : { line, reason };
-    if (this.errors.length < REPORTED_ERRORS) this.errors.push({ place, error });
-    this.options.onError?.(error);
+    this.options.onBadLine?.(line);
+    if (this.errors.length < REPORTED_ERRORS) this.errors.push(line);
+  }
+
+  private badLine(place: number, reason: string, kept: KeptLine | null): BadLine {
+    const [file, line] = this.fileAndLine(place);
+    return { place, ...(file !== null && { file }), line, reason, ...kept };
+  }
+
+  /** Null where the line need not be kept. */
+  private keptOf(line: InputLine): KeptLine | null {
+    return this.options.onBadLine === undefined ? null : keptLine(line);
+  }
+
+  private nameOf(place: number): string {
+    const [file, line] = this.fileAndLine(place);
+    return file === null ? `line ${line}` : `line ${line} of ${file}`;
+  }
+
+  /** The file is null where there is only one. */
+  private fileAndLine(place: number): readonly [string | null, number] {
+    const { files } = this.options;
+    const file = files.length > 1 ? (files[Math.floor(place / LINES_PER_FILE)] ?? null) : null;
+    return [file, place % LINES_PER_FILE];
   }
 }
 

@@ -1,21 +1,15 @@
 import type { ImportRecord } from '../domain/import-record';
 
-/** What the records of a batch are about. */
+/** What the records of a batch are about, as far as batches can get in each other's way. */
 export class NamedAssets {
-  private readonly externalIds = new Set<string>();
   private readonly ids = new Set<string>();
   private employees = false;
 
-  get size(): number {
-    return this.externalIds.size;
+  has({ id }: ImportRecord): boolean {
+    return id !== null && this.ids.has(id);
   }
 
-  has({ externalId, id }: ImportRecord): boolean {
-    return this.externalIds.has(externalId) || (id !== null && this.ids.has(id));
-  }
-
-  add({ externalId, id, type }: ImportRecord): void {
-    this.externalIds.add(externalId);
+  add({ id, type }: ImportRecord): void {
     if (id !== null) this.ids.add(id);
     this.employees ||= type === 'EMPLOYEE';
   }
@@ -23,17 +17,12 @@ export class NamedAssets {
   /** Whether it is the same which of the two comes first, these or those: only of employees do others speak. */
   isApartFrom(those: NamedAssets): boolean {
     if (this.employees || those.employees) return false;
-    return isDisjoint(this.externalIds, those.externalIds) && isDisjoint(this.ids, those.ids);
+    for (const id of this.ids) if (those.ids.has(id)) return false;
+    return true;
   }
 
   clear(): void {
-    this.externalIds.clear();
     this.ids.clear();
     this.employees = false;
   }
-}
-
-function isDisjoint(these: ReadonlySet<string>, those: ReadonlySet<string>): boolean {
-  for (const one of these) if (those.has(one)) return false;
-  return true;
 }

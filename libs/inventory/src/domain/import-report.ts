@@ -1,3 +1,5 @@
+import type { KeptLine } from './kept-line';
+
 /** What came of an import. Every line that was read is counted once as created, updated, unchanged or failed. */
 export interface ImportReport {
   readonly read: number;
@@ -18,6 +20,11 @@ export interface ImportError {
   /** From 1. */
   readonly line: number;
   readonly reason: string;
+}
+
+/** A bad line with what it takes to mend it. Places rise from line to line, over all files of an import. */
+export interface BadLine extends ImportError, KeptLine {
+  readonly place: number;
 }
 
 export interface ImportProgress {

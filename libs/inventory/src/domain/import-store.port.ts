@@ -5,6 +5,14 @@ import type { ImportRecord } from './import-record';
 export interface NumberedRecord {
   readonly place: number;
   readonly record: ImportRecord;
+  /** Given back when the record is refused: the line, where it is to be kept. */
+  readonly kept: string | null;
+}
+
+export interface Refusal {
+  readonly place: number;
+  readonly reason: string;
+  readonly kept: string | null;
 }
 
 /** What became of a batch. Records whose owner is not there yet are kept and are in none of the counts. */
@@ -12,7 +20,7 @@ export interface MergeOutcome {
   readonly created: number;
   readonly updated: number;
   readonly unchanged: number;
-  readonly refused: readonly { readonly place: number; readonly reason: string }[];
+  readonly refused: readonly Refusal[];
 }
 
 export interface ImportSettings {
@@ -42,23 +50,21 @@ export abstract class ImportStore {
 /** One import from its first batch to its end. Each batch is kept whole or not at all (none of them in a dry run). */
 export abstract class ImportSession {
   /**
-   * Takes a record into the next batch, also while the one before it is merged. No external id and no id may stand twice in
-   * a batch.
+   * Takes a record into the next batch, also while the one before it is merged. No external id may stand twice in an
+   * import, and no id twice in a batch.
    */
   abstract add(numbered: NumberedRecord): void;
 
   /**
    * Brings in, as one batch, what was added since the last call; at most that call may be under way still. Values set
    * through the API are kept. `apart`: nothing in this batch is an asset of the one before, and neither has an employee, so
-   * that the work on both may overlap. Where the one before fails, this one does.
+   * that the work on both may overlap. `spared`: the input names these assets, although their records were bad. Where the
+   * batch before fails, this one does.
    */
-  abstract merge(apart: boolean): Promise<MergeOutcome>;
+  abstract merge(apart: boolean, spared: readonly string[]): Promise<MergeOutcome>;
 
-  /** Remembers that the input names these assets although their records were bad. */
-  abstract spare(externalIds: readonly string[]): Promise<void>;
-
-  /** Brings in the records that waited for their owners; those whose owner never came are refused. */
-  abstract mergeDeferred(): Promise<MergeOutcome>;
+  /** Brings in the records that waited for their owners, batch by batch; those whose owner never came are refused. */
+  abstract mergeDeferred(): AsyncIterable<MergeOutcome>;
 
   /** Hides the visible assets of the source that the input did not name, and gives their number. */
   abstract hideMissing(): Promise<number>;

@@ -5,11 +5,22 @@ import { csvLines } from './csv-lines';
 const PRINTER = { categoryKey: 'CUSTOM', externalId: 'c-1', name: 'Café 🖨' };
 const ROW = 'CUSTOM,c-1,Café 🖨';
 
-async function linesOf(...chunks: (string | Buffer)[]): Promise<InputLine[]> {
+async function wholeLinesOf(...chunks: (string | Buffer)[]): Promise<InputLine[]> {
   const lines: InputLine[] = [];
   const content = Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
   for await (const together of csvLines(content, 0)) lines.push(...together);
   return lines;
+}
+
+/** Without what is kept of them. */
+async function linesOf(...chunks: (string | Buffer)[]): Promise<InputLine[]> {
+  const lines = await wholeLinesOf(...chunks);
+  return lines.map((line) => {
+    const rest: { -readonly [Name in keyof InputLine]: InputLine[Name] } = { ...line };
+    delete rest.bytes;
+    delete rest.header;
+    return rest as InputLine;
+  });
 }
 
 const chunksOf = (bytes: Buffer, size: number): Buffer[] =>
@@ -161,6 +172,17 @@ describe('csvLines', () => {
         { fileIndex: 0, line: 3, value: { categoryKey: 'CUSTOM', externalId: 'c-2', name: '"' } },
         { fileIndex: 0, line: 4, value: { externalId: 'c-3', name: '\n\r,' } },
       ]);
+    }
+  });
+
+  it('gives every row as it stands in the file, with the header, in chunks of any size', async () => {
+    const header = 'categoryKey,"externalId",name';
+    const rows = ['CUSTOM,c-1,Café', 'CUSTOM,c-2,"a\r\nb"', 'CUSTOM,c"3,x', 'CUSTOM,c-4', 'CUSTOM,c-5,"open\nx,y\n'];
+    const bytes = Buffer.from([header, ...rows].join('\r\n'));
+    for (const size of [1, 7, 1_000]) {
+      const lines = await wholeLinesOf(...chunksOf(bytes, size));
+      expect(lines.map(({ bytes: row }) => row?.toString())).toEqual(rows);
+      expect(new Set(lines.map((line) => line.header))).toEqual(new Set([header]));
     }
   });
 

@@ -21,29 +21,46 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 type Read = { readonly value: unknown } | { readonly fault: string };
 
+/** The first row: its text, and the paths that it names. */
+interface Header {
+  readonly text: string;
+  readonly columns: readonly string[];
+}
+
 /**
  * One record a row; columns are named by their path (`compliance.agentVersion`, `tags.0.key`), `tags` alone holds a JSON
  * array. An empty cell is absent. A row that does not parse is a fault, and the next one is read; a header by which rows
  * would be read wrongly, or not at all, is the only line of its file, and a fault.
  */
 export async function* csvLines(content: Readable, fileIndex: number): AsyncGenerator<InputLine[]> {
-  let columns: readonly string[] | null = null;
+  let header: Header | null = null;
   for await (const rows of csvRows(content)) {
     const lines: InputLine[] = [];
     for (const row of rows) {
-      if (columns !== null) {
-        lines.push({ fileIndex, line: row.line, ...readRow(columns, row) });
+      const { line, bytes } = row;
+      if (header !== null) {
+        lines.push({ fileIndex, line, header: header.text, ...(bytes && { bytes }), ...readRow(header, row) });
         continue;
       }
-      const header = readHeader(row);
-      if ('fault' in header) {
-        yield [{ fileIndex, line: row.line, fault: header.fault }];
+      const read = readHeader(row);
+      if ('fault' in read) {
+        yield [{ fileIndex, line, ...(bytes && { bytes }), fault: read.fault }];
         return;
       }
-      ({ columns } = header);
+      header = read;
     }
     if (lines.length > 0) yield lines;
   }
+}
+
+/** A row by itself, below a header that was kept with it. */
+export function csvLine(header: string, bytes: Buffer): Read {
+  const rows = new CsvRows();
+  const [first, ...following] = [...rows.take(Buffer.from(`${header}\n`)), ...rows.take(bytes), ...rows.end()];
+  const read = first && readHeader(first);
+  if (read === undefined || 'fault' in read) return read ?? { fault: HEADER_NOT_CSV };
+  const [row] = following;
+  return row && following.length === 1 ? readRow(read, row) : { fault: 'The text is not one row of CSV.' };
 }
 
 async function* csvRows(content: Readable): AsyncGenerator<CsvRow[]> {
@@ -82,7 +99,7 @@ function decode(bytes: string): string | null {
   }
 }
 
-function readHeader(row: CsvRow): { readonly columns: readonly string[] } | { readonly fault: string } {
+function readHeader(row: CsvRow): Header | { readonly fault: string } {
   if ('fault' in row) return { fault: HEADER_NOT_CSV };
   const columns: string[] = [];
   for (const cell of row.cells) {
@@ -91,7 +108,7 @@ function readHeader(row: CsvRow): { readonly columns: readonly string[] } | { re
     columns.push(column);
   }
   const fault = faultOfColumns(columns);
-  return fault === null ? { columns } : { fault };
+  return fault === null ? { text: row.bytes?.toString() ?? '', columns } : { fault };
 }
 
 function faultOfColumns(columns: readonly string[]): string | null {
@@ -109,8 +126,8 @@ function faultOfColumns(columns: readonly string[]): string | null {
 /** `tags.0.key` is as deep as any. */
 const isDeep = (column: string): boolean => column.split('.', DEEPEST + 1).length > DEEPEST;
 
-function readRow(columns: readonly string[], row: CsvRow): Read {
-  if ('fault' in row) return row;
+function readRow({ columns }: Header, row: CsvRow): Read {
+  if ('fault' in row) return { fault: row.fault };
   const { cells } = row;
   if (cells.length !== columns.length) {
     return { fault: `The row is not CSV: it has ${cells.length} cells, and the header has ${columns.length}.` };

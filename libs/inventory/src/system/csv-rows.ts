@@ -10,7 +10,9 @@ const UNCLOSED = 'a quote of it is never closed.';
 const UNFINISHED = 'a closing quote is followed by something else than a comma.';
 
 /** A row by the line where it begins: its cells, with a character for every byte, or the fault for which it has none. */
-export type CsvRow = { readonly line: number } & ({ readonly cells: readonly string[] } | { readonly fault: string });
+export type CsvRow = { readonly line: number; readonly bytes?: Buffer } & (
+  { readonly cells: readonly string[] } | { readonly fault: string }
+);
 
 type Standing = 'before a cell' | 'in a cell' | 'in quotes' | 'after a quote';
 
@@ -28,6 +30,7 @@ export class CsvRows {
   private cellFrom = 0;
   /** What was read of them in the chunks before. */
   private rowBytes = 0;
+  private rowParts: Buffer[] = [];
   private cell = '';
   private cells: string[] = [];
   private fault: string | null = null;
@@ -49,8 +52,9 @@ export class CsvRows {
     }
     this.keepCell(chunk, chunk.length);
     this.rowBytes += chunk.length - this.rowFrom;
+    this.rowParts.push(chunk.subarray(this.rowFrom));
     // Of a row that is too long anyway only its end matters.
-    if (this.rowBytes > MAX_ROW_BYTES) this.forgetCells();
+    if (this.rowBytes > MAX_ROW_BYTES) this.forget();
     return this.taken();
   }
 
@@ -60,7 +64,7 @@ export class CsvRows {
     this.cellFrom = 0;
     if (this.standing === 'in quotes') {
       const fault = `The row is not CSV: ${this.fault ?? UNCLOSED} Nothing after line ${this.start} was read.`;
-      this.rows.push({ line: this.start, fault });
+      this.rows.push({ line: this.start, fault, ...this.bytesWith(NOTHING) });
     } else this.endRow(NOTHING, 0);
     return this.taken();
   }
@@ -99,7 +103,7 @@ export class CsvRows {
     this.start = this.line;
     this.rowBytes = 0;
     this.fault = null;
-    this.forgetCells();
+    this.forget();
     this.standing = 'before a cell';
   }
 
@@ -107,10 +111,16 @@ export class CsvRows {
     this.endCell(chunk, at);
     const { start: line, cells } = this;
     const extent = this.line > line ? ` Lines ${line} to ${this.line} were taken for it.` : '';
-    if (this.rowBytes + at - this.rowFrom > MAX_ROW_BYTES) {
-      return { line, fault: `The row is longer than ${MAX_ROW_BYTES} bytes.${extent}` };
-    }
-    return this.fault === null ? { line, cells } : { line, fault: `The row is not CSV: ${this.fault}${extent}` };
+    const bytes = this.bytesWith(chunk.subarray(this.rowFrom, at));
+    if (bytes === null) return { line, fault: `The row is longer than ${MAX_ROW_BYTES} bytes.${extent}` };
+    if (this.fault === null) return { line, cells, ...bytes };
+    return { line, fault: `The row is not CSV: ${this.fault}${extent}`, ...bytes };
+  }
+
+  /** The row as it was read, with its last bytes; null when it is too long. */
+  private bytesWith(last: Buffer): { readonly bytes: Buffer } | null {
+    if (this.rowBytes + last.length > MAX_ROW_BYTES) return null;
+    return { bytes: this.rowParts.length === 0 ? last : Buffer.concat([...this.rowParts, last]) };
   }
 
   private endCell(chunk: Buffer, at: number): void {
@@ -127,9 +137,10 @@ export class CsvRows {
     this.cellFrom = end;
   }
 
-  private forgetCells(): void {
+  private forget(): void {
     this.cells = [];
     this.cell = '';
+    this.rowParts = [];
   }
 
   private taken(): CsvRow[] {

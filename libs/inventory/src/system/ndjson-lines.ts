@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { InputLine } from '../domain/import-files.port';
+import type { KeptLine } from '../domain/kept-line';
+import { csvLine } from './csv-lines';
 
 const MAX_LINE_BYTES = 1_048_576;
 const NEWLINE = 10;
@@ -51,12 +53,34 @@ function parseLine(
   try {
     text = decoder.decode(bytes).trim();
   } catch {
-    return { fileIndex, line, fault: 'The line is not UTF-8.' };
+    return { fileIndex, line, bytes, fault: 'The line is not UTF-8.' };
   }
   if (text === '') return null;
+  let value: unknown;
   try {
-    return { fileIndex, line, value: JSON.parse(text) as unknown };
+    value = JSON.parse(text);
   } catch {
-    return { fileIndex, line, fault: 'The line is not JSON.' };
+    return { fileIndex, line, bytes, fault: 'The line is not JSON.' };
   }
+  if (!isKeptLine(value)) return { fileIndex, line, bytes, value };
+  return { again: true, ...readKeptLine(fileIndex, line, value, decoder) };
+}
+
+/** A line of the file that `--errors` writes: it says what was wrong with the line that it keeps. */
+function isKeptLine(value: unknown): value is KeptLine {
+  if (typeof value !== 'object' || value === null || !('line' in value && 'reason' in value)) return false;
+  const { header, text, base64 } = value as Readonly<Record<string, unknown>>;
+  return (typeof text === 'string' || typeof base64 === 'string') && ['string', 'undefined'].includes(typeof header);
+}
+
+function readKeptLine(
+  fileIndex: number,
+  line: number,
+  { header, text, base64 }: KeptLine,
+  decoder: InstanceType<typeof TextDecoder>,
+): InputLine {
+  const bytes = text === undefined ? Buffer.from(base64 ?? '', 'base64') : Buffer.from(text);
+  if (header !== undefined) return { fileIndex, line, bytes, header, ...csvLine(header, bytes) };
+  const empty = { fileIndex, line, bytes, fault: 'The line is empty.' };
+  return parseLine(fileIndex, line, bytes, decoder) ?? empty;
 }

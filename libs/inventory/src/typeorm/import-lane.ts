@@ -1,11 +1,9 @@
 import { finished } from 'node:stream/promises';
 import type { WorkspaceId } from '#libs/kernel';
-import type { PoolClient, QueryResult } from 'pg';
+import type { PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { MergeOutcome } from '../domain/import-store.port';
+import type { MergeOutcome, Refusal } from '../domain/import-store.port';
 import * as sql from './import-statements';
-
-export type Refusal = MergeOutcome['refused'][number];
 
 /** What there is to do with a batch. */
 export interface Matched {
@@ -60,13 +58,6 @@ export class ImportLane {
   /** The same of the staged records. */
   async nameStaged(): Promise<void> {
     await this.client.query(sql.NAME_STAGED);
-  }
-
-  /** Lets staged records take the place of earlier ones about the same assets that still wait; gives the number of those. */
-  async supersedeDeferred(): Promise<number> {
-    // Three statements in one round trip, of which the types of node-postgres do not know that each has its result.
-    const results = (await this.client.query(sql.SUPERSEDE_DEFERRED)) as unknown as readonly QueryResult[];
-    return results[1]?.rowCount ?? 0;
   }
 
   /** Remembers, of what waits, the employees: whatever waits for one of them is refused for that. */
@@ -145,9 +136,9 @@ export class ImportLane {
   }
 
   private async refuse(statement: string): Promise<Refusal[]> {
-    const { rows } = await this.client.query<{ place: string; reason: string }>(statement);
+    const { rows } = await this.client.query<{ place: string; reason: string; kept: string | null }>(statement);
     // Postgres gives a bigint as text; a place is small enough for a number.
-    return rows.map(({ place, reason }) => ({ place: Number(place), reason }));
+    return rows.map(({ place, ...refusal }) => ({ place: Number(place), ...refusal }));
   }
 }
 

@@ -43,6 +43,7 @@ export const STAGING_COLUMNS = [
   ['disk_encryption_enabled', 'boolean'],
   ['password_manager_installed', 'boolean'],
   ['screen_lock_enabled', 'boolean'],
+  ['kept', 'text'],
 ] as const;
 
 const NULL = '\\N';
@@ -50,7 +51,7 @@ const TO_ESCAPE = /[\\\n\r\t]/;
 const TYPES = new Map(ASSET_TYPES.map((type, index) => [type, index + 1]));
 
 /** One line of COPY's text format (PostgreSQL manual, COPY). */
-export function toCopyLine({ place, record }: NumberedRecord, tagKeys: ReadonlyMap<string, KnownTagKey>): string {
+export function toCopyLine({ place, record, kept }: NumberedRecord, tagKeys: ReadonlyMap<string, KnownTagKey>): string {
   const { owner, dataStored, compliance } = record;
   const tags = record.tags.length === 0 ? NO_TAGS : renderTags(record, tagKeys);
   // One expression and no list of cells: a million lines are written by this.
@@ -65,7 +66,7 @@ export function toCopyLine({ place, record }: NumberedRecord, tagKeys: ReadonlyM
     `\t${flag(dataStored.containsPatientData)}\t${flag(dataStored.containsUserData)}\t${text(dataStored.userDataInfo)}` +
     `\t${flag(record.managed)}\t${text(compliance.agentVersion)}\t${flag(compliance.antivirusInstalled)}` +
     `\t${flag(compliance.diskEncryptionEnabled)}\t${flag(compliance.passwordManagerInstalled)}` +
-    `\t${flag(compliance.screenLockEnabled)}\n`
+    `\t${flag(compliance.screenLockEnabled)}\t${text(kept)}\n`
   );
 }
 

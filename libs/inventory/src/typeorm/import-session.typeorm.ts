@@ -4,10 +4,11 @@ import {
   type ImportSettings,
   type MergeOutcome,
   type NumberedRecord,
+  type Refusal,
 } from '../domain/import-store.port';
 import { unknownTagKeys } from '../domain/unknown-tag-keys';
 import { ImportBatch } from './import-batch';
-import type { ImportLane, Matched, Refusal, Written } from './import-lane';
+import type { ImportLane, Matched, Written } from './import-lane';
 import type { ImportTagKeys } from './import-tag-keys';
 
 const RETRIES = 3;
@@ -67,7 +68,7 @@ export class ImportSessionTypeorm extends ImportSession {
     this.reading.add(numbered, this.tagKeys.known);
   }
 
-  async merge(apart: boolean): Promise<MergeOutcome> {
+  async merge(apart: boolean, spared: readonly string[]): Promise<MergeOutcome> {
     const { reading: batch, before, numbered } = this;
     this.reading = this.emptied.pop() ?? new ImportBatch();
     const other = apart && !this.only && batch.waiting.length === 0 ? this.otherLane() : null;
@@ -76,7 +77,7 @@ export class ImportSessionTypeorm extends ImportSession {
     this.numbered = new Promise<void>((resolve) => (sayNumbered = resolve));
     const merged = other
       ? this.mergeAhead(batch, other, { before, numbered, sayNumbered })
-      : before.then(() => this.mergeOn(this.lane, batch));
+      : before.then(() => this.mergeOn(this.lane, batch, spared));
     merged.then(sayNumbered, sayNumbered);
     this.before = merged;
     const outcome = await merged;
@@ -85,12 +86,7 @@ export class ImportSessionTypeorm extends ImportSession {
     return outcome;
   }
 
-  async spare(externalIds: readonly string[]): Promise<void> {
-    await this.lane.name(externalIds);
-  }
-
-  async mergeDeferred(): Promise<MergeOutcome> {
-    const total = { created: 0, updated: 0, unchanged: 0, refused: [] as Refusal[] };
+  async *mergeDeferred(): AsyncIterable<MergeOutcome> {
     // An owner may itself have waited for its owner: passes go on as long as one brings something in.
     for (let waiting = this.deferred, last = false; this.deferred > 0;) {
       for (let after = BEFORE_ALL; ;) {
@@ -100,15 +96,11 @@ export class ImportSessionTypeorm extends ImportSession {
         );
         if (next === null) break;
         after = next;
-        total.created += written.created;
-        total.updated += written.updated;
-        total.unchanged += written.unchanged;
-        total.refused.push(...written.refused);
+        yield written;
       }
       last = this.deferred === waiting;
       waiting = this.deferred;
     }
-    return total;
   }
 
   async hideMissing(): Promise<number> {
@@ -171,10 +163,10 @@ export class ImportSessionTypeorm extends ImportSession {
     }
   }
 
-  private mergeOn(lane: ImportLane, batch: ImportBatch): Promise<Written> {
+  private mergeOn(lane: ImportLane, batch: ImportBatch, spared: readonly string[]): Promise<Written> {
     return this.inTransaction(lane, async () => {
       const unknownTags = await this.stage(lane, batch);
-      if (this.deferred > 0) this.deferred -= await lane.supersedeDeferred();
+      if (this.settings.hideMissing && spared.length > 0) await lane.name(spared);
       return this.write(lane, await lane.match(), 'defer', batch.size, unknownTags);
     });
   }
@@ -186,7 +178,8 @@ export class ImportSessionTypeorm extends ImportSession {
     if (writing.status === 'fulfilled' && writing.value) return writing.value;
     await lane.rollback();
     if (this.only === lane) this.deferred = 0;
-    return this.mergeOn(this.only ?? lane, batch);
+    // Nothing is to be spared: an import that hides what is missing has one lane.
+    return this.mergeOn(this.only ?? lane, batch, []);
   }
 
   /** Null where it has to be merged on the other lane. */
@@ -215,7 +208,8 @@ export class ImportSessionTypeorm extends ImportSession {
       const unknown = numbered.record.tags.filter(({ key }) => !known.has(key));
       if (unknown.length === 0) accepted.push(numbered);
       else {
-        refused.push({ place: numbered.place, reason: unknownTagKeys(unknown.map(({ key }) => key)) });
+        const { place, kept } = numbered;
+        refused.push({ place, reason: unknownTagKeys(unknown.map(({ key }) => key)), kept });
         if (this.settings.hideMissing) await lane.name([numbered.record.externalId]);
       }
     }

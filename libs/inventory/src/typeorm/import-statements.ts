@@ -140,14 +140,14 @@ export const MATCH = `
 /** The same again when records were refused or wait, and are gone. */
 export const COUNT_MATCHED = `${COUNTS} FROM import_matched`;
 
-export const REFUSE = `DELETE FROM import_matched WHERE refusal IS NOT NULL RETURNING place, refusal AS reason`;
+export const REFUSE = `DELETE FROM import_matched WHERE refusal IS NOT NULL RETURNING place, refusal AS reason, kept`;
 
 export const REFUSE_WAITING = `
   DELETE FROM import_matched WHERE waits
   RETURNING place, CASE WHEN owner_external_id IS NULL THEN 'ownerId is not a visible employee of the workspace.'
                         WHEN EXISTS (SELECT FROM import_unowned WHERE external_id = owner_external_id)
                           THEN 'owner is not brought in, because its own owner is not there either.'
-                        ELSE 'owner is not a visible employee of this source.' END AS reason`;
+                        ELSE 'owner is not a visible employee of this source.' END AS reason, kept`;
 
 export const DEFER_WAITING = `
   WITH moved AS (DELETE FROM import_matched WHERE waits RETURNING ${names.join(', ')})
@@ -156,12 +156,6 @@ export const DEFER_WAITING = `
 export const NAME_UNOWNED = `
   INSERT INTO import_unowned SELECT external_id FROM import_deferred WHERE sub_key = ${EMPLOYEE} AND visibility = 0
   ON CONFLICT DO NOTHING`;
-
-/** A later record about the same asset takes the place of one that still waits. The second of three statements counts them. */
-export const SUPERSEDE_DEFERRED = `
-  SET LOCAL enable_hashjoin = on;
-  DELETE FROM import_deferred AS d USING import_staged AS s WHERE d.external_id = s.external_id;
-  SET LOCAL enable_hashjoin = off`;
 
 /** Rows first and in the order of their ids, counters after them and in theirs: nobody waits in a circle. */
 export const LOCK_CHANGED = `
@@ -242,7 +236,7 @@ export const REFUSE_SAME_IDS = `
     SELECT place, row_number() OVER (PARTITION BY wanted_id ORDER BY place) AS nth
       FROM import_staged WHERE wanted_id IS NOT NULL) AS ids
    WHERE ids.place = s.place AND ids.nth > 1
-  RETURNING s.place, 'The id belongs to another asset.' AS reason`;
+  RETURNING s.place, 'The id belongs to another asset.' AS reason, s.kept`;
 
 /** One batch of what the input did not name: $3 the id to start after. */
 export const HIDE_MISSING = `

@@ -1,0 +1,86 @@
+const TABLES = 256;
+const FIRST_CAPACITY = 256;
+const GROWTH = 2;
+const MOST_FULL = 0.75;
+const EMPTY = 0;
+
+/**
+ * Finds the line that named an external id first. It remembers 64 bits of a hash for each id, so ten million ids take
+ * 0.3 GB instead of the 1.4 GB that the ids themselves take. Two of ten million ids share a hash in one import of 370,000;
+ * the second of them is then refused.
+ */
+export class FirstLines {
+  /** Many small tables, because a table is there twice while it grows. */
+  private readonly tables = Array.from({ length: TABLES }, () => new Table());
+
+  /** Gives the place of the line that named this id first; null for the first one, which is remembered. */
+  take(externalId: string, place: number): number | null {
+    const [high, low] = hashOf(externalId);
+    return (this.tables[low % TABLES] as Table).take(high, low, place);
+  }
+}
+
+/** Hashes with their places, by open addressing. The place of a line is never zero. */
+class Table {
+  private size = 0;
+  private capacity = FIRST_CAPACITY;
+  private hashes = new Uint32Array(2 * FIRST_CAPACITY);
+  private places = new Float64Array(FIRST_CAPACITY);
+
+  take(high: number, low: number, place: number): number | null {
+    const slot = this.slotOf(high, low);
+    const first = this.places[slot] as number;
+    if (first !== EMPTY) return first;
+    this.put(slot, high, low, place);
+    this.size += 1;
+    if (this.size > this.capacity * MOST_FULL) this.grow();
+    return null;
+  }
+
+  /** The slot of this hash, or the empty one where it belongs. */
+  private slotOf(high: number, low: number): number {
+    for (let slot = high % this.capacity; ; slot = slot + 1 === this.capacity ? 0 : slot + 1) {
+      if (this.places[slot] === EMPTY) return slot;
+      if (this.hashes[2 * slot] === high && this.hashes[2 * slot + 1] === low) return slot;
+    }
+  }
+
+  private put(slot: number, high: number, low: number, place: number): void {
+    this.hashes[2 * slot] = high;
+    this.hashes[2 * slot + 1] = low;
+    this.places[slot] = place;
+  }
+
+  private grow(): void {
+    const { hashes, places } = this;
+    this.capacity *= GROWTH;
+    this.hashes = new Uint32Array(2 * this.capacity);
+    this.places = new Float64Array(this.capacity);
+    for (let slot = 0; slot < places.length; slot += 1) {
+      const place = places[slot] as number;
+      const [high, low] = [hashes[2 * slot] as number, hashes[2 * slot + 1] as number];
+      if (place !== EMPTY) this.put(this.slotOf(high, low), high, low, place);
+    }
+  }
+}
+
+/** Two hashes of 32 bits, by the multipliers and the last steps of MurmurHash3. */
+function hashOf(text: string): readonly [number, number] {
+  let one = 0x9e3779b9;
+  let other = 0x7f4a7c15;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    one = Math.imul(one ^ unit, 0x85ebca6b);
+    one ^= one >>> 15;
+    other = Math.imul(other ^ unit, 0xc2b2ae35);
+    other ^= other >>> 13;
+  }
+  one = Math.imul(one ^ (one >>> 16), 0x85ebca6b);
+  other = Math.imul(other ^ (other >>> 16), 0xc2b2ae35);
+  return [mixed(one ^ (other >>> 15)), mixed(other ^ (one >>> 15))];
+}
+
+function mixed(hash: number): number {
+  const half = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (half ^ (half >>> 16)) >>> 0;
+}

@@ -1,0 +1,16 @@
+/**
+ * A line as it stands in its file, so that a bad one can be kept, mended and imported again: its text, or base64 of bytes
+ * that are not UTF-8. A row of CSV comes with the header of its file.
+ */
+export interface KeptLine {
+  readonly header?: string;
+  readonly text?: string;
+  readonly base64?: string;
+}
+
+export function keptLine({ bytes, header }: { readonly bytes?: Buffer; readonly header?: string }): KeptLine {
+  if (bytes === undefined) return {};
+  const text = bytes.toString();
+  const kept = Buffer.from(text).equals(bytes) ? { text } : { base64: bytes.toString('base64') };
+  return header === undefined ? kept : { header, ...kept };
+}
