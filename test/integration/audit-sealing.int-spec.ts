@@ -231,7 +231,7 @@ describe('Sealing of the audit', () => {
   it('tells what is left: how much, and since when', async () => {
     const store = setting.sealStore();
     await setting.sealer().sealAll();
-    expect(await store.backlog()).toEqual({ unsealed: 0, oldestAt: null });
+    expect(await store.backlog()).toEqual({ unsealed: 0, oldestAt: null, bytes: expect.any(Number) as number });
     const since = Date.now();
     const workspaces = [await setting.aWorkspace(), await setting.aWorkspace()].sort().reverse();
     for (const workspace of workspaces) {
@@ -304,7 +304,7 @@ describe('Sealing of the audit', () => {
           return [];
         }),
         sealNext: jest.fn(),
-        backlog: async () => ({ unsealed: 0, oldestAt: null }),
+        backlog: async () => ({ unsealed: 0, oldestAt: null, bytes: 0 }),
       };
       const sealer = new AuditSealer(store, setting.evidence(), { now: () => 0 }, 5);
       sealer.onApplicationBootstrap();

@@ -7,6 +7,8 @@ export interface AuditBacklog {
   readonly unsealed: number;
   /** When the oldest of them was recorded; null when there is none. */
   readonly oldestAt: Date | null;
+  /** Disk space that all events take, with their indexes. */
+  readonly bytes: number;
 }
 
 /** The events that wait for their seal. */
@@ -14,7 +16,7 @@ export abstract class AuditSealStore {
   /** Workspaces with events that are not sealed. */
   abstract workspacesToSeal(): Promise<WorkspaceId[]>;
 
-  /** Of all workspaces, at a cost that is bounded however much waits. */
+  /** Of all workspaces, at a cost that is bounded however much waits or was recorded. */
   abstract backlog(): Promise<AuditBacklog>;
 
   /**

@@ -22,6 +22,10 @@ export function watchSealing(metrics: Metrics, sealer: AuditSealer): void {
     },
     () => (sealer.backlog ? sealer.backlog.lookedAt.getTime() / 1_000 : null),
   );
+  metrics.gauge(
+    { name: 'compliance_audit_bytes', help: 'Disk space of all audit events, with their indexes.' },
+    () => sealer.backlog?.bytes ?? null,
+  );
   metrics.tally(
     {
       name: 'compliance_audit_seal_failures_total',

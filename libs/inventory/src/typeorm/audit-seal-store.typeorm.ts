@@ -19,8 +19,10 @@ const WORKSPACES_TO_SEAL: Statement = {
 };
 
 const BACKLOG: Statement = {
-  name: 'audit_backlog_1',
-  text: 'SELECT unsealed, (extract(epoch FROM oldest) * 1000)::bigint FROM audit_backlog()',
+  name: 'audit_backlog_2',
+  text: `
+    SELECT unsealed, (extract(epoch FROM oldest) * 1000)::bigint, pg_total_relation_size('audit_event')
+      FROM audit_backlog()`,
 };
 
 /** Ends with the transaction, also of a process that was killed. */
@@ -43,8 +45,9 @@ export class AuditSealStoreTypeorm extends AuditSealStore {
 
   async backlog(): Promise<AuditBacklog> {
     const [[row] = []] = await this.database.run({ outsideTenants: true }, [bind(BACKLOG, [])]);
-    const [unsealed, oldest = null] = row ?? [];
-    return { unsealed: Number(unsealed), oldestAt: oldest === null ? null : new Date(Number(oldest)) };
+    const [unsealed, oldest = null, bytes] = row ?? [];
+    const oldestAt = oldest === null ? null : new Date(Number(oldest));
+    return { unsealed: Number(unsealed), oldestAt, bytes: Number(bytes) };
   }
 
   async sealNext(
