@@ -10,9 +10,9 @@ export const deploymentFiles = projectFiles().filter((path) => path.startsWith('
 
 export const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** The documents of every file of YAML under docker/, by its path. Throws what is wrong with one that is none. */
+/** The documents of every file of YAML under docker/ and .github/, by its path. Throws what is wrong with one that is none. */
 export function readYaml(): Readonly<Record<string, readonly Tree[]>> {
-  const paths = deploymentFiles.filter((path) => /\.ya?ml$/.test(path));
+  const paths = projectFiles().filter((path) => /^(docker|\.github)\/.*\.ya?ml$/.test(path));
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'test/support/yaml-reader.mjs')], {
     cwd: root,
     input: JSON.stringify(paths),

@@ -13,7 +13,11 @@ const root = join(__dirname, '../..');
 
 describe('The documentation', () => {
   it('has no link that leads nowhere', () => {
-    const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => join('docs', name))];
+    const folders = ['docs', '.github'];
+    const pages = [
+      'README.md',
+      ...folders.flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(folder, name))),
+    ];
     for (const name of pages.filter((path) => path.endsWith('.md'))) {
       const text = readFileSync(join(root, name), 'utf8');
       for (const [, target] of text.matchAll(/\]\((?!https?:)([^)#]+)/g)) {

@@ -1,0 +1,100 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Tree, at, readYaml } from './deployment-files';
+import { root } from './project-files';
+
+type Versions = Readonly<Record<string, string>>;
+interface Component {
+  readonly name: string;
+  readonly version: string;
+  readonly properties?: readonly { readonly name: string; readonly value: string }[];
+  readonly licenses?: readonly { readonly license?: { readonly id?: string }; readonly expression?: string }[];
+}
+
+const json = (path: string): unknown => JSON.parse(readFileSync(join(root, path), 'utf8'));
+const manifest = json('package.json') as Readonly<Record<string, Versions>>;
+const { packages } = json('package-lock.json') as {
+  packages: Readonly<Record<string, { name?: string; dev?: boolean; integrity?: string }>>;
+};
+
+/** Licences that ask for no more than a notice. */
+const LICENCES = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT', 'Python-2.0'];
+/** They name their licence in their file LICENSE alone. */
+const NAMED_IN_FILE = ['busboy', 'streamsearch'];
+
+describe('Dependencies', () => {
+  it('are named with their exact version', () => {
+    const named = ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap((kind) =>
+      Object.entries(manifest[kind] ?? {}),
+    );
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+  });
+
+  it('have a hash in the lock file', () => {
+    const unhashed = Object.entries(packages).filter(([path, { integrity }]) => path !== '' && !integrity);
+    expect(unhashed).toEqual([]);
+  });
+
+  it('report nobody’s installation', () => {
+    const reporters = Object.entries(packages).filter(([path, { name }]) => {
+      return (name ?? path.replace(/^.*node_modules\//, '')) === '@scarf/scarf';
+    });
+    expect(reporters).toEqual([]);
+  });
+});
+
+describe('npm run sbom', () => {
+  it('lists every production package in CycloneDX, each with a licence that asks for no more than a notice', () => {
+    const npm = process.env['npm_execpath'];
+    const [program, ...words] = npm ? [process.execPath, npm] : ['npm'];
+    const options = { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26, timeout: 100_000 } as const;
+    const { stdout } = spawnSync(program, [...words, 'run', '--silent', 'sbom'], options);
+    const { bomFormat, components: all } = JSON.parse(stdout) as {
+      bomFormat: string;
+      components: readonly Component[];
+    };
+
+    expect(bomFormat).toBe('CycloneDX');
+    // `--omit dev` would also leave out what production shares with development.
+    const components = all.filter(({ properties = [] }) => {
+      return !properties.some(({ name, value }) => name === 'cdx:npm:package:development' && value === 'true');
+    });
+    expect(components.length).toBeLessThan(all.length);
+    expect(components.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(Object.keys(manifest['dependencies'] ?? {})),
+    );
+    const licencesOf = ({ licenses = [] }: Component) =>
+      licenses.map(({ license, expression }) => license?.id ?? expression);
+    for (const name of NAMED_IN_FILE) {
+      const licence = readFileSync(join(root, 'node_modules', name, 'LICENSE'), 'utf8');
+      expect(licence).toContain('Permission is hereby granted, free of charge');
+    }
+    const unclear = components.filter((component) => {
+      const licences = licencesOf(component);
+      return licences.length === 0
+        ? !NAMED_IN_FILE.includes(component.name)
+        : licences.some((licence) => !LICENCES.includes(licence ?? ''));
+    });
+    expect(unclear.map((component) => [component.name, component.version, licencesOf(component)])).toEqual([]);
+  });
+});
+
+describe('The workflow', () => {
+  const workflow = readYaml()['.github/workflows/ci.yml']?.[0] as Tree;
+  const steps = at(workflow, 'jobs.check.steps.*');
+
+  it('runs both commands of the README on every major version of Node that is supported', () => {
+    expect(at(workflow, 'jobs.check.strategy.matrix.node')).toEqual([[20, 24, 26]]);
+    const commands = steps.flatMap((step) => at(step, 'run').map(String)).join('\n');
+    for (const command of ['npm ci', 'npm test', 'npm start']) expect(commands).toContain(command);
+  });
+
+  it('may only read, and uses actions by their commit', () => {
+    expect(at(workflow, 'permissions')).toEqual([{ contents: 'read' }]);
+    const actions = steps.flatMap((step) => at(step, 'uses')).map(String);
+    expect(actions.length).toBeGreaterThan(1);
+    expect(actions.filter((action) => !/@[0-9a-f]{40}$/.test(action))).toEqual([]);
+  });
+});
