@@ -103,7 +103,7 @@ export class ApiServerAdapter extends ExpressAdapter {
     let waiting = this.unanswered.get(socket);
     if (!waiting) {
       this.unanswered.set(socket, (waiting = new Set()));
-      socket.once('close', () => this.closeAnswersOn(socket));
+      socket.once('close', () => setImmediate(() => this.closeAnswersOn(socket)));
     }
     waiting.add(response);
     response.once('close', () => waiting.delete(response));
@@ -113,7 +113,7 @@ export class ApiServerAdapter extends ExpressAdapter {
     return [...(this.unanswered.get(socket) ?? [])];
   }
 
-  /** Node tells only the answer whose turn it was that its connection is gone; those in line behind it end as well. */
+  /** Before version 24 Node closes only the response whose turn it was. Those in line behind it end here. */
   private closeAnswersOn(socket: Socket): void {
     for (const response of this.answersOn(socket)) if (!response.socket) response.emit('close');
   }
