@@ -29,6 +29,8 @@ describe('The document of the page', () => {
     for (const { name, example, schema } of parameters) {
       expect([name, example, schema.example]).toEqual([name, undefined, undefined]);
     }
+    const { AssetCategoryKey } = document.components?.schemas ?? {};
+    expect(AssetCategoryKey).not.toHaveProperty('example');
     expect(parameters.find(({ name }) => name === 'If-Match')?.description).toMatch(/Example: `"7"`$/);
   });
 

@@ -42,6 +42,8 @@ export function explorerDocument(contract: OpenAPIObject): OpenAPIObject {
     ...operationsOf(document).flatMap((operation) => operation.parameters ?? []),
   ];
   for (const parameter of parameters) if ('name' in parameter) tellExample(parameter);
+  // Swagger UI would filter by the example of a list of values.
+  for (const schema of Object.values(document.components?.schemas ?? {})) if ('enum' in schema) delete schema.example;
   for (const operation of operationsOf(document)) {
     tellHeadersOnce(operation);
     if (operation.requestBody && 'content' in operation.requestBody) prepareBody(operation, operation.requestBody);
@@ -64,8 +66,7 @@ function tellExample(parameter: Parameter): void {
   delete parameter.example;
   delete schema?.example;
   if (parameter.name === 'Idempotency-Key') parameter.description += ` ${FRESH_KEY}`;
-  // A list to choose from needs no example.
-  else if (typeof example === 'string' && !schema?.allOf) parameter.description += ` Example: \`${example}\``;
+  else if (typeof example === 'string') parameter.description += ` Example: \`${example}\``;
 }
 
 /** A dozen answers with the same ten headers hide what is particular to each: only the success lists them. */
