@@ -67,4 +67,20 @@ describe('Access tokens', () => {
     await keys.reread();
     await expect(signer.verify(token)).rejects.toThrow(TokenInvalid);
   });
+
+  it.each([
+    ['padding', (own: string) => `${own}==`],
+    // 256 bytes take 342 characters, of which the last one has four bits to spare.
+    ['surplus bits', (own: string) => own.slice(0, -1) + ALPHABET[ALPHABET.indexOf(own.slice(-1)) + 1]],
+    ['the other alphabet', (own: string) => own.replaceAll('-', '+').replaceAll('_', '/')],
+  ])('are spelled as they were signed: a signature with %s is refused', async (_, respell) => {
+    const respelled = respell(token);
+    expect(Buffer.from(signatureOf(respelled), 'base64url')).toEqual(Buffer.from(signatureOf(token), 'base64url'));
+    expect(respelled).not.toBe(token);
+    await signer.verify(token);
+    for (let time = 0; time < 2; time += 1) await expect(signer.verify(respelled)).rejects.toThrow(TokenInvalid);
+  });
 });
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+const signatureOf = (token: string): string => token.slice(token.lastIndexOf('.') + 1);
