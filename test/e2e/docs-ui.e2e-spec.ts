@@ -31,6 +31,20 @@ describe('The documentation of the API', () => {
     expect(page.text).not.toMatch(/(?:src|href)="https?:/);
   });
 
+  it('has no other files of Swagger UI', async () => {
+    for (const part of [
+      'index.css',
+      'swagger-initializer.js',
+      'swagger-ui.js',
+      'package.json',
+      'LICENSE',
+      '../index.js',
+    ]) {
+      const { status, body } = await app.client().get(`/docs/${part.replace('/', '%2f')}`);
+      expect([part, status, body['code']]).toEqual([part, 404, 'not_found']);
+    }
+  });
+
   it('has one address, and takes nothing but GET there', async () => {
     for (const other of ['/docs/', '/docs/index.html']) {
       const { status, headers } = await app.client().get(other, { redirect: 'manual' });

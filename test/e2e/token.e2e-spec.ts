@@ -112,6 +112,13 @@ describe('POST /oauth/token', () => {
       expect(answer.status).toBe(200);
     });
 
+    it('takes the client_id in the form as well when it is the one of HTTP Basic', async () => {
+      const { grant_type, client_id } = credentials;
+      const form = { grant_type, client_id };
+      const answer = await app.client().requestToken(form, basic(application.clientId, application.clientSecret));
+      expect(answer.status).toBe(200);
+    });
+
     it('takes its own audience, and a charset on the content type', async () => {
       const form = new URLSearchParams({ ...credentials, audience: 'https://api.example.test' }).toString();
       const answer = await app.client().send('POST', '/oauth/token', {
@@ -177,7 +184,7 @@ describe('POST /oauth/token', () => {
     ])('refuses %s', async (_, change, code) => {
       const answer = await app.client().requestToken({ ...credentials, ...change });
       expectProblem(answer, 400, code);
-      expect(answer.body['error']).toBe(code === 'unsupported_audience' ? 'invalid_request' : code);
+      expect(answer.body['error']).toBe(code === 'unsupported_audience' ? 'invalid_target' : code);
       expect(answer.headers.get('www-authenticate')).toBeNull();
     });
 
@@ -193,10 +200,16 @@ describe('POST /oauth/token', () => {
       },
     );
 
-    it('refuses credentials in the form and by Basic at once', async () => {
+    it.each([
+      ['the secret in the form and by Basic at once', (own: typeof credentials) => own],
+      [
+        'another client_id in the form than by Basic',
+        () => ({ grant_type: 'client_credentials', client_id: 'ci_00000000000000000000000000000000' }),
+      ],
+    ])('refuses %s', async (_, form) => {
       const answer = await app
         .client()
-        .requestToken(credentials, basic(application.clientId, application.clientSecret));
+        .requestToken(form(credentials), basic(application.clientId, application.clientSecret));
       expectProblem(answer, 400, 'invalid_request');
     });
 
@@ -210,7 +223,7 @@ describe('POST /oauth/token', () => {
     });
 
     it.each([
-      ['is long', 'x'.repeat(100_000), `The scope ${'x'.repeat(64)}... is unknown`],
+      ['is long', 'x'.repeat(15_000), `The scope ${'x'.repeat(64)}... is unknown`],
       ['could be none', '"\\é', 'A scope is unknown'],
     ])('repeats no scope as it came that %s', async (_, scope, beginning) => {
       const answer = await app.client().requestToken({ ...credentials, scope });
@@ -295,8 +308,8 @@ describe('POST /oauth/token', () => {
       'unsupported_media_type',
     ],
     [
-      '413 a body over 256 KiB',
-      { body: 'x'.repeat(262_145), headers: { 'Content-Type': 'application/x-www-form-urlencoded' } },
+      '413 a body over 16 KiB',
+      { body: 'x'.repeat(16_385), headers: { 'Content-Type': 'application/x-www-form-urlencoded' } },
       413,
       'payload_too_large',
     ],

@@ -43,6 +43,10 @@ export class ApiProcess {
     }
   }
 
+  get pid(): number {
+    return this.child.pid as number;
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }

@@ -58,6 +58,4 @@ export function serveApiDocument(app: NestExpressApplication, settings: Settings
   let contract: OpenAPIObject | undefined;
   const document = (): OpenAPIObject => (contract ??= createApiDocument(app, settings));
   serveExplorer(app, document);
-  // Its own page is hidden by ours, which stands first; what it is for is the parts of Swagger UI and the contract.
-  SwaggerModule.setup('docs', app, document, { jsonDocumentUrl: 'docs/openapi.json', raw: ['json'] });
 }

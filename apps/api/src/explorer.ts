@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { prefersPage } from '#libs/platform';
@@ -7,9 +8,16 @@ import { explorerDocument } from './explorer-document';
 import { EXPLORER_PAGE, EXPLORER_STYLE } from './explorer-page';
 import { startExplorer } from './explorer-script';
 
+/** Files of Swagger UI that the page loads. */
+const SWAGGER_UI_PARTS: Readonly<Record<string, string>> = {
+  'swagger-ui.css': 'css',
+  'swagger-ui-bundle.js': 'js',
+  'favicon-32x32.png': 'png',
+};
+
 /**
- * The page at /docs around Swagger UI, whose own parts somebody else must serve beside it. The stock page would need
- * inline styles and is unreadable on a phone; this one runs under a policy that allows nothing inline and no other host.
+ * The page at /docs around Swagger UI, and the contract that it shows. The stock page would need inline styles and is
+ * unreadable on a phone; this one runs under a policy that allows nothing inline and no other host.
  */
 export function serveExplorer(app: NestExpressApplication, contract: () => OpenAPIObject): void {
   app.use(
@@ -39,13 +47,18 @@ export function serveExplorer(app: NestExpressApplication, contract: () => OpenA
     else next();
   });
   const express = app.getHttpAdapter().getInstance() as Express;
-  const serve = (path: string, mediaType: string, text: () => string): void => {
-    express.get(path, (_request, response) => response.type(mediaType).send(text()));
+  /** The bytes are made once, at the first request, and shared by all responses. */
+  const serve = (path: string, mediaType: string, make: () => string | Buffer): void => {
+    let bytes: Buffer | undefined;
+    express.get(path, (_request, response) => response.type(mediaType).send((bytes ??= Buffer.from(make()))));
   };
   serve('/docs', 'html', () => EXPLORER_PAGE);
+  serve('/docs/openapi.json', 'json', () => JSON.stringify(contract()));
   serve('/docs/explorer.css', 'css', () => EXPLORER_STYLE);
-  let script: string | undefined;
-  serve('/docs/explorer.js', 'js', () => (script ??= scriptFor(contract())));
+  serve('/docs/explorer.js', 'js', () => scriptFor(contract()));
+  for (const [part, mediaType] of Object.entries(SWAGGER_UI_PARTS)) {
+    serve(`/docs/${part}`, mediaType, () => readFileSync(require.resolve(`swagger-ui-dist/${part}`)));
+  }
   // The page has one address, from which its parts are found; a fragment survives the way there.
   for (const path of ['/docs/', '/docs/index.html']) {
     express.get(path, (_request, response) => response.redirect('../docs'));

@@ -65,6 +65,8 @@ export function applyFirstSteps(app: NestExpressApplication, log: Logger, isStop
     try {
       acceptTarget(request);
     } catch (error) {
+      // Where one request ends and the next begins may be as doubtful as the rest.
+      response.setHeader('Connection', 'close');
       problems.answer(error, request, response);
       return;
     }

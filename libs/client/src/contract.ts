@@ -12,7 +12,7 @@ export interface paths {
     put?: never;
     /**
      * Issue an access token
-     * @description OAuth 2.0 client credentials grant. One token is active per application: a new one supersedes the one before, so keep a token for its lifetime and share it among all workers. Credentials stand in the form or in HTTP Basic, not both. Errors are `application/json` for clients whose `Accept` names that and not `application/problem+json`.
+     * @description OAuth 2.0 client credentials grant. One token is active per application: a new one supersedes the one before, so keep a token for its lifetime and share it among all workers. The secret stands in the form or in HTTP Basic, not both. Errors are `application/json` for clients whose `Accept` names that and not `application/problem+json`.
      */
     post: operations['issueToken'];
     delete?: never;
@@ -729,7 +729,7 @@ export interface components {
        */
       detail: string;
       /**
-       * @description Code of RFC 6749. One of `invalid_request`, `invalid_client`, `invalid_scope`, `unsupported_grant_type`, `temporarily_unavailable`, `server_error`; new values may be added, so accept any.
+       * @description Code of RFC 6749, or of RFC 8707. One of `invalid_request`, `invalid_client`, `invalid_scope`, `unsupported_grant_type`, `invalid_target`, `temporarily_unavailable`, `server_error`; new values may be added, so accept any.
        * @example invalid_request
        */
       error: string;
@@ -775,7 +775,7 @@ export interface components {
        */
       audience?: string;
       /**
-       * @description Required unless HTTP Basic is used, and absent then.
+       * @description Required unless HTTP Basic is used, and absent or the same then.
        * @example ci_3f9a1c5e7b2d4f608192a3b4c5d6e7f8
        */
       client_id?: string;
@@ -910,7 +910,7 @@ export interface operations {
       path?: never;
       cookie?: never;
     };
-    /** @description At most 256 KiB, not compressed. */
+    /** @description At most 16 KiB, not compressed. */
     requestBody: {
       content: {
         'application/x-www-form-urlencoded': components['schemas']['TokenRequest'];
@@ -974,7 +974,7 @@ export interface operations {
           'application/problem+json': components['schemas']['TokenProblem'];
         };
       };
-      /** @description `payload_too_large`: The body of the request is larger than 256 KiB. */
+      /** @description `payload_too_large`: The body of the request is larger than 256 KiB, or the form of a token request larger than 16 KiB. */
       413: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1747,7 +1747,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `payload_too_large`: The body of the request is larger than 256 KiB. */
+      /** @description `payload_too_large`: The body of the request is larger than 256 KiB, or the form of a token request larger than 16 KiB. */
       413: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2169,7 +2169,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `payload_too_large`: The body of the request is larger than 256 KiB. */
+      /** @description `payload_too_large`: The body of the request is larger than 256 KiB, or the form of a token request larger than 16 KiB. */
       413: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];

@@ -10,10 +10,10 @@ export class TokenProblemDto extends ProblemDto {
   @ApiProperty(
     openEnum(
       [
-        ...['invalid_request', 'invalid_client', 'invalid_scope', 'unsupported_grant_type'],
+        ...['invalid_request', 'invalid_client', 'invalid_scope', 'unsupported_grant_type', 'invalid_target'],
         ...['temporarily_unavailable', 'server_error'],
       ],
-      'Code of RFC 6749.',
+      'Code of RFC 6749, or of RFC 8707.',
     ),
   )
   error!: string;

@@ -1,9 +1,9 @@
 import { type ErrorCode } from '#libs/kernel';
 import { type Problem, problemExample } from '#libs/platform';
 
-/** RFC 6749's own word for the codes that it does not know. */
+/** The word of RFC 6749, or of RFC 8707, for a code that neither has. */
 const OAUTH_ERRORS: Readonly<Partial<Record<ErrorCode, string>>> = {
-  unsupported_audience: 'invalid_request',
+  unsupported_audience: 'invalid_target',
   unsupported_media_type: 'invalid_request',
   payload_too_large: 'invalid_request',
   validation_failed: 'invalid_request',

@@ -16,7 +16,7 @@ export class TokenRequestDto {
   @ApiPropertyOptional({
     minLength: 1,
     maxLength: 200,
-    description: 'Required unless HTTP Basic is used, and absent then.',
+    description: 'Required unless HTTP Basic is used, and absent or the same then.',
     example: 'ci_3f9a1c5e7b2d4f608192a3b4c5d6e7f8',
   })
   client_id?: string;

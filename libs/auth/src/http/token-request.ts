@@ -19,7 +19,7 @@ export const usesBasic = (request: Request): boolean => /^basic(\s|$)/i.test(req
 
 /**
  * Reads a token request (RFC 6749, 4.4.2) from its form and headers. Unknown parameters are ignored; a parameter given
- * twice, credentials in the query string and credentials in two places are refused.
+ * twice, credentials in the query string and a secret in two places are refused.
  */
 export function readTokenRequest(request: Request, body: Buffer): TokenRequest {
   for (const name of CREDENTIALS) {
@@ -48,16 +48,23 @@ function formCredentials(form: URLSearchParams): { clientId: string; clientSecre
   return { clientId, clientSecret };
 }
 
-/** HTTP Basic, whose two halves are form-encoded first (RFC 6749, 2.3.1). */
+/**
+ * HTTP Basic, whose two halves are form-encoded first (RFC 6749, 2.3.1). Stock clients repeat the client id in the form,
+ * which is accepted when it is the same.
+ */
 function basicCredentials(request: Request, form: URLSearchParams): { clientId: string; clientSecret: string } {
-  for (const name of CREDENTIALS) {
-    if (form.has(name)) throw new TokenRequestInvalid(name, `${name} is given in the form and by HTTP Basic.`);
+  if (form.has('client_secret')) {
+    throw new TokenRequestInvalid('client_secret', 'client_secret is given in the form and by HTTP Basic.');
   }
   const [, encoded] = BASIC.exec(request.headers.authorization ?? '') ?? [];
   const decoded = Buffer.from(encoded ?? '', 'base64').toString('utf8');
   const colon = decoded.indexOf(':');
   if (colon < 1) throw new ClientNotAuthenticated();
-  return { clientId: formDecode(decoded.slice(0, colon)), clientSecret: formDecode(decoded.slice(colon + 1)) };
+  const clientId = formDecode(decoded.slice(0, colon));
+  if (form.has('client_id') && form.get('client_id') !== clientId) {
+    throw new TokenRequestInvalid('client_id', 'client_id of the form is not the one of HTTP Basic.');
+  }
+  return { clientId, clientSecret: formDecode(decoded.slice(colon + 1)) };
 }
 
 function formDecode(text: string): string {

@@ -12,6 +12,7 @@ import { TokenRequestOutcomes } from './token-request-outcomes';
 import { readTokenRequest } from './token-request';
 
 const FORM = 'application/x-www-form-urlencoded';
+const MAX_FORM_BYTES = 16_384;
 
 @ApiTags('Authentication')
 @Controller('oauth/token')
@@ -31,20 +32,20 @@ export class TokenController {
     summary: 'Issue an access token',
     description:
       'OAuth 2.0 client credentials grant. One token is active per application: a new one supersedes the one before, so ' +
-      'keep a token for its lifetime and share it among all workers. Credentials stand in the form or in HTTP Basic, not ' +
+      'keep a token for its lifetime and share it among all workers. The secret stands in the form or in HTTP Basic, not ' +
       'both. Errors are `application/json` for clients whose `Accept` names that and not `application/problem+json`.',
   })
   @ApiConsumes(FORM)
   @ApiBody({
     type: TokenRequestDto,
     required: true,
-    description: 'At most 256 KiB, not compressed.',
+    description: 'At most 16 KiB, not compressed.',
     examples: TOKEN_REQUEST_EXAMPLES,
   })
   @ApiAnswer(AccessTokenDto, { description: 'The token; the one before ends.', examples: ACCESS_TOKEN_EXAMPLES })
   @ApiTokenProblems()
   async issue(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<AccessTokenDto> {
-    const { bytes } = await readBody(request, response, [FORM]);
+    const { bytes } = await readBody(request, response, [FORM], MAX_FORM_BYTES);
     const { clientId, clientSecret, audience, scopes } = readTokenRequest(request, bytes);
     if (audience !== null && audience !== this.settings.tokenAudience) throw new AudienceUnsupported();
     const issued = await this.tokens.issue(clientId, clientSecret, sourceOf(request), scopes, (charge) =>

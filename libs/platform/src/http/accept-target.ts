@@ -1,24 +1,34 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '#libs/kernel';
 
+/** A name, an IPv4 or a bracketed IPv6 address, with or without a port (RFC 3986, 3.2.2); empty where there is none. */
+const HOST = /^(?:(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*|\[[\da-fv.:]+\])(?::\d*)?$/i;
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 
 /**
  * Makes a request target safe to route. The absolute form (RFC 9112, 3.2.2) is accepted; a path whose percent-encoding
  * does not decode is taken literally, so that its route still asks for the token before anything is said of the path.
- * Throws `validation_failed` for a request without a Host header (RFC 9112, 3.2).
+ * Throws `validation_failed` unless there is one well-formed Host header (RFC 9112, 3.2), and for HTTP/1.0 in chunks.
  */
 export function acceptTarget(request: IncomingMessage): void {
-  if (request.headers.host === undefined && request.httpVersion === '1.1') {
-    throw new DomainError('validation_failed', 'The Host header is required.', [
-      { header: 'Host', code: 'required', detail: 'The Host header is required.' },
-    ]);
+  const hosts = request.headersDistinct['host'] ?? [];
+  if (hosts.length === 0 && request.httpVersion === '1.1') throw hostRefused('required', 'is required.');
+  if (hosts.length > 1) throw hostRefused('duplicated', 'must be given once.');
+  if (!HOST.test(hosts[0] ?? '')) throw hostRefused('format', 'is malformed.');
+  // How long such a body is meant to be cannot be known (RFC 9112, 6.1).
+  if (request.httpVersion === '1.0' && request.headers['transfer-encoding'] !== undefined) {
+    throw new DomainError('validation_failed', 'HTTP/1.0 has no Transfer-Encoding.');
   }
   const target = (request.url ?? '/').replace(ABSOLUTE_FORM, '');
   const query = target.indexOf('?');
   const path = query === -1 ? target : target.slice(0, query);
   request.url = (decodes(path) ? path : path.replaceAll('%', '%25')) + (query === -1 ? '' : target.slice(query));
   if (!request.url.startsWith('/')) request.url = `/${request.url}`;
+}
+
+function hostRefused(code: string, what: string): DomainError {
+  const detail = `The Host header ${what}`;
+  return new DomainError('validation_failed', detail, [{ header: 'Host', code, detail }]);
 }
 
 function decodes(path: string): boolean {

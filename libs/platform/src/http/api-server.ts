@@ -1,4 +1,4 @@
-import { STATUS_CODES, type Server, type ServerResponse, createServer } from 'node:http';
+import { STATUS_CODES, type Server, createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { parse } from 'node:querystring';
 import { randomUUID } from 'node:crypto';
@@ -10,9 +10,13 @@ import type { ServedRequest } from '../observability/served-request';
 import { toProblem, PROBLEM_MEDIA_TYPE } from '../problems/problem';
 import { expressMessages } from './express-messages';
 import { JSON_ANSWER } from './json-body';
+import { closeLingering } from './lingering-close';
+import { PipelinedRequests } from './pipelined-requests';
 
-/** A client has so long to close its side of a connection on which it was refused. */
-const HANG_UP_MS = 2_000;
+/** Memory and file descriptors of one instance have a bound whoever opens connections (docs/production.md). */
+const MAX_CONNECTIONS = 5_000;
+/** A connection on which no byte goes either way for this long during a request or its response is closed. */
+const SILENCE_MS = 30_000;
 
 /**
  * Express on a Node server whose own refusals (a malformed request, too large a header block) are problems like every
@@ -21,8 +25,7 @@ const HANG_UP_MS = 2_000;
 export class ApiServerAdapter extends ExpressAdapter {
   private tell: (refused: ServedRequest) => void = () => undefined;
   private first: (request: Request, response: Response, route: () => void) => void = (_, __, route) => route();
-  /** Answers that a connection still waits for. */
-  private readonly unanswered = new WeakMap<Socket, Set<ServerResponse>>();
+  private readonly pipelined = new PipelinedRequests();
 
   constructor(private readonly baseUrl: string) {
     super(strictExpress());
@@ -51,13 +54,16 @@ export class ApiServerAdapter extends ExpressAdapter {
     });
     // Their size has a limit, their number none: Node would leave out those after the thousandth, safeguards or not.
     server.maxHeadersCount = 0;
-    server.on('request', (request, response) => this.expectAnswer(request.socket, response));
+    server.maxConnections = MAX_CONNECTIONS;
+    server.timeout = SILENCE_MS;
     server.on('request', (request: Request, response: Response) =>
-      this.first(request, response, () => void route(request, response)),
+      this.pipelined.enter(response, () => this.first(request, response, () => void route(request, response))),
     );
+    // Who reads the body says that it is wanted: a refused request gets no 100 (RFC 9110, 10.1.1).
+    server.on('checkContinue', (request, response) => server.emit('request', request, response));
     // An expectation other than 100-continue is ignored rather than refused by an empty 417 (RFC 9110, 10.1.1).
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-    server.on('clientError', (error, socket) => this.refuse(error, socket as Socket));
+    server.on('clientError', (error, socket) => this.refuseMalformed(error, socket as Socket));
     // Node would close the connection of a CONNECT without a word: there is nothing here to tunnel to.
     server.on('connect', (_request, socket) => this.refuseTunnel(socket as Socket));
     this.httpServer = server as Server;
@@ -66,83 +72,63 @@ export class ApiServerAdapter extends ExpressAdapter {
   /** What a route gives is sent as it is, without what Express would find out about each answer: type, tag, freshness. */
   override reply(response: Response, body: unknown, status?: number): unknown {
     if (status !== undefined) response.statusCode = status;
+    if (body instanceof Uint8Array) return sendBytes(response, body);
     const isTyped = response.hasHeader('Content-Type');
     const isText = typeof body === 'string' && isTyped;
     if (!isText && !isPlain(body)) return super.reply(response, body) as unknown;
     const text = isText ? body : JSON.stringify(body);
     if (!isTyped) response.setHeader('Content-Type', JSON_ANSWER);
-    // Node leaves it out of the answer to a HEAD alone.
-    if (response.req.method === 'HEAD') response.setHeader('Content-Length', Buffer.byteLength(text));
-    return response.end(text);
+    return sendBytes(response, text);
   }
 
   /** Answers what Node's parser refused: there is no request object, only a socket. */
-  private refuse(error: NodeJS.ErrnoException, socket: Socket): void {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
-      socket.destroy();
-      return;
+  private refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+    if (error.code === 'ECONNRESET') socket.destroy();
+    else if (error.code === 'HPE_HEADER_OVERFLOW')
+      this.refuse(new DomainError('headers_too_large', 'The header block is too large.'), socket);
+    else {
+      const detail = 'The request is not well-formed HTTP or did not arrive in time.';
+      this.refuse(new DomainError('validation_failed', detail), socket);
     }
-    const refusal =
-      error.code === 'HPE_HEADER_OVERFLOW'
-        ? new DomainError('headers_too_large', 'The header block is too large.')
-        : new DomainError('validation_failed', 'The request is not well-formed HTTP or did not arrive in time.');
-    this.afterAnswers(socket, () => this.answerOn(socket, refusal));
   }
 
   private refuseTunnel(socket: Socket): void {
-    // From here on Node leaves the connection to us: an error that nobody hears would end the process, answers before
-    // this one still wait for room, and where something is left unread nobody learns that the client has hung up.
+    // Node leaves the connection of a CONNECT to us: an error that nobody hears would end the process.
     socket.on('error', () => socket.destroy());
-    socket.on('drain', () => this.answersOn(socket)[0]?.emit('drain'));
+    // Nobody learns that the client has hung up where something is left unread.
     socket.resume();
-    const refusal = new DomainError('not_found', 'There is nothing at this path.');
-    this.afterAnswers(socket, () => this.answerOn(socket, refusal));
+    this.refuse(new DomainError('not_found', 'There is nothing at this path.'), socket);
   }
 
-  private expectAnswer(socket: Socket, response: ServerResponse): void {
-    let waiting = this.unanswered.get(socket);
-    if (!waiting) {
-      this.unanswered.set(socket, (waiting = new Set()));
-      socket.once('close', () => setImmediate(() => this.closeAnswersOn(socket)));
-    }
-    waiting.add(response);
-    response.once('close', () => waiting.delete(response));
-  }
-
-  private answersOn(socket: Socket): ServerResponse[] {
-    return [...(this.unanswered.get(socket) ?? [])];
-  }
-
-  /** Before version 24 Node closes only the response whose turn it was. Those in line behind it end here. */
-  private closeAnswersOn(socket: Socket): void {
-    for (const response of this.answersOn(socket)) if (!response.socket) response.emit('close');
-  }
-
-  /** Requests that came before on the same connection are answered before (RFC 9112, 9.3.2). */
-  private afterAnswers(socket: Socket, work: () => void): void {
-    // One that has not come whole is what is refused here, and will have no other answer.
-    const first = this.answersOn(socket).find(({ req }) => req.complete);
-    if (first) first.once('close', () => this.afterAnswers(socket, work));
-    else if (socket.writable) work();
+  /** Nothing may come before the response to an earlier request, so a connection that waits for one is only closed. */
+  private refuse(refusal: DomainError, socket: Socket): void {
+    const current = this.pipelined.currentOf(socket);
+    // A request that has not come whole is what is refused here.
+    if (socket.writable && !(current && (current.req.complete || current.headersSent))) this.answerOn(socket, refusal);
+    else socket.destroy();
   }
 
   private answerOn(socket: Socket, refusal: DomainError): void {
     const requestId = randomUUID();
     const problem = toProblem(refusal, { baseUrl: this.baseUrl, instance: '/', requestId });
     const body = JSON.stringify(problem);
-    socket.end(
+    socket.write(
       `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n` +
         `Content-Type: ${PROBLEM_MEDIA_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
         `X-Request-Id: ${requestId}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n` +
         `Connection: close\r\n\r\n${body}`,
     );
-    // Whoever does not hang up in turn would keep the connection, and a file descriptor of ours, for good.
-    const late = setTimeout(() => socket.destroy(), HANG_UP_MS).unref();
-    socket.once('close', () => clearTimeout(late));
+    closeLingering(socket);
     const { status, code } = problem;
     const nobody = { route: null, workspaceId: null, clientId: null, traceId: null };
     this.tell({ requestId, method: null, status, code, durationMs: 0, bytes: Buffer.byteLength(body), ...nobody });
   }
+}
+
+function sendBytes(response: Response, body: string | Uint8Array): Response {
+  // Node leaves it out of the response to a HEAD alone.
+  if (response.req.method === 'HEAD') response.setHeader('Content-Length', Buffer.byteLength(body));
+  return response.end(body);
 }
 
 const isPlain = (body: unknown): body is object =>

@@ -1,7 +1,12 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Express } from 'express';
+import { IncomingBody } from './incoming-body';
+import { closeLingering } from './lingering-close';
 
 declare module 'http' {
+  interface IncomingMessage {
+    readonly incomingBody: IncomingBody;
+  }
   interface ServerResponse {
     /** Bytes of the body that were handed to the connection. */
     bodyBytes: number;
@@ -10,15 +15,50 @@ declare module 'http' {
 
 /**
  * Classes by which Node makes its messages as Express wants them, so that Express need not change the prototype of each:
- * that costs as much as all of its routing. Answers count what they hand over.
+ * that costs as much as all of its routing. Requests gather their bodies, responses count what they hand over.
  */
 export function expressMessages(instance: Express): {
   readonly IncomingMessage: typeof IncomingMessage;
   readonly ServerResponse: typeof ServerResponse;
 } {
-  class ExpressRequest extends IncomingMessage {}
+  class ExpressRequest extends IncomingMessage {
+    private gathered: IncomingBody | null = null;
+
+    override get incomingBody(): IncomingBody {
+      return (this.gathered ??= new IncomingBody(this.socket, this.complete));
+    }
+
+    /** Node's parser hands over the body here, null at its end. Nothing of it goes into the buffers of the stream. */
+    override push(piece: Buffer | null): boolean {
+      if (piece !== null) return this.incomingBody.add(piece);
+      this.gathered?.end();
+      return super.push(null);
+    }
+
+    override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+      this.gathered?.abort();
+      super._destroy(error, done);
+    }
+
+    /** Node calls this after the response; its own would swallow a body without end. */
+    _dump(): void {
+      if (this.complete) this.resume();
+      else this.incomingBody.ignore();
+    }
+  }
   class ExpressResponse extends ServerResponse {
     override bodyBytes = 0;
+
+    /** A connection on which a body is still to come cannot carry another request. */
+    override writeHead(...given: unknown[]): this {
+      const { req: request } = this;
+      if (!request.complete && bodyIsMissing(request)) {
+        this.setHeader('Connection', 'close');
+        // Node calls it after the response, and would reset the connection.
+        request.socket.destroySoon = () => closeLingering(request.socket);
+      }
+      return (super.writeHead as (...given: unknown[]) => this)(...given);
+    }
 
     override write(...sent: unknown[]): boolean {
       this.count(sent);
@@ -38,7 +78,13 @@ export function expressMessages(instance: Express): {
   }
   Object.setPrototypeOf(ExpressRequest.prototype, instance.request);
   Object.setPrototypeOf(ExpressResponse.prototype, instance.response);
-  instance.request = ExpressRequest.prototype as typeof instance.request;
+  instance.request = ExpressRequest.prototype as unknown as typeof instance.request;
   instance.response = ExpressResponse.prototype as unknown as typeof instance.response;
   return { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse as typeof ServerResponse };
+}
+
+/** Whether some of the body has not arrived yet: Node may not have told its end. */
+function bodyIsMissing(request: IncomingMessage): boolean {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  return encoding !== undefined || (length !== undefined && Number(length) !== request.incomingBody.received);
 }

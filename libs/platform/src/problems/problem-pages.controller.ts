@@ -3,6 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { DomainError, ERROR_CODES } from '#libs/kernel';
 import type { Request, Response } from 'express';
 import { Settings } from '../config/settings';
+import { JSON_ANSWER } from '../http/json-body';
 import { prefersPage } from '../http/prefers-page';
 import { Public } from '../http/route-access';
 import { describeProblem, problemListPage, problemPage } from './problem-page';
@@ -16,29 +17,48 @@ const NOTHING_ELSE =
 @Public()
 @Controller('problems')
 export class ProblemPagesController {
-  constructor(private readonly settings: Settings) {}
+  private readonly listed: PreparedPage;
+  private readonly pages: ReadonlyMap<string, PreparedPage>;
+
+  constructor({ baseUrl }: Settings) {
+    const problems = ERROR_CODES.map((code) => describeProblem(code, baseUrl));
+    this.listed = prepare({ problems }, problemListPage(problems));
+    this.pages = new Map(problems.map((problem) => [problem.code, prepare(problem, problemPage(problem))]));
+  }
 
   @Get()
-  list(@Req() request: Request, @Res({ passthrough: true }) response: Response): unknown {
-    const problems = ERROR_CODES.map((code) => describeProblem(code, this.settings.baseUrl));
-    return answer(request, response, { problems }, () => problemListPage(problems));
+  list(@Req() request: Request, @Res({ passthrough: true }) response: Response): Buffer {
+    return answer(request, response, this.listed);
   }
 
   @Get(':code')
-  get(@Param('code') name: string, @Req() request: Request, @Res({ passthrough: true }) response: Response): unknown {
-    const code = ERROR_CODES.find((known) => known === name);
-    if (!code) throw new DomainError('not_found', 'There is no problem of this code.');
-    const problem = describeProblem(code, this.settings.baseUrl);
-    return answer(request, response, problem, () => problemPage(problem));
+  get(@Param('code') code: string, @Req() request: Request, @Res({ passthrough: true }) response: Response): Buffer {
+    const page = this.pages.get(code);
+    if (!page) throw new DomainError('not_found', 'There is no problem of this code.');
+    return answer(request, response, page);
   }
 }
 
+/** Made once and shared by all responses. */
+interface PreparedPage {
+  readonly json: Buffer;
+  readonly html: Buffer;
+}
+
+const prepare = (described: object, page: string): PreparedPage => ({
+  json: Buffer.from(JSON.stringify(described)),
+  html: Buffer.from(page),
+});
+
 /** The same for everybody until the next release, so caches may keep it for an hour. */
-function answer(request: Request, response: Response, described: object, page: () => string): unknown {
+function answer(request: Request, response: Response, { json, html }: PreparedPage): Buffer {
   response.setHeader('Vary', 'Accept');
   response.setHeader('Cache-Control', 'public, max-age=3600');
-  if (!prefersPage(request)) return described;
+  if (!prefersPage(request)) {
+    response.setHeader('Content-Type', JSON_ANSWER);
+    return json;
+  }
   response.setHeader('Content-Security-Policy', NOTHING_ELSE);
   response.type('html');
-  return page();
+  return html;
 }

@@ -62,7 +62,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
     status: 400,
     title: 'Bad Request',
     cause: 'A parameter of the token request is missing, given twice or in the wrong place.',
-    remedy: 'Send each parameter once, in the form; credentials either in the form or by HTTP Basic, not both.',
+    remedy: 'Send each parameter once, in the form; the secret either in the form or by HTTP Basic, not both.',
     example: atFault(TOKEN, 'parameter', 'client_secret', 'format', 'client_secret is required.'),
   },
   invalid_scope: {
@@ -170,7 +170,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
   payload_too_large: {
     status: 413,
     title: 'Payload Too Large',
-    cause: 'The body of the request is larger than 256 KiB.',
+    cause: 'The body of the request is larger than 256 KiB, or the form of a token request larger than 16 KiB.',
     remedy: 'Send less at once.',
     example: { detail: 'The body is larger than 262144 bytes.', instance: LIST },
   },
