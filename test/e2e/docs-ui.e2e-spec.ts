@@ -2,7 +2,7 @@ import { type TestApp, startApp } from '../support/start-app';
 
 interface Contract {
   readonly openapi: string;
-  readonly info: { readonly version: string };
+  readonly info: { readonly version: string; readonly description: string };
   readonly paths: Record<
     string,
     Record<string, { operationId?: string; responses: Record<string, unknown>; security?: object[] }>
@@ -103,6 +103,16 @@ describe('The documentation of the API', () => {
       'POST /oauth/token',
     ]);
     expect(contract.info.version).toBe('1.0.0');
+  });
+
+  it('has an introduction that links the pages of this address, all of them there', async () => {
+    const links = [...contract.info.description.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link as string);
+    const paths = links.map((link) => link.replace('https://api.example.test', ''));
+    expect(paths).toEqual(expect.arrayContaining(['/docs', '/problems']));
+    for (const path of paths) {
+      const { status } = await app.client().get(path, { headers: { Accept: 'text/html' } });
+      expect([path, status]).toEqual([path, 200]);
+    }
   });
 
   it('says of every operation who may call it and how it fails', () => {

@@ -21,8 +21,10 @@ const TAG_MEANINGS: Readonly<Record<string, string>> = {
   Health: 'Liveness.',
 };
 
-const DESCRIPTION = `Machine-to-machine REST API: the asset inventory and the posture of its computers, page by page.
+const description = (baseUrl: string): string => `Machine-to-machine REST API: the asset inventory and the posture of its \
+computers, page by page.
 
+- [Try it in a browser](${baseUrl}/docs). [Look up an error](${baseUrl}/problems): each code with its cause and remedy.
 - Get a token by the client credentials grant. **One token is active per application**: a new one supersedes the one before.
 - Errors are \`application/problem+json\` with stable codes; the address in \`type\` tells cause and remedy. An unknown path
   is answered 404, a method that a path does not have 405 with \`Allow\`, a request that is no well-formed HTTP 400, all
@@ -37,7 +39,7 @@ export function createApiDocument(app: NestExpressApplication, settings: Pick<Se
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')
     .setTitle('Compliance Platform Public API')
-    .setDescription(DESCRIPTION)
+    .setDescription(description(settings.baseUrl))
     .setVersion(API_VERSION)
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer(settings.baseUrl)

@@ -51,6 +51,10 @@ describe('The document of the page', () => {
     }
   });
 
+  it('speaks to customers, who start nothing themselves', () => {
+    expect(JSON.stringify(document)).not.toMatch(/\bnpm\b|\.local\b/);
+  });
+
   it('lists the headers that every answer has once for each operation', () => {
     const { responses } = document.paths['/v1/inventory/assets']?.get as unknown as {
       responses: Record<string, { headers: object }>;

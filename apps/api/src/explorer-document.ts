@@ -10,8 +10,8 @@ type Schema = Extract<NonNullable<Components['schemas']>[string], { type?: unkno
 const FORM = 'application/x-www-form-urlencoded';
 
 const ONE_TOKEN = `**One token is active per application.** To authorize is to ask for a new token, and a new token ends the one
-before: a script that works with the same client id is then answered 401 \`token_superseded\`, and so is this page when the
-script asks again. So give this page an application of its own; \`npm start\` makes one and prints its client id and secret.
+before. A script with the same client id then gets 401 \`token_superseded\`, and so does this page after the script's next token.
+So use an application of its own for this page, not one that a script works with.
 
 Superseded or expired? Log out here and authorize again. The browser keeps the token for this page until
 you log out, and never the secret.
