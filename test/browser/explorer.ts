@@ -1,7 +1,7 @@
 /** @needs chromium */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import axe, { type AxeResults } from 'axe-core';
+import axe, { type AxeResults, type ImpactValue } from 'axe-core';
 import { type Browser, type Locator, type Page, chromium } from 'playwright-core';
 import { demandProgram } from '../support/programs.cjs';
 
@@ -21,13 +21,13 @@ export async function widthOverflow(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 }
 
-/** Faults of accessibility that axe-core calls critical or serious, each with the elements that have it. */
-export async function seriousFaults(page: Page): Promise<string[]> {
+/** What axe-core finds at fault on the page, with the elements concerned. */
+export async function faultsOfAccess(page: Page, impacts: readonly ImpactValue[]): Promise<string[]> {
   // The page's policy allows no script of another origin; a debugger may run one all the same.
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate<AxeResults>('axe.run()');
   return violations
-    .filter(({ impact }) => impact === 'critical' || impact === 'serious')
+    .filter(({ impact }) => impacts.includes(impact ?? null))
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
 }
 
@@ -103,7 +103,7 @@ export class Explorer {
   }
 
   async closeAuthorization(): Promise<void> {
-    await this.dialog.getByRole('button', { name: 'Close' }).click();
+    await this.dialog.getByRole('button', { name: 'Close', exact: true }).click();
   }
 
   /** Opens it unless it is open. */

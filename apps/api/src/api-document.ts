@@ -21,7 +21,9 @@ const TAG_MEANINGS: Readonly<Record<string, string>> = {
   Health: 'Liveness.',
 };
 
-const description = (baseUrl: string): string => `Machine-to-machine REST API: the asset inventory and the posture of its \
+const description = (
+  baseUrl: string,
+): string => `Machine-to-machine REST API: the asset inventory and the posture of its \
 computers, page by page.
 
 - [Try it in a browser](${baseUrl}/docs). [Look up an error](${baseUrl}/problems): each code with its cause and remedy.

@@ -4,6 +4,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { prefersPage } from '#libs/platform';
 import type { Express, Request, Response } from 'express';
 import helmet from 'helmet';
+import { makeAccessible } from './explorer-access';
 import { explorerDocument } from './explorer-document';
 import { EXPLORER_PAGE, EXPLORER_STYLE } from './explorer-page';
 import { startExplorer } from './explorer-script';
@@ -66,5 +67,6 @@ export function serveExplorer(app: NestExpressApplication, contract: () => OpenA
 }
 
 function scriptFor(contract: OpenAPIObject): string {
-  return `'use strict';\n(${startExplorer.toString()})(${JSON.stringify(explorerDocument(contract))});\n`;
+  const start = `(${startExplorer.toString()})(${JSON.stringify(explorerDocument(contract))});`;
+  return `'use strict';\n(${makeAccessible.toString()})();\n${start}\n`;
 }

@@ -1,0 +1,93 @@
+/** The little of a browser's document that is used here; the project has no types of browsers. */
+interface PageElement {
+  readonly isConnected: boolean;
+  readonly textContent: string | null;
+  closest(selector: string): PageElement | null;
+  contains(other: PageElement | null): boolean;
+  getAttribute(name: string): string | null;
+  matches(selector: string): boolean;
+  querySelector(selector: string): PageElement | null;
+  querySelectorAll(selector: string): Iterable<PageElement>;
+  setAttribute(name: string, value: string): void;
+  click(): void;
+  focus(): void;
+}
+interface PressedKey {
+  readonly key: string;
+  readonly shiftKey: boolean;
+  readonly target: PageElement;
+  preventDefault(): void;
+}
+declare const document: PageElement & {
+  readonly activeElement: PageElement | null;
+  addEventListener(type: 'keydown', listener: (pressed: PressedKey) => void): void;
+};
+declare const MutationObserver: new (listener: () => void) => {
+  observe(target: object, options: { readonly childList: true; readonly subtree: true }): void;
+};
+
+/**
+ * Adds what Swagger UI lacks for people who use a keyboard or a screen reader: names of controls, and a dialog that takes
+ * the focus and gives it back. Its source is sent as text, so it must use nothing from outside itself.
+ */
+export function makeAccessible(): void {
+  const DIALOG = '.modal-ux';
+  const FOCUSABLE = 'input, select, button, a[href]';
+  let dialog: PageElement | null = null;
+  let opener: PageElement | null = null;
+
+  const name = (selector: string, nameOf: (element: PageElement) => string | null | undefined): void => {
+    for (const element of document.querySelectorAll(`${selector}:not([aria-label])`)) {
+      const found = nameOf(element);
+      if (found) element.setAttribute('aria-label', found);
+    }
+  };
+  const nameControls = (): void => {
+    name('#servers', () => 'Server');
+    name('.close-modal', () => 'Close the dialog');
+    name('.examples-select-element', () => 'Example');
+    name('textarea.body-param__text', () => 'Request body');
+    for (const attribute of ['data-param-name', 'data-property-name']) {
+      name(`[${attribute}] :is(input, select, textarea)`, (control) =>
+        control.closest(`[${attribute}]`)?.getAttribute(attribute),
+      );
+    }
+    // It scrolls, which a key can do only where the focus can be.
+    for (const code of document.querySelectorAll('pre.microlight:not([tabindex])')) code.setAttribute('tabindex', '0');
+  };
+
+  const followDialog = (): void => {
+    const shown = document.querySelector(DIALOG);
+    if (shown && !dialog) {
+      opener = document.activeElement;
+      shown.setAttribute('role', 'dialog');
+      shown.setAttribute('aria-modal', 'true');
+      shown.setAttribute('aria-label', shown.querySelector('h3')?.textContent ?? '');
+      shown.setAttribute('tabindex', '-1');
+    }
+    // Also after a button inside it was pressed that is there no more.
+    if (shown && !shown.contains(document.activeElement)) (shown.querySelector('input') ?? shown).focus();
+    if (dialog && !shown) {
+      const fallback = document.querySelector('.auth-wrapper .btn.authorize');
+      (opener?.isConnected === true ? opener : fallback)?.focus();
+    }
+    dialog = shown;
+  };
+
+  document.addEventListener('keydown', (pressed) => {
+    if (!dialog) return;
+    if (pressed.key === 'Enter' && pressed.target.matches('input:not([type="checkbox"])')) {
+      dialog.querySelector('.auth-btn-wrapper .authorize')?.click();
+    }
+    if (pressed.key !== 'Tab') return;
+    const inside = [...dialog.querySelectorAll(FOCUSABLE)];
+    const [edge, other] = pressed.shiftKey ? [inside[0], inside.at(-1)] : [inside.at(-1), inside[0]];
+    if (pressed.target !== edge && inside.includes(pressed.target)) return;
+    pressed.preventDefault();
+    other?.focus();
+  });
+  new MutationObserver(() => {
+    nameControls();
+    followDialog();
+  }).observe(document, { childList: true, subtree: true });
+}

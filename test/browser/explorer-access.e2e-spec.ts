@@ -1,0 +1,104 @@
+import type { Browser, Locator } from 'playwright-core';
+import type { ArrangedApplication } from '../support/arrangement';
+import { type TestApp, startApp } from '../support/start-app';
+import { Explorer, faultsOfAccess, startBrowser } from './explorer';
+
+/** A browser that is not there yet is installed first. */
+const WITH_INSTALLATION = 5 * 60_000;
+
+describe('A person who explores the API without a mouse or without seeing it', () => {
+  let app: TestApp;
+  let browser: Browser;
+  let application: ArrangedApplication;
+  let explorer: Explorer;
+  beforeAll(async () => {
+    browser = await startBrowser();
+    app = await startApp();
+    application = await app.arrange.anApplication(await app.arrange.aWorkspace());
+  }, WITH_INSTALLATION);
+  afterAll(async () => {
+    await browser?.close();
+    await app?.stop();
+  });
+  beforeEach(async () => {
+    explorer = await Explorer.open(browser, app.origin);
+  });
+  afterEach(async () => {
+    expect(explorer.faults).toEqual([]);
+    await explorer.page.close();
+  });
+
+  const dialog = (): Locator => explorer.page.getByRole('dialog', { name: 'Available authorizations' });
+  const hasFocus = async (element: Locator): Promise<boolean> =>
+    element.evaluate((node) => node.contains(node.ownerDocument.activeElement));
+  const focused = (): Locator => explorer.page.locator(':focus');
+  const opener = (): Locator => explorer.page.locator('.auth-wrapper .btn.authorize');
+
+  it('types id and secret into the dialog that Authorize opens, and sends them by Enter', async () => {
+    await opener().press('Enter');
+    await dialog().waitFor();
+    expect(await dialog().getAttribute('aria-modal')).toBe('true');
+    await explorer.page.keyboard.type(application.clientId);
+    expect(await dialog().getByLabel('client_id').inputValue()).toBe(application.clientId);
+    await dialog().getByLabel('client_secret').fill(application.clientSecret);
+
+    await explorer.page.keyboard.press('Enter');
+
+    await dialog().getByText('Authorized', { exact: true }).waitFor();
+    expect(await hasFocus(dialog())).toBe(true);
+    await explorer.page.keyboard.press('Escape');
+    await dialog().waitFor({ state: 'detached' });
+    expect(await hasFocus(opener())).toBe(true);
+  });
+
+  it.each([
+    ['the cross', (): Promise<void> => dialog().locator('.close-modal').click()],
+    ['Close', (): Promise<void> => dialog().getByRole('button', { name: 'Close', exact: true }).click()],
+    ['Escape', (): Promise<void> => explorer.page.keyboard.press('Escape')],
+  ])('is back at the button that opened the dialog after %s', async (_, close) => {
+    const lock = (await explorer.operation('listAssets')).block.locator('.authorization__btn');
+    await lock.click();
+    await dialog().waitFor();
+
+    await close();
+
+    await dialog().waitFor({ state: 'detached' });
+    expect(await hasFocus(lock)).toBe(true);
+  });
+
+  it('stays in the dialog by Tab, in both directions', async () => {
+    await explorer.openAuthorization();
+    const seen = new Set<string>();
+    for (const key of [...Array<string>(24).fill('Tab'), ...Array<string>(24).fill('Shift+Tab')]) {
+      await explorer.page.keyboard.press(key);
+      expect([key, await hasFocus(dialog())]).toEqual([key, true]);
+      seen.add(await focused().evaluate((node) => node.outerHTML.slice(0, 80)));
+    }
+    // Two fields, the boxes of six scopes, the cross, Authorize and Close.
+    expect(seen.size).toBeGreaterThanOrEqual(11);
+  });
+
+  it('hears what each list to choose from and each body is', async () => {
+    const list = await explorer.operation('listAssets');
+    await list.block.getByRole('combobox', { name: 'categoryKey', exact: true }).waitFor();
+    const update = await explorer.operation('updateAsset');
+    await update.block.getByRole('textbox', { name: 'Request body', exact: true }).waitFor();
+    await update.block.getByRole('textbox', { name: 'Idempotency-Key', exact: true }).waitFor();
+    await explorer.page.getByRole('combobox', { name: 'Server', exact: true }).waitFor();
+  });
+
+  it('meets no critical fault: not at first, in the dialog, in an operation or its response', async () => {
+    const faults = { atFirst: await faultsOfAccess(explorer.page, ['critical']) };
+    await explorer.openAuthorization();
+    Object.assign(faults, { inDialog: await faultsOfAccess(explorer.page, ['critical']) });
+    await explorer.authorize(application.clientId, application.clientSecret);
+    await explorer.dialog.getByText('Authorized', { exact: true }).waitFor();
+    Object.assign(faults, { authorized: await faultsOfAccess(explorer.page, ['critical']) });
+    await explorer.closeAuthorization();
+    for (const id of ['issueToken', 'updateAsset', 'updateAssets', 'getAsset']) await explorer.operation(id);
+    await (await explorer.operation('listAssets')).execute();
+    Object.assign(faults, { withResponse: await faultsOfAccess(explorer.page, ['critical']) });
+
+    expect(faults).toEqual({ atFirst: [], inDialog: [], authorized: [], withResponse: [] });
+  });
+});
