@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { demandProgram, searchPath } from '../support/programs.cjs';
 import { type Example, LANGUAGES, type Language, examplesOf } from '../support/doc-examples';
-import { MeddlingProxy } from '../support/meddling-proxy';
-import { type TestApp, startApp, startReplica } from '../support/start-app';
+import { type Meddling, MeddlingProxy } from '../support/meddling-proxy';
+import { SPECIFIED_LIMITS, type TestApp, startApp, startReplica } from '../support/start-app';
 
 const PAGES = [
   ...['getting-started.md', 'authentication.md', 'pagination.md', 'filters.md', 'updates.md'],
@@ -22,6 +22,23 @@ const RUN_ELSEWHERE = [/^npm ci && npm start$/, /^(echo '\{.*\}' \|$| *npm run -
 
 const examples = PAGES.flatMap(examplesOf);
 const ASSETS = 106;
+
+/** Runs an example by its own program in a directory. It fails when the program does. */
+async function runExample(
+  language: Language,
+  name: string,
+  directory: string,
+  environment: Record<string, string>,
+): Promise<{ stdout: string; stderr: string }> {
+  const { code } = examples.find((one) => one.name === name && one.language === language) as Example;
+  const [program, extension] = { sh: ['sh', 'sh'], js: [process.execPath, 'mjs'], python: ['python3', 'py'] }[
+    language
+  ] as [string, string];
+  const file = join(directory, `${name}.${extension}`);
+  writeFileSync(file, code);
+  const env = { PATH: searchPath(), HOME: process.env['HOME'], ...environment };
+  return promisify(execFile)(program, [file], { cwd: directory, env, timeout: 100_000, maxBuffer: 64 * 1024 * 1024 });
+}
 
 const idsOf = (page: string) => (JSON.parse(page) as { results: { id: string }[] }).results.map(({ id }) => id);
 
@@ -76,16 +93,8 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
   });
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  /** What the example says on stdout, run by its own program in an empty directory. It fails when the program does. */
   const run = async (name: string, overrides: Record<string, string> = {}): Promise<string> => {
-    const { code } = examples.find((one) => one.name === name && one.language === language) as Example;
-    const [program, extension] = { sh: ['sh', 'sh'], js: [process.execPath, 'mjs'], python: ['python3', 'py'] }[
-      language
-    ] as [string, string];
-    const file = join(directory, `${name}.${extension}`);
-    writeFileSync(file, code);
-    const env = { PATH: searchPath(), HOME: process.env['HOME'], ...environment, ...overrides };
-    const { stdout, stderr } = await promisify(execFile)(program, [file], { cwd: directory, env, timeout: 100_000 });
+    const { stdout, stderr } = await runExample(language, name, directory, { ...environment, ...overrides });
     // curl says there what it tries again.
     if (language !== 'sh') expect(stderr).toBe('');
     return stdout;
@@ -110,6 +119,28 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
     );
     expect(rows).toHaveLength(ASSETS);
     expect([...ids].sort()).toEqual(rows.map((row) => row.id).sort());
+  });
+
+  it('end a list with a failure when a page is refused or its response is lost', async () => {
+    let token = environment['TOKEN'] as string;
+    let pages = 0;
+    const secondPage: Meddling[] = [
+      { cut: ({ method }) => method === 'GET' && (pages += 1) === 2 },
+      {
+        before: async ({ method }) => {
+          if (method === 'GET' && (pages += 1) === 2) token = (await run('token', { BASE_URL: app.origin })).trim();
+        },
+      },
+    ];
+    for (const meddling of secondPage) {
+      pages = 0;
+      proxy.meddling = meddling;
+      const failure = await run('list', { TOKEN: token }).catch((error: { code: number; stdout: string }) => error);
+      expect(failure).toMatchObject({ code: expect.any(Number) as number });
+      // The rest of the list follows nothing that failed.
+      expect(pages).toBe(2);
+    }
+    environment['TOKEN'] = token;
   });
 
   it('list what their filters say', async () => {
@@ -166,5 +197,40 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
   it('say what is wrong', async () => {
     const said = await run('errors');
     for (const word of ['400', 'validation_failed', 'pageSize']) expect(said).toContain(word);
+  });
+});
+
+describe('The examples of a list of 12,000, under the limits of the specification', () => {
+  const PAGES_OF_THE_LIST = 120;
+  let own: TestApp;
+  let directory: string;
+  beforeAll(async () => {
+    own = await startApp(SPECIFIED_LIMITS);
+    directory = mkdtempSync(join(tmpdir(), 'compliance-examples-'));
+  }, 240_000);
+  afterAll(async () => {
+    await own.stop();
+    rmSync(directory, { recursive: true });
+  });
+
+  // At once, as each takes the time in which the bucket gets what 120 pages need beyond its burst of 100.
+  it('come to the end of it in every language', async () => {
+    const workspace = await own.arrange.aWorkspace();
+    await own.arrange.manyAssets(workspace, PAGES_OF_THE_LIST * 100);
+
+    const lists = await Promise.all(
+      LANGUAGES.map(async (language) => {
+        const TOKEN = await own.arrange.aToken(workspace);
+        return runExample(language, 'list', directory, { BASE_URL: own.origin, TOKEN });
+      }),
+    );
+
+    const idsByLanguage = lists.map(({ stdout }, at) => {
+      const lines = stdout.trim().split('\n');
+      return LANGUAGES[at] === 'sh' ? lines.flatMap(idsOf) : lines.map((line) => line.split(' ')[0]);
+    });
+    expect(idsByLanguage.map((ids) => new Set(ids).size)).toEqual(LANGUAGES.map(() => PAGES_OF_THE_LIST * 100));
+    const refused = own.logLines.filter(({ status }) => status === 429).map((line) => line['clientId']);
+    expect(new Set(refused).size).toBe(LANGUAGES.length);
   });
 });

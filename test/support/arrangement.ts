@@ -113,6 +113,23 @@ export class Arrangement {
     return asset;
   }
 
+  /** So many visible assets in one statement. */
+  async manyAssets(workspaceId: string, count: number): Promise<void> {
+    await this.change(
+      workspaceId,
+      `INSERT INTO asset (workspace_id, source, external_id, sub_key, visibility, classification, name)
+       SELECT $1::uuid, 'test', number, $3::smallint, $4::smallint, $5::smallint, 'badge ' || number
+       FROM generate_series(1, $2::int) AS number`,
+      [
+        workspaceId,
+        count,
+        ASSET_TYPES.indexOf('CUSTOM') + 1,
+        VISIBILITIES.indexOf('ACTIVE'),
+        CLASSIFICATIONS.indexOf('UNKNOWN'),
+      ],
+    );
+  }
+
   /** A tag key of the workspace; a platform key is one that clients cannot write. */
   async aTagKey(workspaceId: string, key: string, wishes: { value?: string; platform?: boolean } = {}): Promise<void> {
     await this.change(workspaceId, 'INSERT INTO tag_key (workspace_id, key, value, platform) VALUES ($1, $2, $3, $4)', [
