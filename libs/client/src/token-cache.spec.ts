@@ -76,11 +76,11 @@ describe('The token of an application', () => {
   it('is taken anew when a renewal has not ended in its time', async () => {
     const store = new MemoryTokenStore();
     const read = jest.spyOn(store, 'read').mockImplementationOnce(() => new Promise<never>(() => undefined));
-    const cache = new TokenCache('one', store, async () => aToken('a'), LIMITS);
+    const cache = new TokenCache('one', store, async () => aToken('a'), { waitMs: 30, renewalMs: 1_000 });
     await expect(cache.get(null, unheeded())).rejects.toMatchObject({ name: 'ConnectionLost' });
     await expect(cache.get(null, unheeded())).rejects.toMatchObject({ name: 'ConnectionLost' });
     expect(read).toHaveBeenCalledTimes(1);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect(await cache.get(null, unheeded())).toBe('a');
   });
 });
