@@ -29,9 +29,10 @@ describe('A person who explores the API without a mouse or without seeing it', (
   });
 
   const dialog = (): Locator => explorer.page.getByRole('dialog', { name: 'Available authorizations' });
-  const hasFocus = async (element: Locator): Promise<boolean> =>
-    element.evaluate((node) => node.contains(node.ownerDocument.activeElement));
-  const focused = (): Locator => explorer.page.locator(':focus');
+  const hasFocus = async (element: Locator): Promise<boolean> => {
+    const focused = explorer.page.locator(':focus');
+    return (await element.and(focused).or(element.locator(focused)).count()) === 1;
+  };
   const opener = (): Locator => explorer.page.locator('.auth-wrapper .btn.authorize');
 
   it('types id and secret into the dialog that Authorize opens, and sends them by Enter', async () => {
@@ -72,7 +73,7 @@ describe('A person who explores the API without a mouse or without seeing it', (
     for (const key of [...Array<string>(24).fill('Tab'), ...Array<string>(24).fill('Shift+Tab')]) {
       await explorer.page.keyboard.press(key);
       expect([key, await hasFocus(dialog())]).toEqual([key, true]);
-      seen.add(await focused().evaluate((node) => node.outerHTML.slice(0, 80)));
+      seen.add(await explorer.page.evaluate<string>('document.activeElement.outerHTML.slice(0, 80)'));
     }
     // Two fields, the boxes of six scopes, the cross, Authorize and Close.
     expect(seen.size).toBeGreaterThanOrEqual(11);
@@ -95,7 +96,7 @@ describe('A person who explores the API without a mouse or without seeing it', (
     await explorer.dialog.getByText('Authorized', { exact: true }).waitFor();
     Object.assign(faults, { authorized: await faultsOfAccess(explorer.page, ['critical']) });
     await explorer.closeAuthorization();
-    for (const id of ['issueToken', 'updateAsset', 'updateAssets', 'getAsset']) await explorer.operation(id);
+    for (const id of ['issueToken', 'updateAsset']) await explorer.operation(id);
     await (await explorer.operation('listAssets')).execute();
     Object.assign(faults, { withResponse: await faultsOfAccess(explorer.page, ['critical']) });
 
