@@ -49,7 +49,7 @@ const folderRules = [
     KERNEL,
     PLATFORM,
     AUTH,
-    packages('@nestjs/(?:common|core|swagger|platform-express)', 'class-(?:validator|transformer)', 'rxjs'),
+    packages('@nestjs/(?:common|core|swagger|platform-express|throttler)', 'class-(?:validator|transformer)', 'rxjs'),
     packages('(?:@types/)?express'),
   ]),
   adapterMayImport('typeorm', 'SQL adapters: TypeORM and the Postgres driver beneath it.', [

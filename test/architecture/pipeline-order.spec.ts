@@ -1,6 +1,6 @@
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
-import { BearerTokenGuard, ScopeGuard } from '#libs/auth';
-import { ProblemFilter, RateLimitGuard, StrictQueryPipe } from '#libs/platform';
+import { AuthenticateAndChargeGuard, ScopeGuard } from '#libs/auth';
+import { ProblemFilter, StrictQueryPipe } from '#libs/platform';
 import { requestPipeline } from '../../apps/api/src/request-pipeline';
 
 describe('The request pipeline', () => {
@@ -14,8 +14,7 @@ describe('The request pipeline', () => {
       return [provide, useClass ?? useExisting];
     });
     expect(steps).toEqual([
-      [APP_GUARD, BearerTokenGuard],
-      [APP_GUARD, RateLimitGuard],
+      [APP_GUARD, AuthenticateAndChargeGuard],
       [APP_GUARD, ScopeGuard],
       [APP_PIPE, StrictQueryPipe],
       [APP_FILTER, ProblemFilter],

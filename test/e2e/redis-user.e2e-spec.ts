@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { RedisServer } from '#libs/platform';
+import { RedisClient } from '#libs/platform';
 import { openOperator } from '../support/operator';
 import { RedisCluster } from '../support/redis-cluster';
 import { withRedis } from '../support/redis-connection';
@@ -63,7 +63,7 @@ describe.each([
       .replace(/Password=.*/, `User=${nameOf(OF_SENTINELS)}&sentinelPassword=${passwordOf(OF_SENTINELS)}`);
     const app = await startApp({ ...SPECIFIED_LIMITS, REDIS_URL: url });
     const operator = await openOperator(app);
-    const server = new RedisServer(url);
+    const server = new RedisClient(url);
     await server.onModuleInit();
     try {
       const workspace = await app.arrange.aWorkspace();

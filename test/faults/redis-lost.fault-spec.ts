@@ -114,7 +114,7 @@ describe('While Redis is lost and comes back, three replicas', () => {
     ['frozen and thawed', () => setting.redis.freeze(), () => setting.redis.thaw().then(isBack)],
     ['stopped and started, empty', () => setting.redis.end('SIGTERM'), () => setting.redis.startAgain().then(isBack)],
     ['flushed', () => setting.redis.flush(), () => Promise.resolve()],
-  ])('let at most one burst more pass than the limit says, when it is %s', async (what, lose, findAgain) => {
+  ])('let at most two bursts more pass than the limit says, when it is %s', async (what, lose, findAgain) => {
     const client = await ClientApplication.arrange(setting, arrange, { ...NO_LIMITS, read: `1/${BURST}` });
     const token = await client.token(origin(0));
     const drain = async (): Promise<number> => {
@@ -136,8 +136,8 @@ describe('While Redis is lost and comes back, three replicas', () => {
     await findAgain();
     const after = await drain();
     tell(`limits when Redis is ${what}`, { burst: BURST, without, after });
-    // Each replica tells what was spent there when it meets Redis again, and until the last one has, a few more pass.
-    expect(without + after).toBeLessThanOrEqual(BURST + BURST / 3);
+    // The shares of all instances, and a Redis that may be back empty.
+    expect(without + after).toBeLessThanOrEqual(2 * BURST);
   });
 });
 

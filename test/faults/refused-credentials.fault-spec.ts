@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { pino } from 'pino';
-import { Database, RedisServer, loadSettings } from '#libs/platform';
+import { Database, RedisClient, loadSettings } from '#libs/platform';
 import { createApp } from '../../apps/api/src/create-app';
 import { AccessTokensService } from '../../libs/auth/src/application/access-tokens.service';
 import { ApiClient } from '../support/api-client';
@@ -67,7 +67,7 @@ describe('A token request of an unknown client and one with a wrong secret', () 
   });
 
   it('cost the same questions, digests and comparisons', async () => {
-    const redis = app.get(RedisServer, { strict: false });
+    const redis = app.get(RedisClient, { strict: false });
     const data = app.get(Database, { strict: false });
     const spies = {
       questions: jest.spyOn(data, 'read'),

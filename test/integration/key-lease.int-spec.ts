@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { RedisServer } from '#libs/platform';
+import { RedisClient } from '#libs/platform';
 import { applicationId, workspaceId } from '#libs/kernel';
 import { KeyLease } from '../../libs/platform/src/idempotency/key-lease';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 
 describe('The lease of a key that several processes wait for', () => {
   const url = redisOfTheRun();
-  const servers: RedisServer[] = [];
+  const servers: RedisClient[] = [];
   let redis: Redis;
   beforeAll(() => {
     redis = new Redis(url);
   });
   const aProcess = async (address: string | null = url): Promise<KeyLease> => {
-    const server = new RedisServer(address);
+    const server = new RedisClient(address);
     servers.push(server);
     await server.onModuleInit();
     return new KeyLease(server);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
-import { DatabaseProbe, RedisServer, RolesNotApart, RuntimeRoleUnfit, migrate } from '#libs/platform';
+import { DatabaseProbe, RedisClient, RolesNotApart, RuntimeRoleUnfit, migrate } from '#libs/platform';
 import { ReadinessWatch } from '../../apps/api/src/readiness';
 import { type TestDatabase, createTestDatabase, testSchema } from '../support/test-database';
 
@@ -17,7 +17,7 @@ describe('Migrations', () => {
     const watch = new ReadinessWatch({
       appliedMigrations: () => probe.appliedMigrations(),
       schema: testSchema,
-      redis: new RedisServer(null),
+      redis: new RedisClient(null),
       isStopping: () => stopping,
       onChange: () => undefined,
     });

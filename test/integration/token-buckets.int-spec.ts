@@ -1,25 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
-import type { RateLimit } from '#libs/kernel';
-import { RedisServer, type Settings } from '#libs/platform';
-import { chargeBucket, toCharge } from '../../libs/platform/src/throttling/bucket';
-import { CHARGE, SPEND } from '../../libs/platform/src/throttling/charge-script';
+import { RedisClient, type Settings } from '#libs/platform';
+import { chargeBucket } from '../../libs/platform/src/throttling/bucket';
+import { CHARGE } from '../../libs/platform/src/throttling/charge-script';
 import { LocalBuckets } from '../../libs/platform/src/throttling/local-buckets';
-import { intervalOf, limitThatFills, microsecondsToFill } from '../../libs/platform/src/throttling/rate-limit';
+import { type BucketSize, bucketSizeOf } from '../../libs/platform/src/throttling/rate-limit';
 import {
   type ChargeReply,
   TokenBuckets,
   bucketField,
+  chargeOf,
   clientKey,
 } from '../../libs/platform/src/throttling/token-buckets';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 
 const SECOND = 1_000_000;
-const chargeOf = ([allowed, spare, toFull]: ChargeReply, limit: RateLimit) =>
-  toCharge(limit, allowed === 1, spare, toFull);
 const START = 1_780_000_000 * SECOND;
-const READ: RateLimit = { perMinute: 50, burst: 100 };
+const READ = bucketSizeOf({ perMinute: 50, burst: 100 });
 
 /**
  * The model, in exact whole numbers: a bucket of `burst` tokens, of which one comes back every `interval` microseconds.
@@ -30,8 +28,8 @@ class Model {
   private last: bigint | null = null;
   private readonly interval: bigint;
 
-  constructor(private readonly limit: RateLimit) {
-    this.interval = BigInt(intervalOf(limit));
+  constructor(private readonly limit: BucketSize) {
+    this.interval = BigInt(limit.interval);
     this.tokens = BigInt(limit.burst) * this.interval;
   }
 
@@ -54,19 +52,14 @@ describe('A token bucket', () => {
   afterAll(() => redis.quit());
 
   /** One bucket in Redis at a time that the test tells. */
-  const inRedis = (limit: RateLimit) => {
+  const inRedis = (limit: BucketSize) => {
     const owner = randomUUID();
     return async (now: number) => {
-      const args = [now, bucketField('read'), intervalOf(limit), limit.burst];
+      const args = [now, bucketField('read'), limit.interval, limit.burst];
       return chargeOf((await CHARGE.run(redis, [clientKey(owner)], args)) as ChargeReply, limit);
     };
   };
-  const spend = async (owner: string, now: number, spent: number, limit: RateLimit) => {
-    const args = [now, bucketField('read'), spent, intervalOf(limit), limit.burst];
-    await SPEND.run(redis, [clientKey(owner)], args);
-    return true;
-  };
-  const inMemory = (limit: RateLimit) => {
+  const inMemory = (limit: BucketSize) => {
     let fullAt: number | null = null;
     return (now: number) => {
       const charged = chargeBucket(fullAt, now, limit);
@@ -76,7 +69,7 @@ describe('A token bucket', () => {
   };
 
   it('agrees with a table of steps, in Redis and in the process', async () => {
-    const limit = { perMinute: 60, burst: 3 };
+    const limit = bucketSizeOf({ perMinute: 60, burst: 3 });
     const steps: [seconds: number, allowed: boolean, remaining: number, retryAfter: number, toFull: number][] = [
       [0, true, 2, 0, 1],
       [0, true, 1, 0, 2],
@@ -98,10 +91,9 @@ describe('A token bucket', () => {
     }
   });
 
-  const limits = fc.record({
-    perMinute: fc.integer({ min: 1, max: 100_000 }),
-    burst: fc.integer({ min: 1, max: 5_000 }),
-  });
+  const limits = fc
+    .record({ perMinute: fc.integer({ min: 1, max: 100_000 }), burst: fc.integer({ min: 1, max: 5_000 }) })
+    .map(bucketSizeOf);
   const pauses = fc.array(
     fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 5_000 }), fc.integer({ min: 0, max: 90 * SECOND })),
     {
@@ -151,7 +143,7 @@ describe('A token bucket', () => {
     ['write', 20, 40],
     ['odd', 7, 1],
   ])('never refuses who keeps to the sustained rate (%s: %i a minute)', (_, perMinute, burst) => {
-    const bucket = inMemory({ perMinute, burst });
+    const bucket = inMemory(bucketSizeOf({ perMinute, burst }));
     for (let request = 0; request < 500; request += 1) {
       const now = START + Math.round((request * 60 * SECOND) / perMinute);
       expect([request, bucket(now).allowed]).toEqual([request, true]);
@@ -174,8 +166,8 @@ describe('A token bucket', () => {
   });
 
   it('in Redis goes by the clock that all processes share, however far apart their own are', async () => {
-    const [owner, limit] = [randomUUID(), { perMinute: 1, burst: 3 }];
-    const server = new RedisServer(redisOfTheRun());
+    const [owner, limit] = [randomUUID(), bucketSizeOf({ perMinute: 1, burst: 3 })];
+    const server = new RedisClient(redisOfTheRun());
     await server.onModuleInit();
     try {
       const processes = [0, 1, 2].map(() => new TokenBuckets(server, { replicas: 3 } as Settings));
@@ -196,88 +188,33 @@ describe('A token bucket', () => {
 
   it('is forgotten by Redis some seconds after it is full again', async () => {
     const owner = randomUUID();
-    await CHARGE.run(redis, [clientKey(owner)], ['', bucketField('read'), intervalOf(READ), READ.burst]);
+    await CHARGE.run(redis, [clientKey(owner)], ['', bucketField('read'), READ.interval, READ.burst]);
     const left = await redis.pttl(clientKey(owner));
     expect(left).toBeGreaterThan(1_200);
     expect(left).toBeLessThan(12_000);
   });
 
-  it('in Redis lacks, once, what three processes let pass of it while Redis was away, less what came back since', async () => {
-    const [owner, limit, replicas] = [randomUUID(), { perMinute: 60, burst: 30 }, 3];
-    let now = START;
-    const processes = Array.from({ length: replicas }, () => new LocalBuckets(10, () => now));
-    const remaining = async (): Promise<number> => {
-      const args = [now, bucketField('read'), intervalOf(limit), limit.burst];
-      return chargeOf((await CHARGE.run(redis, [clientKey(owner)], args)) as ChargeReply, limit).remaining;
-    };
-    const tellAll = async (heard: boolean): Promise<void> => {
-      for (const process of processes) {
-        await process.tellSpent(async (key, spent) => heard && spend(key, now, spent, limit));
-      }
-    };
-    for (const process of processes) {
-      for (let request = 0; request < 8; request += 1) process.charge(owner, limit, replicas);
-    }
-    now += 6 * SECOND;
-    await tellAll(false);
-    await tellAll(true);
-    // 24 were spent and 6 came back; what is told again is nothing.
-    expect(await remaining()).toBe(30 - 18 - 1);
-    await tellAll(true);
-    expect(await remaining()).toBe(30 - 18 - 2);
-    processes[0]?.charge(owner, limit, replicas);
-    await tellAll(true);
-    expect(await remaining()).toBe(30 - 18 - 4);
-  });
-
-  it('in Redis keeps its next token where it was, however much was spent elsewhere', async () => {
-    const [owner, limit] = [randomUUID(), { perMinute: 60, burst: 3 }];
-    const chargeInRedis = async (now: number) => {
-      const args = [now, bucketField('read'), intervalOf(limit), limit.burst];
-      return chargeOf((await CHARGE.run(redis, [clientKey(owner)], args)) as ChargeReply, limit);
-    };
-    while ((await chargeInRedis(START)).allowed);
-    for (const seconds of [0, 0.5, 0.9]) await spend(owner, START + seconds * SECOND, 9 * SECOND, limit);
-    expect((await chargeInRedis(START + SECOND)).allowed).toBe(true);
-    // Three tokens are there, and one stays.
-    const later = START + 60 * SECOND;
-    await spend(owner, later, 9 * SECOND, limit);
-    expect([(await chargeInRedis(later)).allowed, (await chargeInRedis(later)).allowed]).toEqual([true, false]);
-  });
-
   it.each(['nan', '-nan', 'much', ''])('in Redis is full where it held %p', async (other) => {
-    const [owner, limit] = [randomUUID(), { perMinute: 60, burst: 3 }];
+    const [owner, limit] = [randomUUID(), bucketSizeOf({ perMinute: 60, burst: 3 })];
     const key = clientKey(owner);
     await redis.hset(key, bucketField('read'), other);
-    await spend(owner, START, 2 * SECOND, limit);
-    const args = [START, bucketField('read'), intervalOf(limit), limit.burst];
-    expect(await CHARGE.run(redis, [key], args)).toEqual([1, 0, 3 * SECOND]);
+    const args = [START, bucketField('read'), limit.interval, limit.burst];
+    expect(await CHARGE.run(redis, [key], args)).toEqual([1, 2 * SECOND, SECOND]);
   });
 
-  it('is the same by the guard of @nestjs/throttler, which knows how long it takes to fill and not its rate', async () => {
-    const server = new RedisServer(null);
-    const buckets = new TokenBuckets(server, { replicas: 1 } as Settings);
-    const rates = fc.integer({ min: 1, max: 999_999_999 });
-    fc.assert(
-      fc.property(rates, fc.integer({ min: 1, max: 999_999_999 }), (perMinute, burst) => {
-        const limit = { perMinute, burst };
-        const again = limitThatFills(burst, microsecondsToFill(limit) / 1_000);
-        expect([intervalOf(again), again.burst]).toEqual([intervalOf(limit), burst]);
-      }),
-      {
-        numRuns: 20_000,
-        examples: [
-          [33, 3_300],
-          [34, 340],
-          [54, 540],
-          [274, 729],
-        ],
-      },
-    );
-    const limit = { perMinute: 34, burst: 340 };
-    await buckets.charge('a', 'read', limit);
-    const charged = await buckets.increment('a', microsecondsToFill(limit) / 1_000, limit.burst, 0, 'read');
-    expect(charged).toMatchObject({ totalHits: 2, isBlocked: false });
+  it('is the same by the terms of @nestjs/throttler: a token comes back every `ttl` milliseconds', async () => {
+    const buckets = new TokenBuckets(new RedisClient(null), { replicas: 1 } as Settings);
+    for (const perMinute of [7, 34, 54, 274, 999_999]) {
+      const limit = bucketSizeOf({ perMinute, burst: 340 });
+      const direct = await buckets.charge('direct', `${perMinute}`, limit);
+      const charged = await buckets.increment('guard', limit.interval / 1_000, limit.burst, 0, `${perMinute}`);
+      expect(charged).toEqual({
+        totalHits: 1,
+        isBlocked: false,
+        timeToExpire: direct.secondsToFull,
+        timeToBlockExpire: 0,
+      });
+    }
   });
 
   it('of the process count whole tokens at any moment of the clock', () => {
@@ -287,17 +224,40 @@ describe('A token bucket', () => {
     }
   });
 
-  it('of the process are bounded in number: the one charged longest ago goes first', () => {
+  it('of the process start full, hold the share of one of many instances, and live on', () => {
     let now = 0;
-    const buckets = new LocalBuckets(2, () => now);
-    const limit = { perMinute: 1, burst: 2 };
-    expect(buckets.charge('a', limit).remaining).toBe(1);
-    expect(buckets.charge('b', limit).remaining).toBe(1);
-    expect(buckets.charge('a', limit).remaining).toBe(0);
-    expect(buckets.charge('c', limit).remaining).toBe(1);
-    expect(buckets.charge('a', limit).allowed).toBe(false);
-    expect(buckets.charge('b', limit).remaining).toBe(1);
-    now += 60 * SECOND;
-    expect(buckets.charge('b', limit).allowed).toBe(true);
+    const buckets = new LocalBuckets(10, () => now);
+    const limit = bucketSizeOf({ perMinute: 60, burst: 30 });
+    const drain = (): number => {
+      let passed = 0;
+      while (buckets.charge('a', limit, 3).allowed) passed += 1;
+      return passed;
+    };
+    expect([drain(), drain()]).toEqual([10, 0]);
+    // A third of a token a second.
+    now += 6 * SECOND;
+    expect([drain(), drain()]).toEqual([2, 0]);
+  });
+
+  it('of the process let a client pass that keeps to the sustained rate at all instances together', () => {
+    let now = 0;
+    const buckets = new LocalBuckets(10, () => now);
+    for (let request = 0; request < 200; request += 1) {
+      const { allowed } = buckets.charge('a', bucketSizeOf({ perMinute: 5, burst: 10 }), 3);
+      expect([request, allowed]).toEqual([request, true]);
+      now += 36 * SECOND;
+    }
+  });
+
+  it('of the process are fifty thousand at most, the one charged longest ago goes first', () => {
+    const limit = bucketSizeOf({ perMinute: 1, burst: 1 });
+    const isKnownAfter = (others: number): boolean => {
+      const buckets = new LocalBuckets();
+      const isKnown = (): boolean => !buckets.charge('a', limit).allowed;
+      expect([isKnown(), isKnown()]).toEqual([false, true]);
+      for (let n = 0; n < others; n += 1) buckets.charge(`other ${n}`, limit);
+      return isKnown();
+    };
+    expect([isKnownAfter(24_999), isKnownAfter(50_000)]).toEqual([true, false]);
   });
 });

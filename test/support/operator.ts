@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { DataSource } from 'typeorm';
 import { ApplicationsService } from '#libs/auth';
-import { Database, RedisServer, TokenBuckets } from '#libs/platform';
-import { GrantCopiesRedis } from '../../libs/auth/src/redis/grant-copies.redis';
+import { Database, RedisClient } from '#libs/platform';
+import { GrantCacheRedis } from '../../libs/auth/src/redis/grant-cache.redis';
 import { ClientSecretsSystem } from '../../libs/auth/src/system/client-secrets.system';
 import { ApplicationRepositoryTypeorm } from '../../libs/auth/src/typeorm/application-repository.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
@@ -17,13 +17,13 @@ export interface TestOperator {
 export async function openOperator({ database, settings }: TestApp): Promise<TestOperator> {
   const connection = { url: database.migrationDatabaseUrl, poolSize: 2, patience: 'operator' } as const;
   const dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
-  const redis = new RedisServer(settings.redisUrl);
+  const redis = new RedisClient(settings.redisUrl);
   await redis.onModuleInit();
   return {
     applications: new ApplicationsService(
       new ApplicationRepositoryTypeorm(new Database(dataSource)),
       new ClientSecretsSystem(readFileSync(settings.secretPepperFile)),
-      new GrantCopiesRedis(redis, settings, new TokenBuckets(redis, settings), true),
+      new GrantCacheRedis(redis, settings, true),
     ),
     close: async () => {
       redis.onApplicationShutdown();

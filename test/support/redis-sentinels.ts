@@ -40,13 +40,6 @@ export class RedisSentinels {
     return this.urlOf(this.ports.sentinel);
   }
 
-  /** Makes the replica the primary, as one does before maintenance; what was it before takes itself for it for some ten seconds more. */
-  async failOver(): Promise<void> {
-    const { sentinel, replica } = this.ports;
-    await withRedis(this.urlOf(sentinel), (redis) => redis.call('SENTINEL', 'FAILOVER', 'primary'));
-    await this.until(sentinel, new RegExp(`,${replica}$`), 'SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'primary');
-  }
-
   /** What is the primary at first. */
   async killPrimary(): Promise<void> {
     await this.processes.kill(this.ports.primary);

@@ -7,7 +7,7 @@ import {
   DatabaseProbe,
   LogOutput,
   Metrics,
-  RedisServer,
+  RedisClient,
   SettingsInvalid,
   assertRuntimeRole,
   createLog,
@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   let stopping = false;
   const app = await createApp(settings, { log, isStopping: () => stopping });
   const dataSource = app.get(DataSource);
-  const redis = app.get(RedisServer);
+  const redis = app.get(RedisClient);
   if (!redis.isConfigured) {
     const { replicas } = settings;
     if (replicas > 1) log.warn({ replicas }, 'REDIS_URL is not set, and without it there must not be several replicas');

@@ -1,4 +1,4 @@
-import type { RedisServer, SchemaPart } from '#libs/platform';
+import type { RedisClient, SchemaPart } from '#libs/platform';
 
 /** What is asked for less often than this is not known any more. */
 const KNOWN_MS = 60_000;
@@ -12,7 +12,7 @@ export interface ReadinessSources {
   /** Names of the migrations that were applied; throws when Postgres does not tell. */
   readonly appliedMigrations: () => Promise<readonly string[]>;
   readonly schema: readonly SchemaPart[];
-  readonly redis: Pick<RedisServer, 'ping' | 'state'>;
+  readonly redis: Pick<RedisClient, 'ping' | 'state'>;
   readonly isStopping: () => boolean;
   /** Told when the process becomes ready or is so no more: the checks, and what Postgres failed of. */
   readonly onChange: (readiness: Readiness, error: unknown) => void;

@@ -1,12 +1,11 @@
 import { type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { BearerTokenGuard, ScopeGuard } from '#libs/auth';
+import { AuthenticateAndChargeGuard, ScopeGuard } from '#libs/auth';
 import {
   type ApiServerAdapter,
   HttpMetrics,
   ProblemFilter,
-  RateLimitGuard,
   StrictQueryPipe,
   acceptTarget,
   logAccess,
@@ -22,8 +21,8 @@ import type { Logger } from 'pino';
  *   1. context       request id, log line                        -
  *   2. target        well-formed request line and Host           400 validation_failed
  *   3. route         path and method (Express's router)          404 not_found, 405 method_not_allowed
- *   4. bearer token  who calls                                   401 token_…
- *   5. rate limit    a token of the caller's bucket              429 rate_limited
+ *   4. bearer token  who calls; in the same step                 401 token_…
+ *   5. rate limit    the request is charged to its bucket        429 rate_limited
  *   6. scope         whether the caller may                      403 insufficient_scope
  *   7. idempotency   of a write (`@Idempotent()`): the key, the  400 validation_failed, 413, 415,
  *                    body, and the answer that the key has       replay, 409 idempotency_…
@@ -34,8 +33,7 @@ import type { Logger } from 'pino';
  * write does is one transaction. Every failure, wherever, goes through the one problem filter.
  */
 export const requestPipeline: readonly Provider[] = [
-  { provide: APP_GUARD, useClass: BearerTokenGuard },
-  { provide: APP_GUARD, useClass: RateLimitGuard },
+  { provide: APP_GUARD, useClass: AuthenticateAndChargeGuard },
   { provide: APP_GUARD, useClass: ScopeGuard },
   { provide: APP_PIPE, useClass: StrictQueryPipe },
   { provide: APP_FILTER, useExisting: ProblemFilter },

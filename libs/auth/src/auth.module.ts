@@ -1,29 +1,21 @@
 import { Module } from '@nestjs/common';
 import { JwtModule } from '@nestjs/jwt';
 import { Clock } from '#libs/kernel';
-import {
-  KeyRereading,
-  Metrics,
-  RedisServer,
-  Settings,
-  SystemClock,
-  TokenBuckets,
-  readSecretFileSync,
-} from '#libs/platform';
+import { KeyRereading, Metrics, RedisClient, Settings, SystemClock, readSecretFileSync } from '#libs/platform';
 import { AccessTokenLifetime, AccessTokensService } from './application/access-tokens.service';
 import { ApplicationsService } from './application/applications.service';
 import { WorkspacesService } from './application/workspaces.service';
 import { AccessTokenSigner } from './domain/access-token-signer.port';
 import { ApplicationRepository } from './domain/application-repository.port';
 import { ClientSecrets } from './domain/client-secrets.port';
-import { GrantCopies } from './domain/grant-copies.port';
+import { GrantCache } from './domain/grant-cache.port';
 import { TokenRequestLimiter } from './domain/token-request-limiter.port';
 import { WorkspaceRepository } from './domain/workspace-repository.port';
 import { TokenRequestOutcomes } from './http/token-request-outcomes';
 import { TokenController } from './http/token.controller';
 import { AccessTokenSignerJwt, TokenIdentity } from './jwt/access-token-signer.jwt';
 import { SigningKeys } from './jwt/signing-keys';
-import { GrantCopiesRedis } from './redis/grant-copies.redis';
+import { GrantCacheRedis } from './redis/grant-cache.redis';
 import { TokenRequestLimiterRedis } from './redis/token-request-limiter.redis';
 import { ClientSecretsSystem } from './system/client-secrets.system';
 import { ApplicationRepositoryTypeorm } from './typeorm/application-repository.typeorm';
@@ -39,11 +31,10 @@ const applicationProviders = [
   },
 ];
 
-const grantCopies = (options: { readonly copiesElsewhere: boolean }) => ({
-  provide: GrantCopies,
-  useFactory: (redis: RedisServer, settings: Settings, buckets: TokenBuckets) =>
-    new GrantCopiesRedis(redis, settings, buckets, options.copiesElsewhere),
-  inject: [RedisServer, Settings, TokenBuckets],
+const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
+  provide: GrantCache,
+  useFactory: (redis: RedisClient, settings: Settings) => new GrantCacheRedis(redis, settings, options.cachedElsewhere),
+  inject: [RedisClient, Settings],
 });
 
 /** Tokens and their checks, for the API. */
@@ -52,7 +43,7 @@ const grantCopies = (options: { readonly copiesElsewhere: boolean }) => ({
   controllers: [TokenController],
   providers: [
     ...applicationProviders,
-    grantCopies({ copiesElsewhere: false }),
+    grantCache({ cachedElsewhere: false }),
     AccessTokensService,
     { provide: TokenRequestLimiter, useClass: TokenRequestLimiterRedis },
     {
@@ -96,12 +87,11 @@ export class AuthModule {}
 @Module({
   providers: [
     ...applicationProviders,
-    TokenBuckets,
     // The API may have a Redis that this command was not told of.
-    grantCopies({ copiesElsewhere: true }),
+    grantCache({ cachedElsewhere: true }),
     {
-      provide: RedisServer,
-      useFactory: (settings: Settings) => new RedisServer(settings.redisUrl),
+      provide: RedisClient,
+      useFactory: (settings: Settings) => new RedisClient(settings.redisUrl),
       inject: [Settings],
     },
     WorkspacesService,

@@ -4,7 +4,7 @@ export { AuthModule, AuthOperatorModule } from './auth.module';
 export { type Application } from './domain/application';
 export { SCOPES, type Scope, covers, isScope } from './domain/scope';
 export { WORKSPACE_SLUG, type Workspace } from './domain/workspace';
-export { BearerTokenGuard } from './http/bearer-token.guard';
+export { AuthenticateAndChargeGuard } from './http/authenticate-and-charge.guard';
 export { RequireScope } from './http/require-scope.decorator';
 export { tokenProblemExamples } from './http/token-problem';
 export { ScopeGuard } from './http/scope.guard';

@@ -17,7 +17,7 @@ import { Cursors } from './pagination/cursors';
 import { Paging } from './pagination/paging';
 import { ProblemFilter } from './problems/problem.filter';
 import { ProblemPagesController } from './problems/problem-pages.controller';
-import { RedisServer } from './redis/redis-server';
+import { RedisClient } from './redis/redis-client';
 import { throttling } from './throttling/throttler-options';
 import { TokenBuckets } from './throttling/token-buckets';
 
@@ -41,15 +41,15 @@ export class PlatformModule {
         },
         Paging,
         ProblemFilter,
-        { provide: RedisServer, useValue: new RedisServer(settings.redisUrl) },
+        { provide: RedisClient, useValue: new RedisClient(settings.redisUrl) },
         {
           provide: Metrics,
-          useFactory: (database: Database, redis: RedisServer, idempotency: Idempotency) => {
+          useFactory: (database: Database, redis: RedisClient, idempotency: Idempotency) => {
             const metrics = new Metrics();
             watchPlatform(metrics, { database, redis, idempotency });
             return metrics;
           },
-          inject: [Database, RedisServer, Idempotency],
+          inject: [Database, RedisClient, Idempotency],
         },
         { provide: HttpMetrics, useFactory: (metrics: Metrics) => new HttpMetrics(metrics), inject: [Metrics] },
         TokenBuckets,
@@ -63,7 +63,7 @@ export class PlatformModule {
           inject: [IdempotencyPurge],
         },
       ],
-      exports: [Settings, Paging, ProblemFilter, RedisServer, TokenBuckets, Idempotency, Metrics, throttling],
+      exports: [Settings, Paging, ProblemFilter, RedisClient, TokenBuckets, Idempotency, Metrics, throttling],
     };
   }
 }

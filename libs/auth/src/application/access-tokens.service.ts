@@ -6,7 +6,7 @@ import { ApplicationRepository } from '../domain/application-repository.port';
 import { ClientNotAuthenticated, TokenInvalid, TokenSuperseded } from '../domain/authentication-errors';
 import { ClientSecrets } from '../domain/client-secrets.port';
 import type { Grant } from '../domain/grant';
-import { GrantCopies } from '../domain/grant-copies.port';
+import { GrantCache } from '../domain/grant-cache.port';
 import { coveredByBoth, covers, isScope } from '../domain/scope';
 import { ScopeNotGranted } from '../domain/token-request-errors';
 import { TokenRequestLimiter } from '../domain/token-request-limiter.port';
@@ -38,7 +38,7 @@ export class AccessTokensService {
     private readonly applications: ApplicationRepository,
     private readonly secrets: ClientSecrets,
     private readonly signer: AccessTokenSigner,
-    private readonly grants: GrantCopies,
+    private readonly grants: GrantCache,
     private readonly limiter: TokenRequestLimiter,
     private readonly clock: Clock,
     private readonly lifetime: AccessTokenLifetime,
@@ -77,26 +77,25 @@ export class AccessTokensService {
       issuedAt,
       expiresAt: issuedAt + this.lifetime.seconds,
     });
-    await this.grants.forget(clientId);
+    await this.grants.invalidate(clientId);
     return { token, expiresInSeconds: this.lifetime.seconds, scopes: granted };
   }
 
   /**
-   * Who a bearer token speaks for, and what the request was charged to its bucket: null when that is still to be done.
-   * Throws `token_invalid`, `token_expired` or `token_superseded`, and then nothing is charged.
+   * Finds the application that a bearer token speaks for, and charges the request to its bucket if its grant is cached:
+   * check and charge are one round trip. `charge` is null where the request must still be charged.
+   * @throws `token_invalid`, `token_expired` or `token_superseded`; then nothing was charged.
    */
-  async authenticate(token: string, rateClass: RateClass): Promise<AuthenticatedApplication> {
+  async authenticateAndCharge(token: string, rateClass: RateClass): Promise<AuthenticatedApplication> {
     const claims = await this.signer.verify(token);
-    const copy = await this.grants.check(claims.clientId, claims.generation, rateClass);
-    if (copy.kind === 'superseded') throw new TokenSuperseded();
-    const { freshness } = copy;
-    if (copy.kind === 'current') return accept(claims, copy.grant, copy.charge, freshness);
+    const cached = await this.grants.checkAndCharge(claims.clientId, claims.generation, rateClass);
+    if (cached.kind === 'superseded') throw new TokenSuperseded();
+    if (cached.kind === 'current') return accept(claims, cached.grant, cached.charge, cached.freshness);
     const grant = await this.applications.findByClientId(claims.clientId);
     if (!grant) throw new TokenInvalid();
-    const accepted = grant.generation === claims.generation && !grant.disabled;
-    const charge =
-      copy.kind === 'missing' ? await this.grants.keep(grant, copy.reservation, accepted ? rateClass : null) : null;
-    return accept(claims, grant, charge, freshness);
+    // Nobody waits for it: it only helps the next request.
+    if (cached.kind === 'missing') void this.grants.store(grant, cached.reservation);
+    return accept(claims, grant, null, cached.freshness);
   }
 
   /** Charges a wrong secret to buckets of its own, so that nobody who guesses can use up the bucket of the client. */

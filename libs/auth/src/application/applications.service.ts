@@ -3,7 +3,7 @@ import type { RateLimits, WorkspaceId } from '#libs/kernel';
 import type { Application } from '../domain/application';
 import { ApplicationRepository } from '../domain/application-repository.port';
 import { ClientSecrets } from '../domain/client-secrets.port';
-import { GrantCopies } from '../domain/grant-copies.port';
+import { GrantCache } from '../domain/grant-cache.port';
 import type { Scope } from '../domain/scope';
 
 /** Applications as operators see them. */
@@ -12,7 +12,7 @@ export class ApplicationsService {
   constructor(
     private readonly applications: ApplicationRepository,
     private readonly secrets: ClientSecrets,
-    private readonly grants: GrantCopies,
+    private readonly grants: GrantCache,
   ) {}
 
   /** The new application and its secret, which is shown once and never again. */
@@ -70,7 +70,7 @@ export class ApplicationsService {
 
   /** Not done before every replica acts on it. */
   private async inForce(application: Application | null): Promise<Application | null> {
-    if (application) await this.grants.forget(application.clientId);
+    if (application) await this.grants.invalidate(application.clientId);
     return application;
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Charge } from '#libs/kernel';
-import { Settings, TokenBuckets, limitOf } from '#libs/platform';
+import { Settings, TokenBuckets, bucketSizeOf, limitOf } from '#libs/platform';
 import type { Grant } from '../domain/grant';
 import { TokenRequestLimiter } from '../domain/token-request-limiter.port';
 
@@ -18,17 +18,17 @@ export class TokenRequestLimiterRedis extends TokenRequestLimiter {
   }
 
   async chargeClient({ clientId, limits }: Grant): Promise<Charge> {
-    return this.buckets.charge(clientId, 'token', limitOf('token', limits, this.settings.rateLimits));
+    return this.buckets.charge(clientId, 'token', bucketSizeOf(limitOf('token', limits, this.settings.rateLimits)));
   }
 
   async chargeFailure(clientId: string, source: string): Promise<Charge> {
     const { perMinute, burst } = this.settings.rateLimits.token;
-    const all = { perMinute: perMinute * CLIENTS_PER_SOURCE, burst: burst * CLIENTS_PER_SOURCE };
+    const all = bucketSizeOf({ perMinute: perMinute * CLIENTS_PER_SOURCE, burst: burst * CLIENTS_PER_SOURCE });
     const bySource = await this.buckets.charge(`source ${source}`, 'failure', all);
     // Beyond it no bucket is made for yet another client id: memory is bounded by sources, not by what they make up.
     if (!bySource.allowed) return bySource;
     // A client id that was only asked for has any length and any characters, and must not stand in a key.
     const pair = createHash('sha256').update(`${source}\n${clientId}`).digest('base64url');
-    return this.buckets.charge(`failure ${pair}`, 'failure', { perMinute, burst });
+    return this.buckets.charge(`failure ${pair}`, 'failure', bucketSizeOf({ perMinute, burst }));
   }
 }

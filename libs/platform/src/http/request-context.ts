@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ApplicationId, Charge, Freshness, RateLimits, WorkspaceId } from '#libs/kernel';
+import type { ApplicationId, Freshness, WorkspaceId } from '#libs/kernel';
 import type { JsonBody } from './json-body';
 import { redacted } from '../observability/redaction';
 
@@ -11,8 +11,6 @@ export interface Caller {
   readonly clientId: string;
   /** The token's scopes as far as they are still granted to the application. */
   readonly scopes: readonly string[];
-  /** Limits of its own, which take the place of those of the settings. */
-  readonly limits: Partial<RateLimits>;
   /** What it must see at least: its own writes. */
   readonly freshness: Freshness;
 }
@@ -31,8 +29,6 @@ export interface RequestContext {
   /** Path as it was sent, without the query, nor what stands before it in the absolute form of a target. */
   readonly instance: string;
   caller: Caller | null;
-  /** What the request was charged, where that was done together with the look at its caller. */
-  charge: Charge | null;
   write: WriteRequest | null;
   /** Code of the problem that was answered, for the log. */
   problemCode: string | null;
@@ -75,7 +71,6 @@ export function openContext(request: IncomingMessage, response: ServerResponse):
     startedAt: process.hrtime.bigint(),
     instance: pathOf(request.url ?? '/'),
     caller: null,
-    charge: null,
     write: null,
     problemCode: null,
     issuedTo: null,

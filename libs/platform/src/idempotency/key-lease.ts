@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { RedisServer } from '../redis/redis-server';
+import { RedisClient } from '../redis/redis-client';
 import type { IdempotentRequest } from './idempotent-answer';
 
 /** Long enough to look for it several times; short, because that of a process that died runs out by itself. */
@@ -13,7 +13,7 @@ const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call
  */
 @Injectable()
 export class KeyLease {
-  constructor(private readonly redis: RedisServer) {}
+  constructor(private readonly redis: RedisClient) {}
 
   /** Null when another process has the lease. Without Redis everybody has it. */
   async take(request: IdempotentRequest): Promise<(() => void) | null> {

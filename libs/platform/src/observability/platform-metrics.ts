@@ -1,13 +1,13 @@
 import type { Database } from '../database/database';
 import { API_VERSION } from '../health/api-version';
 import type { Idempotency } from '../idempotency/idempotency';
-import type { RedisServer } from '../redis/redis-server';
+import type { RedisClient } from '../redis/redis-client';
 import type { Metrics } from './metrics';
 
 /** What the process leans on, as it is when somebody asks. */
 export function watchPlatform(
   metrics: Metrics,
-  { database, redis, idempotency }: { database: Database; redis: RedisServer; idempotency: Idempotency },
+  { database, redis, idempotency }: { database: Database; redis: RedisClient; idempotency: Idempotency },
 ): void {
   metrics.gauges({ name: 'compliance_build_info', help: 'Always 1; what runs.', labels: ['version', 'node'] }, () => [
     { labels: { version: API_VERSION, node: process.versions.node }, value: 1 },
@@ -22,7 +22,7 @@ export function watchPlatform(
   metrics.tally(
     {
       name: 'compliance_redis_circuit_transitions_total',
-      help: 'How often a node of Redis was found to be away (opened), and back (closed).',
+      help: 'How often Redis was found to be away (opened), and back (closed).',
     },
     'to',
     redis.transitions,
@@ -30,7 +30,7 @@ export function watchPlatform(
   metrics.states(
     {
       name: 'compliance_rate_limit_mode',
-      help: 'Where buckets are kept: redis shares them among replicas, local is of this process. 1 for what holds.',
+      help: 'Where buckets are kept: redis shares them among instances, local is of this process. 1 for what holds.',
     },
     'mode',
     ['redis', 'local'],

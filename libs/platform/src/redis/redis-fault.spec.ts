@@ -1,5 +1,5 @@
 import { ReplyError } from 'ioredis';
-import { isReadOnly, meansAway, reasonOf } from './redis-fault';
+import { meansAway, reasonOf } from './redis-fault';
 
 const answer = (message: string): Error => new (ReplyError as new (message: string) => Error)(message);
 
@@ -20,15 +20,6 @@ describe('What goes wrong with Redis', () => {
     'ERR max number of clients reached',
   ])('is that it is away when its answer is: %s', (message) => {
     expect(meansAway(answer(message))).toBe(true);
-  });
-
-  it.each([
-    ["READONLY You can't write against a read only replica. script: 1, on @user_script:1.", true],
-    ["ERR Error running script (call to f_1): @user_script:1: @user_script: 1: -READONLY You can't write", true],
-    ['NOREPLICAS Not enough good replicas to write.', false],
-    ["WRONGTYPE not 'READONLY'", false],
-  ])('is that it is a replica, or not: %s', (message, expected) => {
-    expect(isReadOnly(answer(message))).toBe(expected);
   });
 
   it.each([

@@ -27,15 +27,6 @@ export function meansAway(error: unknown): boolean {
   return !isAnswer(error) || AWAY_ANSWER.test(error.message);
 }
 
-/** Whether a replica refused to write, to a command or to a script: it is the primary no more, if it ever was. */
-export const isReadOnly = ({ message }: Error): boolean => /^READONLY\b|-READONLY /.test(message);
-
-/** Whether a node of a cluster named another one that has the key. */
-export const sendsElsewhere = (error: unknown): boolean => isAnswer(error) && REDIRECTION.test(error.message);
-
-/** Whether a node of a cluster misses others, or says that nobody has a slot. */
-export const hasLostTheOthers = (error: unknown): boolean => isAnswer(error) && /^CLUSTERDOWN\b/.test(error.message);
-
 /** Whether the database that the address names was refused: by itself the client would go on with the first one. */
 export function refusesDatabase(error: unknown): boolean {
   return isAnswer(error) && (error as { command?: { name?: unknown } }).command?.name === 'select';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { RedisClient } from './redis-client';
+import type { RedisCommands } from './redis-commands';
 
 /**
  * A Lua script, sent by its digest, and in full only where Redis does not know it: on a new node, after a restart, after
@@ -13,7 +13,7 @@ export class RedisScript {
   }
 
   /** What the script returns. All keys have the same hash tag. */
-  async run(redis: RedisClient, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+  async run(redis: RedisCommands, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
     try {
       return await redis.evalsha(this.digest, keys.length, ...keys, ...args);
     } catch (error) {

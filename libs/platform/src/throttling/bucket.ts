@@ -1,33 +1,31 @@
-import type { Charge, RateLimit } from '#libs/kernel';
-import { microsecondsToFill, intervalOf } from './rate-limit';
+import type { Charge } from '#libs/kernel';
+import { type BucketSize, microsecondsToFill } from './rate-limit';
 
 /**
- * A token bucket by the generic cell rate algorithm: all it remembers is the moment at which it will be full, in
- * microseconds. `fullAt` null is a full bucket. What `charge-script.ts` says in Redis' language; tests hold the two together.
+ * A token bucket by the generic cell rate algorithm. All it remembers is the moment at which it will be full, in
+ * microseconds; null is a full bucket. `charge-script.ts` says the same in Lua, and tests hold the two together.
  */
 export function chargeBucket(
   fullAt: number | null,
   now: number,
-  limit: RateLimit,
+  size: BucketSize,
 ): { readonly fullAt: number; readonly charge: Charge } {
-  const interval = intervalOf(limit);
-  const emptyAt = now + microsecondsToFill(limit);
-  // Never further ahead than an empty bucket takes: a clock that steps back must not lock anybody out for longer.
+  const emptyAt = now + microsecondsToFill(size);
+  // Never further ahead than an empty bucket: a clock that steps back must not lock a client out.
   const before = Math.min(Math.max(fullAt ?? now, now), emptyAt);
-  const allowed = before + interval <= emptyAt;
-  const after = allowed ? before + interval : before;
-  return { fullAt: after, charge: toCharge(limit, allowed, emptyAt - after, after - now) };
+  const allowed = before + size.interval <= emptyAt;
+  const after = allowed ? before + size.interval : before;
+  return { fullAt: after, charge: toCharge(size, allowed, emptyAt - after, after - now) };
 }
 
 /** `spare` is the time worth of tokens that are left, `toFull` that of those that are missing, in microseconds. */
-export function toCharge(limit: RateLimit, allowed: boolean, spare: number, toFull: number): Charge {
-  const interval = intervalOf(limit);
+export function toCharge(size: BucketSize, allowed: boolean, spare: number, toFull: number): Charge {
   return {
     allowed,
-    limit: limit.burst,
-    remaining: Math.floor(spare / interval),
-    retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil((interval - spare) / 1_000_000)),
+    limit: size.burst,
+    remaining: Math.floor(spare / size.interval),
+    retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil((size.interval - spare) / 1_000_000)),
     secondsToFull: Math.ceil(toFull / 1_000_000),
-    windowSeconds: Math.ceil(microsecondsToFill(limit) / 1_000_000),
+    windowSeconds: Math.ceil(microsecondsToFill(size) / 1_000_000),
   };
 }

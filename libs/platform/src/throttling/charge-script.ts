@@ -23,18 +23,11 @@ export const KEEP_FOR_LUA = `
  */
 export const CHARGE_LUA = `
   ${KEEP_FOR_LUA}
-  -- What is remembered of a bucket that is full again is not worth keeping.
-  local function keepUntil(fullAt, now)
-    keepFor(math.ceil((fullAt - now) / 1000) + 10000)
-  end
-  -- What is no number, or no moment of a bucket, is that of a full one or of an empty one. No comparison holds for NaN: max keeps its first.
-  local function momentOf(stored, now, emptyAt)
-    return math.min(math.max(now, tonumber(stored) or now), emptyAt)
-  end
   local function charge(field, now, interval, burst)
     local stored = redis.call('HGET', KEYS[1], field)
     local emptyAt = now + interval * burst
-    local fullAt = momentOf(stored, now, emptyAt)
+    -- Never further ahead than an empty bucket: a clock that steps back must not lock a client out. NaN counts as full.
+    local fullAt = math.min(math.max(now, tonumber(stored) or now), emptyAt)
     local allowed = 0
     if fullAt + interval <= emptyAt then
       fullAt = fullAt + interval
@@ -42,7 +35,8 @@ export const CHARGE_LUA = `
     end
     local text = string.format('%.0f', fullAt)
     if text ~= stored then redis.call('HSET', KEYS[1], field, text) end
-    keepUntil(fullAt, now)
+    -- A bucket that is full again is not worth keeping.
+    keepFor(math.ceil((fullAt - now) / 1000) + 10000)
     return {allowed, emptyAt - fullAt, fullAt - now}
   end`;
 
@@ -51,19 +45,3 @@ export const CHARGE = new RedisScript(`
   ${NOW_LUA}
   ${CHARGE_LUA}
   return charge(ARGV[2], now, tonumber(ARGV[3]), tonumber(ARGV[4]))`);
-
-/**
- * Takes what was spent elsewhere. KEYS: the hash. ARGV: the time or nothing, the field, microseconds' worth of tokens,
- * microseconds between tokens, tokens of a full bucket. The next token stays where it is, now or at its moment: a client
- * may have been told to come back for it.
- */
-export const SPEND = new RedisScript(`
-  ${NOW_LUA}
-  ${CHARGE_LUA}
-  local interval, burst = tonumber(ARGV[4]), tonumber(ARGV[5])
-  local emptyAt = now + interval * burst
-  local before = momentOf(redis.call('HGET', KEYS[1], ARGV[2]), now, emptyAt)
-  local fullAt = math.min(before + tonumber(ARGV[3]), math.max(before, emptyAt - interval))
-  redis.call('HSET', KEYS[1], ARGV[2], string.format('%.0f', fullAt))
-  keepUntil(fullAt, now)
-  return 1`);

@@ -8,25 +8,23 @@ export const rateClassOf = (method: string): 'read' | 'write' =>
 export const limitOf = (rateClass: RateClass, own: Partial<RateLimits>, general: RateLimits): RateLimit =>
   own[rateClass] ?? general[rateClass];
 
-/** Microseconds between two tokens. Rounded down, so that whoever keeps to the sustained rate never waits. */
-export function intervalOf({ perMinute }: RateLimit): number {
-  return Math.max(1, Math.floor(60_000_000 / perMinute));
+/** A token bucket holds `burst` tokens, and one comes back every `interval` microseconds. */
+export interface BucketSize {
+  readonly burst: number;
+  readonly interval: number;
 }
 
-/** The time that an empty bucket takes to fill: what it holds. */
-export const microsecondsToFill = (limit: RateLimit): number => intervalOf(limit) * limit.burst;
+/** The interval is rounded down, so that a client that keeps to the sustained rate never waits. */
+export const bucketSizeOf = ({ perMinute, burst }: RateLimit): BucketSize => ({
+  burst,
+  interval: Math.max(1, Math.floor(60_000_000 / perMinute)),
+});
 
-/** The limit of a bucket that holds so many tokens and takes so long to fill, to the microsecond between two of them. */
-export function limitThatFills(burst: number, milliseconds: number): RateLimit {
-  const interval = Math.round((milliseconds * 1_000) / burst);
-  // The highest rate with this interval: a fraction of one could come to another.
-  return { perMinute: Math.floor(60_000_000 / interval), burst };
-}
+/** Microseconds until an empty bucket is full. */
+export const microsecondsToFill = ({ burst, interval }: BucketSize): number => interval * burst;
 
-/**
- * A share of a limit for one of so many replicas that cannot ask each other; at least one token. The rate is divided to the
- * fraction, so that who keeps to the sustained rate at all of them never waits at one.
- */
-export function shareOf({ perMinute, burst }: RateLimit, replicas: number): RateLimit {
-  return { perMinute: perMinute / replicas, burst: Math.max(1, Math.floor(burst / replicas)) };
-}
+/** The share of one of so many instances that cannot ask each other; at least one token. */
+export const shareOf = ({ burst, interval }: BucketSize, instances: number): BucketSize => ({
+  burst: Math.max(1, Math.floor(burst / instances)),
+  interval: interval * instances,
+});

@@ -2,25 +2,24 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { applicationId, workspaceId } from '#libs/kernel';
-import { RedisServer, type Settings, clientKey } from '#libs/platform';
+import { RedisClient, type Settings, clientKey } from '#libs/platform';
 import type { Grant } from '../../libs/auth/src/domain/grant';
-import { GrantCopiesRedis } from '../../libs/auth/src/redis/grant-copies.redis';
-import { TokenBuckets } from '../../libs/platform/src/throttling/token-buckets';
+import { GrantCacheRedis } from '../../libs/auth/src/redis/grant-cache.redis';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 
-describe('The copy of a grant', () => {
+describe('A cached grant', () => {
   let redis: Redis;
-  let server: RedisServer;
-  let copies: GrantCopiesRedis;
+  let server: RedisClient;
+  let cache: GrantCacheRedis;
   let grant: Grant;
   beforeAll(async () => {
     const url = redisOfTheRun();
     redis = new Redis(url);
-    server = new RedisServer(url);
+    server = new RedisClient(url);
     await server.onModuleInit();
     const rateLimits = { read: { perMinute: 60, burst: 60 } };
     const settings = { replicas: 1, databaseReplicaUrls: [] as readonly string[], rateLimits } as Settings;
-    copies = new GrantCopiesRedis(server, settings, new TokenBuckets(server, settings), false);
+    cache = new GrantCacheRedis(server, settings, false);
   });
   beforeEach(() => {
     grant = {
@@ -33,7 +32,7 @@ describe('The copy of a grant', () => {
     await redis.quit();
   });
 
-  const check = () => copies.check(grant.clientId, grant.generation, 'read');
+  const check = () => cache.checkAndCharge(grant.clientId, grant.generation, 'read');
   const reserve = async (): Promise<string> => {
     const checked = await check();
     if (checked.kind !== 'missing') throw new Error(`It is ${checked.kind}`);
@@ -43,7 +42,7 @@ describe('The copy of a grant', () => {
   it('is believed for two seconds from before Postgres was asked, however long that took to answer', async () => {
     const reservation = await reserve();
     await delay(1_000);
-    await copies.keep(grant, reservation, null);
+    await cache.store(grant, reservation);
     expect((await check()).kind).toBe('current');
     await delay(1_200);
     expect((await check()).kind).toBe('missing');

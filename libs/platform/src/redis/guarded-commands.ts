@@ -1,26 +1,19 @@
+import type { Cluster, Redis } from 'ioredis';
 import { traceCall } from '../observability/tracing';
-import type { Circuit } from './circuit';
-import type { RedisClient } from './redis-client';
+import type { CircuitBreaker } from './circuit-breaker';
+import type { RedisCommands } from './redis-commands';
 
 type Values = readonly (string | number)[];
 
-/** Every command passes the circuit of the node that has its key, so that one node of a cluster can be away alone. */
-export class GuardedClient implements RedisClient {
+/** Sends every command through the circuit breaker, and none that would have to wait for a connection. */
+export class GuardedCommands implements RedisCommands {
   constructor(
-    private readonly client: RedisClient,
-    private readonly circuitOf: (key: string) => Circuit,
+    private readonly client: Redis | Cluster,
+    private readonly breaker: CircuitBreaker,
   ) {}
-
-  async get(key: string): Promise<string | null> {
-    return this.send('GET', key, () => this.client.get(key));
-  }
 
   async set(key: string, value: string, expiry: 'PX', milliseconds: number, condition: 'NX'): Promise<'OK' | null> {
     return this.send('SET', key, () => this.client.set(key, value, expiry, milliseconds, condition));
-  }
-
-  async del(key: string): Promise<number> {
-    return this.send('DEL', key, () => this.client.del(key));
   }
 
   async hdel(key: string, ...fields: string[]): Promise<number> {
@@ -37,6 +30,12 @@ export class GuardedClient implements RedisClient {
 
   private async send<Result>(operation: string, key: string, command: () => Promise<Result>): Promise<Result> {
     const call = () => ({ name: operation, attributes: { 'db.system.name': 'redis', 'db.operation.name': operation } });
-    return traceCall(call, () => this.circuitOf(key).run(command));
+    return traceCall(call, () => this.breaker.run(key, () => sendNow(this.client, command)));
   }
+}
+
+/** A cluster that is not connected would keep the command and send it when nobody waits for it any more. */
+export async function sendNow<Result>(client: Redis | Cluster, command: () => Promise<Result>): Promise<Result> {
+  if (client.status !== 'ready') throw new Error('Connection is closed.');
+  return command();
 }

@@ -1,0 +1,85 @@
+import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { ThrottlerGuard, type ThrottlerRequest } from '@nestjs/throttler';
+import { type Charge, DomainError, type RateClass, RateLimited } from '#libs/kernel';
+import { type BucketSize, accessOf, bucketSizeOf, rateClassOf, setRateLimitHeaders } from '#libs/platform';
+import type { Request, Response } from 'express';
+import { AccessTokensService, type AuthenticatedApplication } from '../application/access-tokens.service';
+import { TokenInvalid, TokenMissing } from '../domain/authentication-errors';
+
+const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
+const CHALLENGE = 'Bearer realm="compliance-api"';
+
+/**
+ * Finds out who calls (RFC 6750), charges the request to the client's bucket and refuses it when the bucket is empty. Runs
+ * before everything that could tell a stranger something. Token and bucket are one step because they are one round trip to
+ * Redis. The stock guard counts in windows by route and address, and sends no limits with a 429.
+ */
+@Injectable()
+export class AuthenticateAndChargeGuard extends ThrottlerGuard {
+  @Inject(AccessTokensService)
+  private readonly tokens!: AccessTokensService;
+
+  protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
+    return Promise.resolve(accessOf(this.reflector, context).kind === 'public');
+  }
+
+  protected override async handleRequest({ context, limit, ttl }: ThrottlerRequest): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const response = context.switchToHttp().getResponse<Response>();
+    const rateClass = rateClassOf(request.method);
+    const { grant, scopes, freshness, charge: charged } = await this.authenticateAndCharge(request, response);
+    request.context.caller = {
+      workspaceId: grant.workspaceId,
+      applicationId: grant.id,
+      clientId: grant.clientId,
+      scopes,
+      freshness,
+    };
+    const own = grant.limits[rateClass];
+    const size = own ? bucketSizeOf(own) : { burst: limit, interval: Math.round(ttl * 1_000) };
+    const charge = charged ?? (await this.charge(grant.clientId, rateClass, size));
+    setRateLimitHeaders(response, rateClass, charge);
+    if (!charge.allowed) throw new RateLimited(charge);
+    return true;
+  }
+
+  private async authenticateAndCharge(request: Request, response: Response): Promise<AuthenticatedApplication> {
+    try {
+      return await this.tokens.authenticateAndCharge(bearerToken(request), rateClassOf(request.method));
+    } catch (error) {
+      challenge(response, error);
+      throw error;
+    }
+  }
+
+  /** Where the grant was not cached: Postgres was asked who calls, and the request is charged now. */
+  private async charge(clientId: string, rateClass: RateClass, { burst, interval }: BucketSize): Promise<Charge> {
+    const record = await this.storageService.increment(clientId, interval / 1_000, burst, 0, rateClass);
+    return {
+      allowed: !record.isBlocked,
+      limit: burst,
+      remaining: burst - record.totalHits,
+      retryAfterSeconds: record.timeToBlockExpire,
+      secondsToFull: record.timeToExpire,
+      windowSeconds: Math.ceil((interval * burst) / 1_000_000),
+    };
+  }
+}
+
+/** Node keeps the first of two Authorization headers; which one was meant cannot be known, so both are refused. */
+function bearerToken(request: Request): string {
+  const sent = request.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'authorization');
+  if (sent.length > 1) throw new TokenInvalid();
+  const header = request.headers.authorization;
+  if (header === undefined || !/^bearer(\s|$)/i.test(header)) throw new TokenMissing();
+  const [, token] = BEARER.exec(header) ?? [];
+  if (token === undefined) throw new TokenInvalid();
+  return token;
+}
+
+function challenge(response: Response, error: unknown): void {
+  if (error instanceof TokenMissing) response.setHeader('WWW-Authenticate', CHALLENGE);
+  else if (error instanceof DomainError) {
+    response.setHeader('WWW-Authenticate', `${CHALLENGE}, error="invalid_token", error_description="${error.detail}"`);
+  }
+}

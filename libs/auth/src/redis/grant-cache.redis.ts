@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Freshness, RATE_CLASSES, type RateClass } from '#libs/kernel';
+import {
+  type ChargeReply,
+  type RedisClient,
+  type Settings,
+  bucketField,
+  bucketSizeOf,
+  chargeOf,
+  clientKey,
+  limitOf,
+} from '#libs/platform';
+import type { Grant } from '../domain/grant';
+import { type CachedGrant, GrantCache } from '../domain/grant-cache.port';
+import { CHECK_GRANT_AND_CHARGE, GRANT_FIELDS, STORE_GRANT } from './grant-scripts';
+import { fromGrant, toGrant } from './grant-text';
+import { NEWEST_AFTER_WRITE_MS, RecentWrites } from './recent-writes';
+
+/** A cached grant is believed for this long, counted from before Postgres was asked. */
+const LEASE_MS = 2_000;
+/** Redis' clock and ours may run a little apart while a lease is waited out. */
+const MARGIN_MS = 100;
+
+type CheckReply = readonly [kind: string, freshness?: Freshness, text?: string, charge?: ChargeReply];
+
+/**
+ * The grant and the client's buckets are one hash in Redis, so that one script, one round trip, answers for both.
+ *
+ * A grant is stored only under the reservation that stood when its reader went to ask Postgres, and every change removes the
+ * reservation with the grant. So what was read before a change is never cached after it. Where Redis cannot be told of a
+ * change, the change waits until every cached grant has expired. A Redis that was away may be back with an older state, so
+ * for one lease no cached grant is believed (docs/decisions/0006).
+ */
+export class GrantCacheRedis extends GrantCache {
+  private readonly hasStandbys: boolean;
+  private readonly writesHere = new RecentWrites();
+
+  constructor(
+    private readonly redis: RedisClient,
+    private readonly settings: Settings,
+    /** Whether other processes may cache grants in a Redis that this one does not know. */
+    private readonly cachedElsewhere: boolean,
+  ) {
+    super();
+    this.hasStandbys = settings.databaseReplicaUrls.length > 0;
+  }
+
+  async checkAndCharge(clientId: string, generation: bigint, rateClass: RateClass): Promise<CachedGrant> {
+    const { rateLimits } = this.settings;
+    const general = bucketSizeOf(rateLimits[rateClass]);
+    const isBelieved = this.redis.unbrokenMs > LEASE_MS + MARGIN_MS;
+    const args = [
+      '',
+      isBelieved ? LEASE_MS * 1_000 : 0,
+      String(generation),
+      rateClass,
+      bucketField(rateClass),
+      general.interval,
+      general.burst,
+      randomUUID(),
+      this.hasStandbys ? NEWEST_AFTER_WRITE_MS * 1_000 : 0,
+    ];
+    const script = CHECK_GRANT_AND_CHARGE;
+    const reply = await this.redis.attempt((redis) => script.run(redis, [clientKey(clientId)], args));
+    const [kind, inRedis, text = '', charged] = (reply as CheckReply | undefined) ?? ['away'];
+    const freshness = this.freshnessOf(clientId, rateClass, inRedis);
+    if (kind === 'superseded') return { kind };
+    if (kind === 'away') return { kind, freshness };
+    if (kind === 'missing') return { kind, reservation: text, freshness };
+    const grant = toGrant(text);
+    // Somebody else wrote it, or another version of this program: Postgres knows.
+    if (!grant) return { kind: 'away', freshness };
+    const size = bucketSizeOf(limitOf(rateClass, grant.limits, rateLimits));
+    return { kind: 'current', freshness, grant, charge: charged ? chargeOf(charged, size) : null };
+  }
+
+  async store(grant: Grant, reservation: string): Promise<void> {
+    const [token = '', reservedAt = ''] = reservation.split(' ');
+    const until = String(Number(reservedAt) + LEASE_MS * 1_000);
+    const fields = [fromGrant(grant), String(grant.generation), grant.disabled ? 1 : 0, ownSizes(grant), until];
+    await this.redis.attempt((redis) => STORE_GRANT.run(redis, [clientKey(grant.clientId)], [token, ...fields]));
+  }
+
+  async invalidate(clientId: string): Promise<void> {
+    if (!this.redis.isConfigured && !this.cachedElsewhere) return;
+    const told = await this.redis.attempt((redis) => redis.hdel(clientKey(clientId), ...GRANT_FIELDS));
+    if (told === undefined) await delay(LEASE_MS + MARGIN_MS);
+  }
+
+  /** `recent` for a client that has not written lately; `newest` where that is not known. */
+  private freshnessOf(clientId: string, rateClass: RateClass, inRedis: Freshness | undefined): Freshness {
+    if (!this.hasStandbys) return 'newest';
+    if (!this.redis.isConfigured) return this.writesHere.freshnessOf(clientId, rateClass);
+    // Redis does not know of writes while it was away.
+    if (this.redis.unbrokenMs < NEWEST_AFTER_WRITE_MS) return 'newest';
+    return inRedis ?? 'newest';
+  }
+}
+
+/** As the script reads them; nothing where the application has none. */
+function ownSizes({ limits }: Grant): string {
+  const own = RATE_CLASSES.flatMap((rateClass) => {
+    const limit = limits[rateClass];
+    if (!limit) return [];
+    const { interval, burst } = bucketSizeOf(limit);
+    return [[rateClass, [interval, burst]] as const];
+  });
+  return own.length === 0 ? '' : JSON.stringify(Object.fromEntries(own));
+}
