@@ -39,12 +39,7 @@ export function whenServed(request: Request, response: Response, served: (reques
   });
 }
 
-/**
- * Where nothing but files is served under a path, that path is all that is said of them: which file is the client's to
- * name. Express gives the path back when there was no such file.
- */
 function routeOf(request: Request): string | null {
   const route = request.route as { readonly path?: unknown } | undefined;
-  if (typeof route?.path === 'string') return route.path;
-  return request.baseUrl === '' ? null : `${request.baseUrl}/*`;
+  return typeof route?.path === 'string' ? route.path : null;
 }
