@@ -124,14 +124,10 @@ export const settingsSchema = z.object({
   IDEMPOTENCY_TTL_SECONDS: wholeNumber
     .default(86_400)
     .register(meanings, { meaning: "how long a write's answer is kept for replay, at least 1" }),
-  TOKEN_AUDIENCE: z
-    .string()
-    .min(1)
-    .optional()
-    .register(meanings, {
-      meaning: 'the audience of tokens; one string, compared exactly',
-      derivedDefault: 'BASE_URL',
-    }),
+  TOKEN_AUDIENCE: z.string().min(1).optional().register(meanings, {
+    meaning: 'the audience of tokens; one string, compared exactly',
+    derivedDefault: 'BASE_URL',
+  }),
   ACCESS_TOKEN_TTL_SECONDS: wholeNumber
     .default(3600)
     .register(meanings, { meaning: 'lifetime of a token, at least 1' }),
