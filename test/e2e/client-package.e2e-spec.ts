@@ -56,9 +56,21 @@ describe('The client as a package', () => {
   it('holds what it needs and nothing else', () => {
     const files = readdirSync(join(directory, 'node_modules/compliance-public-api-client'), { recursive: true });
     const names = (files as string[]).filter((name) => name !== 'dist');
-    expect(names).toEqual(expect.arrayContaining(['package.json', 'README.md', 'dist/index.js', 'dist/index.d.ts']));
-    const others = names.filter((name) => !/^(package\.json|README\.md|dist\/[a-z-]+\.(js|js\.map|d\.ts))$/.test(name));
+    expect(names).toEqual(
+      expect.arrayContaining(['package.json', 'README.md', 'LICENSE', 'dist/index.js', 'dist/index.d.ts']),
+    );
+    const others = names.filter((name) => !/^(package\.json|README\.md|LICENSE|dist\/[a-z-]+\.(js|d\.ts))$/.test(name));
     expect(others).toEqual([]);
+  });
+
+  it('says whose it is, where it comes from and what it is about', () => {
+    const inside = join(directory, 'node_modules/compliance-public-api-client');
+    expect(readFileSync(join(inside, 'LICENSE'), 'utf8')).toBe(readFileSync(join(root, 'LICENSE'), 'utf8'));
+    expect(JSON.parse(readFileSync(join(inside, 'package.json'), 'utf8'))).toMatchObject({
+      license: 'Apache-2.0',
+      repository: { type: 'git', directory: 'libs/client' },
+      keywords: expect.arrayContaining(['compliance']) as string[],
+    });
   });
 
   it.each([
@@ -89,12 +101,14 @@ describe('The client as a package', () => {
     expect(stdout).toBe('TimeoutError\n');
   });
 
-  it('does what the lines of its page do', async () => {
-    const [, lines] = /```js\n([\s\S]*?)```/.exec(readFileSync(join(root, 'libs/client/README.md'), 'utf8')) ?? [];
+  it('lists and clears a field as its page says', async () => {
+    const [listing, clearing] = [
+      ...readFileSync(join(root, 'libs/client/README.md'), 'utf8').matchAll(/```js\n([\s\S]*?)```/g),
+    ].map(([, lines]) => lines as string);
     const workspace = await app.arrange.aWorkspace();
     const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
-    const { id } = await app.arrange.anAsset(workspace, { name: 'Badge printer' });
-    writeFileSync(join(directory, 'readme.mjs'), lines as string);
+    const { id } = await app.arrange.anAsset(workspace, { name: 'Badge printer', description: 'Old' });
+    writeFileSync(join(directory, 'readme.mjs'), `${listing}\nconst id = '${id}';\n${clearing}`);
     const { stdout, stderr } = await promisify(execFile)(process.execPath, ['readme.mjs'], {
       cwd: directory,
       env: { PATH: process.env['PATH'], BASE_URL: app.origin, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret },
@@ -102,6 +116,8 @@ describe('The client as a package', () => {
     });
     expect([stdout, stderr]).toEqual([`${id} Badge printer\n`, '']);
     expect(readdirSync(join(directory, '.tokens'))).toHaveLength(1);
+    const reader = await app.arrange.aClient(workspace);
+    expect((await reader.get(`/v1/inventory/assets/${id}`)).body).toMatchObject({ description: null, ownerId: null });
   });
 
   it('tells a strict compiler what may be sent and what comes back', () => {
