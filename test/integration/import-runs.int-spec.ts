@@ -236,6 +236,19 @@ describe('Runs of an import', () => {
     expect(await setting.everything()).toBe(before);
   });
 
+  it('loads a demo whose first page shows each category', async () => {
+    await setting.demo.load(setting.here, 'S');
+
+    const { rows } = await setting.database.admin.query<{ kind: number }>(
+      `SELECT sub_key AS kind FROM
+         (SELECT sub_key FROM asset WHERE workspace_id = $1 AND visibility = 0 ORDER BY id LIMIT 25) AS page`,
+      [setting.here],
+    );
+    // The first eleven are those of the cloud, which count as one here.
+    const categories = new Set(rows.map(({ kind }) => (kind <= 11 ? 'CLOUD' : kind)));
+    expect([rows.length, categories.size]).toEqual([25, 5]);
+  });
+
   it('loads the demo, the same every time, with something for every filter at size M', async () => {
     expect(await setting.demo.load(setting.here, 'S')).toMatchObject({ read: 500, created: 500, failed: 0 });
     expect(await setting.demo.load(setting.here, 'S')).toMatchObject({ read: 500, unchanged: 500, failed: 0 });

@@ -58,16 +58,35 @@ class Dice {
   }
 }
 
-/** Records of a believable company, the same for the same size: employees first, so that owners are there in time. */
+/** At the beginning each of so many employees comes with so many assets, so that a first page shows every category. */
+const MIXED = { employees: 20, assetsEach: 4 };
+
+/**
+ * Records of a believable company, the same for the same size. Employees come early; an import lets the few that come
+ * later than what they own be late.
+ */
 export function* demoInventory(size: DemoSize): Generator<Record<string, unknown>> {
   const total = DEMO_SIZES[size];
-  const employees = Math.max(20, Math.round(total * 0.08));
-  for (let index = 0; index < total; index += 1) {
+  const employees = Math.max(MIXED.employees, Math.round(total * 0.08));
+  for (const index of demoOrder(total, employees)) {
     // A seed per record: any record is what it is whatever came before it.
     const dice = new Dice(Math.imul(index + 1, 2_654_435_761));
     if (index < employees) yield employee(index, dice);
     else yield { ...assetOf(index, dice), ...governance(index, dice, employees) };
   }
+}
+
+function* demoOrder(total: number, employees: number): Generator<number> {
+  let asset = employees;
+  for (let index = 0; index < employees; index += 1) {
+    yield index;
+    if (index >= MIXED.employees) continue;
+    for (let count = 0; count < MIXED.assetsEach; count += 1) {
+      yield asset;
+      asset += 1;
+    }
+  }
+  for (; asset < total; asset += 1) yield asset;
 }
 
 function employee(index: number, dice: Dice): Record<string, unknown> {
