@@ -1,12 +1,12 @@
-import { type Type } from '@nestjs/common';
+import { Controller, Get, Module, type Type } from '@nestjs/common';
 import { INTERCEPTORS_METADATA, METHOD_METADATA, MODULE_METADATA, PATH_METADATA } from '@nestjs/common/constants';
+import { NestFactory } from '@nestjs/core';
 import { AuthModule, SCOPES, isScope } from '#libs/auth';
 import { ComputersModule } from '#libs/computers';
 import { InventoryModule } from '#libs/inventory';
-import { IdempotencyInterceptor, Public, ROUTE_ACCESS, type RouteAccess } from '#libs/platform';
+import { IdempotencyInterceptor, Public, ROUTE_ACCESS, type RouteAccess, assertAccessDeclared } from '#libs/platform';
 import { HealthController } from '../../libs/platform/src/health/health.controller';
 import { ProblemPagesController } from '../../libs/platform/src/problems/problem-pages.controller';
-import { Controller, Get } from '@nestjs/common';
 
 interface Route {
   readonly name: string;
@@ -76,7 +76,7 @@ describe('Every route', () => {
     expect(idempotent.map(({ name }) => name)).toEqual(writes.map(({ name }) => name));
   });
 
-  it('that declares nothing is caught: a planted one is', () => {
+  it('that declares nothing stops the start: a planted one does', async () => {
     @Controller('planted')
     class PlantedController {
       @Get('open')
@@ -91,5 +91,11 @@ describe('Every route', () => {
       }
     }
     expect(undeclared(routesOf(PlantedController))).toEqual(['PlantedController.forgotten']);
+
+    @Module({ controllers: [HealthController, PlantedController] })
+    class PlantedModule {}
+    const app = await NestFactory.create(PlantedModule, { logger: false });
+    expect(() => assertAccessDeclared(app)).toThrow('No access is declared by PlantedController.forgotten.');
+    await app.close();
   });
 });

@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
-import { loadSettings } from '#libs/platform';
+import { ROUTE_ACCESS, loadSettings } from '#libs/platform';
 import { createApp } from '../../apps/api/src/create-app';
+import { HealthController } from '../../libs/platform/src/health/health.controller';
 import { ApiClient } from '../support/api-client';
 import { ApiProcess } from '../support/api-process';
 import { ApiUnderWatch } from '../support/api-under-watch';
@@ -44,8 +45,8 @@ describe('The API process', () => {
   };
 
   it.each([
-    ['1', 'info', 'REDIS_URL is not set: run no more than one replica'],
-    ['2', 'warn', 'REDIS_URL is not set, and without it there must not be several replicas'],
+    ['1', 'info', 'REDIS_URL is not set: run no more than one instance'],
+    ['2', 'warn', 'REDIS_URL is not set, and without it there must not be several instances'],
   ])('says at its start what it is without Redis, with REPLICAS=%s', async (REPLICAS, level, message) => {
     const api = new ApiProcess({ ...environment, REPLICAS });
     await api.serving();
@@ -225,6 +226,17 @@ describe('The API process', () => {
       expect(await api.exitCode()).toBe(0);
       expect(Date.now() - since).toBeGreaterThanOrEqual(4_900);
       expect(api.output.split('"message":"stopping"')).toHaveLength(2);
+    });
+
+    it('does not start while a route declares no access', async () => {
+      const access: unknown = Reflect.getMetadata(ROUTE_ACCESS, HealthController);
+      Reflect.deleteMetadata(ROUTE_ACCESS, HealthController);
+      try {
+        const settings = loadSettings({ ...environment, LOG_LEVEL: 'error' });
+        await expect(createApp(settings)).rejects.toThrow('No access is declared by HealthController.get.');
+      } finally {
+        Reflect.defineMetadata(ROUTE_ACCESS, access, HealthController);
+      }
     });
 
     it('closes its connections to Postgres before it ends', async () => {

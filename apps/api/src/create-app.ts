@@ -5,6 +5,7 @@ import {
   ApiServerAdapter,
   ProcessLogger,
   type Settings,
+  assertAccessDeclared,
   assertKeysReadable,
   createLog,
   trustProxies,
@@ -31,6 +32,7 @@ export async function createApp(settings: Settings, options: AppOptions = {}): P
     new ApiServerAdapter(settings.baseUrl),
     { bodyParser: false, logger: new ProcessLogger(log), abortOnError: false },
   );
+  assertAccessDeclared(app);
   trustProxies(app.getHttpAdapter().getInstance() as Express, settings.trustedProxies);
   applyFirstSteps(app, log, options.isStopping ?? (() => false));
   serveApiDocument(app, settings);

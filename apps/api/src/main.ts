@@ -37,8 +37,9 @@ async function main(): Promise<void> {
   const redis = app.get(RedisClient);
   if (!redis.isConfigured) {
     const { replicas } = settings;
-    if (replicas > 1) log.warn({ replicas }, 'REDIS_URL is not set, and without it there must not be several replicas');
-    else log.info('REDIS_URL is not set: run no more than one replica');
+    if (replicas > 1)
+      log.warn({ replicas }, 'REDIS_URL is not set, and without it there must not be several instances');
+    else log.info('REDIS_URL is not set: run no more than one instance');
   }
   await assertRuntimeRole(dataSource, settings.production, (warning) => log.warn(warning));
   const missing = await missingSessionSettings(dataSource);

@@ -59,7 +59,7 @@ export { NoQueryDto } from './http/no-query.dto';
 export { prefersPage } from './http/prefers-page';
 export { readBody } from './http/request-body';
 export { type Caller, openContext } from './http/request-context';
-export { Public, ROUTE_ACCESS, type RouteAccess, accessOf } from './http/route-access';
+export { Public, ROUTE_ACCESS, type RouteAccess, accessOf, assertAccessDeclared } from './http/route-access';
 export { StrictQueryPipe } from './http/strict-query.pipe';
 export { SystemClock } from './http/system-clock';
 export { logAccess } from './observability/access-log';

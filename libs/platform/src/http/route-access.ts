@@ -1,7 +1,8 @@
-import { type ExecutionContext, SetMetadata } from '@nestjs/common';
-import type { Reflector } from '@nestjs/core';
+import { type ExecutionContext, type INestApplicationContext, SetMetadata, type Type } from '@nestjs/common';
+import { METHOD_METADATA } from '@nestjs/common/constants';
+import { ModulesContainer, type Reflector } from '@nestjs/core';
 
-/** What a route demands of its caller. Every route declares one; a route without is refused at start and by a test. */
+/** What a route demands of its caller. Every route declares one, or the process does not start. */
 export type RouteAccess = { readonly kind: 'public' } | { readonly kind: 'scope'; readonly scope: string };
 
 export const ROUTE_ACCESS = 'route:access';
@@ -10,7 +11,7 @@ export const ROUTE_ACCESS = 'route:access';
 export const Public = (): MethodDecorator & ClassDecorator =>
   SetMetadata<string, RouteAccess>(ROUTE_ACCESS, { kind: 'public' });
 
-/** Closed by default: a route that declares nothing is a fault of ours, and answers nothing. */
+/** Gives the access of the route that is called. @throws for one that declares none. */
 export function accessOf(reflector: Reflector, context: ExecutionContext): RouteAccess {
   const access = reflector.getAllAndOverride<RouteAccess | undefined>(ROUTE_ACCESS, [
     context.getHandler(),
@@ -18,4 +19,23 @@ export function accessOf(reflector: Reflector, context: ExecutionContext): Route
   ]);
   if (!access) throw new Error(`${context.getClass().name}.${context.getHandler().name} declares no access.`);
   return access;
+}
+
+/** Looks at the routes of all modules. @throws with the names of those that declare no access. */
+export function assertAccessDeclared(app: INestApplicationContext): void {
+  const undeclared = [...app.get(ModulesContainer).values()]
+    .flatMap(({ controllers }) => [...controllers.values()])
+    .flatMap(({ metatype }) => undeclaredRoutes(metatype as Type));
+  if (undeclared.length > 0) throw new Error(`No access is declared by ${undeclared.join(', ')}.`);
+}
+
+function undeclaredRoutes(controller: Type): string[] {
+  if (Reflect.hasMetadata(ROUTE_ACCESS, controller)) return [];
+  const prototype = controller.prototype as Record<string, object>;
+  return Object.getOwnPropertyNames(prototype)
+    .filter((name) => {
+      const handler = prototype[name] as object;
+      return Reflect.hasMetadata(METHOD_METADATA, handler) && !Reflect.hasMetadata(ROUTE_ACCESS, handler);
+    })
+    .map((name) => `${controller.name}.${name}`);
 }
