@@ -1,10 +1,10 @@
 import type { Freshness, RateClass } from '#libs/kernel';
 
 /**
- * How long a client reads from the primary after its write was accepted: thirty seconds in which its body may arrive, five
+ * How long a client reads from the primary after its write was accepted: ten seconds in which its body may arrive, five
  * for the write itself, and ten more.
  */
-export const NEWEST_AFTER_WRITE_MS = 45_000;
+export const NEWEST_AFTER_WRITE_MS = 25_000;
 
 /** Which clients wrote lately, for the one instance that runs without Redis. */
 export class RecentWrites {
