@@ -3,7 +3,6 @@ export type Program = 'redis-server' | 'haproxy' | 'pgbouncer' | 'chromium' | 'c
 export function demandProgram(program: Program): string;
 export function dockerAnswers(): boolean;
 export function findProgram(program: Program): string | null;
-export function installPrograms(programs: readonly Program[]): void;
 export function installation(program: Program): string;
 export function isRedisThere(): boolean;
 export function searchPath(): string;

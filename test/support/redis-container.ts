@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { freePort } from './free-port';
 import { untilRedisAnswers, withRedis } from './redis-connection';
-import { DOCKER_IMAGE } from './redis-program';
 import { TemporaryRedis } from './temporary-redis.port';
 import { Undertaker } from './undertaker';
+
+const DOCKER_IMAGE = 'redis:7';
 
 const run = promisify(execFile);
 const docker = async (...words: readonly string[]): Promise<void> => {
