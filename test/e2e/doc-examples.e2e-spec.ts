@@ -202,6 +202,8 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
 
 describe('The examples of a list of 12,000, under the limits of the specification', () => {
   const PAGES_OF_THE_LIST = 120;
+  // So that the bucket is empty before the last page on a slow machine too.
+  const SPENT_BEFORE = 20;
   let own: TestApp;
   let directory: string;
   beforeAll(async () => {
@@ -213,7 +215,7 @@ describe('The examples of a list of 12,000, under the limits of the specificatio
     rmSync(directory, { recursive: true });
   });
 
-  // At once, as each takes the time in which the bucket gets what 120 pages need beyond its burst of 100.
+  // At once, as each waits for the tokens that its pages need beyond the burst of 100.
   it('come to the end of it in every language', async () => {
     const workspace = await own.arrange.aWorkspace();
     await own.arrange.manyAssets(workspace, PAGES_OF_THE_LIST * 100);
@@ -221,6 +223,8 @@ describe('The examples of a list of 12,000, under the limits of the specificatio
     const lists = await Promise.all(
       LANGUAGES.map(async (language) => {
         const TOKEN = await own.arrange.aToken(workspace);
+        const spend = () => own.client(TOKEN).get('/v1/inventory/categories');
+        await Promise.all(Array.from({ length: SPENT_BEFORE }, spend));
         return runExample(language, 'list', directory, { BASE_URL: own.origin, TOKEN });
       }),
     );
