@@ -4,6 +4,9 @@ import type { KeptLine } from '../domain/kept-line';
 import { csvLine } from './csv-lines';
 
 const MAX_LINE_BYTES = 1_048_576;
+/** A kept line holds a line and a header. JSON writes one byte of them as six at most. The rest is its number and reason. */
+const MAX_KEPT_BYTES = 13 * MAX_LINE_BYTES;
+const TOO_LONG = `The line is longer than ${MAX_LINE_BYTES} bytes.`;
 const NEWLINE = 10;
 
 /** One JSON value a line. A line that is too long, not UTF-8 or not JSON is a fault, and the next one is read. */
@@ -15,16 +18,16 @@ export async function* ndjsonLines(content: Readable, fileIndex: number): AsyncG
   const finish = (): InputLine | null => {
     line += 1;
     const bytes = pending.length === 1 ? (pending[0] as Buffer) : Buffer.concat(pending);
-    const tooLong = pendingBytes > MAX_LINE_BYTES;
+    const tooLong = pendingBytes > MAX_KEPT_BYTES;
     pending = [];
     pendingBytes = 0;
-    if (tooLong) return { fileIndex, line, fault: `The line is longer than ${MAX_LINE_BYTES} bytes.` };
+    if (tooLong) return { fileIndex, line, fault: TOO_LONG };
     return parseLine(fileIndex, line, bytes, decoder);
   };
   const keep = (part: Buffer): void => {
     pendingBytes += part.length;
     // Of a line that is too long anyway only its length matters.
-    if (pendingBytes <= MAX_LINE_BYTES) pending.push(part);
+    if (pendingBytes <= MAX_KEPT_BYTES) pending.push(part);
     else pending = [];
   };
   for await (const chunk of content as AsyncIterable<Buffer>) {
@@ -49,20 +52,21 @@ function parseLine(
   bytes: Buffer,
   decoder: InstanceType<typeof TextDecoder>,
 ): InputLine | null {
+  const tooLong = bytes.length > MAX_LINE_BYTES ? { fileIndex, line, fault: TOO_LONG } : null;
   let text: string;
   try {
     text = decoder.decode(bytes).trim();
   } catch {
-    return { fileIndex, line, bytes, fault: 'The line is not UTF-8.' };
+    return tooLong ?? { fileIndex, line, bytes, fault: 'The line is not UTF-8.' };
   }
-  if (text === '') return null;
+  if (text === '') return tooLong;
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return { fileIndex, line, bytes, fault: 'The line is not JSON.' };
+    return tooLong ?? { fileIndex, line, bytes, fault: 'The line is not JSON.' };
   }
-  if (!isKeptLine(value)) return { fileIndex, line, bytes, value };
+  if (!isKeptLine(value)) return tooLong ?? { fileIndex, line, bytes, value };
   return { again: true, ...readKeptLine(fileIndex, line, value, decoder) };
 }
 
