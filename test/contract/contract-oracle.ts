@@ -20,6 +20,9 @@ export interface GivenAnswer {
 
 /** Public, and described by themselves rather than by the contract (decisions, section 8). */
 const OUTSIDE_THE_CONTRACT = /^\/(docs|problems)(\/|$)/;
+/** The root sends a browser there; for anybody else it is an unknown path. */
+const sendsToTheDocs = (path: string, { status, headers }: GivenAnswer): boolean =>
+  path === '/' && status === 302 && headers.get('location') === 'docs';
 /** How bytes travel; HTTP's own business. */
 const OF_TRANSPORT = new Set([
   'connection',
@@ -70,7 +73,7 @@ export class ContractOracle {
   /** What of the answer is not in the contract; empty when all of it is. `target` is the path with its query. */
   faultsOf(method: string, target: string, answer: GivenAnswer): string[] {
     const [path = ''] = target.split('?', 1);
-    if (OUTSIDE_THE_CONTRACT.test(path)) return [];
+    if (OUTSIDE_THE_CONTRACT.test(path) || sendsToTheDocs(path, answer)) return [];
     const response = this.responseTo(method, path, answer.status);
     if (!response) return [`status ${answer.status} is not documented`];
     return [...this.faultsOfHeaders(response, answer), ...this.faultsOfBody(method, response, answer)];
