@@ -144,6 +144,12 @@ describe('Problems', () => {
         431,
         'headers_too_large',
       ],
+      [
+        'too many headers',
+        `GET /v1/health HTTP/1.1\r\nHost: a\r\n${'a:b\r\n'.repeat(200)}\r\n`,
+        431,
+        'headers_too_large',
+      ],
       ['a CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 404, 'not_found'],
       [
         'a malformed length',
@@ -188,6 +194,19 @@ describe('Problems', () => {
         expect(said).toMatch(/^HTTP\/1.1 200 /);
       },
     );
+
+    it('take two hundred headers', async () => {
+      const headers = `Host: a\r\nConnection: close\r\n${'a:b\r\n'.repeat(198)}`;
+      expect(await raw(`GET /v1/health HTTP/1.1\r\n${headers}\r\n`)).toMatch(/^HTTP\/1.1 200 /);
+    });
+
+    it('say nothing before the response to a client of HTTP/1.0', async () => {
+      const said = await raw(
+        'POST /oauth/token HTTP/1.0\r\nContent-Type: application/x-www-form-urlencoded\r\n' +
+          'Expect: 100-continue\r\nContent-Length: 3\r\n\r\na=b',
+      );
+      expect(said).toMatch(/^HTTP\/1.1 400 /);
+    });
 
     it('take the absolute form of a target and ignore an unknown expectation', async () => {
       const absolute = await raw(

@@ -15,6 +15,7 @@ const get = (path: string): string => `GET ${path} HTTP/1.1\r\n${HOST}\r\n`;
 /** What is sent on a connection once, and what is sent after that for as long as there is room. */
 const FAULTS: Readonly<Record<string, readonly [once: string, forever?: string]>> = {
   'pipelined requests': [get('/docs/openapi.json').repeat(1_500)],
+  'requests of 3,000 headers': ['', `GET /v1/health HTTP/1.1\r\n${HOST}${'a:b\r\n'.repeat(3_000)}\r\n`],
   'pipelined forms': [`${post('Content-Length: 3\r\n')}a=b`.repeat(700)],
   'a form of one-byte chunks': [post(CHUNKED), '1\r\na\r\n'.repeat(10_000)],
   'a refused body of one-byte chunks': [update(CHUNKED), '1\r\na\r\n'.repeat(10_000)],

@@ -30,6 +30,7 @@ describe('A stranger with many connections', () => {
 
   it.each([
     'pipelined requests',
+    'requests of 3,000 headers',
     'pipelined forms',
     'a form of one-byte chunks',
     'a refused body of one-byte chunks',

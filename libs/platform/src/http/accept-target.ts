@@ -3,14 +3,20 @@ import { DomainError } from '#libs/kernel';
 
 /** A name, an IPv4 or a bracketed IPv6 address, with or without a port (RFC 3986, 3.2.2); empty where there is none. */
 const HOST = /^(?:(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*|\[[\da-fv.:]+\])(?::\d*)?$/i;
+/** Each header costs time, however short it is. */
+export const MAX_HEADERS = 200;
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 
 /**
  * Makes a request target safe to route. The absolute form (RFC 9112, 3.2.2) is accepted; a path whose percent-encoding
  * does not decode is taken literally, so that its route still asks for the token before anything is said of the path.
  * Throws `validation_failed` unless there is one well-formed Host header (RFC 9112, 3.2), and for HTTP/1.0 in chunks.
+ * Throws `headers_too_large` for too many headers.
  */
 export function acceptTarget(request: IncomingMessage): void {
+  if (hasTooManyHeaders(request)) {
+    throw new DomainError('headers_too_large', `There are more than ${MAX_HEADERS} headers.`);
+  }
   const hosts = request.headersDistinct['host'] ?? [];
   if (hosts.length === 0 && request.httpVersion === '1.1') throw hostRefused('required', 'is required.');
   if (hosts.length > 1) throw hostRefused('duplicated', 'must be given once.');
@@ -25,6 +31,9 @@ export function acceptTarget(request: IncomingMessage): void {
   request.url = (decodes(path) ? path : path.replaceAll('%', '%25')) + (query === -1 ? '' : target.slice(query));
   if (!request.url.startsWith('/')) request.url = `/${request.url}`;
 }
+
+/** Names and values stand side by side. */
+export const hasTooManyHeaders = ({ rawHeaders }: IncomingMessage): boolean => rawHeaders.length > 2 * MAX_HEADERS;
 
 function hostRefused(code: string, what: string): DomainError {
   const detail = `The Host header ${what}`;

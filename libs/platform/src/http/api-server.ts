@@ -8,10 +8,12 @@ import { DomainError } from '#libs/kernel';
 import express, { type Express, type Request, type Response } from 'express';
 import type { ServedRequest } from '../observability/served-request';
 import { toProblem, PROBLEM_MEDIA_TYPE } from '../problems/problem';
+import { MAX_HEADERS, hasTooManyHeaders } from './accept-target';
 import { expressMessages } from './express-messages';
 import { JSON_ANSWER } from './json-body';
 import { closeLingering } from './lingering-close';
 import { PipelinedRequests } from './pipelined-requests';
+import { stopParsing } from './stop-parsing';
 
 /** Memory and file descriptors of one instance have a bound whoever opens connections (docs/production.md). */
 const MAX_CONNECTIONS = 5_000;
@@ -52,13 +54,15 @@ export class ApiServerAdapter extends ExpressAdapter {
       requestTimeout: 30_000,
       connectionsCheckingInterval: 5_000,
     });
-    // Their size has a limit, their number none: Node would leave out those after the thousandth, safeguards or not.
-    server.maxHeadersCount = 0;
+    // Node leaves out the headers after these; `acceptTarget` refuses a request that has so many.
+    server.maxHeadersCount = MAX_HEADERS + 1;
     server.maxConnections = MAX_CONNECTIONS;
     server.timeout = SILENCE_MS;
-    server.on('request', (request: Request, response: Response) =>
-      this.pipelined.enter(response, () => this.first(request, response, () => void route(request, response))),
-    );
+    server.on('request', (request: Request, response: Response) => {
+      // The same read may hold more of them, and each costs as much as ten ordinary requests.
+      if (hasTooManyHeaders(request)) stopParsing(request.socket);
+      this.pipelined.enter(response, () => this.first(request, response, () => void route(request, response)));
+    });
     // Who reads the body says that it is wanted: a refused request gets no 100 (RFC 9110, 10.1.1).
     server.on('checkContinue', (request, response) => server.emit('request', request, response));
     // An expectation other than 100-continue is ignored rather than refused by an empty 417 (RFC 9110, 10.1.1).

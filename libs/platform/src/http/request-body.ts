@@ -38,7 +38,9 @@ export async function readBody<MediaType extends string>(
     throw unsupported(header, 'must be absent: a compressed body is not read.');
   }
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  if (EXPECTS_CONTINUE.test(request.headers.expect ?? '')) response.writeContinue();
+  // A client of HTTP/1.0 would take the 100 for the response (RFC 9110, 10.1.1).
+  const mayWait = request.httpVersion !== '1.0' && EXPECTS_CONTINUE.test(request.headers.expect ?? '');
+  if (mayWait) response.writeContinue();
   try {
     return { mediaType, bytes: await request.incomingBody.read(maxBytes, BODY_MS) };
   } catch (error) {
