@@ -227,9 +227,9 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       expect(await read(id)).toMatchObject({ description: 'changed meanwhile' });
     });
 
-    it('412: heeds an If-Match behind however many other headers', async () => {
+    it('412: heeds an If-Match behind as many other headers as a request may have', async () => {
       const id = await anAsset();
-      const others = { a: Array<string>(1_000).fill('') };
+      const others = { a: Array<string>(190).fill('') };
       expect(await rawPatch(path(id), { ...others, 'If-Match': '"99999"' })).toEqual({ status: 412 });
       expect(await rawPatch(path(id), { ...others, 'If-Match': '*', 'Content-Encoding': 'gzip' })).toEqual({
         status: 415,
