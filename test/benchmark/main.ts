@@ -19,7 +19,7 @@ async function main(): Promise<number> {
   exitWhenInterrupted();
   const recording = await runBenchmarks(command.benchmarks, command.sizes, (line) => console.log(line));
   if (command.report) writeReport(recording);
-  const verdicts = verdictsOf(recording, command.check ? 'all' : 'run');
+  const verdicts = verdictsOf(recording, 'run');
   if (verdicts.length === 0) return 0;
   console.log(`\n${formatVerdicts(verdicts)}`);
   if (command.sizes.name !== 'full') console.log('Measured in a smaller size than the targets mean; --full has that.');
