@@ -105,8 +105,8 @@ export class Database {
    * are called from within it. What `work` throws rolls everything back. A deadlock, a lock that was not had in time or
    * a row that went meanwhile repeats the whole of `work`, up to three times and until `deadline` (by `performance.now()`;
    * five seconds from now unless given). When the connection is lost during COMMIT, whether it took place is not known.
-   * What closes the gate is thrown rather than whatever `work` gave or threw. What `work` leaves behind fails until the
-   * commit is answered; later it may run on its own.
+   * What closes the gate is thrown rather than whatever `work` gave or threw. Statements that `work` leaves behind fail;
+   * on Node 20 they may run on their own once no unit is under way.
    */
   async unitOfWork<Result>(
     scope: TenantScope,
@@ -141,7 +141,7 @@ export class Database {
       return result;
     } finally {
       this.unitsUnderWay -= 1;
-      // Node follows every promise of the process as long as somebody may ask: a tenth of what a read costs.
+      // Node 20 follows every promise while this is enabled, which costs each read 10 % more CPU. No effect from Node 24 on.
       if (this.unitsUnderWay === 0) this.units.disable();
     }
   }
