@@ -1,6 +1,6 @@
 // `npm test`: every check of this project in one run. Its last line is for whoever reads only that one.
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { endCommands, runCommand } from './support/command-group.mjs';
 import needed from './support/jest/needed-programs.cjs';
@@ -24,6 +24,9 @@ The last line is "N passed, N failed": one for each check, and jest's tests. Whe
 follows, their number. After 13 minutes the run is stopped, and that
 line says how far it came.
 The exit status is 1 when anything failed or no test ran.`;
+
+// A PATH that leads to Node alone lacks what the shells of a run use: cat and sleep.
+process.env.PATH = [process.env.PATH, '/usr/bin', '/bin'].filter(Boolean).join(delimiter);
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const results = join(root, 'test-results');
