@@ -157,20 +157,22 @@ describe('An instance whose log cannot be written', () => {
     const log = openSync(path, 'a');
     await start(log);
     closeSync(log);
-    const { bavail, bsize } = statfsSync(disk);
-    writeFileSync(join(disk, 'ballast'), Buffer.alloc((bavail - 2) * bsize));
+    if (isMounted) {
+      const { bavail, bsize } = statfsSync(disk);
+      writeFileSync(join(disk, 'ballast'), Buffer.alloc((bavail - 2) * bsize));
+    }
     await send(MORE_THAN_THE_BACKLOG);
     const dropped = (await api.samples()).get(DROPPED) as number;
     expect(dropped).toBeGreaterThan(0);
 
-    rmSync(join(disk, 'ballast'));
-    // Only root may mount, and /dev/full never has room. The reader that returns shows the same.
-    for (const deadline = Date.now() + 10_000; isMounted && Date.now() < deadline; await delay(50)) {
-      if (RECOVERED.test(readFileSync(path, 'utf8'))) break;
+    // Only root may mount, and /dev/full never has room. The reader that returns shows the rest.
+    if (isMounted) {
+      rmSync(join(disk, 'ballast'));
+      for (const deadline = Date.now() + 10_000; Date.now() < deadline; await delay(50)) {
+        if (RECOVERED.test(readFileSync(path, 'utf8'))) break;
+      }
+      expect(recoveriesIn(readFileSync(path, 'utf8'))).toMatchObject([{ level: 'warn', dropped }]);
     }
-    const recoveries = isMounted ? recoveriesIn(readFileSync(path, 'utf8')) : [{ level: 'warn', dropped }];
     await undertaker.call();
-
-    expect(recoveries).toMatchObject([{ level: 'warn', dropped }]);
   });
 });
