@@ -220,15 +220,21 @@ describe('The operators’ command line', () => {
     });
 
     it('fails for a file, a place or a workspace that is not there, and for a directory', async () => {
-      const elsewhere = 'import --workspace none --source hr --json'.split(' ');
+      const one = file('one.ndjson', ada);
+      // A source of its own for each: a source has one import at a time.
       const [noFile, noPlace, aDirectory, noWorkspace] = await Promise.all([
-        run(...words, join(directory, 'none.ndjson')),
-        run(...words, file('one.ndjson', ada), '--errors', join(directory, 'nowhere', 'errors.ndjson')),
-        run(...words, directory),
-        run(...elsewhere, file('one.ndjson', ada)),
+        run(...'import --workspace acme --source a'.split(' '), join(directory, 'none.ndjson')),
+        run(
+          ...'import --workspace acme --source b'.split(' '),
+          one,
+          '--errors',
+          join(directory, 'nowhere', 'e.ndjson'),
+        ),
+        run(...'import --workspace acme --source c'.split(' '), directory),
+        run(...'import --workspace none --source d'.split(' '), one),
       ]);
       expectFault(noFile, 1, /none\.ndjson does not exist/);
-      expectFault(noPlace, 1, /errors\.ndjson: there is no directory .*nowhere\./);
+      expectFault(noPlace, 1, /e\.ndjson: there is no directory .*nowhere\./);
       expectFault(aDirectory, 1, new RegExp(`${directory} is a directory\\.`));
       expectFault(noWorkspace, 1, /no workspace "none"/);
     });
