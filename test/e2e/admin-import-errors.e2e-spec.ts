@@ -140,8 +140,8 @@ describe('The file of bad lines that an import is told to write', () => {
     expect(readErrors(errors)).toEqual([{ line: 3, reason: 'The line is not JSON.', text: '{"externalId":"m-4",' }]);
   });
 
-  it('is mended as the operators’ page says', async () => {
-    const page = readFileSync(join(__dirname, '../../docs/operators.md'), 'utf8');
+  it('is mended as the page on imports says', async () => {
+    const page = readFileSync(join(__dirname, '../../docs/imports.md'), 'utf8');
     const section = page.slice(page.indexOf('### Mend bad lines'));
     const block = (language: string) => new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(section)?.[1] ?? '';
     const commands = [...section.matchAll(/admin -- import --workspace acme (.*)/g)].slice(0, 2).map(([, words]) => {
