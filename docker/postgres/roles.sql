@@ -1,4 +1,4 @@
--- The two roles and the database, as docs/operations.md describes them.
+-- The two roles and the database, as docs/production.md describes them.
 CREATE ROLE compliance_owner LOGIN NOSUPERUSER PASSWORD 'owner';
 CREATE ROLE compliance_api LOGIN NOSUPERUSER NOBYPASSRLS PASSWORD 'api';
 CREATE DATABASE compliance OWNER compliance_owner;

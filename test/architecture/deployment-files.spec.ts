@@ -81,7 +81,7 @@ describe('compose.yaml', () => {
 
   it('runs the operators’ commands where operators are told to: with both roles, and keys that can be rotated', () => {
     const [, service = ''] = /compose run --rm (\w+) node dist\/apps\/admin/.exec(
-      textOf('docs/operations.md').replace(/ -f \S+/g, ''),
+      textOf('docs/production.md').replace(/ -f \S+/g, ''),
     ) ?? [''];
     expect(at(compose, `services.${service}.volumes.*`)).toEqual(['keys:/keys']);
     expect(at(compose, `services.${service}.environment.MIGRATION_DATABASE_URL`)).toHaveLength(1);
