@@ -65,13 +65,12 @@ async function main(): Promise<void> {
     const metrics = app.get(Metrics);
     metrics.watchProcess();
     metrics.gauge(
-      { name: 'compliance_ready', help: 'Whether the process was ready when /readyz was last asked; 1 for yes.' },
+      { name: 'compliance_ready', help: '1 when the last /readyz said ready, 0 when not.' },
       () => readiness.lastAnswer,
     );
-    metrics.counts(
-      { name: 'compliance_log_lines_dropped_total', help: 'Lines of the log that could not be written.' },
-      () => [{ labels: {}, value: output.dropped }],
-    );
+    metrics.counts({ name: 'compliance_log_lines_dropped_total', help: 'Log lines that could not be written.' }, () => [
+      { labels: {}, value: output.dropped },
+    ]);
     const management = createManagementServer({
       readiness: () => readiness.check(),
       jwks: () => app.get(SigningKeys).jwks,

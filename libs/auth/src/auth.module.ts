@@ -50,7 +50,7 @@ const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
       provide: TokenRequestOutcomes,
       useFactory: (metrics: Metrics) => {
         const outcomes = new TokenRequestOutcomes();
-        const help = 'Requests for a token: a token was issued, or why not.';
+        const help = 'Token requests by outcome: issued, or the code of the problem.';
         metrics.tally({ name: 'compliance_token_requests_total', help }, 'outcome', outcomes);
         return outcomes;
       },

@@ -4,7 +4,10 @@ import type { AuditSealer } from './audit-sealer';
 /** How far sealing is behind, as the sealer's own last look found it: nobody who asks for metrics waits for Postgres. */
 export function watchSealing(metrics: Metrics, sealer: AuditSealer): void {
   metrics.gauge(
-    { name: 'compliance_audit_unsealed_events', help: 'Audit events that wait for their seal; 10000 stands for more.' },
+    {
+      name: 'compliance_audit_unsealed_events',
+      help: 'Audit events that wait for their seal; 10000 means that many or more.',
+    },
     () => sealer.backlog?.unsealed ?? null,
   );
   metrics.gauge(
@@ -18,18 +21,18 @@ export function watchSealing(metrics: Metrics, sealer: AuditSealer): void {
   metrics.gauge(
     {
       name: 'compliance_audit_seal_last_look_timestamp_seconds',
-      help: 'When this process last looked for audit events to seal, in Unix time.',
+      help: 'Unix time when this instance last looked for audit events to seal.',
     },
     () => (sealer.backlog ? sealer.backlog.lookedAt.getTime() / 1_000 : null),
   );
   metrics.gauge(
-    { name: 'compliance_audit_bytes', help: 'Disk space of all audit events, with their indexes.' },
+    { name: 'compliance_audit_bytes', help: 'Disk space of all audit events and their indexes.' },
     () => sealer.backlog?.bytes ?? null,
   );
   metrics.tally(
     {
       name: 'compliance_audit_seal_failures_total',
-      help: 'Attempts to seal that failed: the audit was found to be altered, or something was not available.',
+      help: 'Failed attempts to seal: the audit was altered, or something was unavailable.',
     },
     'reason',
     sealer.failures,

@@ -26,7 +26,7 @@ export class HttpMetrics {
     metrics.counts(
       {
         name: 'http_requests_total',
-        help: 'Requests answered, by route template, method, status and problem code.',
+        help: 'Requests served, by route template, method, status and problem code.',
         labels: ['route', 'method', 'status', 'code'],
       },
       () => this.series.values(),
@@ -34,14 +34,14 @@ export class HttpMetrics {
     this.durations = metrics.histogram(
       {
         name: 'http_request_duration_seconds',
-        help: 'Time from the head of a request to the end of its answer.',
+        help: 'Time from the head of a request to the end of its response.',
         labels: ['route', 'method', 'status_class'],
       },
       BUCKETS_SECONDS,
     );
-    metrics.gauge({ name: 'http_requests_in_flight', help: 'Requests that are being answered.' }, () => this.inFlight);
+    metrics.gauge({ name: 'http_requests_in_flight', help: 'Requests in progress.' }, () => this.inFlight);
     metrics.tally(
-      { name: 'compliance_rate_limit_denials_total', help: 'Requests answered by 429, by class of limit.' },
+      { name: 'compliance_rate_limit_denials_total', help: 'Requests refused with 429, by class of limit.' },
       'class',
       this.denials,
     );

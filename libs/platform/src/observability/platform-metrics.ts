@@ -9,12 +9,17 @@ export function watchPlatform(
   metrics: Metrics,
   { database, redis, idempotency }: { database: Database; redis: RedisClient; idempotency: Idempotency },
 ): void {
-  metrics.gauges({ name: 'compliance_build_info', help: 'Always 1; what runs.', labels: ['version', 'node'] }, () => [
-    { labels: { version: API_VERSION, node: process.versions.node }, value: 1 },
-  ]);
+  metrics.gauges(
+    {
+      name: 'compliance_build_info',
+      help: 'Always 1; the labels name the version and Node.',
+      labels: ['version', 'node'],
+    },
+    () => [{ labels: { version: API_VERSION, node: process.versions.node }, value: 1 }],
+  );
   watchDatabase(metrics, database);
   metrics.states(
-    { name: 'compliance_redis_state', help: 'Whether Redis answers: 1 for the state that holds.' },
+    { name: 'compliance_redis_state', help: '1 for the current state of Redis.' },
     'state',
     ['not_configured', 'ok', 'away'],
     () => (redis.state === 'not configured' ? 'not_configured' : redis.state),
@@ -22,7 +27,7 @@ export function watchPlatform(
   metrics.tally(
     {
       name: 'compliance_redis_circuit_transitions_total',
-      help: 'How often Redis was found to be away (opened), and back (closed).',
+      help: 'How often the circuit breaker of Redis opened and closed.',
     },
     'to',
     redis.transitions,
@@ -30,14 +35,14 @@ export function watchPlatform(
   metrics.states(
     {
       name: 'compliance_rate_limit_mode',
-      help: 'Where buckets are kept: redis shares them among instances, local is of this process. 1 for what holds.',
+      help: '1 for the current place of the buckets: redis (shared by all instances) or local (this instance).',
     },
     'mode',
     ['redis', 'local'],
     () => (redis.state === 'ok' ? 'redis' : 'local'),
   );
   metrics.tally(
-    { name: 'compliance_idempotency_outcomes_total', help: 'What became of writes with an Idempotency-Key.' },
+    { name: 'compliance_idempotency_outcomes_total', help: 'Writes with an Idempotency-Key, by outcome.' },
     'outcome',
     idempotency.outcomes,
   );
@@ -48,13 +53,13 @@ function watchDatabase(metrics: Metrics, database: Database): void {
   const standbys = () => database.standbyUses.map((use, place) => ({ pool: `replica_${place + 1}`, use }));
   const pools = () => [{ pool: 'primary', use: database.poolUse }, ...standbys()];
   const labels = ['pool'] as const;
-  metrics.gauges({ name: 'compliance_database_pool_size', help: 'Connections that the pool may have.', labels }, () =>
+  metrics.gauges({ name: 'compliance_database_pool_size', help: 'Maximum connections of the pool.', labels }, () =>
     pools().map(({ pool, use }) => ({ labels: { pool }, value: use.size })),
   );
   metrics.gauges(
     {
       name: 'compliance_database_pool_connections',
-      help: 'Connections that the pool has.',
+      help: 'Open connections of the pool, by state.',
       labels: ['pool', 'state'],
     },
     () =>
@@ -70,13 +75,13 @@ function watchDatabase(metrics: Metrics, database: Database): void {
   metrics.counts(
     {
       name: 'compliance_database_acquisition_timeouts_total',
-      help: 'Connections that were not had in time: two seconds for the primary, half a second for a standby.',
+      help: 'Connections not acquired in time: two seconds for the primary, half a second for a standby.',
       labels,
     },
     () => pools().map(({ pool, use }) => ({ labels: { pool }, value: use.timeouts })),
   );
   metrics.gauges(
-    { name: 'compliance_database_replica_used', help: 'Whether reads go to the standby: 1 or 0.', labels },
+    { name: 'compliance_database_replica_used', help: '1 when reads go to the standby, 0 when not.', labels },
     () => standbys().map(({ pool, use }) => ({ labels: { pool }, value: use.isUsed ? 1 : 0 })),
   );
 }
