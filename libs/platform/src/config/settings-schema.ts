@@ -82,16 +82,17 @@ const meanings = z.registry<SettingMeaning>();
 /** Every setting of the service with its default and its meaning. `npm run settings` writes docs/settings.md from it. */
 export const settingsSchema = z.object({
   NODE_ENV: oneOf('production', 'development', 'test').default('development').register(meanings, {
-    meaning: '`production` refuses to run without keys, or with a database role that row-level security does not hold',
+    meaning:
+      '`production` refuses to start without keys, or with a database role that row-level security does not bind',
   }),
-  PORT: port.default(3000).register(meanings, { meaning: 'public listener' }),
+  PORT: port.default(3000).register(meanings, { meaning: 'port of the public listener' }),
   HOST: z
     .string()
     .min(1)
     .default('127.0.0.1')
     .register(meanings, { meaning: 'address of the public listener', imageDefault: '0.0.0.0' }),
   MANAGEMENT_PORT: port.default(9090).register(meanings, {
-    meaning: '`/livez`, `/readyz`, `/metrics`, `/jwks.json`; another port than `PORT`; 0 switches it off',
+    meaning: 'port of `/livez`, `/readyz`, `/metrics` and `/jwks.json`; must differ from `PORT`; 0 switches it off',
   }),
   MANAGEMENT_HOST: z
     .string()
@@ -99,33 +100,33 @@ export const settingsSchema = z.object({
     .default('127.0.0.1')
     .register(meanings, { meaning: 'address of the management listener' }),
   BASE_URL: baseUrl.optional().register(meanings, {
-    meaning: 'how clients reach the API: issuer of tokens, address of problem types, default audience',
+    meaning: 'address of the API for clients: issuer of tokens, base of problem types, default audience',
     derivedDefault: '`http://127.0.0.1:PORT`',
   }),
   DATABASE_URL: postgresUrl.register(meanings, {
-    meaning: 'Postgres 15 or newer, as the runtime role: owner of nothing, no superuser, no BYPASSRLS',
+    meaning: 'Postgres 15 or newer, with the runtime role: owns nothing, no superuser, no BYPASSRLS',
   }),
   MIGRATION_DATABASE_URL: postgresUrl.optional().register(meanings, {
-    meaning: "the same database as the role that owns it; the operators' commands need it, the API does not",
+    meaning: "the same database with the role that owns it; only the operators' commands need it",
   }),
   DATABASE_POOL_SIZE: wholeNumber
     .default(10)
-    .register(meanings, { meaning: 'connections of one process at most, beside one for `/readyz`' }),
+    .register(meanings, { meaning: 'maximum connections of one instance, beside one for `/readyz`' }),
   DATABASE_REPLICA_URLS: replicaUrls.register(meanings, {
     meaning:
-      '[standbys](scaling.md#standbys) for lists and reads by id, comma-separated; a pool of the same size for each',
+      '[standbys](scaling.md#standbys) for lists and reads by id, comma-separated; each has a pool of the same size',
   }),
   DATABASE_PREPARED_STATEMENTS: oneOf('on', 'off').default('on').register(meanings, {
     meaning: '`off` behind a [pooler](scaling.md#pgbouncer) that loses prepared statements',
   }),
   REDIS_URL: redisUrl.optional().register(meanings, {
-    meaning: 'one node, sentinels or a cluster ([syntax](#redis_url)); without it one replica only, said at start',
+    meaning: 'one node, sentinels or a cluster ([syntax](#redis_url)); without it run one instance only',
   }),
   IDEMPOTENCY_TTL_SECONDS: wholeNumber
     .default(86_400)
-    .register(meanings, { meaning: "how long a write's answer is kept for replay, at least 1" }),
+    .register(meanings, { meaning: 'how long an idempotency record is kept, at least 1' }),
   TOKEN_AUDIENCE: z.string().min(1).optional().register(meanings, {
-    meaning: 'the audience of tokens; one string, compared exactly',
+    meaning: 'audience of tokens; one string, compared exactly',
     derivedDefault: 'BASE_URL',
   }),
   ACCESS_TOKEN_TTL_SECONDS: wholeNumber
@@ -148,25 +149,27 @@ export const settingsSchema = z.object({
     derivedDefault: '`LOCAL_DIR/keys/audit`',
   }),
   RATE_LIMIT_TOKEN: rateLimit('5/10').register(meanings, {
-    meaning: 'token requests of one client: sustained per minute / burst',
+    meaning: 'token requests of one client: per minute / burst',
   }),
-  RATE_LIMIT_READ: rateLimit('50/100').register(meanings, { meaning: 'reads of one client' }),
-  RATE_LIMIT_WRITE: rateLimit('20/40').register(meanings, { meaning: 'writes of one client' }),
+  RATE_LIMIT_READ: rateLimit('50/100').register(meanings, { meaning: 'reads of one client: per minute / burst' }),
+  RATE_LIMIT_WRITE: rateLimit('20/40').register(meanings, { meaning: 'writes of one client: per minute / burst' }),
   REPLICAS: wholeNumber
     .default(1)
-    .register(meanings, { meaning: 'divides the limits while Redis is away and each process counts by itself' }),
+    .register(meanings, { meaning: 'number of instances; divides the limits while Redis is away' }),
   TRUST_PROXY: proxies.register(meanings, {
     meaning:
-      'proxies whose `X-Forwarded-For` counts: addresses and subnets, comma-separated; `loopback`, ' +
-      '`linklocal`, `uniquelocal`',
+      'proxies whose `X-Forwarded-For` counts, comma-separated: addresses, subnets, `loopback`, `linklocal`, ' +
+      '`uniquelocal`',
   }),
   LOCAL_DIR: path
     .default('.local')
-    .register(meanings, { meaning: "embedded Postgres, keys made by ourselves, the demo's credentials" }),
+    .register(meanings, { meaning: "directory of the embedded Postgres, generated keys and the demo's credentials" }),
   LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent')
     .default('info')
     .register(meanings, { meaning: 'fatal, error, warn, info, debug, trace or silent' }),
-  LOG_FORMAT: oneOf('json', 'pretty').default('json').register(meanings, { meaning: '`pretty` for a terminal' }),
+  LOG_FORMAT: oneOf('json', 'pretty')
+    .default('json')
+    .register(meanings, { meaning: '`json`, or `pretty` for a terminal' }),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl
     .optional()
     .register(meanings, { meaning: 'base address of the collector, OTLP by HTTP' }),
@@ -182,11 +185,11 @@ export const settingsSchema = z.object({
   OTEL_SERVICE_NAME: z
     .string()
     .optional()
-    .register(meanings, { meaning: 'what traces call the service', derivedDefault: 'compliance-api' }),
+    .register(meanings, { meaning: 'name of the service in traces', derivedDefault: 'compliance-api' }),
   OTEL_RESOURCE_ATTRIBUTES: z
     .string()
     .optional()
-    .register(meanings, { meaning: 'what else they say of it: `name=value,…`' }),
+    .register(meanings, { meaning: 'further attributes of the service: `name=value,…`' }),
   OTEL_TRACES_SAMPLER: oneOf(...SAMPLERS)
     .optional()
     .register(meanings, {
@@ -194,7 +197,7 @@ export const settingsSchema = z.object({
       derivedDefault: 'parentbased_always_on',
     }),
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number(RATIO).min(0, RATIO).max(1, RATIO).optional().register(meanings, {
-    meaning: 'the share of requests that the two samplers of a ratio keep, 0 to 1',
+    meaning: 'share of requests that the two ratio samplers keep, 0 to 1',
     derivedDefault: '1',
   }),
 });
