@@ -101,23 +101,25 @@ describe('The client as a package', () => {
     expect(stdout).toBe('TimeoutError\n');
   });
 
-  it('lists and clears a field as its page says', async () => {
-    const [listing, clearing] = [
+  it('lists, clears a field and guards an update as its page says', async () => {
+    const [listing, clearing, guarding] = [
       ...readFileSync(join(root, 'libs/client/README.md'), 'utf8').matchAll(/```js\n([\s\S]*?)```/g),
     ].map(([, lines]) => lines as string);
     const workspace = await app.arrange.aWorkspace();
     const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
     const { id } = await app.arrange.anAsset(workspace, { name: 'Badge printer', description: 'Old' });
-    writeFileSync(join(directory, 'readme.mjs'), `${listing}\nconst id = '${id}';\n${clearing}`);
+    const told = 'console.log((await api.getAsset(id)).body.description);';
+    const lines = [listing, `const id = '${id}';`, clearing, told, guarding];
+    writeFileSync(join(directory, 'readme.mjs'), lines.join('\n'));
     const { stdout, stderr } = await promisify(execFile)(process.execPath, ['readme.mjs'], {
       cwd: directory,
       env: { PATH: process.env['PATH'], BASE_URL: app.origin, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret },
       timeout: 100_000,
     });
-    expect([stdout, stderr]).toEqual([`${id} Badge printer\n`, '']);
+    expect([stdout, stderr]).toEqual([`${id} Badge printer\nnull\n`, '']);
     expect(readdirSync(join(directory, '.tokens'))).toHaveLength(1);
     const reader = await app.arrange.aClient(workspace);
-    expect((await reader.get(`/v1/inventory/assets/${id}`)).body).toMatchObject({ description: null, ownerId: null });
+    expect((await reader.get(`/v1/inventory/assets/${id}`)).body).toMatchObject({ description: 'Reviewed' });
   });
 
   it('tells a strict compiler what may be sent and what comes back', () => {
