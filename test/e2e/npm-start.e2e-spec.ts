@@ -122,12 +122,10 @@ describe('npm start', () => {
     told['ID'] = /"id":"([^"]+)"/.exec(await example('filters.md', 'filter'))?.[1] as string;
     expect(await example('updates.md', 'get')).toContain('HTTP/1.1 200');
     expect(await example('updates.md', 'update')).toBe('200\n');
-    expect(await example('updates.md', 'bulk')).toContain('"successfulUpdates":1');
-    expect(await example('updates.md', 'if-match')).toBe('200\n');
+    expect(await example('bulk-updates.md', 'bulk')).toContain('"successfulUpdates":1');
+    expect(await example('concurrent-updates.md', 'if-match')).toBe('200\n');
 
-    const [own] = examplesOf('getting-started.md').filter(({ code }) => code.includes('workspaces create')) as [
-      Example,
-    ];
+    const [own] = examplesOf('../README.md').filter(({ code }) => code.includes('workspaces create')) as [Example];
     const said = await run(own.code, join(__dirname, '../..'));
     told['CLIENT_ID'] = /ci_\w+/.exec(said)?.[0] as string;
     told['CLIENT_SECRET'] = /cs_[\w-]+/.exec(said)?.[0] as string;
