@@ -936,13 +936,13 @@ export interface operations {
       /**
        * @description `invalid_request`: A parameter of the token request is missing, given twice or in the wrong place.
        *
-       *     `unsupported_grant_type`: The token request asks for another grant than `client_credentials`.
+       *     `unsupported_grant_type`: The token request asks for a grant other than `client_credentials`.
        *
        *     `invalid_scope`: A scope of the token request is unknown or not granted to the application.
        *
        *     `unsupported_audience`: The `audience` of the token request is not the audience of this API.
        *
-       *     `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each member that is at fault.
+       *     `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong.
        */
       400: {
         headers: {
@@ -987,7 +987,7 @@ export interface operations {
           'application/problem+json': components['schemas']['TokenProblem'];
         };
       };
-      /** @description `unsupported_media_type`: The `Content-Type` is missing or not one that the operation reads, or the body is compressed. */
+      /** @description `unsupported_media_type`: The operation does not read this `Content-Type`, the header is missing, or the body is compressed. */
       415: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1000,7 +1000,7 @@ export interface operations {
           'application/problem+json': components['schemas']['TokenProblem'];
         };
       };
-      /** @description `rate_limited`: The application has used up its allowance for this class of requests. */
+      /** @description `rate_limited`: The token bucket of the application for this class of requests is empty. */
       429: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1018,7 +1018,7 @@ export interface operations {
           'application/problem+json': components['schemas']['TokenProblem'];
         };
       };
-      /** @description `headers_too_large`: The request line and headers together are larger than the server reads. */
+      /** @description `headers_too_large`: The request line and the headers are too large together. */
       431: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1047,7 +1047,7 @@ export interface operations {
           'application/problem+json': components['schemas']['TokenProblem'];
         };
       };
-      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Where it was lost while a write was being committed, the write may have been applied all the same. */
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied all the same. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1104,7 +1104,7 @@ export interface operations {
         };
       };
       /**
-       * @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each member that is at fault.
+       * @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong.
        *
        *     `invalid_cursor`: The cursor was altered, or it was issued for another workspace, list or set of filters.
        */
@@ -1130,7 +1130,7 @@ export interface operations {
        *
        *     `token_expired`: The lifetime of the bearer token is over.
        *
-       *     `token_superseded`: A newer token was issued for the same application, of which only the newest is accepted, or its secret was rotated without an overlap.
+       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
        */
       401: {
         headers: {
@@ -1161,7 +1161,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `rate_limited`: The application has used up its allowance for this class of requests. */
+      /** @description `rate_limited`: The token bucket of the application for this class of requests is empty. */
       429: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1178,7 +1178,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `headers_too_large`: The request line and headers together are larger than the server reads. */
+      /** @description `headers_too_large`: The request line and the headers are too large together. */
       431: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1206,7 +1206,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Where it was lost while a write was being committed, the write may have been applied all the same. */
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied all the same. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1259,7 +1259,7 @@ export interface operations {
           'application/json': components['schemas']['Computer'];
         };
       };
-      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each member that is at fault. */
+      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
       400: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1282,7 +1282,7 @@ export interface operations {
        *
        *     `token_expired`: The lifetime of the bearer token is over.
        *
-       *     `token_superseded`: A newer token was issued for the same application, of which only the newest is accepted, or its secret was rotated without an overlap.
+       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
        */
       401: {
         headers: {
@@ -1329,7 +1329,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `rate_limited`: The application has used up its allowance for this class of requests. */
+      /** @description `rate_limited`: The token bucket of the application for this class of requests is empty. */
       429: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1346,7 +1346,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `headers_too_large`: The request line and headers together are larger than the server reads. */
+      /** @description `headers_too_large`: The request line and the headers are too large together. */
       431: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1374,7 +1374,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Where it was lost while a write was being committed, the write may have been applied all the same. */
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied all the same. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1420,7 +1420,7 @@ export interface operations {
           'application/json': components['schemas']['HealthDto'];
         };
       };
-      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each member that is at fault. */
+      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
       400: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1432,7 +1432,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `headers_too_large`: The request line and headers together are larger than the server reads. */
+      /** @description `headers_too_large`: The request line and the headers are too large together. */
       431: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1507,7 +1507,7 @@ export interface operations {
         };
       };
       /**
-       * @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each member that is at fault.
+       * @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong.
        *
        *     `invalid_cursor`: The cursor was altered, or it was issued for another workspace, list or set of filters.
        */
@@ -1533,7 +1533,7 @@ export interface operations {
        *
        *     `token_expired`: The lifetime of the bearer token is over.
        *
-       *     `token_superseded`: A newer token was issued for the same application, of which only the newest is accepted, or its secret was rotated without an overlap.
+       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
        */
       401: {
         headers: {
@@ -1564,7 +1564,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `rate_limited`: The application has used up its allowance for this class of requests. */
+      /** @description `rate_limited`: The token bucket of the application for this class of requests is empty. */
       429: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1581,7 +1581,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `headers_too_large`: The request line and headers together are larger than the server reads. */
+      /** @description `headers_too_large`: The request line and the headers are too large together. */
       431: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1609,7 +1609,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Where it was lost while a write was being committed, the write may have been applied all the same. */
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied all the same. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1668,7 +1668,7 @@ export interface operations {
           'application/json': components['schemas']['BulkUpdateSummary'];
         };
       };
-      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each member that is at fault. */
+      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
       400: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1691,7 +1691,7 @@ export interface operations {
        *
        *     `token_expired`: The lifetime of the bearer token is over.
        *
-       *     `token_superseded`: A newer token was issued for the same application, of which only the newest is accepted, or its secret was rotated without an overlap.
+       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
        */
       401: {
         headers: {
@@ -1763,7 +1763,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `unsupported_media_type`: The `Content-Type` is missing or not one that the operation reads, or the body is compressed. */
+      /** @description `unsupported_media_type`: The operation does not read this `Content-Type`, the header is missing, or the body is compressed. */
       415: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1779,7 +1779,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `rate_limited`: The application has used up its allowance for this class of requests. */
+      /** @description `rate_limited`: The token bucket of the application for this class of requests is empty. */
       429: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1796,7 +1796,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `headers_too_large`: The request line and headers together are larger than the server reads. */
+      /** @description `headers_too_large`: The request line and the headers are too large together. */
       431: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1824,7 +1824,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Where it was lost while a write was being committed, the write may have been applied all the same. */
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied all the same. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1878,7 +1878,7 @@ export interface operations {
           'application/json': components['schemas']['Asset'];
         };
       };
-      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each member that is at fault. */
+      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
       400: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1901,7 +1901,7 @@ export interface operations {
        *
        *     `token_expired`: The lifetime of the bearer token is over.
        *
-       *     `token_superseded`: A newer token was issued for the same application, of which only the newest is accepted, or its secret was rotated without an overlap.
+       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
        */
       401: {
         headers: {
@@ -1948,7 +1948,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `rate_limited`: The application has used up its allowance for this class of requests. */
+      /** @description `rate_limited`: The token bucket of the application for this class of requests is empty. */
       429: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1965,7 +1965,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `headers_too_large`: The request line and headers together are larger than the server reads. */
+      /** @description `headers_too_large`: The request line and the headers are too large together. */
       431: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1993,7 +1993,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Where it was lost while a write was being committed, the write may have been applied all the same. */
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied all the same. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2058,7 +2058,7 @@ export interface operations {
           'application/json': components['schemas']['Asset'];
         };
       };
-      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each member that is at fault. */
+      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
       400: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2081,7 +2081,7 @@ export interface operations {
        *
        *     `token_expired`: The lifetime of the bearer token is over.
        *
-       *     `token_superseded`: A newer token was issued for the same application, of which only the newest is accepted, or its secret was rotated without an overlap.
+       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
        */
       401: {
         headers: {
@@ -2185,7 +2185,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `unsupported_media_type`: The `Content-Type` is missing or not one that the operation reads, or the body is compressed. */
+      /** @description `unsupported_media_type`: The operation does not read this `Content-Type`, the header is missing, or the body is compressed. */
       415: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2201,7 +2201,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `rate_limited`: The application has used up its allowance for this class of requests. */
+      /** @description `rate_limited`: The token bucket of the application for this class of requests is empty. */
       429: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2218,7 +2218,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `headers_too_large`: The request line and headers together are larger than the server reads. */
+      /** @description `headers_too_large`: The request line and the headers are too large together. */
       431: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2246,7 +2246,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Where it was lost while a write was being committed, the write may have been applied all the same. */
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied all the same. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2302,7 +2302,7 @@ export interface operations {
         };
       };
       /**
-       * @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each member that is at fault.
+       * @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong.
        *
        *     `invalid_cursor`: The cursor was altered, or it was issued for another workspace, list or set of filters.
        */
@@ -2328,7 +2328,7 @@ export interface operations {
        *
        *     `token_expired`: The lifetime of the bearer token is over.
        *
-       *     `token_superseded`: A newer token was issued for the same application, of which only the newest is accepted, or its secret was rotated without an overlap.
+       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
        */
       401: {
         headers: {
@@ -2359,7 +2359,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `rate_limited`: The application has used up its allowance for this class of requests. */
+      /** @description `rate_limited`: The token bucket of the application for this class of requests is empty. */
       429: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2376,7 +2376,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `headers_too_large`: The request line and headers together are larger than the server reads. */
+      /** @description `headers_too_large`: The request line and the headers are too large together. */
       431: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2404,7 +2404,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part that the service depends on is down or too slow. Where it was lost while a write was being committed, the write may have been applied all the same. */
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied all the same. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];

@@ -32,16 +32,15 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
   validation_failed: {
     status: 400,
     title: 'Bad Request',
-    cause: 'Some input is malformed, out of range or unknown. `errors` names each member that is at fault.',
-    remedy: 'Correct the members named in `errors` and send the request again.',
+    cause: 'Some input is malformed, out of range or unknown. `errors` names each input that is wrong.',
+    remedy: 'Correct these inputs, and send the request again.',
     example: atFault(LIST, 'parameter', 'pageSize', 'format', 'pageSize must be a whole number from 1 to 100.'),
   },
   invalid_cursor: {
     status: 400,
     title: 'Bad Request',
     cause: 'The cursor was altered, or it was issued for another workspace, list or set of filters.',
-    remedy:
-      'Pass `pageInfo.endCursor` back exactly as it was returned, with the same filters; or start at the first page.',
+    remedy: 'Send `pageInfo.endCursor` back unchanged, with the same filters; or start at the first page.',
     example: atFault(LIST, 'parameter', 'pageCursor', 'format', 'pageCursor was issued for another categoryKey.'),
   },
   unsupported_audience: {
@@ -54,7 +53,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
   unsupported_grant_type: {
     status: 400,
     title: 'Bad Request',
-    cause: 'The token request asks for another grant than `client_credentials`.',
+    cause: 'The token request asks for a grant other than `client_credentials`.',
     remedy: 'Send `grant_type=client_credentials`.',
     example: atFault(TOKEN, 'parameter', 'grant_type', 'choice', 'grant_type must be client_credentials.'),
   },
@@ -62,7 +61,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
     status: 400,
     title: 'Bad Request',
     cause: 'A parameter of the token request is missing, given twice or in the wrong place.',
-    remedy: 'Send each parameter once, in the form; the secret either in the form or by HTTP Basic, not both.',
+    remedy: 'Send each parameter once, in the form. Send the secret in the form or by HTTP Basic, not both.',
     example: atFault(TOKEN, 'parameter', 'client_secret', 'format', 'client_secret is required.'),
   },
   invalid_scope: {
@@ -104,14 +103,15 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
     status: 401,
     title: 'Unauthorized',
     cause: 'The lifetime of the bearer token is over.',
-    remedy: 'Request a new token. `expires_in` of the token response tells the lifetime in seconds.',
+    remedy: 'Request a new token. `expires_in` of the token response is the lifetime in seconds.',
     example: { detail: 'The bearer token has expired.', instance: LIST },
   },
   token_superseded: {
     status: 401,
     title: 'Unauthorized',
     cause:
-      'A newer token was issued for the same application, of which only the newest is accepted, or its secret was rotated without an overlap.',
+      'A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest ' +
+      'token is accepted.',
     remedy: 'Share one token among all workers of an application, or give each worker an application of its own.',
     example: { detail: 'A newer token was issued for this application, or its secret was rotated.', instance: LIST },
   },
@@ -119,7 +119,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
     status: 403,
     title: 'Forbidden',
     cause: 'The token does not carry the scope that the operation needs. Write access does not include read access.',
-    remedy: 'Have the scope granted to the application, then request a new token.',
+    remedy: 'Ask an administrator of the workspace to grant the scope, then request a new token.',
     example: { detail: 'This operation needs the scope inventory:read.', instance: LIST },
   },
   resource_not_writable: {
@@ -150,7 +150,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
     status: 409,
     title: 'Conflict',
     cause: 'The `Idempotency-Key` was already used for a different request.',
-    remedy: 'Use a fresh key for every new request, and the same key only to repeat the same one.',
+    remedy: 'Use a fresh key for each change. Use the same key only to repeat the same request.',
     example: { detail: 'This Idempotency-Key was used with a different request.', instance: ITEM },
   },
   idempotency_in_progress: {
@@ -164,20 +164,20 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
     status: 412,
     title: 'Precondition Failed',
     cause: 'The asset has changed since the version that `If-Match` names.',
-    remedy: 'Read the asset again, decide anew and send its current `ETag` in `If-Match`.',
+    remedy: 'Read the asset again, decide again, and send its current `ETag` in `If-Match`.',
     example: { detail: 'The asset has another version than If-Match names.', instance: ITEM },
   },
   payload_too_large: {
     status: 413,
     title: 'Payload Too Large',
     cause: 'The body of the request is larger than 256 KiB, or the form of a token request larger than 16 KiB.',
-    remedy: 'Send less at once.',
+    remedy: 'Send a smaller body.',
     example: { detail: 'The body is larger than 262144 bytes.', instance: LIST },
   },
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported Media Type',
-    cause: 'The `Content-Type` is missing or not one that the operation reads, or the body is compressed.',
+    cause: 'The operation does not read this `Content-Type`, the header is missing, or the body is compressed.',
     remedy: 'Send the content type that the operation documents, without a `Content-Encoding`.',
     example: atFault(
       ITEM,
@@ -190,14 +190,14 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
   headers_too_large: {
     status: 431,
     title: 'Request Header Fields Too Large',
-    cause: 'The request line and headers together are larger than the server reads.',
+    cause: 'The request line and the headers are too large together.',
     remedy: 'Send fewer or shorter headers.',
     example: { detail: 'The header block is too large.', instance: '/' },
   },
   rate_limited: {
     status: 429,
     title: 'Too Many Requests',
-    cause: 'The application has used up its allowance for this class of requests.',
+    cause: 'The token bucket of the application for this class of requests is empty.',
     remedy: 'Wait as many seconds as `Retry-After` says; spread requests evenly.',
     example: { detail: 'Too many requests. Try again in 2 s.', instance: LIST },
   },
@@ -205,18 +205,15 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
     status: 500,
     title: 'Internal Server Error',
     cause: 'Something went wrong on our side.',
-    remedy: 'Try again, a write with the same `Idempotency-Key`; if it stays, report the `requestId`.',
+    remedy: 'Try again, a write with the same `Idempotency-Key`. If it fails again, report the `requestId`.',
     example: { detail: 'Something went wrong on our side.', instance: LIST },
   },
   service_unavailable: {
     status: 503,
     title: 'Service Unavailable',
-    cause:
-      'A part that the service depends on is down or too slow. Where it was lost while a write was being committed, the ' +
-      'write may have been applied all the same.',
+    cause: 'A part of the service is down or too slow. A write may have been applied all the same.',
     remedy:
-      'Try again after `Retry-After` seconds. Send a write again with the same `Idempotency-Key`: it is applied once, and ' +
-      'the answer tells.',
+      'Try again after `Retry-After` seconds. Send a write again with the same `Idempotency-Key`, so that it is applied once.',
     example: { detail: 'The service is temporarily unavailable.', instance: LIST },
   },
 };
