@@ -1018,7 +1018,7 @@ export interface operations {
           'application/problem+json': components['schemas']['TokenProblem'];
         };
       };
-      /** @description `headers_too_large`: The request line and the headers are too large together. */
+      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
       431: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1178,7 +1178,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `headers_too_large`: The request line and the headers are too large together. */
+      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
       431: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1346,7 +1346,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `headers_too_large`: The request line and the headers are too large together. */
+      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
       431: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1432,7 +1432,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `headers_too_large`: The request line and the headers are too large together. */
+      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
       431: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1581,7 +1581,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `headers_too_large`: The request line and the headers are too large together. */
+      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
       431: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1796,7 +1796,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `headers_too_large`: The request line and the headers are too large together. */
+      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
       431: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1965,7 +1965,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `headers_too_large`: The request line and the headers are too large together. */
+      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
       431: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2218,7 +2218,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `headers_too_large`: The request line and the headers are too large together. */
+      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
       431: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2376,7 +2376,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `headers_too_large`: The request line and the headers are too large together. */
+      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
       431: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];

@@ -190,7 +190,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
   headers_too_large: {
     status: 431,
     title: 'Request Header Fields Too Large',
-    cause: 'The request line and the headers are too large together.',
+    cause: 'The request has more than 200 headers, or its line and headers are too large together.',
     remedy: 'Send fewer or shorter headers.',
     example: { detail: 'The header block is too large.', instance: '/' },
   },
