@@ -1,4 +1,7 @@
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { assertDocumented, headersOf } from '../contract/contract-oracle';
 import { decodeJwt, decodeProtectedHeader } from '../support/jwt';
 import { type ArrangedApplication } from '../support/arrangement';
 import { type Answer, ApiClient } from '../support/api-client';
@@ -59,6 +62,22 @@ describe('POST /oauth/token', () => {
     expect(answer.body['error_description']).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
     expect(answer.text).not.toContain(application.clientSecret);
   };
+
+  /** Sends as many Authorization headers as there are values; `fetch` would make one of them. */
+  const requestTokenWith = (authorization: string[], form: object = { grant_type: 'client_credentials' }) =>
+    new Promise<Answer>((resolve, reject) => {
+      const sent = request(`${app.origin}/oauth/token`, { method: 'POST' }, (response) => {
+        text(response).then((body) => {
+          const answer = { status: response.statusCode ?? 0, headers: headersOf(response), text: body };
+          assertDocumented('POST', '/oauth/token', answer);
+          resolve({ ...answer, body: JSON.parse(body) as Answer['body'] });
+        }, reject);
+      });
+      sent.on('error', reject);
+      sent.setHeader('Authorization', authorization);
+      sent.setHeader('Content-Type', 'application/x-www-form-urlencoded');
+      sent.end(new URLSearchParams({ ...form }).toString());
+    });
 
   it('keeps what went wrong with the row of one application to that one', async () => {
     const generation = 2n ** 53n;
@@ -210,6 +229,26 @@ describe('POST /oauth/token', () => {
       const answer = await app
         .client()
         .requestToken(form(credentials), basic(application.clientId, application.clientSecret));
+      expectProblem(answer, 400, 'invalid_request');
+    });
+
+    it.each(['first', 'second'])('refuses two Authorization headers, though the %s is right', async (right) => {
+      const own = basic(application.clientId, application.clientSecret).Authorization;
+      const sent = right === 'first' ? [own, 'Basic other'] : ['Basic other', own];
+
+      const answer = await requestTokenWith(sent);
+
+      expectProblem(answer, 400, 'invalid_request');
+      expect(answer.body).toMatchObject({
+        error: 'invalid_request',
+        errors: [{ header: 'Authorization', code: 'duplicated' }],
+      });
+      expect(answer.headers.get('www-authenticate')).toBeNull();
+    });
+
+    it('refuses two Authorization headers beside credentials in the form', async () => {
+      const answer = await requestTokenWith(['Bearer one', 'Bearer other'], credentials);
+
       expectProblem(answer, 400, 'invalid_request');
     });
 

@@ -934,7 +934,7 @@ export interface operations {
         };
       };
       /**
-       * @description `invalid_request`: A parameter of the token request is missing, given twice or in the wrong place.
+       * @description `invalid_request`: A parameter of the token request is missing, given twice or in the wrong place, or `Authorization` is given twice.
        *
        *     `unsupported_grant_type`: The token request asks for a grant other than `client_credentials`.
        *

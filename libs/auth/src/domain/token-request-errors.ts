@@ -7,6 +7,14 @@ export class TokenRequestInvalid extends DomainError {
   }
 }
 
+/** Node keeps the first of two Authorization headers; which one was meant cannot be known. */
+export class AuthorizationDuplicated extends DomainError {
+  constructor() {
+    const detail = 'The Authorization header must be given once.';
+    super('invalid_request', detail, [{ header: 'Authorization', code: 'duplicated', detail }]);
+  }
+}
+
 export class GrantTypeUnsupported extends DomainError {
   constructor() {
     const detail = 'grant_type must be client_credentials.';

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { GrantTypeUnsupported, TokenRequestInvalid } from '../domain/token-request-errors';
+import { AuthorizationDuplicated, GrantTypeUnsupported, TokenRequestInvalid } from '../domain/token-request-errors';
 import { ClientNotAuthenticated } from '../domain/authentication-errors';
 
 const CREDENTIALS = ['client_id', 'client_secret'] as const;
@@ -19,9 +19,10 @@ export const usesBasic = (request: Request): boolean => /^basic(\s|$)/i.test(req
 
 /**
  * Reads a token request (RFC 6749, 4.4.2) from its form and headers. Unknown parameters are ignored; a parameter given
- * twice, credentials in the query string and a secret in two places are refused.
+ * twice, two Authorization headers, credentials in the query string and a secret in two places are refused.
  */
 export function readTokenRequest(request: Request, body: Buffer): TokenRequest {
+  if ((request.headersDistinct['authorization'] ?? []).length > 1) throw new AuthorizationDuplicated();
   for (const name of CREDENTIALS) {
     if (name in request.query) throw new TokenRequestInvalid(name, `${name} must not stand in the query string.`);
   }
