@@ -109,7 +109,7 @@ async function tryToConnect(url: string): Promise<{ readonly code: string; reado
 function reasonOf(error: Error, code: string, host: string): string {
   if (code === 'ECONNREFUSED') return `nothing listens on ${host}.`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the host of ${host} is not known.`;
-  if (/timeout expired/.test(error.message)) return `${host} does not answer.`;
+  if (/timeout expired/.test(error.message)) return `${host} does not respond.`;
   // A host with several addresses fails with one error for each and no message of its own.
   const message = error.message || ((error as Partial<AggregateError>).errors ?? []).map(String).join('; ');
   return `${host} refuses: ${message || code}.`;

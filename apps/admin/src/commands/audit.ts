@@ -23,7 +23,9 @@ const DEFAULT_LIMIT = 100;
 const SHOWN_LENGTH = 60;
 
 export function auditCommand(): Command {
-  const group = new Command('audit').description('what applications changed, and whether the record of it is whole');
+  const group = new Command('audit').description(
+    'the changes that applications made, and a check that their record is whole',
+  );
   withCommonOptions(group.command('list'))
     .description('the recorded changes, newest first')
     .option('--workspace <slug>', 'of this workspace only', parseSlug)

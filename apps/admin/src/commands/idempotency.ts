@@ -3,9 +3,9 @@ import { type CommonOptions, withCommonOptions } from '../options';
 import { print } from '../output';
 
 export function idempotencyCommand(): Command {
-  const group = new Command('idempotency').description('the answers that are kept for replay');
+  const group = new Command('idempotency').description('idempotency records: the responses kept for replay');
   withCommonOptions(group.command('purge'))
-    .description('remove those whose time has passed, of every workspace; the API does the same by itself every minute')
+    .description('remove the expired records of every workspace; the API does the same every minute')
     .action(purge);
   return group;
 }

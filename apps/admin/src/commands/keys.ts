@@ -19,8 +19,8 @@ export function keysCommand(): Command {
   group.addCommand(rotateCommand());
   withCommonOptions(group.command('remove'))
     .description(
-      'in an emergency: take a key away, so that the tokens or cursors made with it are refused on every replica within ' +
-        '60 seconds; the last key of its use stays',
+      'remove a key in an emergency; every instance refuses its tokens or cursors within 60 seconds; the last key of its ' +
+        'use stays',
     )
     .argument('<kid>', 'the id of the key, as list shows it', parseKid)
     .action(remove);
@@ -29,7 +29,7 @@ export function keysCommand(): Command {
 
 function rotateCommand(): Command {
   const group = new Command('rotate').description(
-    'make a new key; every replica accepts it before one uses it, and the keys before are accepted until they are removed',
+    'make a new key; every instance accepts it before one uses it, and earlier keys are accepted until they are removed',
   );
   withCommonOptions(group.command('signing'))
     .description('make a new key, which signs tokens from 60 seconds on')
@@ -93,7 +93,7 @@ async function remove(kid: string, options: CommonOptions): Promise<void> {
       ? await removeSigningKey(places.signingKeysDir, kid)
       : await removeCursorKey(places.cursorKeysFile, kid);
   if (!removed) throw unknown(kid);
-  const text = `Removed the ${use} key ${kid}. Every replica refuses what was made with it within 60 seconds.`;
+  const text = `Removed the ${use} key ${kid}. Every instance refuses its tokens or cursors within 60 seconds.`;
   await print({ json: { use, kid, removed }, text: () => text }, options);
 }
 

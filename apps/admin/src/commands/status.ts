@@ -10,7 +10,7 @@ interface StatusOptions extends CommonOptions {
 
 export function statusCommand(): Command {
   return withCommonOptions(new Command('status'))
-    .description('whether the database is reachable with both roles and up to date; exit code 1 when not')
+    .description('check that both roles reach the database and that it is up to date; exit code 1 when not')
     .option(
       '--deep',
       'count every asset, compare the counters that lists take their totals from, repair those that differ',
