@@ -1,6 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +23,8 @@ let directory: string;
 let started: ChildProcess;
 beforeEach(() => {
   directory = realpathSync(mkdtempSync(join(tmpdir(), 'compliance-ended-')));
+  // Temporary files of root lie where Postgres' own account may pass.
+  chmodSync(directory, 0o711);
 });
 afterEach(() => {
   started.kill('SIGKILL');
@@ -25,16 +36,21 @@ function start(file: string, text: string, ...words: readonly string[]): ChildPr
   writeFileSync(join(directory, file), text);
   started = spawn(process.execPath, words.length > 0 ? words : [join(directory, file)], {
     cwd: directory,
+    env: { ...process.env, TMPDIR: directory },
     stdio: 'ignore',
   });
   return started;
 }
 
+async function until(isSo: () => boolean): Promise<void> {
+  for (const deadline = Date.now() + SOON_MS; !isSo(); await delay(50)) {
+    if (Date.now() > deadline) throw new Error(`not so: ${isSo.toString()}`);
+  }
+}
+
 async function leftPid(): Promise<number> {
   const file = join(directory, 'left');
-  for (const deadline = Date.now() + SOON_MS; !existsSync(file); await delay(50)) {
-    if (Date.now() > deadline) throw new Error('nothing was started');
-  }
+  await until(() => existsSync(file));
   await delay(100);
   return Number(readFileSync(file, 'utf8'));
 }
@@ -52,16 +68,19 @@ async function gone(pid: number): Promise<boolean> {
   return false;
 }
 
-const LEAVE = `
+const leave = (): string => `
   const { spawn } = require('node:child_process');
   const left = spawn('sleep', ['300'], { stdio: 'ignore' });
-  require('node:fs').writeFileSync(${JSON.stringify('left')}, String(left.pid));`;
+  require('node:fs').writeFileSync(${JSON.stringify(join(directory, 'left'))}, String(left.pid));`;
+const CLEAN_UP = `
+  const { Cleanup, ProcessCleanup } = require(${JSON.stringify(join(root, 'test/support/cleanup.cjs'))});
+  const cleanup = new ProcessCleanup()`;
 
 describe('What a test file has started', () => {
   it('is ended when its set-up fails, and jest ends although a server listens', async () => {
     const spec = `
       beforeAll(() => {
-        ${LEAVE}
+        ${leave()}
         require('node:net').createServer().listen(0);
         throw new Error('does not start');
       });
@@ -81,9 +100,8 @@ describe('What a test file has started', () => {
     expect(await gone(await leftPid())).toBe(true);
   });
 
-  it('is ended when its process is killed', async () => {
-    const children = JSON.stringify(join(root, 'test/support/jest/children.cjs'));
-    const worker = start('worker.cjs', `require(${children}).watch(); ${LEAVE} setInterval(() => {}, 1000);`);
+  it('is ended when its process is killed, also while it is frozen', async () => {
+    const worker = start('worker.cjs', `${CLEAN_UP}; ${leave()} left.kill('SIGSTOP'); setInterval(() => {}, 1000);`);
     const pid = await leftPid();
 
     worker.kill('SIGKILL');
@@ -92,11 +110,29 @@ describe('What a test file has started', () => {
   });
 });
 
+describe('The temporary files of a process', () => {
+  it.each([
+    ['that is killed', 'setInterval(() => {}, 1000);'],
+    ['that exits', 'process.exit();'],
+    ['that cleans up', 'cleanup.run();'],
+  ])('%s are removed after its other cleanups', async (_case, end) => {
+    const seen = join(directory, 'seen');
+    const nested = `new Cleanup('sleep 1; cp -R "$1" "$2"', process.env.TMPDIR, ${JSON.stringify(seen)});`;
+    const write = `require('node:fs').writeFileSync(process.env.TMPDIR + '/file', '');`;
+    const worker = start('worker.cjs', `${CLEAN_UP}; ${nested} ${write} ${leave()} setTimeout(() => { ${end} }, 200);`);
+    await leftPid();
+    if (end.startsWith('setInterval')) worker.kill('SIGKILL');
+
+    await until(() => readdirSync(directory).every((name) => !name.startsWith('compliance-test-')));
+    expect(readdirSync(seen)).toEqual(['file']);
+  });
+});
+
 describe('What a command of npm test has started', () => {
-  const groups = JSON.stringify(join(root, 'test/support/command-group.mjs'));
+  const commands = JSON.stringify(join(root, 'test/support/run/command.mjs'));
   const runner = (rest: string) => `
-    import { runCommand } from ${groups};
-    await runCommand([process.execPath, '-e', ${JSON.stringify(LEAVE)} + ${JSON.stringify(rest)}], { limit: 300_000 });`;
+    import { runCommand } from ${commands};
+    await runCommand([process.execPath, '-e', ${JSON.stringify(leave())} + ${JSON.stringify(rest)}], { limit: 300_000 });`;
 
   it('is ended when npm test is killed', async () => {
     const run = start('runner.mjs', runner('setInterval(() => {}, 1000);'));

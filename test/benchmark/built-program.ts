@@ -2,7 +2,6 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { memoryOf } from './accounting';
-import { endWithUs } from './ending';
 
 const ROOT = join(__dirname, '../..');
 const LOOK_EVERY_MS = 20;
@@ -39,7 +38,6 @@ export async function runBuilt(
     env: { PATH: process.env['PATH'], ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  endWithUs(child);
   let [output, errors, peakMemory] = ['', '', Number.NaN];
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));

@@ -1,4 +1,6 @@
-import { totalmem } from 'node:os';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { readPostmasterFile } from '../../libs/platform/src/embedded-postgres/postmaster-file';
 import { startTemporaryPostgres } from '../support/temporary-postgres';
@@ -6,7 +8,6 @@ import { startTemporaryRedis } from '../support/temporary-redis';
 import { cpuOfProcesses, cpuOfRedis } from './accounting';
 import { BenchmarkDatabase } from './benchmark-database';
 import { MeasuredProcess } from './measured-process';
-import { TemporaryDirectory } from './temporary-directory';
 
 /** As in production: an answer is sent when the change is on the disk, and a quarter of the memory is for buffers. */
 const SETTINGS = {
@@ -45,12 +46,11 @@ export class Cluster {
     // One that is borrowed would count what others make it do, and hold what others keep there.
     delete process.env['REDIS_URL'];
     const postgres = await startTemporaryPostgres({ postgresSettings: SETTINGS });
-    const localDir = new TemporaryDirectory('compliance-api-benchmark-');
     const temporaryRedis = await startTemporaryRedis();
     const redis = new Redis(temporaryRedis.url);
     const cluster = new Cluster(
       temporaryRedis.url,
-      localDir.path,
+      mkdtempSync(join(tmpdir(), 'api-')),
       redis,
       readPostmasterFile(postgres.dataDir)?.pid ?? Number.NaN,
       say,
@@ -66,7 +66,6 @@ export class Cluster {
       redis.disconnect();
       await temporaryRedis.stop();
       await postgres.stop();
-      await localDir.remove();
     }
   }
 

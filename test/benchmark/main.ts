@@ -1,6 +1,6 @@
 import 'reflect-metadata';
+import { ProcessCleanup } from '../support/cleanup.cjs';
 import { readCommandLine } from './command-line';
-import { exitWhenInterrupted } from './ending';
 import { runBenchmarks } from './run';
 import { verdictsOf } from './recording';
 import { renderReport, writeReport } from './report/report-files';
@@ -16,7 +16,7 @@ async function main(): Promise<number> {
     renderReport();
     return 0;
   }
-  exitWhenInterrupted();
+  new ProcessCleanup();
   const recording = await runBenchmarks(command.benchmarks, command.sizes, (line) => console.log(line));
   if (command.report) writeReport(recording);
   const verdicts = verdictsOf(recording, 'run');

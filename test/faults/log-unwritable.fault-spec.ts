@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ApiUnderWatch } from '../support/api-under-watch';
 import { Fifo } from '../support/fifo';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
-import { Undertaker } from '../support/undertaker';
+import { Cleanup } from '../support/cleanup.cjs';
 import { sized, tell } from './sizes';
 
 /** Their lines are longer than the backlog by a half, the long form's by twenty times as much. */
@@ -152,7 +152,7 @@ describe('An instance whose log cannot be written', () => {
   it('because its disk is full for a time counts what it drops, and says so once there is room', async () => {
     const disk = mkdtempSync(join(tmpdir(), 'compliance-small-'));
     const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk]).status === 0;
-    const undertaker = new Undertaker('umount -l "$1"; rmdir "$1"', disk);
+    const cleanup = new Cleanup('umount -l "$1"; rmdir "$1"', disk);
     const path = isMounted ? join(disk, 'log') : '/dev/full';
     const log = openSync(path, 'a');
     await start(log);
@@ -173,6 +173,6 @@ describe('An instance whose log cannot be written', () => {
       }
       expect(recoveriesIn(readFileSync(path, 'utf8'))).toMatchObject([{ level: 'warn', dropped }]);
     }
-    await undertaker.call();
+    await cleanup.run();
   });
 });

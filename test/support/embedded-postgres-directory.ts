@@ -6,7 +6,7 @@ import { openEmbeddedPostgres } from '../../libs/platform/src/embedded-postgres/
 import { EmbeddedPostgresFault } from '../../libs/platform/src/embedded-postgres/embedded-postgres-fault';
 import { stopServer } from '../../libs/platform/src/embedded-postgres/postgres-server';
 import { substituteDirectoryOf } from '../../libs/platform/src/embedded-postgres/substitute-directory';
-import { Undertaker } from './undertaker';
+import { Cleanup } from './cleanup.cjs';
 
 export async function query<Row extends QueryResultRow>(url: string, sql: string): Promise<Row[]> {
   const client = new Client({ connectionString: url, ssl: false });
@@ -33,7 +33,7 @@ const END_SERVER_AND_REMOVE_DATA = `
 export function makeDirectory(mode = 0o711): string {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'embedded-postgres-')));
   chmodSync(directory, mode);
-  new Undertaker(END_SERVER_AND_REMOVE_DATA, directory, substituteDirectoryOf(directory));
+  new Cleanup(END_SERVER_AND_REMOVE_DATA, directory, substituteDirectoryOf(directory));
   return directory;
 }
 

@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import { findPostmaster } from '../../libs/platform/src/embedded-postgres/postmaster-file';
 import { stopServer } from '../../libs/platform/src/embedded-postgres/postgres-server';
 import { type TemporaryPostgres } from './temporary-postgres';
-import { Undertaker } from './undertaker';
+import { Cleanup } from './cleanup.cjs';
 
 const SIZE_BYTES = 160 * 1024 * 1024;
 const UNMOUNT_AND_REMOVE = 'umount -l "$1"; rmdir "$1"';
@@ -25,7 +25,7 @@ export class LogDisk {
       rmSync(directory, { recursive: true });
       return new LogDisk(postgres, null, null);
     }
-    const undertaker = new Undertaker(UNMOUNT_AND_REMOVE, directory);
+    const cleanup = new Cleanup(UNMOUNT_AND_REMOVE, directory);
     try {
       await stopServer(postgres.dataDir, 'fast');
       const log = join(directory, 'log');
@@ -37,9 +37,9 @@ export class LogDisk {
       const { account } = postgres.location;
       if (account) spawnSync('chown', ['-R', `${account.uid}:${account.gid}`, log]);
       await postgres.restart('fast');
-      return new LogDisk(postgres, directory, undertaker);
+      return new LogDisk(postgres, directory, cleanup);
     } catch (error) {
-      await undertaker.call();
+      await cleanup.run();
       throw error;
     }
   }
@@ -47,7 +47,7 @@ export class LogDisk {
   private constructor(
     private readonly postgres: TemporaryPostgres,
     private readonly directory: string | null,
-    private readonly undertaker: Undertaker | null,
+    private readonly cleanup: Cleanup | null,
   ) {}
 
   /** What it is, for whoever reads what a run did. */
@@ -75,7 +75,7 @@ export class LogDisk {
 
   /** After Postgres has been stopped. */
   async remove(): Promise<void> {
-    await this.undertaker?.call();
+    await this.cleanup?.run();
   }
 
   private async writeOn(): Promise<void> {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { launchOptions } from '../../libs/platform/src/embedded-postgres/run-program';
-import { canReach, findServiceAccount, isRoot } from '../../libs/platform/src/embedded-postgres/service-account';
+import { findServiceAccount, isRoot } from '../../libs/platform/src/embedded-postgres/service-account';
 import { freePort } from './free-port';
 import { demandProgram } from './programs.cjs';
 
@@ -28,8 +28,7 @@ export class PgBouncer {
   static async before(databaseUrl: string, program = demandProgram('pgbouncer')): Promise<PgBouncer> {
     const { hostname, port: postgresPort, username, password } = new URL(databaseUrl);
     const account = isRoot() ? findServiceAccount() : null;
-    const place = [tmpdir(), '/var/tmp'].find((one) => account === null || canReach(one, account)) ?? tmpdir();
-    const directory = mkdtempSync(join(realpathSync(place), 'compliance-pgbouncer-'));
+    const directory = mkdtempSync(join(realpathSync(tmpdir()), 'pgbouncer-'));
     chmodSync(directory, 0o700);
     const port = await freePort();
     const files = {

@@ -8,7 +8,6 @@ import { startServer, stopServer } from '../../libs/platform/src/embedded-postgr
 import { findServiceAccount, isRoot } from '../../libs/platform/src/embedded-postgres/service-account';
 import { reachableBinaries } from '../../libs/platform/src/embedded-postgres/substitute-directory';
 import { type TemporaryPostgres } from './temporary-postgres';
-import { Undertaker } from './undertaker';
 
 /** What a test needs to know of a server that runs on a restored backup. */
 export interface RestoredPostgres {
@@ -18,7 +17,6 @@ export interface RestoredPostgres {
   stop(): Promise<void>;
 }
 
-const END_SERVER = 'if read -r pid <"$1/postmaster.pid"; then kill -QUIT "$pid"; fi';
 /** Of files that come and go while they are copied, the log of changes knows. */
 const GONE_MEANWHILE = /No such file or directory|file vanished/;
 
@@ -50,21 +48,8 @@ export async function takeBackup(postgres: TemporaryPostgres): Promise<string> {
 export async function startRestored(backup: string): Promise<RestoredPostgres> {
   const account = isRoot() ? findServiceAccount() : null;
   const binaries = reachableBinaries(findBinaries(), account, join(dirname(backup), 'binaries'));
-  const undertaker = new Undertaker(END_SERVER, backup);
-  const logFile = `${backup}.log`;
-  try {
-    const { port } = await startServer({ dataDir: backup, binaries, account }, { logFile });
-    return {
-      ...clusterUrls(readPasswords(backup), port),
-      stop: async () => {
-        await stopServer(backup, 'fast').catch(() => undefined);
-        await undertaker.call();
-      },
-    };
-  } catch (error) {
-    await undertaker.call();
-    throw error;
-  }
+  const { port } = await startServer({ dataDir: backup, binaries, account }, { logFile: `${backup}.log` });
+  return { ...clusterUrls(readPasswords(backup), port), stop: () => stopServer(backup, 'fast') };
 }
 
 function copy(from: string, to: string): void {

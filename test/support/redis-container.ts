@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { freePort } from './free-port';
 import { untilRedisAnswers, withRedis } from './redis-connection';
 import { TemporaryRedis } from './temporary-redis.port';
-import { Undertaker } from './undertaker';
+import { Cleanup } from './cleanup.cjs';
 
 const DOCKER_IMAGE = 'redis:7';
 
@@ -18,7 +18,7 @@ export class RedisContainer extends TemporaryRedis {
   private constructor(
     readonly url: string,
     private readonly name: string,
-    private readonly undertaker: Undertaker,
+    private readonly cleanup: Cleanup,
   ) {
     super();
   }
@@ -27,8 +27,8 @@ export class RedisContainer extends TemporaryRedis {
     const name = `compliance-redis-${randomBytes(6).toString('hex')}`;
     const password = randomBytes(12).toString('hex');
     const port = await freePort();
-    const undertaker = new Undertaker('docker rm --force "$1"', name);
-    const redis = new RedisContainer(`redis://:${password}@127.0.0.1:${port}`, name, undertaker);
+    const cleanup = new Cleanup('docker rm --force "$1"', name);
+    const redis = new RedisContainer(`redis://:${password}@127.0.0.1:${port}`, name, cleanup);
     const publish = ['--publish', `127.0.0.1:${port}:6379`];
     const server = ['redis-server', '--save', '', '--appendonly', 'no', '--requirepass', password];
     try {
@@ -64,6 +64,6 @@ export class RedisContainer extends TemporaryRedis {
   }
 
   async stop(): Promise<void> {
-    await this.undertaker.call();
+    await this.cleanup.run();
   }
 }

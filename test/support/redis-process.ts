@@ -1,24 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './free-port';
 import { untilRedisAnswers, withRedis } from './redis-connection';
 import { TemporaryRedis } from './temporary-redis.port';
-import { Undertaker } from './undertaker';
-
-// A server that is frozen hears no other signal.
-const END_SERVER_AND_REMOVE_FILES = `
-  if read -r pid <"$1/pid"; then kill -KILL "$pid"; fi
-  rm -rf "$1"`;
 
 /** A Redis server as a process of ours. */
 export class RedisProcess extends TemporaryRedis {
   readonly url: string;
   private readonly password = randomBytes(12).toString('hex');
-  private readonly undertaker: Undertaker;
   private server: ChildProcess;
 
   private constructor(
@@ -29,7 +22,6 @@ export class RedisProcess extends TemporaryRedis {
     super();
     // By the password a test cannot take another server, which was quicker to the port, for this one.
     this.url = `redis://:${this.password}@127.0.0.1:${port}`;
-    this.undertaker = new Undertaker(END_SERVER_AND_REMOVE_FILES, directory);
     this.server = this.launch();
   }
 
@@ -73,7 +65,6 @@ export class RedisProcess extends TemporaryRedis {
 
   async stop(): Promise<void> {
     await this.end('SIGKILL');
-    await this.undertaker.call();
   }
 
   private launch(): ChildProcess {
@@ -90,7 +81,6 @@ export class RedisProcess extends TemporaryRedis {
     });
     server.on('error', () => undefined);
     server.unref();
-    writeFileSync(join(this.directory, 'pid'), `${server.pid}\n`);
     return server;
   }
 

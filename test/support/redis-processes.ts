@@ -6,17 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { untilRedisAnswers } from './redis-connection';
 import { demandProgram } from './programs.cjs';
-import { Undertaker } from './undertaker';
 
-// A server that is frozen hears no other signal.
-const END_SERVERS_AND_REMOVE_FILES = `
-  for file in "$1"/*/pid; do if read -r pid <"$file"; then kill -KILL "$pid"; fi; done
-  rm -rf "$1"`;
-
-/** Redis servers that belong together, each known by its port of 127.0.0.1; gone however the test ends. */
+/** Redis servers that belong together, each known by its port of 127.0.0.1. */
 export class RedisProcesses {
   private readonly directory = mkdtempSync(join(tmpdir(), 'compliance-redis-set-'));
-  private readonly undertaker = new Undertaker(END_SERVERS_AND_REMOVE_FILES, this.directory);
   private readonly program = demandProgram('redis-server');
   private readonly servers = new Map<number, ChildProcess>();
 
@@ -43,7 +36,6 @@ export class RedisProcesses {
     });
     server.on('error', () => undefined);
     server.unref();
-    writeFileSync(join(directory, 'pid'), `${server.pid}\n`);
     this.servers.set(port, server);
   }
 
@@ -76,6 +68,5 @@ export class RedisProcesses {
 
   async stop(): Promise<void> {
     await Promise.all([...this.servers.keys()].map((port) => this.kill(port)));
-    await this.undertaker.call();
   }
 }

@@ -30,7 +30,13 @@ export class RunningCommand {
     const packed = packedStart();
     this.child = spawn(process.execPath, [...packed.words, join(ROOT, program), ...words], {
       cwd: ROOT,
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...packed.environment, ...environment },
+      env: {
+        PATH: process.env['PATH'],
+        HOME: process.env['HOME'],
+        TMPDIR: process.env['TMPDIR'],
+        ...packed.environment,
+        ...environment,
+      },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     this.pid = this.child.pid ?? 0;

@@ -3,7 +3,7 @@ import { chownSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } 
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { type TemporaryPostgres } from './temporary-postgres';
-import { Undertaker } from './undertaker';
+import { Cleanup } from './cleanup.cjs';
 
 const SIZE_BYTES = 64 * 1024 * 1024;
 const UNMOUNT_AND_REMOVE = 'umount -l "$1"; rmdir "$1"';
@@ -33,7 +33,7 @@ class MountedDisk extends SmallDisk {
   readonly kind = 'mounted';
 
   static async with(postgres: TemporaryPostgres, directory: string): Promise<MountedDisk> {
-    const undertaker = new Undertaker(UNMOUNT_AND_REMOVE, directory);
+    const cleanup = new Cleanup(UNMOUNT_AND_REMOVE, directory);
     try {
       const tablespace = join(directory, 'tablespace');
       mkdirSync(tablespace, { mode: 0o700 });
@@ -42,16 +42,16 @@ class MountedDisk extends SmallDisk {
       const database = new URL(postgres.databaseUrl).pathname.slice(1);
       await atServer(postgres, `CREATE TABLESPACE small LOCATION '${tablespace}'`);
       await atServer(postgres, `ALTER DATABASE ${database} SET TABLESPACE small`);
-      return new MountedDisk(directory, undertaker);
+      return new MountedDisk(directory, cleanup);
     } catch (error) {
-      await undertaker.call();
+      await cleanup.run();
       throw error;
     }
   }
 
   private constructor(
     private readonly directory: string,
-    private readonly undertaker: Undertaker,
+    private readonly cleanup: Cleanup,
   ) {
     super();
   }
@@ -72,7 +72,7 @@ class MountedDisk extends SmallDisk {
   }
 
   async remove(): Promise<void> {
-    await this.undertaker.call();
+    await this.cleanup.run();
   }
 
   private get ballast(): string {

@@ -9,7 +9,6 @@ import { startServer, stopServer } from '../../libs/platform/src/embedded-postgr
 import { freePort } from './free-port';
 import { killServer } from './postgres-processes';
 import { FAST_SETTINGS, type TemporaryPostgres } from './temporary-postgres';
-import { Undertaker } from './undertaker';
 
 /** Where a standby streams from: the primary itself, or a proxy before it. */
 interface Source {
@@ -20,16 +19,12 @@ interface Source {
 /** Not part of a copy: what is the running server's own. */
 const NOT_COPIED = ['postmaster.pid', 'postmaster.opts', 'standby.signal'];
 
-const END_SERVER = `
-  if read -r pid <"$1/postmaster.pid"; then kill -QUIT "$pid"; fi`;
-
 /** A hot standby that streams from a temporary Postgres: same roles, same passwords, a port of its own. */
 export class StandbyPostgres {
   private constructor(
     private readonly location: ClusterLocation,
     private readonly start: { readonly logFile: string; readonly settings: Readonly<Record<string, string>> },
     readonly port: number,
-    private readonly undertaker: Undertaker,
   ) {}
 
   /** A copy of the primary as it is now. `name` is what it calls itself by towards the primary. */
@@ -43,10 +38,9 @@ export class StandbyPostgres {
     const { superuser } = readPasswords(primary.dataDir);
     const conninfo = `host=${host} port=${port} user=postgres password=${superuser} application_name=${name}`;
     const settings = { ...FAST_SETTINGS, primary_conninfo: conninfo, wal_retrieve_retry_interval: '100ms' };
-    const undertaker = new Undertaker(END_SERVER, location.dataDir);
     const start = { logFile: join(directory, 'log'), settings };
     const server = await startServer(location, { ...start, preferredPort: await freePort() });
-    return new StandbyPostgres(location, start, server.port, undertaker);
+    return new StandbyPostgres(location, start, server.port);
   }
 
   get urls(): ReturnType<typeof clusterUrls> {
@@ -101,7 +95,6 @@ export class StandbyPostgres {
 
   async stop(): Promise<void> {
     await stopServer(this.location.dataDir, 'immediate').catch(() => undefined);
-    await this.undertaker.call();
   }
 
   private query(sql: string): Promise<string> {

@@ -7,15 +7,9 @@ import { clusterUrls, readPasswords } from '../../libs/platform/src/embedded-pos
 import { setUpCluster } from '../../libs/platform/src/embedded-postgres/cluster-setup';
 import { findBinaries } from '../../libs/platform/src/embedded-postgres/postgres-binaries';
 import { startServer, stopServer } from '../../libs/platform/src/embedded-postgres/postgres-server';
-import {
-  canReach,
-  findServiceAccount,
-  isRoot,
-  type ServiceAccount,
-} from '../../libs/platform/src/embedded-postgres/service-account';
+import { findServiceAccount, isRoot } from '../../libs/platform/src/embedded-postgres/service-account';
 import { reachableBinaries } from '../../libs/platform/src/embedded-postgres/substitute-directory';
 import { freePort } from './free-port';
-import { Undertaker } from './undertaker';
 
 export interface TemporaryPostgres {
   readonly superuserUrl: string;
@@ -41,59 +35,35 @@ export const FAST_SETTINGS = {
   max_connections: '200',
 };
 
-const END_SERVER_AND_REMOVE_DATA = `
-  if read -r pid <"$2/postmaster.pid"; then
-    kill -QUIT "$pid"
-    for _ in 1 2 3 4 5 6 7 8 9 10; do kill -0 "$pid" || break; sleep 0.2; done
-  fi
-  rm -rf "$1"`;
-
-/** A Postgres of its own with fresh data, gone when it is stopped or when this process ends, however it ends. */
+/** Starts a Postgres of its own with fresh data. */
 export async function startTemporaryPostgres(
   options: { postgresSettings?: Record<string, string> } = {},
 ): Promise<TemporaryPostgres> {
   const account = isRoot() ? findServiceAccount() : null;
-  const directory = makeTemporaryDirectory(account);
-  const dataDir = join(directory, 'data');
-  const undertaker = new Undertaker(END_SERVER_AND_REMOVE_DATA, directory, dataDir);
-  try {
-    const binaries = reachableBinaries(findBinaries(), account, join(directory, 'binaries'));
-    const location: ClusterLocation = { dataDir, binaries, account };
-    await setUpCluster(location, { ownerMayCreateDatabases: true, durable: false });
-    const start = { logFile: join(directory, 'log'), settings: { ...FAST_SETTINGS, ...options.postgresSettings } };
-    // Of those that it may come back to after a restart: see freePort.
-    const { port } = await startServer(location, { ...start, preferredPort: await freePort() });
-    return {
-      ...clusterUrls(readPasswords(dataDir), port),
-      port,
-      dataDir,
-      location,
-      directory,
-      stop: () => bury(undertaker, directory, dataDir),
-      restart: async (mode, downForMs = 0) => {
-        await stopServer(dataDir, mode);
-        await delay(downForMs);
-        const again = await startServer(location, { ...start, preferredPort: port });
-        if (again.port !== port) throw new Error(`port ${port} was taken while the server was down`);
-      },
-    };
-  } catch (error) {
-    await bury(undertaker, directory, dataDir);
-    throw error;
-  }
-}
-
-function makeTemporaryDirectory(account: ServiceAccount | null): string {
-  const places = [tmpdir(), '/var/tmp'];
-  const place = places.find((one) => account === null || canReach(one, account)) ?? tmpdir();
-  const directory = mkdtempSync(join(realpathSync(place), 'compliance-test-'));
+  const directory = mkdtempSync(join(realpathSync(tmpdir()), 'postgres-'));
   chmodSync(directory, 0o711);
-  return directory;
-}
-
-async function bury(undertaker: Undertaker, directory: string, dataDir: string): Promise<void> {
-  if (undertaker.hasCome) return;
-  await stopServer(dataDir, 'fast').catch(() => undefined);
-  await undertaker.call();
-  rmSync(directory, { recursive: true, force: true });
+  const dataDir = join(directory, 'data');
+  const binaries = reachableBinaries(findBinaries(), account, join(directory, 'binaries'));
+  const location: ClusterLocation = { dataDir, binaries, account };
+  await setUpCluster(location, { ownerMayCreateDatabases: true, durable: false });
+  const start = { logFile: join(directory, 'log'), settings: { ...FAST_SETTINGS, ...options.postgresSettings } };
+  // Of those that it may come back to after a restart: see freePort.
+  const { port } = await startServer(location, { ...start, preferredPort: await freePort() });
+  return {
+    ...clusterUrls(readPasswords(dataDir), port),
+    port,
+    dataDir,
+    location,
+    directory,
+    stop: async () => {
+      await stopServer(dataDir, 'fast').catch(() => undefined);
+      rmSync(directory, { recursive: true, force: true });
+    },
+    restart: async (mode, downForMs = 0) => {
+      await stopServer(dataDir, mode);
+      await delay(downForMs);
+      const again = await startServer(location, { ...start, preferredPort: port });
+      if (again.port !== port) throw new Error(`port ${port} was taken while the server was down`);
+    },
+  };
 }

@@ -1,3 +1,5 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ImportReport } from '#libs/inventory';
 import type { BenchmarkDatabase } from '../benchmark-database';
@@ -6,7 +8,6 @@ import type { Findings } from '../findings';
 import { apiEnvironment } from '../servers';
 import type { Setting } from '../setting';
 import { medianRatio, milliseconds } from '../statistics';
-import { TemporaryDirectory } from '../temporary-directory';
 import { copyIn, copyOut } from './bare-copy';
 import { writeInventory } from './inventory-file';
 
@@ -25,10 +26,12 @@ const OUTCOMES = { imported: 'created', again: 'unchanged' } as const;
 export async function benchmarkImports(setting: Setting): Promise<Findings> {
   const { cluster, sizes, say } = setting;
   buildOnce(say);
-  const directory = new TemporaryDirectory('compliance-import-');
-  const [file, empty, rows] = ['inventory.ndjson', 'empty.ndjson', 'rows'].map((name) =>
-    join(directory.path, name),
-  ) as [string, string, string];
+  const directory = mkdtempSync(join(tmpdir(), 'import-'));
+  const [file, empty, rows] = ['inventory.ndjson', 'empty.ndjson', 'rows'].map((name) => join(directory, name)) as [
+    string,
+    string,
+    string,
+  ];
   const database = await cluster.aDatabase();
   const seconds = { imported: [] as number[], again: [] as number[], copied: [] as number[] };
   const starts: number[] = [];
@@ -64,7 +67,7 @@ export async function benchmarkImports(setting: Setting): Promise<Findings> {
       await emptyTables(database);
     }
   } finally {
-    await directory.remove();
+    rmSync(directory, { recursive: true });
   }
   await database.drop();
   return findings(sizes.importedRecords, seconds, peaks, starts);

@@ -1,6 +1,5 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { endWithUs } from '../ending';
 
 /** Throws what the program said unless it exits with 0. */
 export async function runToEnd(
@@ -9,7 +8,6 @@ export async function runToEnd(
   options: Pick<SpawnOptions, 'cwd' | 'env'>,
 ): Promise<void> {
   const child = spawn(program, words, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-  endWithUs(child);
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const [status] = (await once(child, 'close')) as [number | null];

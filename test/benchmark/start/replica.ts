@@ -4,7 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../support/free-port';
 import { memoryOf } from '../accounting';
 import { builtFile } from '../built-program';
-import { endWithUs } from '../ending';
 
 const LOOK_EVERY_MS = 20;
 const BOOTS_WITHIN_MS = 60_000;
@@ -30,7 +29,6 @@ export class Replica {
       },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
-    endWithUs(child);
     try {
       await ready(child, managementPort, since);
     } catch (error) {

@@ -3,7 +3,7 @@
 // Error, a Date or a Map is what the tests call so. Our own modules are loaded anew for every file, as ever.
 const { createRequire } = require('node:module');
 const vm = require('node:vm');
-const children = require('./children.cjs');
+const { ProcessCleanup } = require('../cleanup.cjs');
 
 /** Of the packages that jest itself is made of. */
 const ofJest = createRequire(require.resolve('jest'));
@@ -18,6 +18,9 @@ vm.compileFunction = (code, parameters, { parsingContext, ...options } = {}) =>
 
 /** What jest and tests may change of `process`. */
 const REPLACED = ['exit', 'getBuiltinModule'];
+
+// A worker whose jest is gone has nobody left to work for. A listener for that would keep it from ending otherwise.
+if (process.send) setInterval(() => process.connected || process.exit(1), 1000).unref();
 
 class ProcessEnvironment {
   /** Whether a test file is running, and not jest's global set-up. */
@@ -36,14 +39,14 @@ class ProcessEnvironment {
     this.replaced = REPLACED.map((name) => [name, process[name]]);
     globalThis.requireInstalled = require;
     ProcessEnvironment.isOpen = true;
-    children.watch();
+    this.cleanup = new ProcessCleanup();
   }
 
   async setup() {}
 
   /** A file finds the globals, packages' registries among them, and the variables as the first one found them. */
   async teardown() {
-    await children.endAll();
+    await this.cleanup.run();
     ProcessEnvironment.isOpen = false;
     this.fakeTimersModern.dispose();
     for (const [name, value] of this.replaced) process[name] = value;

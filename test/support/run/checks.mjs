@@ -1,0 +1,47 @@
+// The checks of `npm test` beside the tests.
+import { node, runCommand } from './command.mjs';
+
+const LIMIT = 6 * 60_000;
+
+// npm names its own program in the environment, which spares a shell where `npm` is a script.
+const npm = (...args) =>
+  process.env.npm_execpath ? [process.execPath, process.env.npm_execpath, ...args] : ['npm', ...args];
+
+export const types = { name: 'types', commands: [node('typescript/bin/tsc', '--noEmit')] };
+export const build = { name: 'build', commands: [npm('run', '--silent', 'build')] };
+export const lint = {
+  name: 'lint',
+  commands: [
+    // A comment that tries to switch a rule off is a warning, and must not pass.
+    node('eslint/bin/eslint.js', '.', '--max-warnings', '0'),
+    node('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'),
+  ],
+};
+export const importRules = {
+  name: 'import rules',
+  commands: [
+    node('dependency-cruiser/bin/dependency-cruise.mjs', 'apps', 'libs', 'test', '--config', '.dependency-cruiser.cjs'),
+  ],
+};
+
+/** Runs one check after the other. Prints each as a whole when it is done, because another lane prints its own. */
+export async function runLane(...checks) {
+  const outcomes = [];
+  for (const { name, commands } of checks) {
+    const since = performance.now();
+    const output = [];
+    const write = (chunk) => output.push(chunk);
+    let passed = true;
+    for (const command of commands) passed = (await runCommand(command, { limit: LIMIT, write })) && passed;
+    console.log(`\n== ${name}`);
+    process.stdout.write(Buffer.concat(output));
+    printOutcome(name, passed, since);
+    outcomes.push(passed);
+  }
+  return outcomes;
+}
+
+export function printOutcome(name, passed, since) {
+  const seconds = ((performance.now() - since) / 1000).toFixed(1);
+  console.log(`== ${name}: ${passed ? 'passed' : 'FAILED'} in ${seconds} s`);
+}
