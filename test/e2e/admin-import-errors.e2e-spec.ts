@@ -74,6 +74,30 @@ describe('The file of bad lines that an import is told to write', () => {
     expect(readFileSync(errors, 'utf8')).toBe('');
   });
 
+  it('is refused before anything is imported when it cannot be written', async () => {
+    const input = file('not-yet.ndjson', ADA.replace('hr-1', 'hr-not-yet'));
+    const nowhere = join(directory, 'nowhere', 'errors.ndjson');
+
+    const inDirectory = await importInto('acme', input, '--errors', directory);
+    const inNowhere = await importInto('acme', input, '--errors', nowhere);
+
+    expectFault(inDirectory, 1, new RegExp(`${directory} is a directory\\.`));
+    expectFault(inNowhere, 1, /there is no directory .*nowhere\./);
+    expect(documentOf(await importInto('acme', input, '--dry-run'))).toMatchObject({ created: 1 });
+  });
+
+  it('overwrites the first line when a repeat in it is imported unmended', async () => {
+    const errors = file('repeats.ndjson', '');
+    const input = file(
+      'repeated.ndjson',
+      ADA.replace('hr-1', 'hr-2') + ADA.replace('hr-1', 'hr-2').replace('Ada', 'Eve'),
+    );
+    expect((await importInto('acme', input, '--errors', errors)).exitCode).toBe(1);
+    expect(readErrors(errors)).toMatchObject([{ line: 2, reason: 'externalId is already on line 1.' }]);
+
+    expect(documentOf(await importInto('acme', errors))).toMatchObject({ read: 1, updated: 1 });
+  });
+
   it('holds the lines of the last import alone', async () => {
     const errors = file('old.ndjson', EARLIER.repeat(9));
     const finished = await importInto('acme', file('bad.ndjson', `nonsense\n${ADA}`), '--errors', errors);

@@ -33,7 +33,7 @@ export function importCommand(): Command {
     )
     .option(
       '--errors <file>',
-      'keep every bad line in this file, with its number and reason, to be mended and imported again',
+      'keep every bad line in this file, with its number and reason; mend or delete each, repeats too, and import it',
     )
     .addOption(
       new Option(
