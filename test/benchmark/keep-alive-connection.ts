@@ -1,7 +1,7 @@
 import { type Socket, connect } from 'node:net';
 import { once } from 'node:events';
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   /** Status line and header fields, as they came. */
   readonly head: string;
@@ -16,7 +16,7 @@ const END_OF_HEAD = '\r\n\r\n';
  */
 export class KeepAliveConnection {
   private received: Buffer = Buffer.alloc(0);
-  private waiting: { resolve(answer: Answer): void; reject(error: Error): void } | undefined;
+  private waiting: { resolve(answer: ApiResponse): void; reject(error: Error): void } | undefined;
 
   private constructor(
     private readonly socket: Socket,
@@ -33,7 +33,7 @@ export class KeepAliveConnection {
     return new KeepAliveConnection(socket, `127.0.0.1:${port}`);
   }
 
-  send(method: string, path: string, headers: Readonly<Record<string, string>>, body: string): Promise<Answer> {
+  send(method: string, path: string, headers: Readonly<Record<string, string>>, body: string): Promise<ApiResponse> {
     const fields = Object.entries({ Host: this.host, ...headers, 'Content-Length': String(Buffer.byteLength(body)) });
     const head = [`${method} ${path} HTTP/1.1`, ...fields.map(([name, value]) => `${name}: ${value}`)].join('\r\n');
     return new Promise((resolve, reject) => {

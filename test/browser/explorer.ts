@@ -40,7 +40,7 @@ export async function keepScreenshot(name: string, of: Locator | Page): Promise<
 }
 
 /** What the page shows of an answer. */
-export interface ShownAnswer {
+export interface ShownResponse {
   readonly status: string;
   readonly body: string;
   readonly headers: string;
@@ -150,7 +150,7 @@ export class ShownOperation {
     await this.block.locator('.opblock-section-request-body').getByLabel('Request content type').selectOption(name);
   }
 
-  async execute(): Promise<ShownAnswer> {
+  async execute(): Promise<ShownResponse> {
     const live = this.block.locator('.live-responses-table');
     if (await live.isVisible()) {
       await this.block.getByRole('button', { name: 'Clear' }).click();
@@ -161,7 +161,7 @@ export class ShownOperation {
   }
 
   /** Of a request that is under way. */
-  async answer(): Promise<ShownAnswer> {
+  async answer(): Promise<ShownResponse> {
     const answer = this.block.locator('.live-responses-table tr.response').first();
     await answer.waitFor();
     const [body, headers] = await Promise.all([

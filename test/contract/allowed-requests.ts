@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { StrictSchemas } from './answer-schemas';
+import { StrictSchemas } from './response-schemas';
 import {
   type Contract,
   type NamedOperation,

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#libs/kernel';
 import { PROBLEMS, PUBLIC_ANSWERS, headerComponents, problemResponse } from '#libs/platform';
-import { StrictSchemas } from './answer-schemas';
+import { StrictSchemas } from './response-schemas';
 import {
   type Contract,
   type Header,
@@ -12,7 +12,7 @@ import {
 } from './contract-document';
 import { CONTRACT_FILE } from './contract-files';
 
-export interface GivenAnswer {
+export interface GivenResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -21,7 +21,7 @@ export interface GivenAnswer {
 /** Public, and described by themselves rather than by the contract (decisions, section 8). */
 const OUTSIDE_THE_CONTRACT = /^\/(docs|problems)(\/|$)/;
 /** The root sends a browser there; for anybody else it is an unknown path. */
-const sendsToTheDocs = (path: string, { status, headers }: GivenAnswer): boolean =>
+const sendsToTheDocs = (path: string, { status, headers }: GivenResponse): boolean =>
   path === '/' && status === 302 && headers.get('location') === 'docs';
 /** How bytes travel; HTTP's own business. */
 const OF_TRANSPORT = new Set([
@@ -71,7 +71,7 @@ export class ContractOracle {
   }
 
   /** What of the answer is not in the contract; empty when all of it is. `target` is the path with its query. */
-  faultsOf(method: string, target: string, answer: GivenAnswer): string[] {
+  faultsOf(method: string, target: string, answer: GivenResponse): string[] {
     const [path = ''] = target.split('?', 1);
     if (OUTSIDE_THE_CONTRACT.test(path) || sendsToTheDocs(path, answer)) return [];
     const response = this.responseTo(method, path, answer.status);
@@ -80,7 +80,7 @@ export class ContractOracle {
   }
 
   /** What of an answer of Node's own parser is not in the contract: there was no request to find an operation for. */
-  faultsOfRefusal(answer: GivenAnswer): string[] {
+  faultsOfRefusal(answer: GivenResponse): string[] {
     const [anyOperation] = operationsOf(this.contract);
     const { malformedRequest, unknownPath } = OF_NO_OPERATION;
     const refusals = { 400: malformedRequest, 404: unknownPath, 431: anyOperation?.operation.responses['431'] };
@@ -97,7 +97,7 @@ export class ContractOracle {
     return operation.responses[String(status)];
   }
 
-  private faultsOfHeaders(response: Response, { headers }: GivenAnswer): string[] {
+  private faultsOfHeaders(response: Response, { headers }: GivenResponse): string[] {
     const documented = Object.entries(response.headers ?? {}).map(
       ([name, header]) => [name, resolve<Header>(this.contract, header)] as const,
     );
@@ -114,7 +114,7 @@ export class ContractOracle {
     ];
   }
 
-  private faultsOfBody(method: string, { content = {} }: Response, { status, headers, text }: GivenAnswer): string[] {
+  private faultsOfBody(method: string, { content = {} }: Response, { status, headers, text }: GivenResponse): string[] {
     const [mediaType = ''] = (headers.get('content-type') ?? '').split(';', 1);
     const documented = content[mediaType];
     if (!documented) return [`media type ${mediaType || '(none)'} is not documented`];
@@ -145,7 +145,7 @@ let shared: ContractOracle | undefined;
 export const oracle = (): ContractOracle => (shared ??= new ContractOracle(readContract(CONTRACT_FILE)));
 
 /** Throws unless the committed contract describes the answer, all of it. */
-export function assertDocumented(method: string, target: string, answer: GivenAnswer): void {
+export function assertDocumented(method: string, target: string, answer: GivenResponse): void {
   const faults = oracle().faultsOf(method.toUpperCase(), target, answer);
   if (faults.length === 0) return;
   throw new Error(

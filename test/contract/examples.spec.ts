@@ -1,4 +1,4 @@
-import { StrictSchemas } from './answer-schemas';
+import { StrictSchemas } from './response-schemas';
 import {
   type Contract,
   type Example,

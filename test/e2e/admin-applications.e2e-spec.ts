@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expectFault } from '../support/finished-command';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 import { RunningCommand } from '../support/running-command';
-import { SPECIFIED_LIMITS, type TestApp, startApp, startReplica } from '../support/start-app';
+import { SPECIFIED_LIMITS, type TestApp, startApp, startInstance } from '../support/start-app';
 
 const PROGRAM = 'apps/admin/run.mjs';
 
@@ -58,14 +58,14 @@ describe('admin applications: what changes one that is there', () => {
   });
 
   it('acts on the next request also where the service has a Redis that the command knows nothing of', async () => {
-    const replica = await startReplica(app, {
+    const instance = await startInstance(app, {
       ...SPECIFIED_LIMITS,
       REDIS_URL: redisOfTheRun(),
     });
     try {
       const { clientId, clientSecret } = await app.arrange.anApplication(await app.arrange.aWorkspace());
       const own = { ...form, client_id: clientId, client_secret: clientSecret };
-      const client = replica.client((await replica.client().requestToken(own)).body['access_token'] as string);
+      const client = instance.client((await instance.client().requestToken(own)).body['access_token'] as string);
       const read = async () => (await client.get('/v1/computers?pageSize=1')).body['code'];
       let changed = false;
       const words = ['applications', 'set-scopes', clientId, '--scope', 'inventory:read'];
@@ -80,7 +80,7 @@ describe('admin applications: what changes one that is there', () => {
       expect(await read()).toBe('insufficient_scope');
       expect(before[0]).toBeUndefined();
     } finally {
-      await replica.stop();
+      await instance.stop();
     }
   });
 

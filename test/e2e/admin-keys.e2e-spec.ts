@@ -35,7 +35,7 @@ describe('admin keys', () => {
     documentOf(await run('init', '--json'));
   });
 
-  it('makes keys that every replica has before one uses them, none lost when several are made at once', async () => {
+  it('makes keys that every instance has before one uses them, none lost when several are made at once', async () => {
     const [first] = await list();
     const made = await Promise.all([
       ...[run('rotate', 'signing', '--json'), run('rotate', 'signing', '--json')],
@@ -77,7 +77,7 @@ describe('admin keys', () => {
       kid: first,
       removed: true,
     });
-    // None is a minute old: the one that most replicas know is used at once.
+    // None is a minute old: the one that most instances know is used at once.
     expect((await list()).find(({ current }) => current)?.['kid']).toBe(younger);
     documentOf(await run('remove', younger, '--yes', '--json'));
     expectFault(await run('remove', younger, '--yes'), 1, /no signing or cursor key/);

@@ -107,12 +107,12 @@ describe('The API process', () => {
       }
     });
 
-    it('makes the keys of LOCAL_DIR once, however many replicas come first at the same time', async () => {
+    it('makes the keys of LOCAL_DIR once, however many instances come first at the same time', async () => {
       const localDir = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
       try {
         const ports = [port, await freePort(), await freePort()];
         const managementPorts = [managementPort, await freePort(), await freePort()];
-        const replicas = ports.map(
+        const instances = ports.map(
           (own, index) =>
             new ApiProcess({
               ...environment,
@@ -121,7 +121,7 @@ describe('The API process', () => {
               MANAGEMENT_PORT: String(managementPorts[index]),
             }),
         );
-        await Promise.all(replicas.map((replica) => replica.serving()));
+        await Promise.all(instances.map((instance) => instance.serving()));
         const keys = await Promise.all(
           managementPorts.map((own) => ApiClient.ofManagement(`http://127.0.0.1:${own}`).get('/jwks.json')),
         );

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Answer, ApiClient } from '../support/api-client';
+import type { ApiResponse, ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
 
 const BULK = '/v1/inventory/assets';
@@ -24,7 +24,7 @@ describe('PATCH /v1/inventory/assets', () => {
     return ids;
   };
   const read = async (id: string) => (await client.get(`${BULK}/${id}`)).body;
-  const faultsOf = ({ body }: Answer): string[] =>
+  const faultsOf = ({ body }: ApiResponse): string[] =>
     ((body['errors'] ?? []) as { pointer?: string; header?: string; code: string }[]).map(
       ({ pointer, header, code }) => `${pointer ?? header ?? ''} ${code}`,
     );

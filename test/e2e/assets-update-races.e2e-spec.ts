@@ -1,4 +1,4 @@
-import type { Answer, ApiClient } from '../support/api-client';
+import type { ApiResponse, ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
 
 const ASSETS = '/v1/inventory/assets';
@@ -16,7 +16,7 @@ describe('Updates of one asset at once', () => {
   afterAll(() => app.stop());
 
   /** Sends all of them while another transaction has the row, so that none is done before the others have begun. */
-  const atOnce = async (id: string, send: readonly (() => Promise<Answer>)[]): Promise<Answer[]> => {
+  const atOnce = async (id: string, send: readonly (() => Promise<ApiResponse>)[]): Promise<ApiResponse[]> => {
     const { admin } = app.database;
     await admin.query('BEGIN');
     await admin.query('SELECT 1 FROM asset WHERE public_id = $1 FOR UPDATE', [id]);

@@ -1,4 +1,4 @@
-import type { Answer, ApiClient } from '../support/api-client';
+import type { ApiResponse, ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
 
 const path = (id: string): string => `/v1/inventory/assets/${id}`;
@@ -31,9 +31,9 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
     );
     return asset.id;
   };
-  const setTags = (id: string, keys: readonly string[], headers = {}): Promise<Answer> =>
+  const setTags = (id: string, keys: readonly string[], headers = {}): Promise<ApiResponse> =>
     client.patch(path(id), { tags: keys.map((key) => ({ key })) }, headers);
-  const keysOf = ({ body }: Answer): string[] => (body['tags'] as { key: string }[]).map(({ key }) => key);
+  const keysOf = ({ body }: ApiResponse): string[] => (body['tags'] as { key: string }[]).map(({ key }) => key);
   /** What the rows say, which must be what the rendering says. */
   const rowsOf = async (id: string): Promise<string[]> => {
     const { rows } = await app.database.admin.query<{ key: string }>(

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
-import type { Answer, ApiClient } from '../support/api-client';
+import type { ApiResponse, ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
 
 const path = (id: string): string => `/v1/inventory/assets/${id}`;
@@ -27,7 +27,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
   const anAsset = async (wishes: Parameters<TestApp['arrange']['anAsset']>[1] = {}): Promise<string> =>
     (await app.arrange.anAsset(workspace, { type: 'CUSTOM', ...wishes })).id;
   const read = async (id: string): Promise<Record<string, unknown>> => (await client.get(path(id))).body;
-  const faultsOf = ({ body }: Answer): unknown[] =>
+  const faultsOf = ({ body }: ApiResponse): unknown[] =>
     ((body['errors'] ?? []) as { pointer?: string; header?: string; parameter?: string; code: string }[]).map(
       ({ pointer, header, parameter, code }) => `${pointer ?? header ?? parameter ?? ''} ${code}`,
     );

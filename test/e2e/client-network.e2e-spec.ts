@@ -2,7 +2,7 @@ import { ComplianceClient, ConnectionLost, type ClientOptions } from '#libs/clie
 import { ApiProcess } from '../support/api-process';
 import { freePort } from '../support/free-port';
 import { CuttingProxy } from '../support/cutting-proxy';
-import { type TestApp, startApp, startReplica } from '../support/start-app';
+import { type TestApp, startApp, startInstance } from '../support/start-app';
 import { TcpProxy } from '../support/tcp-proxy';
 
 const BRISK = { firstPauseMs: 20 };
@@ -87,7 +87,7 @@ describe('The client, while things break', () => {
   });
 
   it('waits as long as a 429 says, and no call fails', async () => {
-    const limited = await startReplica(app, { RATE_LIMIT_READ: '60/2' });
+    const limited = await startInstance(app, { RATE_LIMIT_READ: '60/2' });
     try {
       const client = await aClient({ baseUrl: limited.origin });
       const since = Date.now();

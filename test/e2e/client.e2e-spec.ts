@@ -1,7 +1,7 @@
 import { ComplianceClient, MemoryTokenStore, Problem, type ClientOptions } from '#libs/client';
 import { readFileSync } from 'node:fs';
 import { CONTRACT_FILE } from '../contract/contract-files';
-import { type TestApp, startApp, startReplica } from '../support/start-app';
+import { type TestApp, startApp, startInstance } from '../support/start-app';
 
 describe('The client', () => {
   let app: TestApp;
@@ -153,7 +153,7 @@ describe('The client', () => {
     });
 
     it('say when to come back, and are not waited for longer than the caller wants', async () => {
-      const limited = await startReplica(app, { RATE_LIMIT_READ: '1/1' });
+      const limited = await startInstance(app, { RATE_LIMIT_READ: '1/1' });
       try {
         const client = await aClient({ baseUrl: limited.origin, retry: { longestRetryAfterSeconds: 10 } });
         await client.getAsset((await app.arrange.anAsset(workspace)).id);
@@ -168,7 +168,7 @@ describe('The client', () => {
 
   describe('given up by its signal', () => {
     it('throws the reason at once, while it waits for the next attempt, too', async () => {
-      const limited = await startReplica(app, { RATE_LIMIT_READ: '1/1' });
+      const limited = await startInstance(app, { RATE_LIMIT_READ: '1/1' });
       try {
         const client = await aClient({ baseUrl: limited.origin });
         await client.listComputers().pages().next();
@@ -236,7 +236,7 @@ describe('The client', () => {
     });
 
     it('takes a new one when it has expired, unseen by the caller', async () => {
-      const shortLived = await startReplica(app, { ACCESS_TOKEN_TTL_SECONDS: '1' });
+      const shortLived = await startInstance(app, { ACCESS_TOKEN_TTL_SECONDS: '1' });
       try {
         const client = await aClient({ baseUrl: shortLived.origin });
         const before = shortLived.logLines.length;

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { demandProgram, searchPath } from '../support/programs.cjs';
 import { type Example, LANGUAGES, type Language, examplesOf } from '../support/doc-examples';
 import { type Meddling, MeddlingProxy } from '../support/meddling-proxy';
-import { SPECIFIED_LIMITS, type TestApp, startApp, startReplica } from '../support/start-app';
+import { SPECIFIED_LIMITS, type TestApp, startApp, startInstance } from '../support/start-app';
 
 const PAGES = [
   ...['getting-started.md', 'authentication.md', 'pagination.md', 'filters.md', 'updates.md', 'bulk-updates.md'],
@@ -59,7 +59,7 @@ beforeAll(async () => {
   demandProgram('curl');
   demandProgram('python3');
   app = await startApp();
-  limited = await startReplica(app, { RATE_LIMIT_READ: '60/2' });
+  limited = await startInstance(app, { RATE_LIMIT_READ: '60/2' });
   proxy = await MeddlingProxy.to(app.origin);
 }, 240_000);
 afterAll(async () => {

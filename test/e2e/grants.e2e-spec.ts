@@ -1,15 +1,15 @@
 import { Redis } from 'ioredis';
 import { clientKey } from '#libs/platform';
-import type { Answer, ApiClient } from '../support/api-client';
+import type { ApiResponse, ApiClient } from '../support/api-client';
 import { type TestOperator, openOperator } from '../support/operator';
 import { redisOfTheRun } from '../support/redis-of-the-run';
-import { type TestApp, startApp, startReplica } from '../support/start-app';
+import { type TestApp, startApp, startInstance } from '../support/start-app';
 import { TcpProxy } from '../support/tcp-proxy';
 
 const ASSETS = '/v1/inventory/assets';
 const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** What an operator or a token request changes is in force on every replica from the next request on. */
+/** What an operator or a token request changes is in force on every instance from the next request on. */
 /** No request waits until the grant that it read is cached. */
 async function cachedGrant(redis: Redis, clientId: string): Promise<Record<string, string>> {
   for (;;) {
@@ -19,8 +19,8 @@ async function cachedGrant(redis: Redis, clientId: string): Promise<Record<strin
   }
 }
 
-describe('What an application may do, on three replicas that keep copies of it', () => {
-  let replicas: TestApp[];
+describe('What an application may do, on three instances that keep copies of it', () => {
+  let instances: TestApp[];
   let workspace: string;
   let operator: TestOperator;
   let proxy: TcpProxy;
@@ -32,13 +32,13 @@ describe('What an application may do, on three replicas that keep copies of it',
     redisUrl.port = String(proxy.port);
     const settings = { REDIS_URL: redisUrl.href };
     const first = await startApp(settings);
-    replicas = [first, await startReplica(first, settings), await startReplica(first, settings)];
+    instances = [first, await startInstance(first, settings), await startInstance(first, settings)];
     workspace = await first.arrange.aWorkspace();
     operator = await openOperator(first);
   });
   afterAll(async () => {
     await operator.close();
-    for (const replica of [...replicas].reverse()) await replica.stop();
+    for (const instance of [...instances].reverse()) await instance.stop();
     await proxy.close();
   });
   afterEach(async () => {
@@ -47,7 +47,7 @@ describe('What an application may do, on three replicas that keep copies of it',
     await delay(1_200);
   });
 
-  const first = (): TestApp => replicas[0] as TestApp;
+  const first = (): TestApp => instances[0] as TestApp;
   const anApplication = async (scopes?: Parameters<TestApp['arrange']['anApplication']>[1]) => {
     const { clientId, clientSecret } = await first().arrange.anApplication(workspace, scopes);
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
@@ -59,11 +59,11 @@ describe('What an application may do, on three replicas that keep copies of it',
     return { clientId, form, issue };
   };
   const read = (client: ApiClient) => client.get(`${ASSETS}?pageSize=1`);
-  /** One answer of each replica: its status, and its code where there is one. */
-  const ofEach = (request: (client: ApiClient) => Promise<Answer>, token?: string) =>
+  /** One answer of each instance: its status, and its code where there is one. */
+  const ofEach = (request: (client: ApiClient) => Promise<ApiResponse>, token?: string) =>
     Promise.all(
-      replicas.map(async (replica) => {
-        const { status, body } = await request(replica.client(token));
+      instances.map(async (instance) => {
+        const { status, body } = await request(instance.client(token));
         return status === 200 ? 200 : body['code'];
       }),
     );
@@ -76,7 +76,7 @@ describe('What an application may do, on three replicas that keep copies of it',
     let old = await issue();
     for (let round = 0; round < 20; round += 1) {
       expect(await everywhere(old)).toEqual(all(200));
-      const token = await issue(replicas[round % 3]);
+      const token = await issue(instances[round % 3]);
       expect(await everywhere(old)).toEqual(all('token_superseded'));
       expect(await everywhere(token)).toEqual(all(200));
       old = token;
@@ -85,7 +85,7 @@ describe('What an application may do, on three replicas that keep copies of it',
 
   it('of many tokens that are issued at once exactly one is valid', async () => {
     const { issue } = await anApplication();
-    const tokens = await Promise.all(Array.from({ length: 60 }, (_, index) => issue(replicas[index % 3])));
+    const tokens = await Promise.all(Array.from({ length: 60 }, (_, index) => issue(instances[index % 3])));
     const outcomes = await Promise.all(tokens.map((token) => everywhere(token)));
     expect(outcomes.filter((outcome) => outcome[0] === 200)).toEqual([all(200)]);
     expect(outcomes.filter((outcome) => outcome[0] !== 200)).toHaveLength(59);
@@ -128,7 +128,7 @@ describe('What an application may do, on three replicas that keep copies of it',
     for (let round = 0; round < 15; round += 1) {
       // Readers whose copy is missing, at the moment of the change.
       await redis.del(clientKey(clientId));
-      const readers = Array.from({ length: 6 }, (_, index) => read((replicas[index % 3] as TestApp).client(old)));
+      const readers = Array.from({ length: 6 }, (_, index) => read((instances[index % 3] as TestApp).client(old)));
       const token = await issue();
       await Promise.all(readers);
       expect(await everywhere(old)).toEqual(all('token_superseded'));

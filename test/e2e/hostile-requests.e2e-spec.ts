@@ -16,12 +16,12 @@ describe('Hostile requests', () => {
   });
   afterAll(() => app.stop());
 
-  interface Answer {
+  interface ApiResponse {
     readonly status: number;
     readonly type: string;
     readonly body: string;
   }
-  const send = (method: string, path: string, headers: Record<string, string>, body: string): Promise<Answer> =>
+  const send = (method: string, path: string, headers: Record<string, string>, body: string): Promise<ApiResponse> =>
     new Promise((resolve, reject) => {
       const sent = request({ host: '127.0.0.1', port: app.port, method, path, headers }, (response) => {
         let text = '';

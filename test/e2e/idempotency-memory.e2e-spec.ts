@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { Answer, ApiClient } from '../support/api-client';
+import type { ApiResponse, ApiClient } from '../support/api-client';
 import type { ArrangedApplication } from '../support/arrangement';
-import { type TestApp, startApp, startReplica } from '../support/start-app';
+import { type TestApp, startApp, startInstance } from '../support/start-app';
 
 const path = (id: string): string => `/v1/inventory/assets/${id}`;
 const key = () => ({ 'Idempotency-Key': randomUUID() });
-const isReplay = ({ headers }: Answer): boolean => headers.get('idempotent-replayed') === 'true';
-const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status).sort();
+const isReplay = ({ headers }: ApiResponse): boolean => headers.get('idempotent-replayed') === 'true';
+const statuses = (answers: readonly ApiResponse[]): number[] => answers.map(({ status }) => status).sort();
 
 /** A process remembers the keys that it answered; what became of their records since, it must not take for granted. */
 describe('A key that two processes have answered', () => {
@@ -17,7 +17,7 @@ describe('A key that two processes have answered', () => {
   let elsewhere: ApiClient;
   beforeAll(async () => {
     first = await startApp();
-    second = await startReplica(first);
+    second = await startInstance(first);
     workspace = await first.arrange.aWorkspace();
     const token = await first.arrange.aToken(workspace);
     [client, elsewhere] = [first.client(token), second.client(token)];
@@ -40,7 +40,11 @@ describe('A key that two processes have answered', () => {
     expect(answers.map(isReplay)).toEqual([false, true]);
     return known;
   };
-  const sendAtOnce = (id: string, descriptions: readonly string[], known: Record<string, string>): Promise<Answer[]> =>
+  const sendAtOnce = (
+    id: string,
+    descriptions: readonly string[],
+    known: Record<string, string>,
+  ): Promise<ApiResponse[]> =>
     Promise.all(
       descriptions.map((description, index) =>
         (index % 2 === 0 ? client : elsewhere).patch(path(id), { description }, known),
@@ -102,7 +106,7 @@ describe('A key that two processes have answered', () => {
       const waiting = client.patch(path(locked), { description: 'waits' }, same);
       await lockIsWaitedFor();
       const others = [first.client(tokens[0]), second.client(tokens[1])];
-      const answers: Answer[] = [];
+      const answers: ApiResponse[] = [];
       for (const other of others) answers.push(await other.patch(path(id), { description: 'goes on' }, same));
       await admin.query('COMMIT');
       expect([statuses(answers), (await waiting).status]).toEqual([[200, 200], 200]);

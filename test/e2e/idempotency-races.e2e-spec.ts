@@ -1,38 +1,38 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Answer, ApiClient } from '../support/api-client';
+import type { ApiResponse, ApiClient } from '../support/api-client';
 import { decodeJwt } from '../support/jwt';
 import { redisOfTheRun } from '../support/redis-of-the-run';
-import { type TestApp, startApp, startReplica } from '../support/start-app';
+import { type TestApp, startApp, startInstance } from '../support/start-app';
 
 const path = (id: string): string => `/v1/inventory/assets/${id}`;
 const FOR_A_LOCK = `wait_event_type = 'Lock'`;
 const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** The promises about duplicates that come at once hold with Redis and without, on one replica and on several. */
+/** The promises about duplicates that come at once hold with Redis and without, on one instance and on several. */
 describe.each([
   ['with Redis', () => ({ REDIS_URL: redisOfTheRun() })],
   ['without Redis', () => ({})],
 ])('Duplicates of one write at once, %s', (_, settings: () => Record<string, string>) => {
-  let replicas: TestApp[];
+  let instances: TestApp[];
   let workspace: string;
   let token: string;
   let client: ApiClient;
   beforeAll(async () => {
     const first = await startApp(settings());
-    replicas = [first, await startReplica(first, settings()), await startReplica(first, settings())];
+    instances = [first, await startInstance(first, settings()), await startInstance(first, settings())];
     workspace = await first.arrange.aWorkspace();
     token = await first.arrange.aToken(workspace);
     client = first.client(token);
   });
   afterAll(async () => {
-    for (const replica of [...replicas].reverse()) await replica.stop();
+    for (const instance of [...instances].reverse()) await instance.stop();
   });
 
-  const first = (): TestApp => replicas[0] as TestApp;
+  const first = (): TestApp => instances[0] as TestApp;
   const anAsset = async (): Promise<string> => (await first().arrange.anAsset(workspace)).id;
   const auditRows = async (id: string): Promise<number> =>
     (await first().database.admin.query('SELECT 1 FROM audit_event WHERE asset_id = $1', [id])).rows.length;
-  const isReplay = ({ headers }: Answer): boolean => headers.get('idempotent-replayed') === 'true';
+  const isReplay = ({ headers }: ApiResponse): boolean => headers.get('idempotent-replayed') === 'true';
   /** Holds the asset's row, as a slow transaction would, for so long or until `work` is done. */
   const whileLocked = async <Result>(
     id: string,
@@ -57,7 +57,7 @@ describe.each([
           .patch(path(id), body, { 'Idempotency-Key': key, ...headers }),
       ),
     );
-  const tally = (answers: readonly Answer[]): Record<string, number> => {
+  const tally = (answers: readonly ApiResponse[]): Record<string, number> => {
     const counts: Record<string, number> = {};
     for (const answer of answers) {
       const kind = isReplay(answer) ? 'replayed' : String(answer.status);
@@ -78,13 +78,13 @@ describe.each([
   };
 
   it.each([
-    ['one replica', 1],
-    ['three replicas', 3],
+    ['one instance', 1],
+    ['three instances', 3],
   ])('applies one of them on %s and replays it to the others', async (__, count) => {
     for (const slow of [0, 400]) {
       const id = await anAsset();
       const body = { description: `slow ${slow}` };
-      const answers = await whileLocked(id, slow, () => sendTo(replicas.slice(0, count), 15, id, body, randomUUID()));
+      const answers = await whileLocked(id, slow, () => sendTo(instances.slice(0, count), 15, id, body, randomUUID()));
       expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
       expect(answers[0]?.status).toBe(200);
       expect(answers.filter((answer) => !isReplay(answer))).toHaveLength(1);
@@ -94,14 +94,14 @@ describe.each([
   });
 
   it.each([
-    ['on the replica that gave the answer', 0],
+    ['on the instance that gave the answer', 0],
     ['on another one', 1],
   ])('replays and refuses by the key without waiting for the asset, %s', async (__, index) => {
     const id = await anAsset();
     const key = { 'Idempotency-Key': randomUUID() };
     const original = await client.patch(path(id), { description: 'once' }, key);
-    const asked = (replicas[index] as TestApp).client(token);
-    // The replay comes last: after it any replica remembers the key.
+    const asked = (instances[index] as TestApp).client(token);
+    // The replay comes last: after it any instance remembers the key.
     let done = false;
     let waits = 0;
     const [answers] = await whileLocked(id, 'until done', () =>
@@ -119,13 +119,13 @@ describe.each([
       ]),
     );
     expect([waits, ...answers.map(({ status }) => status)]).toEqual([0, 409, 409, 200]);
-    expect([answers[2]?.text, isReplay(answers[2] as Answer)]).toEqual([original.text, true]);
+    expect([answers[2]?.text, isReplay(answers[2] as ApiResponse)]).toEqual([original.text, true]);
   });
 
   it('lets the next of them try when the one before failed', async () => {
     const key = randomUUID();
     const id = await anAsset();
-    const answers = await sendTo(replicas, 12, id, { description: 7 }, key);
+    const answers = await sendTo(instances, 12, id, { description: 7 }, key);
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 400));
     expect((await client.patch(path(id), { description: 'x' }, { 'Idempotency-Key': key })).status).toBe(200);
   });
@@ -134,7 +134,7 @@ describe.each([
     const id = await anAsset();
     const ifMatch = { 'If-Match': (await client.get(path(id))).headers.get('etag') as string };
     const answers = await whileLocked(id, 200, () =>
-      sendTo(replicas, 15, id, { description: 'x' }, randomUUID(), ifMatch),
+      sendTo(instances, 15, id, { description: 'x' }, randomUUID(), ifMatch),
     );
     expect([tally(answers), await auditRows(id)]).toEqual([{ '200': 1, replayed: 14 }, 1]);
   });
@@ -143,8 +143,8 @@ describe.each([
     const id = await anAsset();
     const key = randomUUID();
     const [valid] = await Promise.all([
-      sendTo(replicas, 6, id, { description: 'x' }, key),
-      sendTo(replicas, 6, id, { description: 7 }, key),
+      sendTo(instances, 6, id, { description: 'x' }, key),
+      sendTo(instances, 6, id, { description: 7 }, key),
     ]);
     expect([tally(valid), await auditRows(id)]).toEqual([{ '200': 1, replayed: 5 }, 1]);
   });
@@ -153,9 +153,9 @@ describe.each([
     const [id, other] = [await anAsset(), await anAsset()];
     const key = randomUUID();
     const remove = () => first().database.admin.query('UPDATE asset SET visibility = 2 WHERE public_id = $1', [id]);
-    const answers = await whileLocked(id, 200, () => sendTo(replicas, 12, id, { description: 'x' }, key), remove);
+    const answers = await whileLocked(id, 200, () => sendTo(instances, 12, id, { description: 'x' }, key), remove);
     expect([tally(answers), await auditRows(id)]).toEqual([{ '404': 12 }, 0]);
-    expect(tally(await sendTo(replicas, 3, other, { description: 'x' }, key))).toEqual({ '200': 1, replayed: 2 });
+    expect(tally(await sendTo(instances, 3, other, { description: 'x' }, key))).toEqual({ '200': 1, replayed: 2 });
   });
 
   it('answers them though whoever sent the first has gone', async () => {
@@ -169,7 +169,7 @@ describe.each([
       while ((await connectionsInUse(FOR_A_LOCK)) === 0) await delay(20);
       leaving.abort();
       await gone;
-      return { sent: sendTo(replicas, 6, id, { description: 'x' }, key) };
+      return { sent: sendTo(instances, 6, id, { description: 'x' }, key) };
     }).then(({ sent }) => sent);
     expect([tally(answers), await auditRows(id)]).toEqual([{ replayed: 6 }, 1]);
   });
@@ -179,7 +179,7 @@ describe.each([
     const id = await anAsset();
     const answers = await Promise.all(
       ['a', 'b'].map((description, index) =>
-        (replicas[index] as TestApp).client(token).patch(path(id), { description }, key),
+        (instances[index] as TestApp).client(token).patch(path(id), { description }, key),
       ),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
@@ -187,13 +187,13 @@ describe.each([
   });
 
   it.each([
-    ['one replica', 1],
-    ['three replicas', 3],
+    ['one instance', 1],
+    ['three instances', 3],
   ])('40 duplicates of a slow update on %s leave the connections to others', async (__, count) => {
     const id = await anAsset();
     // Every read is answered before the lock that everybody else waits for is given back.
     const duplicates = await whileLocked(id, 'until done', async () => {
-      const sent = sendTo(replicas.slice(0, count), 40, id, { description: 'slow' }, randomUUID());
+      const sent = sendTo(instances.slice(0, count), 40, id, { description: 'slow' }, randomUUID());
       const soon = Date.now() + 60_000;
       while ((await connectionsInUse(FOR_A_LOCK)) === 0 && Date.now() < soon) await delay(20);
       await delay(200);
@@ -224,7 +224,7 @@ describe.each([
     await admin.query('BEGIN');
     await admin.query('SELECT pg_advisory_xact_lock($1)', [digest.readBigInt64BE(0).toString()]);
     const since = performance.now();
-    const [one, two] = await sendTo(replicas, 2, id, { description: 'x' }, key);
+    const [one, two] = await sendTo(instances, 2, id, { description: 'x' }, key);
     expect(performance.now() - since).toBeLessThan(20_000);
     await admin.query('COMMIT');
     for (const answer of [one, two]) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Answer, ApiClient } from '../support/api-client';
+import type { ApiResponse, ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
 
 const ASSETS = '/v1/inventory/assets';
@@ -24,7 +24,7 @@ describe('The Idempotency-Key of a write', () => {
     (await app.database.admin.query(sql, [...values])).rows.length;
   const auditRows = (id: string): Promise<number> => count('SELECT 1 FROM audit_event WHERE asset_id = $1', [id]);
   const records = (): Promise<number> => count('SELECT 1 FROM idempotency_record', []);
-  const isReplay = ({ headers }: Answer): boolean => headers.get('idempotent-replayed') === 'true';
+  const isReplay = ({ headers }: ApiResponse): boolean => headers.get('idempotent-replayed') === 'true';
 
   describe('itself', () => {
     const refused = async (headers: Record<string, string | null>, code: string): Promise<void> => {

@@ -7,7 +7,7 @@ import { type DatedKey, listCursorKeys, removeCursorKey, rotateCursorKey, usedFr
 import { newSigningKeyFile } from '../../libs/auth/src/jwt/signing-key-files';
 import { FakeClock } from '../../libs/kernel/src/clock.fake';
 import { newCursorKeyFile } from '../../libs/platform/src/pagination/cursor-keys';
-import { type Answer, ApiClient, type PageBody } from '../support/api-client';
+import { type ApiResponse, ApiClient, type PageBody } from '../support/api-client';
 import { ApiProcess } from '../support/api-process';
 import { makeFifo } from '../support/fifo';
 import { freePort } from '../support/free-port';
@@ -33,7 +33,7 @@ interface Issued {
   readonly at: number;
 }
 
-describe('Keys that two replicas share', () => {
+describe('Keys that two instances share', () => {
   let directory: string;
   let signingKeysDir: string;
   let cursorKeysFile: string;
@@ -65,7 +65,7 @@ describe('Keys that two replicas share', () => {
     };
     app = await startApp(common);
     const [port, managementPort] = [await freePort(), await freePort()];
-    const replica = new ApiProcess({
+    const instance = new ApiProcess({
       ...common,
       DATABASE_URL: app.database.databaseUrl,
       LOCAL_DIR: app.settings.localDir,
@@ -74,7 +74,7 @@ describe('Keys that two replicas share', () => {
       MANAGEMENT_PORT: String(managementPort),
       ...{ RATE_LIMIT_TOKEN: UNLIMITED, RATE_LIMIT_READ: UNLIMITED, RATE_LIMIT_WRITE: UNLIMITED },
     });
-    await replica.serving();
+    await instance.serving();
     origins = [app.origin, `http://127.0.0.1:${port}`];
     management = ApiClient.ofManagement(`http://127.0.0.1:${managementPort}`);
     const workspace = await app.arrange.aWorkspace();
@@ -92,7 +92,7 @@ describe('Keys that two replicas share', () => {
     const { keys } = (await management.get('/jwks.json')).body as { keys: { kid: string }[] };
     return keys.map(({ kid }) => kid);
   };
-  const aToken = async (origin: string): Promise<Answer> =>
+  const aToken = async (origin: string): Promise<ApiResponse> =>
     new ApiClient(origin).requestToken({
       grant_type: 'client_credentials',
       client_id: application.clientId,
@@ -115,11 +115,11 @@ describe('Keys that two replicas share', () => {
     const refused: string[] = [];
     const tokens: Issued[] = [];
     const cursors: Issued[] = [];
-    const expectOk = (what: string, answer: Answer<unknown>) => {
+    const expectOk = (what: string, answer: ApiResponse<unknown>) => {
       if (answer.status !== 200) refused.push(`${what}: ${answer.status} ${answer.text}`);
     };
     let going = true;
-    /** A new token of one replica and the walk it goes on, each page from the other replica than the page before. */
+    /** A new token of one instance and the walk it goes on, each page from the other instance than the page before. */
     const client = async (): Promise<void> => {
       for (let turn = 0; going; turn += 1) {
         const answer = await aToken(origins[turn % 2] as string);
@@ -133,7 +133,7 @@ describe('Keys that two replicas share', () => {
             ...(cursor === null ? {} : { pageCursor: cursor }),
           }).toString();
           const origin = origins[(turn + page) % 2] as string;
-          const walked: Answer<PageBody> = await new ApiClient(origin, token).get<PageBody>(`${PATH}?${query}`);
+          const walked: ApiResponse<PageBody> = await new ApiClient(origin, token).get<PageBody>(`${PATH}?${query}`);
           expectOk(`page ${page}`, walked);
           cursor = walked.body.pageInfo.endCursor;
           if (cursor !== null) cursors.push({ kid: kidOfCursor(cursor), at: Date.now() });
@@ -160,7 +160,7 @@ describe('Keys that two replicas share', () => {
     expect(takenUp.map(({ use }) => use).sort()).toEqual(['cursor', 'signing']);
   });
 
-  /** The old key until the new one's time has come, on both replicas; the new one from then on. */
+  /** The old key until the new one's time has come, on both instances; the new one from then on. */
   function expectHandover(issued: readonly Issued[], old: string, fresh: DatedKey): void {
     const at = usedFrom(fresh.createdAt);
     const before = issued.filter((one) => one.at < at).map(({ kid }) => kid);
@@ -169,7 +169,7 @@ describe('Keys that two replicas share', () => {
     expect([...new Set(after)]).toEqual([fresh.kid]);
   }
 
-  it('are removed in an emergency: both replicas refuse what was made with them, and go on', async () => {
+  it('are removed in an emergency: both instances refuse what was made with them, and go on', async () => {
     expect(await accepts(heldToken)).toEqual([200, 200]);
     expect(kidOfToken(heldToken)).toBe(oldSigning);
 
@@ -197,7 +197,7 @@ describe('Keys that two replicas share', () => {
     const keys = join(directory, 'with-pipes');
     cpSync(signingKeysDir, keys, { recursive: true });
     const port = await freePort();
-    const replica = new ApiProcess({
+    const instance = new ApiProcess({
       SIGNING_KEYS_DIR: keys,
       CURSOR_KEYS_FILE: cursorKeysFile,
       DATABASE_URL: app.database.databaseUrl,
@@ -205,24 +205,24 @@ describe('Keys that two replicas share', () => {
       PORT: String(port),
       MANAGEMENT_PORT: '0',
     });
-    await replica.serving();
+    await instance.serving();
 
     for (const name of ['one', 'two', 'three', 'four']) makeFifo(join(keys, `${name}.pem`));
 
-    for (const deadline = Date.now() + TAKEN_UP_MS; !replica.output.includes('four.pem'); await delay(50)) {
+    for (const deadline = Date.now() + TAKEN_UP_MS; !instance.output.includes('four.pem'); await delay(50)) {
       if (Date.now() > deadline) throw new Error('No warning.');
     }
     expect((await new ApiClient(`http://127.0.0.1:${port}`).get('/v1/health')).status).toBe(200);
-    replica.signal('SIGINT');
-    expect(await replica.exitCode()).toBe(0);
-    expect(replica.output.match(/SIGNING_KEYS_DIR: \w+\.pem cannot be read \(not a regular file\)/g)).toHaveLength(4);
+    instance.signal('SIGINT');
+    expect(await instance.exitCode()).toBe(0);
+    expect(instance.output.match(/SIGNING_KEYS_DIR: \w+\.pem cannot be read \(not a regular file\)/g)).toHaveLength(4);
   });
 
-  it('that cannot be used keep a replica from starting, which says why', async () => {
+  it('that cannot be used keep an instance from starting, which says why', async () => {
     const spoiled = join(directory, 'spoiled');
     mkdirSync(spoiled);
     writeFileSync(join(spoiled, 'key.pem'), '-----BEGIN PRIVATE KEY-----\nhunter2');
-    const replica = new ApiProcess({
+    const instance = new ApiProcess({
       SIGNING_KEYS_DIR: spoiled,
       CURSOR_KEYS_FILE: cursorKeysFile,
       DATABASE_URL: app.database.databaseUrl,
@@ -230,16 +230,16 @@ describe('Keys that two replicas share', () => {
       PORT: String(await freePort()),
       MANAGEMENT_PORT: '0',
     });
-    expect(await replica.exitCode()).toBe(1);
-    expect(replica.errors).toBe(
+    expect(await instance.exitCode()).toBe(1);
+    expect(instance.errors).toBe(
       `Cannot start: SIGNING_KEYS_DIR: key.pem is no unencrypted RSA private key of at least 2048 bits. ` +
         `It names ${spoiled}.\n`,
     );
   });
 
-  it('that are not there keep a replica from starting in production, which names the setting of each', async () => {
+  it('that are not there keep an instance from starting in production, which names the setting of each', async () => {
     const missing = join(directory, 'missing');
-    const replica = new ApiProcess({
+    const instance = new ApiProcess({
       NODE_ENV: 'production',
       SIGNING_KEYS_DIR: missing,
       CURSOR_KEYS_FILE: cursorKeysFile,
@@ -249,10 +249,10 @@ describe('Keys that two replicas share', () => {
       PORT: String(await freePort()),
       MANAGEMENT_PORT: '0',
     });
-    expect(await replica.exitCode()).toBe(1);
+    expect(await instance.exitCode()).toBe(1);
     const said = ['SIGNING_KEYS_DIR', 'SECRET_PEPPER_FILE', 'AUDIT_KEY_FILE'].map(
       (name) => `  - ${name} names ${missing}, which does not exist; run: admin keys init\n`,
     );
-    expect(replica.errors).toBe(`The settings are not valid:\n${said.join('')}`);
+    expect(instance.errors).toBe(`The settings are not valid:\n${said.join('')}`);
   });
 });

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { once } from 'node:events';
-import type { Answer, ApiClient } from '../support/api-client';
+import type { ApiResponse, ApiClient } from '../support/api-client';
 import { ApiUnderWatch } from '../support/api-under-watch';
 import type { ArrangedApplication } from '../support/arrangement';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
@@ -43,7 +43,7 @@ describe('The log', () => {
       if (Date.now() > deadline) throw new Error(`No line of ${requestId}`);
     }
   };
-  const lineOf = async (answer: Answer): Promise<Record<string, unknown>> => {
+  const lineOf = async (answer: ApiResponse): Promise<Record<string, unknown>> => {
     const lines = await linesOf(answer.headers.get('x-request-id') as string);
     expect(lines.filter(({ message }) => message === 'request')).toHaveLength(1);
     return lines.find(({ message }) => message === 'request') as Record<string, unknown>;

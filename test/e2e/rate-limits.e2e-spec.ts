@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import type { Scope } from '#libs/auth';
-import type { Answer, ApiClient } from '../support/api-client';
+import type { ApiResponse, ApiClient } from '../support/api-client';
 import { type TestOperator, openOperator } from '../support/operator';
-import { SPECIFIED_LIMITS, type TestApp, startApp, startReplica } from '../support/start-app';
+import { SPECIFIED_LIMITS, type TestApp, startApp, startInstance } from '../support/start-app';
 import { startTemporaryRedis } from '../support/temporary-redis';
 import { type TemporaryRedis } from '../support/temporary-redis.port';
 
 const ASSETS = '/v1/inventory/assets';
 const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-const limitsOf = ({ headers }: Answer) => [headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')];
-const statuses = (answers: readonly Answer[]) => ({
+const limitsOf = ({ headers }: ApiResponse) => [headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')];
+const statuses = (answers: readonly ApiResponse[]) => ({
   passed: answers.filter(({ status }) => status !== 429).length,
   limited: answers.filter(({ status }) => status === 429).length,
 });
@@ -225,7 +225,7 @@ describe('The failures of a source', () => {
   it('are counted by the address of the connection, or by what a trusted proxy says of it', async () => {
     const redis = { REDIS_URL: ofThisFile.url };
     const app = await startApp({ ...SPECIFIED_LIMITS, ...redis, TRUST_PROXY: '127.0.0.1, 10.0.0.0/8' });
-    const plain = await startReplica(app, { ...SPECIFIED_LIMITS, ...redis });
+    const plain = await startInstance(app, { ...SPECIFIED_LIMITS, ...redis });
     const connection = new Redis(ofThisFile.url);
     try {
       // One network of the documentation's, so that runs do not meet each other in a Redis that is shared.
@@ -280,7 +280,7 @@ describe('The failures of a source', () => {
   });
 });
 
-describe('One of three replicas without Redis', () => {
+describe('One of three instances without Redis', () => {
   it('says of the limits how many tokens are left here: none where it answers 429', async () => {
     // At a rate so low that nothing comes back while a test runs.
     const app = await startApp({ RATE_LIMIT_READ: '1/9', RATE_LIMIT_TOKEN: '1/9', REPLICAS: '3' });

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import type { Answer, ApiClient } from '../support/api-client';
+import type { ApiResponse, ApiClient } from '../support/api-client';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 import { RoundTripCounter } from '../support/round-trips';
-import { type TestApp, startApp, startReplica } from '../support/start-app';
+import { type TestApp, startApp, startInstance } from '../support/start-app';
 
 interface Cost {
   /** How often the application waited for Postgres. */
@@ -33,7 +33,7 @@ describe('A request costs', () => {
     first = await startApp();
     counter = await RoundTripCounter.before(first.database.databaseUrl);
     const redisUrl = redisOfTheRun();
-    app = await startReplica(first, { DATABASE_URL: counter.url, REDIS_URL: redisUrl });
+    app = await startInstance(first, { DATABASE_URL: counter.url, REDIS_URL: redisUrl });
     redis = new Redis(redisUrl);
     workspace = await app.arrange.aWorkspace();
     ids = [];
@@ -59,7 +59,7 @@ describe('A request costs', () => {
     await first.stop();
   });
 
-  const costOf = async (send: () => Promise<Answer>): Promise<Cost> => {
+  const costOf = async (send: () => Promise<ApiResponse>): Promise<Cost> => {
     const costs: Cost[] = [];
     for (let tries = 0; tries < 5; tries += 1) {
       const before = commands;

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { clientKey } from '#libs/platform';
-import type { Answer, ApiClient } from '../support/api-client';
+import type { ApiResponse, ApiClient } from '../support/api-client';
 import { redisOfTheRun } from '../support/redis-of-the-run';
-import { type ReplicatedDatabase, createReplicatedDatabase } from '../support/replicated-database';
+import { type DatabaseWithStandby, createDatabaseWithStandby } from '../support/database-with-standby';
 import { ApiUnderWatch } from '../support/api-under-watch';
 import { type TestApp, startAppOn } from '../support/start-app';
 import { TcpProxy } from '../support/tcp-proxy';
@@ -13,13 +13,13 @@ const USED = 'Standby 1 of DATABASE_REPLICA_URLS is used.';
 const UNUSED = 'Standby 1 of DATABASE_REPLICA_URLS is not used';
 
 describe('With a standby', () => {
-  let database: ReplicatedDatabase;
+  let database: DatabaseWithStandby;
   let workspace: string;
   let asset: string;
   const started: TestApp[] = [];
   const logs: TestApp['logLines'][] = [];
   beforeAll(async () => {
-    database = await createReplicatedDatabase();
+    database = await createDatabaseWithStandby();
   });
   afterAll(async () => {
     await database.standby.resumeReplay().catch(() => undefined);
@@ -30,7 +30,7 @@ describe('With a standby', () => {
   /** An instance that uses the standby. */
   const start = async (overrides: Record<string, string>): Promise<TestApp> => {
     const before = timesSaid(USED);
-    const app = await startAppOn(database, { DATABASE_REPLICA_URLS: database.replicaUrl, ...overrides });
+    const app = await startAppOn(database, { DATABASE_REPLICA_URLS: database.standbyUrl, ...overrides });
     started.push(app);
     logs.push(app.logLines);
     await untilSaid(USED, before + 1);
@@ -61,10 +61,10 @@ describe('With a standby', () => {
     client: ApiClient,
     name: string,
     path = `/v1/inventory/assets/${asset}`,
-  ): Promise<Answer> => {
+  ): Promise<ApiResponse> => {
     for (const deadline = Date.now() + 60_000; ; await delay(50)) {
       const read = await client.get(path);
-      const [listed] = (read.body['results'] ?? [read.body]) as Answer['body'][];
+      const [listed] = (read.body['results'] ?? [read.body]) as ApiResponse['body'][];
       if (listed?.['name'] === name) return read;
       if (Date.now() > deadline) throw new Error(`${path} never has ${name}`);
     }
@@ -240,7 +240,7 @@ describe('With a standby', () => {
   });
 
   it('its pool stands among the metrics beside that of the primary, and whether it is used', async () => {
-    const urls = [database.replicaUrl, database.databaseUrl].join(',');
+    const urls = [database.standbyUrl, database.databaseUrl].join(',');
     const api = await ApiUnderWatch.start(database, { DATABASE_REPLICA_URLS: urls, DATABASE_POOL_SIZE: '7' });
     try {
       const used = 'compliance_database_replica_used';
@@ -254,8 +254,8 @@ describe('With a standby', () => {
       expect(of('compliance_database_pool_size', '')).toEqual([7, 7, 7]);
       expect(of('compliance_database_pool_waiting', '')).toEqual([0, 0, 0]);
       expect(of('compliance_database_acquisition_timeouts_total', '')).toEqual([0, 0, 0]);
-      const [primary = 0, ...replicas] = of('compliance_database_pool_connections', ',state="idle"');
-      expect([primary > 0, ...replicas]).toEqual([true, 1, 1]);
+      const [primary = 0, ...standbys] = of('compliance_database_pool_connections', ',state="idle"');
+      expect([primary > 0, ...standbys]).toEqual([true, 1, 1]);
     } finally {
       await api.stop();
     }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CONTRACT_FILE } from '../contract/contract-files';
-import { ApiClient, type Answer } from '../support/api-client';
+import { ApiClient, type ApiResponse } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
 
 interface Parameter {
@@ -62,7 +62,7 @@ describe('The Postman collection', () => {
   const filled = (text: string): string =>
     text.replace(/\{\{([^}]+)\}\}/g, (_, name: string) => (name === '$guid' ? randomUUID() : (values[name] ?? name)));
 
-  const send = async ({ request }: Item): Promise<Answer> => {
+  const send = async ({ request }: Item): Promise<ApiResponse> => {
     const { url, method, header, body, auth } = request;
     const places = Object.fromEntries(url.variable.map(({ key, value }) => [`:${key}`, filled(value)]));
     const path = url.path.map((part) => places[part] ?? part).join('/');

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { assertDocumented, headersOf } from '../contract/contract-oracle';
 import { decodeJwt, decodeProtectedHeader } from '../support/jwt';
 import { type ArrangedApplication } from '../support/arrangement';
-import { type Answer, ApiClient } from '../support/api-client';
-import { type TestApp, startApp, startReplica } from '../support/start-app';
+import { type ApiResponse, ApiClient } from '../support/api-client';
+import { type TestApp, startApp, startInstance } from '../support/start-app';
 
 /** Resolves once a session of the API waits for a lock. */
 async function aSessionWaits(admin: TestApp['database']['admin']): Promise<void> {
@@ -41,7 +41,7 @@ describe('POST /oauth/token', () => {
   const basic = (id: string, secret: string) => ({
     Authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
   });
-  const expectProblem = (answer: Answer, status: number, code: string) => {
+  const expectProblem = (answer: ApiResponse, status: number, code: string) => {
     expect([answer.status, answer.body['code']]).toEqual([status, code]);
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
     expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -65,12 +65,12 @@ describe('POST /oauth/token', () => {
 
   /** Sends as many Authorization headers as there are values; `fetch` would make one of them. */
   const requestTokenWith = (authorization: string[], form: object = { grant_type: 'client_credentials' }) =>
-    new Promise<Answer>((resolve, reject) => {
+    new Promise<ApiResponse>((resolve, reject) => {
       const sent = request(`${app.origin}/oauth/token`, { method: 'POST' }, (response) => {
         text(response).then((body) => {
           const answer = { status: response.statusCode ?? 0, headers: headersOf(response), text: body };
           assertDocumented('POST', '/oauth/token', answer);
-          resolve({ ...answer, body: JSON.parse(body) as Answer['body'] });
+          resolve({ ...answer, body: JSON.parse(body) as ApiResponse['body'] });
         }, reject);
       });
       sent.on('error', reject);
@@ -149,7 +149,7 @@ describe('POST /oauth/token', () => {
 
     it('names the audience of its setting, which is the only one, and lives as long as its setting says', async () => {
       const settings = { TOKEN_AUDIENCE: 'urn:example:api', ACCESS_TOKEN_TTL_SECONDS: '60' };
-      const other = await startReplica(app, settings);
+      const other = await startInstance(app, settings);
       try {
         const request = (audience: string) => other.client().requestToken({ ...credentials, audience });
         const { body } = await request('urn:example:api');
@@ -159,7 +159,7 @@ describe('POST /oauth/token', () => {
         expect([body['expires_in'], (exp as number) - (iat as number)]).toEqual([60, 60]);
         expect((await request('https://api.example.test')).body['code']).toBe('unsupported_audience');
         expect((await other.client(token).get('/v1/inventory/assets')).status).toBe(200);
-        // Of a replica that is for another audience.
+        // Of an instance that is for another audience.
         const foreign = (await app.client().requestToken(credentials)).body['access_token'] as string;
         expect((await other.client(foreign).get('/v1/inventory/assets')).body['code']).toBe('token_invalid');
       } finally {

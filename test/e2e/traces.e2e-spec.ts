@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { Answer } from '../support/api-client';
+import type { ApiResponse } from '../support/api-client';
 import { freePort } from '../support/free-port';
 import { ApiUnderWatch } from '../support/api-under-watch';
 import { redisOfTheRun } from '../support/redis-of-the-run';
@@ -28,8 +28,8 @@ describe('Traces', () => {
     let workspace: string;
     let clientId: string;
     let assetId: string;
-    let update: Answer;
-    let failure: Answer;
+    let update: ApiResponse;
+    let failure: ApiResponse;
     const secrets: string[] = [];
     let logLines: Record<string, unknown>[];
 
@@ -39,7 +39,7 @@ describe('Traces', () => {
       return value;
     };
     const requestedTraceparent = () => `00-${requestedTrace}-${requestedParent}-01`;
-    const requestSpan = (answer: Answer): Span => {
+    const requestSpan = (answer: ApiResponse): Span => {
       const id = answer.headers.get('x-request-id');
       const [span, ...more] = collector.spans.filter(({ attributes }) => attributes['compliance.request_id'] === id);
       if (!span || more.length > 0) throw new Error(`${more.length} more spans of the request`);

@@ -20,7 +20,7 @@ export const NO_LIMITS: OwnLimits = { token: '100000/100000', read: '100000/1000
 /** More than the API may take: what it says at last is better than nothing. */
 const ANSWER_MS = 30_000;
 
-/** An application, and every kind of request that its owner sends to one replica or another. */
+/** An application, and every kind of request that its owner sends to one instance or another. */
 export class ClientApplication {
   private constructor(private readonly credentials: ArrangedApplication) {}
 
@@ -71,7 +71,7 @@ export class ClientApplication {
     });
   }
 
-  /** One answer of each replica, all asked at the same moment. */
+  /** One answer of each instance, all asked at the same moment. */
   async everywhere(origins: readonly string[], token: string): Promise<string[]> {
     return Promise.all(origins.map(async (origin) => (await this.read(origin, token)).word));
   }

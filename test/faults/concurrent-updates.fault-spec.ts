@@ -22,7 +22,7 @@ describe('Concurrent updates', () => {
   let arrange: Awaited<ReturnType<FaultSetting['enterWorkspace']>>;
   beforeAll(async () => {
     setting = await FaultSetting.open();
-    await setting.startReplicas({}, {});
+    await setting.startInstances({}, {});
   });
   afterAll(() => setting.close());
   beforeEach(async () => {
@@ -44,7 +44,7 @@ describe('Concurrent updates', () => {
       body: { description: `single ${n}`, tags: n % 2 === 0 ? [{ key: 'env' }] : [] },
     };
   };
-  /** Each once, several at a time over all replicas; nothing is repeated, so that every answer is the client's. */
+  /** Each once, several at a time over all instances; nothing is repeated, so that every answer is the client's. */
   const sendEach = async (operations: readonly Operation[]): Promise<void> => {
     const client = setting.client();
     const left = operations.map((operation, n) => ({ operation, origin: setting.origins[n % 2] as string }));

@@ -6,7 +6,7 @@ import { FaultSetting } from './fault-setting';
 import { HeldLock } from './held-lock';
 import { type Attempt, type Operation } from './operation-log';
 import { type PersistentClient } from './persistent-client';
-import { type Replica } from './replica';
+import { type Instance } from './instance';
 
 /** Of a process that died, the lease is waited out; with the request itself this is the most that it may take. */
 const LEASE_WAIT_MS = 20_000;
@@ -16,8 +16,8 @@ describe('When an update is cut off', () => {
   let setting: FaultSetting;
   let databaseProxy: TcpProxy;
   let clientProxy: TcpProxy;
-  let first: Replica;
-  let second: Replica;
+  let first: Instance;
+  let second: Instance;
   let client: PersistentClient;
   let operation: Operation;
 
@@ -28,7 +28,7 @@ describe('When an update is cut off', () => {
     databaseProxy = await TcpProxy.to(direct.hostname, Number(direct.port));
     const proxied = new URL(direct);
     proxied.port = String(databaseProxy.port);
-    [first, second] = (await setting.startReplicas({ DATABASE_URL: proxied.toString() }, {})) as [Replica, Replica];
+    [first, second] = (await setting.startInstances({ DATABASE_URL: proxied.toString() }, {})) as [Instance, Instance];
     clientProxy = await TcpProxy.to('127.0.0.1', Number(new URL(first.origin).port));
   });
   afterAll(async () => {
@@ -86,11 +86,11 @@ describe('When an update is cut off', () => {
     expect(await sent).toMatchObject({ kind: 'lost' });
   };
 
-  describe('before COMMIT, by the death of its replica', () => {
+  describe('before COMMIT, by the death of its instance', () => {
     it.each([
       ['when the lease has run out', LEASE_WAIT_MS, () => Promise.resolve()],
       ['at once when Redis has forgotten the lease', AT_ONCE_MS, () => setting.redis.flush()],
-    ])('nothing is applied, and another replica takes the key %s', async (_when, limit, prepare) => {
+    ])('nothing is applied, and another instance takes the key %s', async (_when, limit, prepare) => {
       const lock = await HeldLock.onAsset(setting, operation.assets[0] as string);
       const sent = send();
       await lock.isWaitedFor();
@@ -116,7 +116,7 @@ describe('When an update is cut off', () => {
   });
 
   describe('after COMMIT, before its answer', () => {
-    it('by the death of its replica, the retry on another one is a replay', async () => {
+    it('by the death of its instance, the retry on another one is a replay', async () => {
       const lock = await HeldLock.onCommits(setting);
       const sent = send();
       await lock.isWaitedFor();
@@ -144,7 +144,7 @@ describe('When an update is cut off', () => {
       },
     );
 
-    it('by the loss of the client’s connection, the retry on the same replica is a replay', async () => {
+    it('by the loss of the client’s connection, the retry on the same instance is a replay', async () => {
       const lock = await HeldLock.onCommits(setting);
       const sent = send(`http://127.0.0.1:${clientProxy.port}`);
       await lock.isWaitedFor();

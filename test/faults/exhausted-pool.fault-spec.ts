@@ -25,7 +25,7 @@ describe('While more requests are slow than there are connections to Postgres', 
     setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
     const managementPort = await freePort();
     management = `http://127.0.0.1:${managementPort}`;
-    await setting.startReplicas({ DATABASE_POOL_SIZE: String(POOL), MANAGEMENT_PORT: String(managementPort) });
+    await setting.startInstances({ DATABASE_POOL_SIZE: String(POOL), MANAGEMENT_PORT: String(managementPort) });
     origin = setting.origins[0] as string;
     const arrange = await setting.enterWorkspace();
     client = await ClientApplication.arrange(setting, arrange, NO_LIMITS);
@@ -49,7 +49,7 @@ describe('While more requests are slow than there are connections to Postgres', 
         ]).finally(() => (answered = true));
         const besides: Record<string, number>[] = [];
         while (!answered) {
-          besides.push(await answersBesides());
+          besides.push(await responsesBesides());
           await delay(50);
         }
         const outcomes = await slow;
@@ -73,7 +73,7 @@ describe('While more requests are slow than there are connections to Postgres', 
   );
 
   /** Milliseconds of each; throws what a wrong one said. */
-  async function answersBesides(): Promise<Record<string, number>> {
+  async function responsesBesides(): Promise<Record<string, number>> {
     const wanted: [string, number, RequestInit?][] = [
       [`${management}/livez`, 200],
       [`${management}/readyz`, 200],

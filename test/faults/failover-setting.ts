@@ -35,7 +35,7 @@ export class FailoverSetting {
     const standby = await StandbyPostgres.of(primary, 'standby', { host: '127.0.0.1', port: stream.port });
     if (kind === 'synchronous') await makeSynchronous(primary);
     const setting = new FailoverSetting(faults, primary, standby, address, stream);
-    await faults.startReplicas(...Array.from({ length: sized({ short: 1, long: 2 }) }, () => ({})));
+    await faults.startInstances(...Array.from({ length: sized({ short: 1, long: 2 }) }, () => ({})));
     return setting;
   }
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { FailoverSetting } from './failover-setting';
 import { type History, type Operation, keyHashOf } from './operation-log';
 import { sized, tell } from './sizes';
-import { tally } from './answer-faults';
+import { tally } from './response-faults';
 
 const ROUNDS = Array.from({ length: sized({ short: 1, long: 10 }) }, (_, n) => n + 1);
 const LOAD_MS = sized({ short: 1_000, long: 5_000 });

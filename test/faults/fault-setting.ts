@@ -18,10 +18,10 @@ import { type TemporaryPostgres } from '../support/temporary-postgres';
 import { type TemporaryRedis } from '../support/temporary-redis.port';
 import { createTestDatabase, testSchema } from '../support/test-database';
 import { counterFaults, tagFaults, updateFaults } from './database-faults';
-import { answerFaults } from './answer-faults';
+import { responseFaults } from './response-faults';
 import { type History, OperationLog } from './operation-log';
 import { PersistentClient } from './persistent-client';
-import { Replica } from './replica';
+import { Instance } from './instance';
 
 interface Databases {
   readonly databaseUrl: string;
@@ -38,7 +38,7 @@ export class FaultSetting {
   workspace!: string;
   token!: string;
   log!: OperationLog;
-  readonly replicas: Replica[] = [];
+  readonly instances: Instance[] = [];
   private readonly directory = mkdtempSync(join(tmpdir(), 'compliance-faults-'));
   private logs = 0;
 
@@ -61,17 +61,17 @@ export class FaultSetting {
   }
 
   /** Each with what is particular to it; all start at the same time. */
-  async startReplicas(...particulars: readonly Readonly<Record<string, string>>[]): Promise<Replica[]> {
+  async startInstances(...particulars: readonly Readonly<Record<string, string>>[]): Promise<Instance[]> {
     const started = await Promise.all(
-      particulars.map((own) => Replica.start({ ...this.environment, REDIS_URL: this.ownRedis?.url ?? '', ...own })),
+      particulars.map((own) => Instance.start({ ...this.environment, REDIS_URL: this.ownRedis?.url ?? '', ...own })),
     );
-    this.replicas.push(...started);
+    this.instances.push(...started);
     return started;
   }
 
-  /** Resolves once every replica uses Redis again. */
+  /** Resolves once every instance uses Redis again. */
   async findsRedis(): Promise<void> {
-    for (const deadline = Date.now() + 20_000; !this.replicas.every(({ usesRedis }) => usesRedis); await delay(50)) {
+    for (const deadline = Date.now() + 20_000; !this.instances.every(({ usesRedis }) => usesRedis); await delay(50)) {
       if (Date.now() > deadline) throw new Error('Redis is not used again');
     }
   }
@@ -102,13 +102,13 @@ export class FaultSetting {
 
   client(origins: readonly string[] = this.origins): PersistentClient {
     return new PersistentClient(this.token, this.log, origins, () => {
-      const [fault] = this.replicaFaults();
+      const [fault] = this.instanceFaults();
       if (fault !== undefined) throw new Error(fault);
     });
   }
 
   get origins(): string[] {
-    return this.replicas.map(({ origin }) => origin);
+    return this.instances.map(({ origin }) => origin);
   }
 
   /** Everything that is not as promised, of what clients heard and of what the database keeps. */
@@ -117,12 +117,12 @@ export class FaultSetting {
   ): Promise<string[]> {
     const histories = options.histories ?? this.log.read();
     return [
-      ...answerFaults(histories.values()),
+      ...responseFaults(histories.values()),
       ...(await updateFaults(this.admin, this.workspace, histories, options)),
       ...(await this.tagFaults()),
       ...(await counterFaults(this.admin, this.workspace)),
       ...(await this.auditFaults()),
-      ...this.replicaFaults(),
+      ...this.instanceFaults(),
     ];
   }
 
@@ -193,15 +193,15 @@ export class FaultSetting {
     });
   }
 
-  private replicaFaults(): string[] {
-    return this.replicas.flatMap(({ origin, collapsed }) => collapsed.map((words) => `${origin} ${words}`));
+  private instanceFaults(): string[] {
+    return this.instances.flatMap(({ origin, collapsed }) => collapsed.map((words) => `${origin} ${words}`));
   }
 
   private get environment(): { readonly LOCAL_DIR: string } & Readonly<Record<string, string>> {
     return {
       DATABASE_URL: this.databases.databaseUrl,
       LOCAL_DIR: process.env['TEST_LOCAL_DIR'] as string,
-      // Tokens are for all replicas, whatever their ports.
+      // Tokens are for all instances, whatever their ports.
       BASE_URL: 'http://api.example.test',
       MANAGEMENT_PORT: '0',
       LOG_LEVEL: 'info',

@@ -14,30 +14,30 @@ const READERS = 8;
 const WRITERS = 8;
 const SERVER = join(__dirname, '../support/counted-server.cjs');
 
-describe('While replicas behind the proxy of compose.yaml are killed one after the other', () => {
+describe('While instances behind the proxy of compose.yaml are killed one after the other', () => {
   let directory: string;
   let received: string;
   let ports: number[];
-  let replicas: ChildProcess[];
+  let instances: ChildProcess[];
   let proxy: ProxyProcess;
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
     received = join(directory, 'received');
     ports = [await freePort(), await freePort(), await freePort()];
-    replicas = ports.map(start);
+    instances = ports.map(start);
     const upstreams = ports.map((port) => ({ port, managementPort: port }));
     proxy = await ProxyProcess.start(join(directory, 'haproxy.cfg'), upstreams, shippedConfiguration);
     await proxy.sendsTo(3);
   }, MINUTE);
   afterAll(async () => {
-    for (const replica of replicas) replica.kill('SIGKILL');
+    for (const instance of instances) instance.kill('SIGKILL');
     await proxy.stop();
     rmSync(directory, { recursive: true });
   }, MINUTE);
 
   const start = (port: number): ChildProcess =>
     spawn(process.execPath, [SERVER, String(port), received], { stdio: ['pipe', 'ignore', 'ignore'] });
-  /** How often each request came to a replica, by its method and path. */
+  /** How often each request came to an instance, by its method and path. */
   const arrivals = (): Map<string, number> => {
     const counts = new Map<string, number>();
     const lines = existsSync(received) ? readFileSync(received, 'utf8').trimEnd().split('\n') : [];
@@ -66,14 +66,14 @@ describe('While replicas behind the proxy of compose.yaml are killed one after t
       ]);
       try {
         for (let kill = 0; kill < KILLS; kill += 1) {
-          const place = kill % replicas.length;
-          const replica = replicas[place] as ChildProcess;
-          const gone = once(replica, 'exit');
+          const place = kill % instances.length;
+          const instance = instances[place] as ChildProcess;
+          const gone = once(instance, 'exit');
           await delay(300);
-          replica.kill('SIGKILL');
+          instance.kill('SIGKILL');
           await gone;
           await proxy.sendsTo(2);
-          replicas[place] = start(ports[place] as number);
+          instances[place] = start(ports[place] as number);
           await proxy.sendsTo(3);
         }
       } finally {

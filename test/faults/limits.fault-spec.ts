@@ -23,15 +23,15 @@ const CLASSES = ['token', 'read', 'write'] as const;
 /** The specified rates with a burst that is soon used up; a token is 12 s in coming, which only the long form waits for. */
 const SOON_EMPTY: OwnLimits = { token: sized({ short: 30, long: 5 }) + '/1', read: '50/3', write: '20/2' };
 
-describe('Limits of three replicas', () => {
+describe('Limits of three instances', () => {
   let setting: FaultSetting;
   let arrange: Arrangement;
   let asset: string;
   beforeAll(async () => {
     setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
-    // A machine too slow for Redis must not refuse anybody here what all replicas together have: see `redis-lost` for that.
-    const replica = { ...SPECIFIED_LIMITS, REPLICAS: '1', TRUST_PROXY: '127.0.0.1' };
-    await setting.startReplicas(replica, replica, replica);
+    // A machine too slow for Redis must not refuse anybody here what all instances together have: see `redis-lost` for that.
+    const instance = { ...SPECIFIED_LIMITS, REPLICAS: '1', TRUST_PROXY: '127.0.0.1' };
+    await setting.startInstances(instance, instance, instance);
     arrange = await setting.enterWorkspace();
     [asset = ''] = await setting.assets(arrange, 1);
   });
@@ -40,7 +40,7 @@ describe('Limits of three replicas', () => {
   const origin = (place: number): string => setting.origins[place % setting.origins.length] as string;
   const anApplication = (limits: OwnLimits): Promise<ClientApplication> =>
     ClientApplication.arrange(setting, arrange, limits);
-  /** A way to send requests of a class as a fresh client, to whichever replica. */
+  /** A way to send requests of a class as a fresh client, to whichever instance. */
   const aSender = async (rateClass: RateClass, limits: OwnLimits = {}) => {
     const client = await anApplication(
       rateClass === 'token' ? limits : { ...limits, token: NO_LIMITS.token as string },
@@ -50,7 +50,8 @@ describe('Limits of three replicas', () => {
     return (place: number) =>
       rateClass === 'read' ? client.read(origin(place), token) : client.write(origin(place), token, asset);
   };
-  const timesWithoutRedis = (): number => setting.replicas.reduce((sum, replica) => sum + replica.timesWithoutRedis, 0);
+  const timesWithoutRedis = (): number =>
+    setting.instances.reduce((sum, instance) => sum + instance.timesWithoutRedis, 0);
   /** Sends all at once as a fresh client. How many passed, and how many may have, one for each that came back meanwhile. */
   const sendAll = async (rateClass: RateClass, perMinute: number) => {
     const { burst } = SPECIFIED[rateClass];
@@ -65,7 +66,7 @@ describe('Limits of three replicas', () => {
       expect(ok + unavailable + limited).toBe(AT_ONCE);
       // A machine too slow for so many may find no database connection for some, whom nothing else refused.
       expect(ok + unavailable).toBeGreaterThanOrEqual(burst);
-      // It may also have been too slow for Redis; then each replica counted for itself, and it is tried again.
+      // It may also have been too slow for Redis; then each instance counted for itself, and it is tried again.
       await delay(1_200 * Math.sign(timesWithoutRedis() - before) + 50);
       const disturbed = timesWithoutRedis() > before;
       if (!disturbed || attempt === 5) return { ok, most: burst + cameBack + (disturbed ? 3 * burst : 0) };

@@ -5,7 +5,7 @@ import { FaultSetting } from './fault-setting';
 import { MixedLoad } from './mixed-load';
 import { MINUTE, sized } from './sizes';
 
-const REPLICAS = sized({ short: 1, long: 3 });
+const INSTANCES = sized({ short: 1, long: 3 });
 const ROUNDS = sized({ short: 1, long: 5 });
 /** One way, so that a question and its answer take twice as long. */
 const LATENCY_MS = 200;
@@ -25,7 +25,7 @@ describe('While the network between the API and', () => {
     const [toRedis, redisUrl] = await through(setting.redis.url);
     [postgres, redis] = [toPostgres, toRedis];
     const own = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
-    await setting.startReplicas(...Array.from({ length: REPLICAS }, () => own));
+    await setting.startInstances(...Array.from({ length: INSTANCES }, () => own));
   }, MINUTE);
   afterAll(async () => {
     await setting.close();

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Attempt, type Operation, type OperationLog } from './operation-log';
 
-type Answered = Extract<Attempt, { kind: 'answer' }>;
+type Responded = Extract<Attempt, { kind: 'answer' }>;
 
 /** A client gives up on an answer later than the API on whatever it waits for. */
 const ANSWER_MS = 10_000;
@@ -18,10 +18,10 @@ export class PersistentClient {
   ) {}
 
   /**
-   * The first answer that is neither 503 nor 409 `idempotency_in_progress`. Begins with the replica at this place and
+   * The first answer that is neither 503 nor 409 `idempotency_in_progress`. Begins with the instance at this place and
    * goes to the next one after each attempt that came to nothing. Throws when that goes on for a minute.
    */
-  async settle(operation: Operation, place: number): Promise<Answered> {
+  async settle(operation: Operation, place: number): Promise<Responded> {
     this.log.sent(operation);
     for (const [deadline, repeats] = [Date.now() + PATIENCE_MS, { n: 0 }]; ; repeats.n += 1) {
       const origin = this.origins[(place + repeats.n) % this.origins.length] as string;
@@ -33,7 +33,7 @@ export class PersistentClient {
     }
   }
 
-  /** One try at one replica, written down whatever comes of it. */
+  /** One try at one instance, written down whatever comes of it. */
   async attempt(operation: Operation, origin: string): Promise<Attempt> {
     const attempt = await this.send(operation, origin);
     this.log.heard(operation.key, attempt);
@@ -73,7 +73,7 @@ export class PersistentClient {
   }
 }
 
-function mayBeRepeated({ status, code }: Answered): boolean {
+function mayBeRepeated({ status, code }: Responded): boolean {
   return status === 503 || code === 'idempotency_in_progress';
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type TemporaryPostgres, startTemporaryPostgres } from '../support/temporary-postgres';
-import { tally } from './answer-faults';
+import { tally } from './response-faults';
 import { FaultSetting } from './fault-setting';
 import { type Operation } from './operation-log';
 import { MINUTE, sized, tell } from './sizes';
@@ -23,7 +23,7 @@ describe('While Postgres crashes and starts again', () => {
   beforeAll(async () => {
     postgres = await startTemporaryPostgres({ postgresSettings: DURABLE });
     setting = await FaultSetting.open({ postgres });
-    await setting.startReplicas({}, {});
+    await setting.startInstances({}, {});
   });
   afterAll(() => setting.close());
 

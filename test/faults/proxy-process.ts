@@ -9,15 +9,15 @@ import { demandProgram } from '../support/programs.cjs';
 
 const SOON_MS = 60_000;
 
-/** Where a replica serves, and where it says whether it is ready. */
+/** Where an instance serves, and where it says whether it is ready. */
 export interface Upstream {
   readonly port: number;
   readonly managementPort: number;
 }
 
 /**
- * HAProxy in front of several replicas, as a plain process on a free port. It asks each for its readiness, and it never
- * tries a request twice: what reaches a replica that is gone is a request that fails.
+ * HAProxy in front of several instances, as a plain process on a free port. It asks each for its readiness, and it never
+ * tries a request twice: what reaches an instance that is gone is a request that fails.
  */
 export class ProxyProcess {
   private constructor(
@@ -46,20 +46,20 @@ export class ProxyProcess {
     return proxy;
   }
 
-  /** Resolves once it sends requests to so many replicas. */
-  async sendsTo(replicas: number): Promise<void> {
-    for (const deadline = Date.now() + SOON_MS; (await this.servers()).filter(isUp).length !== replicas;) {
-      if (Date.now() > deadline) throw new Error(`not ${replicas} replicas: ${JSON.stringify(await this.servers())}`);
+  /** Resolves once it sends requests to so many instances. */
+  async sendsTo(instances: number): Promise<void> {
+    for (const deadline = Date.now() + SOON_MS; (await this.servers()).filter(isUp).length !== instances;) {
+      if (Date.now() > deadline) throw new Error(`not ${instances} instances: ${JSON.stringify(await this.servers())}`);
       await delay(50);
     }
   }
 
-  /** How many requests each replica was sent so far. */
+  /** How many requests each instance was sent so far. */
   async requests(): Promise<number[]> {
     return (await this.servers()).map((server) => Number(server['stot']));
   }
 
-  /** How many requests were sent to another replica than the one that refused them. */
+  /** How many requests were sent to another instance than the one that refused them. */
   async redispatched(): Promise<number> {
     return (await this.servers()).reduce((sum, server) => sum + Number(server['wredis']), 0);
   }
@@ -85,18 +85,18 @@ export class ProxyProcess {
       const cells = line.split(',');
       return Object.fromEntries(names.map((name, place) => [name, cells[place] ?? '']));
     });
-    return rows.filter((row) => row['svname']?.startsWith('replica'));
+    return rows.filter((row) => row['svname']?.startsWith('instance'));
   }
 }
 
 const isUp = ({ status }: Record<string, string>): boolean => status === 'UP';
 
-/** What compose.yaml's proxy is told, but for where it listens and where the replicas are. */
+/** What compose.yaml's proxy is told, but for where it listens and where the instances are. */
 export function shippedConfiguration(port: number, statisticsPort: number, upstreams: readonly Upstream[]): string {
   const directory = join(__dirname, '../../docker/haproxy');
   const shipped = readFileSync(join(directory, 'haproxy.cfg'), 'utf8');
   const server = (upstream: Upstream, place: number): string =>
-    `  server replica${place} 127.0.0.1:${upstream.port} port ${upstream.managementPort}`;
+    `  server instance${place} 127.0.0.1:${upstream.port} port ${upstream.managementPort}`;
   return `${shipped
     .replace(/^resolvers .*\n(?: .*\n)+/m, '')
     .replace(/^ +log stdout .*\n/m, '')
@@ -113,7 +113,7 @@ frontend statistics
 
 function configuration(port: number, statisticsPort: number, upstreams: readonly Upstream[]): string {
   const server = (upstream: Upstream, place: number): string =>
-    `  server replica${place} 127.0.0.1:${upstream.port} check port ${upstream.managementPort} inter 500ms fall 2 rise 1`;
+    `  server instance${place} 127.0.0.1:${upstream.port} check port ${upstream.managementPort} inter 500ms fall 2 rise 1`;
   return `
 defaults
   mode http
@@ -126,12 +126,12 @@ defaults
   retries 0
 frontend public
   bind 127.0.0.1:${port}
-  default_backend replicas
+  default_backend instances
 frontend statistics
   bind 127.0.0.1:${statisticsPort}
   stats enable
   stats uri /
-backend replicas
+backend instances
   balance roundrobin
   option httpchk GET /readyz
   http-check expect status 200

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Arrangement } from '../support/arrangement';
 import { startTemporaryRedis } from '../support/temporary-redis';
-import { tally } from './answer-faults';
+import { tally } from './response-faults';
 import { ClientApplication, NO_LIMITS, type Outcome, counted } from './client-application';
 import { FaultSetting } from './fault-setting';
 import { MINUTE, sized, tell } from './sizes';
@@ -19,16 +19,16 @@ const WARM_UP_MS = sized({ short: 500, long: 10_000 });
 const PAUSE_MS = 15;
 const ASSETS = 10;
 const BURST = 90;
-const REPLICA = { REPLICAS: '3' };
+const INSTANCE = { REPLICAS: '3' };
 /** Redis is left alone for a second after a failure, and a connection is made again within another. */
 const BACK_MS = 2_200;
 
-describe('While Redis is lost and comes back, three replicas', () => {
+describe('While Redis is lost and comes back, three instances', () => {
   let setting: FaultSetting;
   let arrange: Arrangement;
   beforeAll(async () => {
     setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
-    await setting.startReplicas(REPLICA, REPLICA, REPLICA);
+    await setting.startInstances(INSTANCE, INSTANCE, INSTANCE);
     arrange = await setting.enterWorkspace();
   });
   afterAll(() => setting.close());
@@ -102,7 +102,7 @@ describe('While Redis is lost and comes back, three replicas', () => {
       const usual = (figures: readonly number[]): number => quantile(figures, sized({ short: 0, long: 0.5 }));
       const counts = waits.map(({ length }) => length);
       const [count, longest] = [usual(counts), usual(waits.map((all) => Math.max(...all)))];
-      tell('waits of a replica', { count, longest: longest.toFixed(1) });
+      tell('waits of an instance', { count, longest: longest.toFixed(1) });
       expect(count).toBeLessThanOrEqual(1);
       expect(Math.max(...counts)).toBeGreaterThanOrEqual(1);
       expect(longest).toBeLessThanOrEqual(sized({ short: 1_000, long: 60 }));
@@ -129,7 +129,7 @@ describe('While Redis is lost and comes back, three replicas', () => {
     };
     const before = await drain();
     expect(before).toBeGreaterThanOrEqual(BURST);
-    // On a busy machine Redis may be too slow for one of the replicas, for a moment.
+    // On a busy machine Redis may be too slow for one of the instances, for a moment.
     expect(before).toBeLessThanOrEqual(BURST + BURST / 3);
     await lose();
     const without = await drain();

@@ -108,12 +108,12 @@ describe('A token request of an unknown client and one with a wrong secret', () 
   );
 });
 
-describe('Over the network, from three replicas, a token request of an unknown client and one with a wrong secret', () => {
+describe('Over the network, from three instances, a token request of an unknown client and one with a wrong secret', () => {
   let setting: FaultSetting;
   let known: string;
   beforeAll(async () => {
     setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
-    await setting.startReplicas({}, {}, {});
+    await setting.startInstances({}, {}, {});
     const arrange = await setting.enterWorkspace();
     known = (await arrange.anApplication(setting.workspace)).clientId;
   });

@@ -91,7 +91,7 @@ describe('While the disk under Postgres is full', () => {
     const postgres = await startTemporaryPostgres();
     disk = await SmallDisk.under(postgres);
     setting = await FaultSetting.open({ postgres });
-    await setting.startReplicas(...Array.from({ length: sized({ short: 1, long: 2 }) }, () => ({})));
+    await setting.startInstances(...Array.from({ length: sized({ short: 1, long: 2 }) }, () => ({})));
   }, MINUTE);
   afterAll(async () => {
     await MixedLoad.abandonAll();
@@ -129,7 +129,7 @@ describe('While the disk under the log of Postgres is full', () => {
     const postgres = await startTemporaryPostgres({ postgresSettings: SMALL_LOG });
     disk = await LogDisk.under(postgres);
     setting = await FaultSetting.open({ postgres });
-    await setting.startReplicas(...Array.from({ length: sized({ short: 1, long: 2 }) }, () => ({})));
+    await setting.startInstances(...Array.from({ length: sized({ short: 1, long: 2 }) }, () => ({})));
   }, MINUTE);
   afterAll(async () => {
     await MixedLoad.abandonAll();

@@ -5,7 +5,7 @@ import { FaultSetting } from './fault-setting';
 import { MixedLoad } from './mixed-load';
 import { MINUTE, sized } from './sizes';
 
-const REPLICAS = sized({ short: 1, long: 3 });
+const INSTANCES = sized({ short: 1, long: 3 });
 const ROUNDS = sized({ short: 1, long: 10 });
 const ANSWERS = sized({ short: 10, long: 40 });
 /** A token takes two seconds while Redis is away. */
@@ -15,7 +15,7 @@ describe('While Redis answers and takes nothing,', () => {
   let setting: FaultSetting;
   beforeAll(async () => {
     setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
-    await setting.startReplicas(...Array.from({ length: REPLICAS }, () => ({})));
+    await setting.startInstances(...Array.from({ length: INSTANCES }, () => ({})));
   }, MINUTE);
   afterEach(() => MixedLoad.abandonAll(), MINUTE);
   afterAll(() => setting.close(), MINUTE);
@@ -33,7 +33,7 @@ describe('While Redis answers and takes nothing,', () => {
       () => tell('CONFIG', 'SET', 'maxmemory', '0'),
     ],
     [
-      'because it has become a replica',
+      'because it has become an instance',
       async () => void (await tell('REPLICAOF', '127.0.0.1', String(await freePort()))),
       () => tell('REPLICAOF', 'NO', 'ONE'),
     ],
@@ -45,10 +45,10 @@ describe('While Redis answers and takes nothing,', () => {
       try {
         for (let round = 0; round < ROUNDS; round += 1) {
           await load.until('taking', 'ok', all);
-          const before = setting.replicas.map(({ timesWithoutRedis }) => timesWithoutRedis);
+          const before = setting.instances.map(({ timesWithoutRedis }) => timesWithoutRedis);
           await refuse();
           await load.until('refusing', 'ok', all);
-          const unaware = setting.replicas.filter((one, n) => one.timesWithoutRedis === before[n]);
+          const unaware = setting.instances.filter((one, n) => one.timesWithoutRedis === before[n]);
           expect(unaware.map(({ origin }) => origin)).toEqual([]);
           await takeAgain();
           await setting.findsRedis();

@@ -23,7 +23,7 @@ describe('A backup that was taken while updates went on, once restored,', () => 
   beforeAll(async () => {
     postgres = await startTemporaryPostgres({ postgresSettings: KEEP_LOG });
     setting = await FaultSetting.open({ postgres });
-    await setting.startReplicas({});
+    await setting.startInstances({});
   });
   afterAll(async () => {
     await RunningCommand.killAll();
@@ -68,8 +68,8 @@ describe('A backup that was taken while updates went on, once restored,', () => 
       expect(audit['sealed']).toBeGreaterThan(0);
       tell('restored backup', { records: RECORDS, acknowledged: known.size, sealed: String(audit['sealed']) });
 
-      const [replica] = await setting.startReplicas({ DATABASE_URL: databaseUrl, REDIS_URL: '' });
-      const after = new ApiClient(replica?.origin as string, setting.token);
+      const [instance] = await setting.startInstances({ DATABASE_URL: databaseUrl, REDIS_URL: '' });
+      const after = new ApiClient(instance?.origin as string, setting.token);
       expect((await after.page('/v1/inventory/assets', rest)).results.map(({ id }) => id)).toEqual(
         nextPage.results.map(({ id }) => id),
       );

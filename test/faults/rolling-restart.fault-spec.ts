@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../support/free-port';
 import { demandProgram } from '../support/programs.cjs';
 import { startTemporaryRedis } from '../support/temporary-redis';
-import { tally } from './answer-faults';
+import { tally } from './response-faults';
 import { FaultSetting } from './fault-setting';
 import { type Operation } from './operation-log';
 import { ProxyProcess, shippedConfiguration } from './proxy-process';
@@ -21,14 +21,14 @@ const EXIT_MS = 30_000;
 /** A machine too slow for the rate gets as much as it answers: what is looked for is not what happens to more than that. */
 const MOST_IN_FLIGHT = 24;
 
-describe('While replicas behind a proxy are restarted one after the other', () => {
+describe('While instances behind a proxy are restarted one after the other', () => {
   let setting: FaultSetting;
   let proxy: ProxyProcess;
   beforeAll(async () => {
     setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
     const managementPorts = [await freePort(), await freePort(), await freePort()];
-    const ofReplica = (port: number) => ({ MANAGEMENT_PORT: String(port), REPLICAS: '3' });
-    await setting.startReplicas(...managementPorts.map(ofReplica));
+    const ofInstance = (port: number) => ({ MANAGEMENT_PORT: String(port), REPLICAS: '3' });
+    await setting.startInstances(...managementPorts.map(ofInstance));
     const upstreams = setting.origins.map((origin, place) => ({
       port: Number(new URL(origin).port),
       managementPort: managementPorts[place] as number,
@@ -52,11 +52,11 @@ describe('While replicas behind a proxy are restarted one after the other', () =
       try {
         await delay(1_000);
         for (let restart = 0; restart < RESTARTS; restart += 1) {
-          const replica = setting.replicas[restart % setting.replicas.length];
-          if (!replica) break;
-          exits.push(await replica.terminate());
+          const instance = setting.instances[restart % setting.instances.length];
+          if (!instance) break;
+          exits.push(await instance.terminate());
           await proxy.sendsTo(2);
-          await replica.startAgain();
+          await instance.startAgain();
           await proxy.sendsTo(3);
           await delay(500);
         }
@@ -90,26 +90,26 @@ describe('The proxy of compose.yaml', () => {
   });
 
   it(
-    'sends a request elsewhere that a replica which was killed refuses',
+    'sends a request elsewhere that an instance which was killed refuses',
     async () => {
       const ports = [await freePort(), await freePort()];
       const upstreams = ports.map((port) => ({ port, managementPort: port }));
-      const replicas = ports.map((port) =>
+      const instances = ports.map((port) =>
         createServer((_request, response) => response.end()).listen(port, '127.0.0.1'),
       );
       const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
       const proxy = await ProxyProcess.start(join(directory, 'haproxy.cfg'), upstreams, shippedConfiguration);
       try {
         await proxy.sendsTo(2);
-        replicas[0]?.close();
-        replicas[0]?.closeAllConnections();
+        instances[0]?.close();
+        instances[0]?.closeAllConnections();
         const answers = Array.from({ length: 20 }, async () => (await fetch(proxy.origin)).status);
         expect(await Promise.all(answers)).toEqual(Array(20).fill(200));
         // Some of them were meant for it, or this says nothing.
         expect(await proxy.redispatched()).toBeGreaterThan(0);
       } finally {
         await proxy.stop();
-        replicas[1]?.close();
+        instances[1]?.close();
         rmSync(directory, { recursive: true });
       }
     },

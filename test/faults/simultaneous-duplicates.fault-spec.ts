@@ -4,7 +4,7 @@ import { startTemporaryRedis } from '../support/temporary-redis';
 import { FaultSetting } from './fault-setting';
 import { HeldLock, busyConnections, lockWaits } from './held-lock';
 import { type Operation } from './operation-log';
-import { type Replica } from './replica';
+import { type Instance } from './instance';
 import { sized, tell } from './sizes';
 
 const SENDS = sized({ short: 200, long: 1_000 });
@@ -17,19 +17,19 @@ const WITHOUT_REDIS = { ...WITH_REDIS, REDIS_URL: '' };
 
 describe('One key sent many times at once', () => {
   let setting: FaultSetting;
-  let all: Replica[];
+  let all: Instance[];
   beforeAll(async () => {
     setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
-    all = await setting.startReplicas(WITH_REDIS, WITH_REDIS, WITHOUT_REDIS, WITHOUT_REDIS);
+    all = await setting.startInstances(WITH_REDIS, WITH_REDIS, WITHOUT_REDIS, WITHOUT_REDIS);
   });
   afterAll(() => setting.close());
   afterEach(() => HeldLock.releaseAll());
 
-  const groups: [string, (replicas: readonly Replica[]) => readonly Replica[]][] = [
-    ['one replica', (replicas) => replicas.slice(0, 1)],
-    ['two replicas with one Redis', (replicas) => replicas.slice(0, 2)],
-    ['two replicas without Redis', (replicas) => replicas.slice(2, 4)],
-    ['replicas of which only some have Redis', (replicas) => replicas],
+  const groups: [string, (instances: readonly Instance[]) => readonly Instance[]][] = [
+    ['one instance', (instances) => instances.slice(0, 1)],
+    ['two instances with one Redis', (instances) => instances.slice(0, 2)],
+    ['two instances without Redis', (instances) => instances.slice(2, 4)],
+    ['instances of which only some have Redis', (instances) => instances],
   ];
 
   const anUpdate = (asset: string): Operation => ({
@@ -38,11 +38,11 @@ describe('One key sent many times at once', () => {
     path: `/v1/inventory/assets/${asset}`,
     body: { description: 'once' },
   });
-  const sendAll = async (operation: Operation, replicas: readonly Replica[], count: number) => {
+  const sendAll = async (operation: Operation, instances: readonly Instance[], count: number) => {
     const client = setting.client();
     setting.log.sent(operation);
     const sends = Array.from({ length: count }, (_, n) =>
-      client.attempt(operation, (replicas[n % replicas.length] as Replica).origin),
+      client.attempt(operation, (instances[n % instances.length] as Instance).origin),
     );
     return Promise.all(sends);
   };
@@ -61,14 +61,14 @@ describe('One key sent many times at once', () => {
   it.each(groups.slice(1, 3))(
     'to %s while the first one waits holds no database connection, and reads go on as before',
     async (_name, choose) => {
-      const replicas = choose(all);
+      const instances = choose(all);
       const arrange = await setting.enterWorkspace();
       const [asset = '', other = ''] = await setting.assets(arrange, 2);
-      const reader = new Reader(setting.token, replicas[0] as Replica, other);
+      const reader = new Reader(setting.token, instances[0] as Instance, other);
       const before = await reader.read(25);
 
       const lock = await HeldLock.onAsset(setting, asset);
-      const sends = sendAll(anUpdate(asset), replicas, DUPLICATES);
+      const sends = sendAll(anUpdate(asset), instances, DUPLICATES);
       await lock.isWaitedFor();
       const until = Date.now() + LOCK_MS;
       const watched = watchConnections(setting, until);
@@ -80,7 +80,7 @@ describe('One key sent many times at once', () => {
       tell(`duplicates of a slow update to ${_name}`, { before: median(before), during: median(during), waits, busy });
       // One of them waits for the row; a second one may just have asked who has the key.
       expect(waits).toBe(1);
-      expect(busy).toBeLessThanOrEqual(1 + 2 * replicas.length);
+      expect(busy).toBeLessThanOrEqual(1 + 2 * instances.length);
       expect(median(during)).toBeLessThan(sized({ short: LOCK_MS / 2, long: 20 + 5 * median(before) }));
       expect(attempts.filter((attempt) => attempt.kind === 'answer' && attempt.status === 200)).toHaveLength(
         DUPLICATES,
@@ -104,7 +104,7 @@ async function watchConnections(setting: FaultSetting, until: number): Promise<{
 class Reader {
   constructor(
     private readonly token: string,
-    private readonly replica: Replica,
+    private readonly instance: Instance,
     private readonly asset: string,
   ) {}
 
@@ -113,7 +113,7 @@ class Reader {
     const times: number[] = [];
     while (times.length < count) {
       const since = performance.now();
-      const response = await fetch(`${this.replica.origin}/v1/inventory/assets/${this.asset}`, {
+      const response = await fetch(`${this.instance.origin}/v1/inventory/assets/${this.asset}`, {
         headers: { Authorization: `Bearer ${this.token}` },
       });
       await response.text();

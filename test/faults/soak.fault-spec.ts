@@ -8,10 +8,10 @@ import { FaultSetting } from './fault-setting';
 import { busyConnections } from './held-lock';
 import { MixedLoad } from './mixed-load';
 import { IS_LONG, MINUTE, sized, tell } from './sizes';
-import { type Holding, WatchedReplica } from './watched-replica';
+import { type Holding, WatchedInstance } from './watched-instance';
 
 /** One, so that it meets as many requests as a machine can send. */
-const REPLICAS = 1;
+const INSTANCES = 1;
 const CLIENTS = sized({ short: 1, long: 3 });
 const POOL = 5;
 /** Samples at the same distance, after a time in which caches and compiled code come to their size. */
@@ -30,11 +30,11 @@ const LATE_SECONDS = 0.5;
 describe('In a long run of everything that clients do', () => {
   let setting: FaultSetting;
   let arrange: Arrangement;
-  const replicas: WatchedReplica[] = [];
+  const instances: WatchedInstance[] = [];
   beforeAll(async () => {
     setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
-    while (replicas.length < REPLICAS) {
-      replicas.push(await WatchedReplica.start(setting, { DATABASE_POOL_SIZE: String(POOL) }));
+    while (instances.length < INSTANCES) {
+      instances.push(await WatchedInstance.start(setting, { DATABASE_POOL_SIZE: String(POOL) }));
     }
     arrange = await setting.enterWorkspace();
   }, 2 * MINUTE);
@@ -50,15 +50,15 @@ describe('In a long run of everything that clients do', () => {
       const strangers = new Strangers(setting, await ClientApplication.arrange(setting, arrange, NO_LIMITS));
       const redisConnections = await countRedisConnections();
       await load.during('warm-up', WARM_MS);
-      const samples: (Holding & { readonly requests: number; readonly lateSeconds: number })[][] = replicas.map(
+      const samples: (Holding & { readonly requests: number; readonly lateSeconds: number })[][] = instances.map(
         () => [],
       );
       for (let sample = 0; sample < SAMPLES; sample += 1) {
         await load.during('soak', BETWEEN_MS);
-        for (const [place, replica] of replicas.entries()) {
-          const lateSeconds = await replica.metric('nodejs_eventloop_lag_p99_seconds');
-          const requests = (load.heard.length + strangers.requests) / REPLICAS;
-          samples[place]?.push({ ...(await replica.holding()), requests, lateSeconds });
+        for (const [place, instance] of instances.entries()) {
+          const lateSeconds = await instance.metric('nodejs_eventloop_lag_p99_seconds');
+          const requests = (load.heard.length + strangers.requests) / INSTANCES;
+          samples[place]?.push({ ...(await instance.holding()), requests, lateSeconds });
         }
       }
       await load.end();
@@ -86,10 +86,10 @@ describe('In a long run of everything that clients do', () => {
         expect([...new Set(of.map(({ listeners }) => listeners))]).toHaveLength(1);
         expect(of.at(-1)?.warnings).toBe(of[0]?.warnings);
       }
-      for (const replica of replicas) {
-        await becomes(0, () => replica.metric('http_requests_in_flight'));
-        await becomes(0, () => replica.metric('compliance_database_pool_waiting{pool="primary"}'));
-        await becomes(0, () => replica.metric('compliance_database_pool_connections{pool="primary",state="in_use"}'));
+      for (const instance of instances) {
+        await becomes(0, () => instance.metric('http_requests_in_flight'));
+        await becomes(0, () => instance.metric('compliance_database_pool_waiting{pool="primary"}'));
+        await becomes(0, () => instance.metric('compliance_database_pool_connections{pool="primary",state="in_use"}'));
       }
       await becomes(0, () => busyConnections(setting.admin));
       await becomes(redisConnections, countRedisConnections);

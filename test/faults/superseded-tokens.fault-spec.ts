@@ -14,17 +14,17 @@ const TOKENS_AT_ONCE = sized({ short: 100, long: 500 });
 
 const OLD = 'token_superseded';
 
-describe('A new token of an application, on three replicas', () => {
+describe('A new token of an application, on three instances', () => {
   let setting: FaultSetting;
   let arrange: Arrangement;
-  /** The first replica's way to Redis. */
+  /** The first instance's way to Redis. */
   let path: TcpProxy;
   beforeAll(async () => {
     setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
     const url = new URL(setting.redis.url);
     path = await TcpProxy.to(url.hostname, Number(url.port));
     url.port = String(path.port);
-    await setting.startReplicas({ REDIS_URL: url.href }, {}, {});
+    await setting.startInstances({ REDIS_URL: url.href }, {}, {});
     arrange = await setting.enterWorkspace();
   });
   afterAll(async () => {
@@ -122,7 +122,7 @@ describe('A new token of an application, on three replicas', () => {
       const work = Promise.all((await applications(APPLICATIONS)).map((one) => supersedeOften(one, isOver)));
       let interruptions = 0;
       for (; !isOver(); interruptions += 1) {
-        // About as long as anybody waits for Redis: some replicas give up on it, others see it answer.
+        // About as long as anybody waits for Redis: some instances give up on it, others see it answer.
         await setting.redis.freeze();
         await delay(20 + Math.random() * 80);
         await setting.redis.thaw();
@@ -141,11 +141,11 @@ describe('A new token of an application, on three replicas', () => {
 
   it.each([
     [
-      'the replica that issues it has lost Redis, and the others keep copies',
+      'the instance that issues it has lost Redis, and the others keep copies',
       { lose: () => path.set('blackhole'), findAgain: () => path.set('forward').then(restIsOver), place: 0 },
     ],
     [
-      'all replicas have lost Redis',
+      'all instances have lost Redis',
       { lose: () => setting.redis.end('SIGKILL'), findAgain: () => setting.redis.startAgain(), place: 1 },
     ],
   ])('ends the one before everywhere when %s', async (_name, { lose, findAgain, place }) => {

@@ -43,7 +43,7 @@ const FURTHER: readonly Case[] = [
   ['resets every connection', async (setting) => setting.resetAll(), async (setting) => setting.resetNoMore()],
 ];
 
-/** Postgres behind a path that may fail, and one replica of the API before it. */
+/** Postgres behind a path that may fail, and one instance of the API before it. */
 class Setting {
   private resetting: NodeJS.Timeout | null = null;
 
@@ -61,7 +61,7 @@ class Setting {
     const faults = await FaultSetting.open({ postgres, redis: await startTemporaryRedis() });
     const managementPort = String(await freePort());
     const databaseUrl = postgres.databaseUrl.replace(`:${postgres.port}/`, `:${path.port}/`);
-    await faults.startReplicas({ DATABASE_URL: databaseUrl, MANAGEMENT_PORT: managementPort, ...particulars });
+    await faults.startInstances({ DATABASE_URL: databaseUrl, MANAGEMENT_PORT: managementPort, ...particulars });
     return new Setting(postgres, path, faults, `http://127.0.0.1:${managementPort}`);
   }
 

@@ -68,9 +68,9 @@ describe('Sealing of the audit', () => {
   it('verifies at every moment while changes are recorded and the sealers of two replicas are at it', async () => {
     const [workspace, other] = [await setting.aWorkspace(), await setting.aChain()];
     const [writing, sealing, rival] = [
-      await setting.anotherReplica(),
-      await setting.anotherReplica(),
-      await setting.anotherReplica(),
+      await setting.anotherInstance(),
+      await setting.anotherInstance(),
+      await setting.anotherInstance(),
     ];
     let recorded = 0;
     let done = false;
@@ -97,7 +97,7 @@ describe('Sealing of the audit', () => {
   it('leaves a workspace alone, at once, while another replica seals it', async () => {
     const workspace = await setting.aWorkspace();
     await setting.record(workspace);
-    const rival = await setting.anotherReplica();
+    const rival = await setting.anotherInstance();
     let asked = 0;
     await rival.transaction({ workspaceId: workspace }, async (manager) => {
       await manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('audit seal ' || $1, 0))`, [workspace]);
@@ -125,7 +125,7 @@ describe('Sealing of the audit', () => {
       `ALTER DATABASE ${name} SET enable_indexscan = off`,
     );
     try {
-      expect(await setting.sealer(await setting.anotherReplica()).sealAll()).toBe(5);
+      expect(await setting.sealer(await setting.anotherInstance()).sealAll()).toBe(5);
     } finally {
       await setting.tamper(workspace, `ALTER DATABASE ${name} RESET enable_indexscan`);
     }
@@ -138,7 +138,7 @@ describe('Sealing of the audit', () => {
     for (const place of [workspace, other]) await setting.record(place, 4);
     const third = `id = (SELECT id FROM audit_event WHERE workspace_id = $1 ORDER BY id OFFSET 2 LIMIT 1)`;
     await setting.tamper(workspace, `UPDATE audit_event SET client_id = 'ci_x' WHERE workspace_id = $1 AND ${third}`);
-    const [sealer, rival] = [setting.sealer(), await setting.anotherReplica()];
+    const [sealer, rival] = [setting.sealer(), await setting.anotherInstance()];
     expect(await sealer.sealAll()).toBe(2 + 4);
     expect(await sealer.sealAll()).toBe(0);
     // Another replica that is at it does not make it heal.

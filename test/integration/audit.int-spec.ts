@@ -329,7 +329,7 @@ describe('Verification of the audit', () => {
 
     it('ties every event to the end of the chain when it was recorded, however late it is sealed', async () => {
       const workspace = await setting.aChain();
-      const replica = await setting.anotherReplica();
+      const replica = await setting.anotherInstance();
       await setting.record(workspace, 1, { database: replica, meanwhile: () => setting.seal(workspace) });
       await setting.record(workspace);
       await setting.seal(workspace);

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { clientKey } from '#libs/platform';
 import { type ClusterNode, RedisCluster, isOn } from '../support/redis-cluster';
 import { RedisNode } from '../support/redis-node';
-import { type ArrangedClient, BURST, RedisReplicas } from '../support/redis-replicas';
+import { type ArrangedClient, BURST, InstancesOnRedis } from '../support/instances-on-redis';
 import { RedisSentinels } from '../support/redis-sentinels';
 import { type TestApp, startApp } from '../support/start-app';
 import { TcpProxy } from '../support/tcp-proxy';
@@ -23,7 +23,7 @@ describe('Two replicas of the API', () => {
   let cluster: RedisCluster;
   /** The node of the cluster that has a replica. */
   let doubled: ClusterNode;
-  let replicas: RedisReplicas;
+  let replicas: InstancesOnRedis;
   beforeAll(async () => {
     [api, node, sentinels, cluster] = await Promise.all([
       startApp(),
@@ -66,7 +66,7 @@ describe('Two replicas of the API', () => {
   };
 
   it('with one Redis hold limits, tokens and keys while it is stopped, frozen and flushed, and use it when it is back', async () => {
-    replicas = await RedisReplicas.start(api, node.url);
+    replicas = await InstancesOnRedis.start(api, node.url);
     const clients = [await replicas.aClient(), await replicas.aClient()];
     const drained = await replicas.aClient();
     const [fresh, other] = [await replicas.aClient(), await replicas.aClient()];
@@ -104,7 +104,7 @@ describe('Two replicas of the API', () => {
 
   it('of which one has lost Redis tell of a change only when the other one does not believe its copy any more', async () => {
     const proxy = await TcpProxy.to('127.0.0.1', node.port);
-    replicas = await RedisReplicas.start(api, node.url, node.url.replace(`:${node.port}/`, `:${proxy.port}/`));
+    replicas = await InstancesOnRedis.start(api, node.url, node.url.replace(`:${node.port}/`, `:${proxy.port}/`));
     const client = await replicas.aClient();
     expect(await replicas.accepted(client.token)).toEqual([200, 200]);
     await proxy.set('refuse');
@@ -113,7 +113,7 @@ describe('Two replicas of the API', () => {
   });
 
   it('with sentinels go on with the replica when the primary is frozen, and stay there when that thaws', async () => {
-    replicas = await RedisReplicas.start(api, sentinels.url);
+    replicas = await InstancesOnRedis.start(api, sentinels.url);
     const clients = [await replicas.aClient(), await replicas.aClient()];
     const [drained, other] = [await replicas.aClient(), await replicas.aClient()];
     expect(await replicas.passedBy(drained.token)).toEqual(SHARED);
@@ -138,7 +138,7 @@ describe('Two replicas of the API', () => {
 
   it('with a cluster share limits on every node, and go on with the replica of a node that is frozen', async () => {
     const aClientOn = (one: ClusterNode) => replicas.aClient((clientId) => isOn(clientKey(clientId), one));
-    replicas = await RedisReplicas.start(api, cluster.url);
+    replicas = await InstancesOnRedis.start(api, cluster.url);
     const clients: ArrangedClient[] = [];
     for (const one of cluster.nodes) clients.push(await aClientOn(one));
     const elsewhere = await aClientOn(cluster.nodes[0] as ClusterNode);

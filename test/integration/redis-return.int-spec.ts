@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { RedisNode } from '../support/redis-node';
-import { RedisReplicas } from '../support/redis-replicas';
+import { InstancesOnRedis } from '../support/instances-on-redis';
 import { type TestApp, startApp } from '../support/start-app';
 
 /** Longer than any copy may be believed. */
@@ -9,12 +9,12 @@ const WATCHED_MS = 3_000;
 describe('A Redis that comes back with what it knew before a token was superseded', () => {
   let api: TestApp;
   let node: RedisNode;
-  let replicas: RedisReplicas;
+  let replicas: InstancesOnRedis;
   beforeAll(async () => {
     [api, node] = await Promise.all([startApp(), RedisNode.start('secret')]);
   });
   beforeEach(async () => {
-    replicas = await RedisReplicas.start(api, node.url);
+    replicas = await InstancesOnRedis.start(api, node.url);
   });
   afterEach(() => replicas.stop());
   afterAll(async () => {

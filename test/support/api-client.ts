@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { assertDocumented } from '../contract/contract-oracle';
 
-export interface Answer<Body = Record<string, unknown>> {
+export interface ApiResponse<Body = Record<string, unknown>> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;
@@ -30,7 +30,7 @@ export class ApiClient {
     method: string,
     path: string,
     init: RequestInit = {},
-  ): Promise<Answer<Body>> {
+  ): Promise<ApiResponse<Body>> {
     const headers = new Headers(init.headers);
     if (this.token !== undefined && !headers.has('Authorization')) headers.set('Authorization', `Bearer ${this.token}`);
     const response = await fetch(`${this.origin}${path}`, { ...init, method, headers });
@@ -39,7 +39,7 @@ export class ApiClient {
     return { status: response.status, headers: response.headers, text, body: parsed(text) as Body };
   }
 
-  async get<Body = Record<string, unknown>>(path: string, init: RequestInit = {}): Promise<Answer<Body>> {
+  async get<Body = Record<string, unknown>>(path: string, init: RequestInit = {}): Promise<ApiResponse<Body>> {
     return this.send<Body>('GET', path, init);
   }
 
@@ -48,7 +48,7 @@ export class ApiClient {
     path: string,
     body: unknown,
     headers: Readonly<Record<string, string | null>> = {},
-  ): Promise<Answer<Body>> {
+  ): Promise<ApiResponse<Body>> {
     const all = { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID(), ...headers };
     const sent = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null);
     return this.send<Body>('PATCH', path, {
@@ -84,7 +84,10 @@ export class ApiClient {
   }
 
   /** Asks for a token with the credentials in the form. */
-  async requestToken(form: Readonly<Record<string, string>>, headers: Record<string, string> = {}): Promise<Answer> {
+  async requestToken(
+    form: Readonly<Record<string, string>>,
+    headers: Record<string, string> = {},
+  ): Promise<ApiResponse> {
     return this.send('POST', '/oauth/token', { body: new URLSearchParams(form), headers });
   }
 }

@@ -64,7 +64,7 @@ export class AuditSetting {
     return new AuditEvidenceSystem(this.key);
   }
 
-  /** The sealer of one replica; `database` is that of another one. */
+  /** The sealer of one instance; `database` is that of another one. */
   sealer(database = this.api, intervalMs?: number): AuditSealer {
     return new AuditSealer(this.sealStore(database), this.evidence(), new SystemClock(), intervalMs);
   }
@@ -73,7 +73,7 @@ export class AuditSetting {
     return new AuditSealStoreTypeorm(database);
   }
 
-  async anotherReplica(): Promise<Database> {
+  async anotherInstance(): Promise<Database> {
     const source = await connect(this.database.databaseUrl, 1, 'request');
     this.apiSources.push(source);
     return new Database(source);

@@ -44,8 +44,8 @@ export async function startApp(overrides: Record<string, string> = {}): Promise<
   };
 }
 
-/** Another replica of the application: the same database, settings of its own. */
-export async function startReplica(of: TestApp, overrides: Record<string, string> = {}): Promise<TestApp> {
+/** Another instance of the application: the same database, settings of its own. */
+export async function startInstance(of: TestApp, overrides: Record<string, string> = {}): Promise<TestApp> {
   return startAppOn(of.database, overrides);
 }
 

@@ -62,7 +62,7 @@ export class TcpProxy {
   }
 
   /** What is open stays open until the service answers on it, which resets it: what was asked for has taken place. */
-  forgetAnswers(): void {
+  forgetResponses(): void {
     for (const socket of this.sockets) if (this.outbound.has(socket)) this.forgotten.add(socket);
   }
 

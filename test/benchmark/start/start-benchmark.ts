@@ -7,13 +7,13 @@ import { type Access, accessTo, apiEnvironment, arrangementAt } from '../servers
 import type { Setting } from '../setting';
 import { median } from '../statistics';
 import { takeTurns } from '../turns';
-import { Replica } from './replica';
+import { Instance } from './instance';
 
 const MEGABYTE = 1_000_000;
 /** After the start, so that what it left has been collected or not. */
 const IDLE_MS = 5_000;
 const REPLICAS = [1, 2, 3];
-/** Of all replicas together. */
+/** Of all instances together. */
 const CONNECTIONS = 12;
 
 /** What operators see of the process itself: how soon it serves, what it takes, what more of them bring. */
@@ -24,29 +24,29 @@ export async function benchmarkStart(setting: Setting): Promise<Findings> {
   const environment = apiEnvironment(cluster, database.databaseUrl);
   await database.workspace(sizes.served);
   // The first start makes keys, which no later one does.
-  await (await Replica.start(environment)).stop();
+  await (await Instance.start(environment)).stop();
   const boots: number[] = [];
   for (let boot = 0; boot < sizes.boots; boot += 1) {
-    const replica = await Replica.start(environment);
-    boots.push(replica.bootSeconds);
-    await replica.stop();
+    const instance = await Instance.start(environment);
+    boots.push(instance.bootSeconds);
+    await instance.stop();
   }
-  const replicas: Replica[] = [];
+  const instances: Instance[] = [];
   try {
-    for (const _ of REPLICAS) replicas.push(await Replica.start(environment));
+    for (const _ of REPLICAS) instances.push(await Instance.start(environment));
     return findings(
       boots,
-      await measureMemory(setting, database, replicas),
-      await measureScale(setting, database, replicas),
+      await measureMemory(setting, database, instances),
+      await measureScale(setting, database, instances),
     );
   } finally {
-    for (const replica of replicas) await replica.stop();
+    for (const instance of instances) await instance.stop();
   }
 }
 
-async function access({ cluster, sizes }: Setting, database: BenchmarkDatabase, replica: Replica): Promise<Access> {
+async function access({ cluster, sizes }: Setting, database: BenchmarkDatabase, instance: Instance): Promise<Access> {
   const workspace = await database.workspace(sizes.served);
-  return accessTo(replica.port, arrangementAt(cluster, database, replica.port), workspace);
+  return accessTo(instance.port, arrangementAt(cluster, database, instance.port), workspace);
 }
 
 interface Memory {
@@ -57,37 +57,37 @@ interface Memory {
 async function measureMemory(
   setting: Setting,
   database: BenchmarkDatabase,
-  replicas: readonly Replica[],
+  instances: readonly Instance[],
 ): Promise<Memory> {
   setting.say('  memory');
   await delay(IDLE_MS);
-  const resident = (): number[] => replicas.map(({ residentMemory }) => residentMemory / MEGABYTE);
+  const resident = (): number[] => instances.map(({ residentMemory }) => residentMemory / MEGABYTE);
   const idle = resident();
   const loaded: number[] = [];
-  for (const replica of replicas) {
-    const { authorization } = await access(setting, database, replica);
-    await cannonade(replica.port, [pageOf(authorization)], {
+  for (const instance of instances) {
+    const { authorization } = await access(setting, database, instance);
+    await cannonade(instance.port, [pageOf(authorization)], {
       length: { seconds: setting.sizes.secondsPerTurn * 5 },
       connections: CONNECTIONS,
     });
-    loaded.push(replica.residentMemory / MEGABYTE);
+    loaded.push(instance.residentMemory / MEGABYTE);
   }
   return { idle, loaded };
 }
 
-/** Requests a second of so many replicas together. */
+/** Requests a second of so many instances together. */
 async function measureScale(
   setting: Setting,
   database: BenchmarkDatabase,
-  replicas: readonly Replica[],
+  instances: readonly Instance[],
 ): Promise<Record<string, number[]>> {
-  setting.say(`  ${REPLICAS.join(', ')} replicas in turn`);
-  const { authorization } = await access(setting, database, replicas[0] as Replica);
+  setting.say(`  ${REPLICAS.join(', ')} instances in turn`);
+  const { authorization } = await access(setting, database, instances[0] as Instance);
   return takeTurns(
     REPLICAS.map(String),
     { rounds: setting.sizes.rounds, turns: 2 },
     async (count) => {
-      const serving = replicas.slice(0, Number(count));
+      const serving = instances.slice(0, Number(count));
       const length = { seconds: setting.sizes.secondsPerTurn };
       const options = { length, connections: CONNECTIONS / serving.length };
       const loads = await Promise.all(serving.map(({ port }) => cannonade(port, [pageOf(authorization)], options)));
@@ -107,7 +107,7 @@ function findings(boots: readonly number[], memory: Memory, scale: Readonly<Reco
     { subject, variant: 'idle', figure: 'resident memory', unit: 'MB', values: memory.idle },
     { subject, variant: 'under load', figure: 'resident memory', unit: 'MB', values: memory.loaded },
     ...Object.entries(scale).map(([count, values]) => ({
-      ...{ subject: 'replicas', variant: `${count} of them`, figure: 'requests a second', unit: '', values },
+      ...{ subject: 'instances', variant: `${count} of them`, figure: 'requests a second', unit: '', values },
     })),
   ];
   return { measurements, measured: { 'boot-time': median(boots), 'idle-memory': Math.max(...memory.idle) } };

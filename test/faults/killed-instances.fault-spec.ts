@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startTemporaryRedis } from '../support/temporary-redis';
-import { tally } from './answer-faults';
+import { tally } from './response-faults';
 import { FaultSetting } from './fault-setting';
 import { type Operation } from './operation-log';
 import { MINUTE, sized, tell } from './sizes';
@@ -13,11 +13,11 @@ const SENDERS = sized({ short: 6, long: 12 });
 const ASSETS = 25;
 const CLASSIFICATIONS = ['PUBLIC', 'INTERNAL', 'CONFIDENTIAL'];
 
-describe('While replicas are killed and Redis is flushed', () => {
+describe('While instances are killed and Redis is flushed', () => {
   let setting: FaultSetting;
   beforeAll(async () => {
     setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
-    await setting.startReplicas({}, {}, {});
+    await setting.startInstances({}, {}, {});
   });
   afterAll(() => setting.close());
 
@@ -52,7 +52,12 @@ describe('While replicas are killed and Redis is flushed', () => {
       await chaos.during(Promise.all(Array.from({ length: SENDERS }, sender)));
 
       const histories = setting.log.read();
-      tell('killed replicas', { keys: sent, kills: chaos.kills, flushes: chaos.flushes, ...tally(histories.values()) });
+      tell('killed instances', {
+        keys: sent,
+        kills: chaos.kills,
+        flushes: chaos.flushes,
+        ...tally(histories.values()),
+      });
       expect(histories.size).toBe(sent);
       expect(await setting.faults()).toEqual([]);
     },
@@ -60,7 +65,7 @@ describe('While replicas are killed and Redis is flushed', () => {
   );
 });
 
-/** Kills one replica every second and has it start again; flushes Redis every 300 ms. */
+/** Kills one instance every second and has it start again; flushes Redis every 300 ms. */
 class Chaos {
   kills = 0;
   flushes = 0;
@@ -77,13 +82,13 @@ class Chaos {
     const starting: Promise<void>[] = [];
     for (let turn = 0; !this.over; turn += 1) {
       await delay(1_000);
-      const { replicas } = this.setting;
-      const replica = replicas[turn % replicas.length];
+      const { instances } = this.setting;
+      const instance = instances[turn % instances.length];
       // On a machine too busy to start them in time, somebody must be left to answer.
-      if (!replica?.serving || replicas.filter(({ serving }) => serving).length < 2) continue;
-      await replica.kill();
+      if (!instance?.serving || instances.filter(({ serving }) => serving).length < 2) continue;
+      await instance.kill();
       this.kills += 1;
-      starting.push(replica.startAgain());
+      starting.push(instance.startAgain());
     }
     await Promise.all(starting);
   }

@@ -1,8 +1,8 @@
 import { ApiProcess } from '../support/api-process';
 import { freePort } from '../support/free-port';
 
-/** One replica of the API: always at the same address, killed and started again as often as a test likes. */
-export class Replica {
+/** One instance of the API: always at the same address, killed and started again as often as a test likes. */
+export class Instance {
   private process: ApiProcess;
   private isServing = false;
   private readonly collapses: string[] = [];
@@ -15,11 +15,11 @@ export class Replica {
   }
 
   /** Throws what the process said when it ends before it serves. */
-  static async start(environment: Readonly<Record<string, string>>): Promise<Replica> {
+  static async start(environment: Readonly<Record<string, string>>): Promise<Instance> {
     const port = await freePort();
-    const replica = new Replica({ ...environment, PORT: String(port) }, `http://127.0.0.1:${port}`);
-    await replica.served();
-    return replica;
+    const instance = new Instance({ ...environment, PORT: String(port) }, `http://127.0.0.1:${port}`);
+    await instance.served();
+    return instance;
   }
 
   get serving(): boolean {

@@ -33,7 +33,7 @@ const hastyConfiguration = (port: number, statisticsPort: number, upstreams: rea
     .replace(/timeout http-request \d+s/, 'timeout http-request 1s');
 
 /** Answers as the API does where it is asked for its health or for `/v1/fault`; otherwise it fails as the path says. */
-function failingReplica(): Server {
+function failingInstance(): Server {
   return createServer((request, response) => {
     if (request.url?.startsWith('/v1/silent')) return;
     if (request.url === '/readyz') response.end();
@@ -46,27 +46,27 @@ function failingReplica(): Server {
 
 describe('What the proxy of compose.yaml answers by itself', () => {
   let directory: string;
-  let replica: Server;
+  let instance: Server;
   let proxy: ProxyProcess;
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
     const port = await freePort();
-    replica = failingReplica().listen(port, '127.0.0.1');
+    instance = failingInstance().listen(port, '127.0.0.1');
     const upstreams = [{ port, managementPort: port }];
     proxy = await ProxyProcess.start(join(directory, 'haproxy.cfg'), upstreams, hastyConfiguration);
     await proxy.sendsTo(1);
   }, MINUTE);
   afterAll(async () => {
     await proxy.stop();
-    replica.close();
-    replica.closeAllConnections();
+    instance.close();
+    instance.closeAllConnections();
     rmSync(directory, { recursive: true });
   }, MINUTE);
 
   const ask = (path: string, headers: OutgoingHttpHeaders = {}, method = 'GET') =>
-    answerOf(`${proxy.origin}${path}`, method, headers);
+    responseOf(`${proxy.origin}${path}`, method, headers);
   /** All that a 503 of the API has. */
-  const expectUnavailable = ({ status, headers, text }: Answer, instance: string): void => {
+  const expectUnavailable = ({ status, headers, text }: ApiResponse, instance: string): void => {
     const requestId = String(headers['x-request-id']);
     expect([status, headers['retry-after']]).toEqual([503, '1']);
     expect(headers).toMatchObject({ ...HEADERS, 'content-type': 'application/problem+json' });
@@ -77,7 +77,7 @@ describe('What the proxy of compose.yaml answers by itself', () => {
   it.each([
     ['loses', '/v1/lost'],
     ['does not give', '/v1/silent'],
-  ])('is 503 service_unavailable for an answer that a replica %s, as a problem', async (_why, path) => {
+  ])('is 503 service_unavailable for an answer that an instance %s, as a problem', async (_why, path) => {
     expectUnavailable(await ask(`${path}?pageSize=5`), path);
   });
 
@@ -136,14 +136,14 @@ describe('What the proxy of compose.yaml answers by itself', () => {
   });
 
   it(
-    'is 503 service_unavailable while no replica is ready, as a problem',
+    'is 503 service_unavailable while no instance is ready, as a problem',
     async () => {
       const port = await freePort();
       const upstreams = [{ port, managementPort: port }];
       const lonely = await ProxyProcess.start(join(directory, 'lonely.cfg'), upstreams, shippedConfiguration);
       try {
         await lonely.sendsTo(0);
-        expectUnavailable(await answerOf(`${lonely.origin}/v1/health`), '/v1/health');
+        expectUnavailable(await responseOf(`${lonely.origin}/v1/health`), '/v1/health');
       } finally {
         await lonely.stop();
       }
@@ -152,14 +152,14 @@ describe('What the proxy of compose.yaml answers by itself', () => {
   );
 });
 
-interface Answer {
+interface ApiResponse {
   readonly status: number | undefined;
   readonly headers: IncomingMessage['headers'];
   readonly text: string;
 }
 
-/** On a connection of its own: on one that was used before HAProxy hangs up where a replica does, for the client to repeat. */
-async function answerOf(url: string, method = 'GET', headers: OutgoingHttpHeaders = {}): Promise<Answer> {
+/** On a connection of its own: on one that was used before HAProxy hangs up where an instance does, for the client to repeat. */
+async function responseOf(url: string, method = 'GET', headers: OutgoingHttpHeaders = {}): Promise<ApiResponse> {
   const request = send(url, { method, headers, agent: false }).end();
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   let text = '';

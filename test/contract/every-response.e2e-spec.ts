@@ -3,7 +3,7 @@ import { PROBLEMS } from '#libs/platform';
 import { type TestApp, startApp } from '../support/start-app';
 import { type NamedOperation, operationsOf, readContract } from './contract-document';
 import { CONTRACT_FILE } from './contract-files';
-import { ProvokedAnswers } from './provoked-answers';
+import { ProvokedResponses } from './provoked-responses';
 
 const contract = readContract(CONTRACT_FILE);
 const operations = operationsOf(contract);
@@ -37,10 +37,10 @@ const documenting = (code: ErrorCode): NamedOperation[] =>
 
 describe('Every answer that the contract documents is given', () => {
   let app: TestApp;
-  let provoked: ProvokedAnswers;
+  let provoked: ProvokedResponses;
   beforeAll(async () => {
     app = await startApp();
-    provoked = await ProvokedAnswers.of(app);
+    provoked = await ProvokedResponses.of(app);
   });
   afterAll(async () => {
     await provoked.stop();

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import type { Answer } from '../support/api-client';
-import { type TestApp, startApp, startReplica } from '../support/start-app';
+import type { ApiResponse } from '../support/api-client';
+import { type TestApp, startApp, startInstance } from '../support/start-app';
 import { startTemporaryRedis } from '../support/temporary-redis';
 import { type TemporaryRedis } from '../support/temporary-redis.port';
 
@@ -11,8 +11,8 @@ const ASSETS = '/v1/inventory/assets';
 const AT_ONCE = 9;
 const SETTINGS = { RATE_LIMIT_TOKEN: '1/10', RATE_LIMIT_READ: '1/100', RATE_LIMIT_WRITE: '1/40' };
 
-describe('Limits of three replicas that share a Redis', () => {
-  let replicas: TestApp[];
+describe('Limits of three instances that share a Redis', () => {
+  let instances: TestApp[];
   let shared: TemporaryRedis;
   let workspace: string;
   beforeAll(async () => {
@@ -20,26 +20,29 @@ describe('Limits of three replicas that share a Redis', () => {
     shared = await startTemporaryRedis();
     const settings = { ...SETTINGS, REDIS_URL: shared.url };
     const first = await startApp(settings);
-    replicas = [first, await startReplica(first, settings), await startReplica(first, settings)];
+    instances = [first, await startInstance(first, settings), await startInstance(first, settings)];
     workspace = await first.arrange.aWorkspace();
   });
   afterAll(async () => {
-    for (const replica of [...replicas].reverse()) await replica.stop();
+    for (const instance of [...instances].reverse()) await instance.stop();
     await shared.stop();
   });
 
-  const first = (): TestApp => replicas[0] as TestApp;
+  const first = (): TestApp => instances[0] as TestApp;
   /**
-   * So many over all replicas, as many at once as a slow machine has database connections for in time; how many of them
+   * So many over all instances, as many at once as a slow machine has database connections for in time; how many of them
    * were not refused.
    */
-  const passed = async (count: number, send: (replica: TestApp, index: number) => Promise<Answer>): Promise<number> => {
-    const answers: Answer[] = [];
+  const passed = async (
+    count: number,
+    send: (instance: TestApp, index: number) => Promise<ApiResponse>,
+  ): Promise<number> => {
+    const answers: ApiResponse[] = [];
     let sent = 0;
     const client = async (): Promise<void> => {
       for (let index = sent; index < count; index = sent) {
         sent += 1;
-        answers.push(await send(replicas[index % 3] as TestApp, index));
+        answers.push(await send(instances[index % 3] as TestApp, index));
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, client));
@@ -48,9 +51,9 @@ describe('Limits of three replicas that share a Redis', () => {
   };
 
   const timesWithoutRedis = (): number =>
-    replicas.flatMap(({ logLines }) => logLines.filter(({ message }) => String(message).startsWith('Redis is away')))
+    instances.flatMap(({ logLines }) => logLines.filter(({ message }) => String(message).startsWith('Redis is away')))
       .length;
-  /** What it counts where all replicas have Redis: on a busy machine one may do without for a moment, and it is tried again. */
+  /** What it counts where all instances have Redis: on a busy machine one may do without for a moment, and it is tried again. */
   const withRedis = async (count: () => Promise<number>): Promise<number> => {
     for (let attempt = 1; ; attempt += 1) {
       const before = timesWithoutRedis();
@@ -63,12 +66,12 @@ describe('Limits of three replicas that share a Redis', () => {
   it('let exactly the burst of reads and of writes pass, however many come at once', async () => {
     const reads = async (): Promise<number> => {
       const token = await first().arrange.aToken(workspace);
-      return passed(300, (replica) => replica.client(token).get(`${ASSETS}?pageSize=1`));
+      return passed(300, (instance) => instance.client(token).get(`${ASSETS}?pageSize=1`));
     };
     const writes = async (): Promise<number> => {
       const token = await first().arrange.aToken(workspace);
       const { id } = await first().arrange.anAsset(workspace);
-      return passed(120, (replica) => replica.client(token).patch(`${ASSETS}/${id}`, {}));
+      return passed(120, (instance) => instance.client(token).patch(`${ASSETS}/${id}`, {}));
     };
     expect(await withRedis(reads)).toBe(100);
     expect(await withRedis(writes)).toBe(40);
@@ -78,8 +81,8 @@ describe('Limits of three replicas that share a Redis', () => {
     const { clientId, clientSecret } = await first().arrange.anApplication(workspace);
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
     const tokens: string[] = [];
-    const issued = await passed(60, async (replica) => {
-      const answer = await replica.client().requestToken(form);
+    const issued = await passed(60, async (instance) => {
+      const answer = await instance.client().requestToken(form);
       if (answer.status === 200) tokens.push(answer.body['access_token'] as string);
       return answer;
     });
@@ -88,7 +91,7 @@ describe('Limits of three replicas that share a Redis', () => {
     expect(statuses.sort()).toEqual([200, ...Array.from({ length: 9 }, () => 401)]);
   });
 
-  it('are kept by each replica alone, and fail no request, where Redis refuses what is asked of it', async () => {
+  it('are kept by each instance alone, and fail no request, where Redis refuses what is asked of it', async () => {
     const { clientId, clientSecret } = await first().arrange.anApplication(workspace);
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
     const redis = new Redis(shared.url);
@@ -98,15 +101,15 @@ describe('Limits of three replicas that share a Redis', () => {
     const issued = await first().client().requestToken(form);
     expect([issued.status, issued.headers.get('X-RateLimit-Limit')]).toEqual([200, '10']);
     const token = issued.body['access_token'] as string;
-    expect(await passed(330, (replica) => replica.client(token).get(`${ASSETS}?pageSize=1`))).toBe(300);
+    expect(await passed(330, (instance) => instance.client(token).get(`${ASSETS}?pageSize=1`))).toBe(300);
   });
 
   it('never keep the owner of a client id out, whoever guesses its secret and how often', async () => {
     const { clientId, clientSecret } = await first().arrange.anApplication(workspace);
     const form = { grant_type: 'client_credentials', client_id: clientId };
     const forge = async (index: number): Promise<number> => {
-      const replica = replicas[index % 3] as TestApp;
-      const answer = await replica.client().requestToken({ ...form, client_secret: `cs_${randomUUID()}` });
+      const instance = instances[index % 3] as TestApp;
+      const answer = await instance.client().requestToken({ ...form, client_secret: `cs_${randomUUID()}` });
       return answer.status;
     };
     let forging = true;
@@ -115,7 +118,7 @@ describe('Limits of three replicas that share a Redis', () => {
       while (forging) forged.push(await forge(forged.length));
     });
     for (let request = 0; request < 10; request += 1) {
-      const { status } = await (replicas[request % 3] as TestApp)
+      const { status } = await (instances[request % 3] as TestApp)
         .client()
         .requestToken({ ...form, client_secret: clientSecret });
       expect([request, status]).toEqual([request, 200]);

@@ -5,14 +5,14 @@ import { type TemporaryPostgres, startTemporaryPostgres } from './temporary-post
 import { type TestDatabase, testSchema } from './test-database';
 
 /** A primary of a test's own with a standby that streams from it. */
-export interface ReplicatedDatabase extends TestDatabase {
+export interface DatabaseWithStandby extends TestDatabase {
   readonly primary: TemporaryPostgres;
   readonly standby: StandbyPostgres;
   /** What DATABASE_REPLICA_URLS says. */
-  readonly replicaUrl: string;
+  readonly standbyUrl: string;
 }
 
-export async function createReplicatedDatabase(): Promise<ReplicatedDatabase> {
+export async function createDatabaseWithStandby(): Promise<DatabaseWithStandby> {
   const primary = await startTemporaryPostgres();
   try {
     const { databaseUrl, migrationDatabaseUrl } = primary;
@@ -29,8 +29,8 @@ export async function createReplicatedDatabase(): Promise<ReplicatedDatabase> {
       await standby.stop();
       await primary.stop();
     };
-    const replicaUrl = standby.url(databaseUrl);
-    return { databaseUrl, migrationDatabaseUrl, admin, primary, standby, replicaUrl, drop };
+    const standbyUrl = standby.url(databaseUrl);
+    return { databaseUrl, migrationDatabaseUrl, admin, primary, standby, standbyUrl, drop };
   } catch (error) {
     await primary.stop();
     throw error;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../support/free-port';
 import { type FaultSetting } from './fault-setting';
-import { type Replica } from './replica';
+import { type Instance } from './instance';
 
 /** What a process holds after a garbage collection; memory in bytes. */
 export interface Holding {
@@ -17,31 +17,31 @@ export interface Holding {
   readonly warnings: number;
 }
 
-/** A replica that tells what it holds. */
-export class WatchedReplica {
+/** An instance that tells what it holds. */
+export class WatchedInstance {
   private constructor(
-    private readonly replica: Replica,
+    private readonly instance: Instance,
     private readonly reportFile: string,
     private readonly management: string,
   ) {}
 
-  static async start(setting: FaultSetting, particulars: Readonly<Record<string, string>>): Promise<WatchedReplica> {
+  static async start(setting: FaultSetting, particulars: Readonly<Record<string, string>>): Promise<WatchedInstance> {
     const managementPort = String(await freePort());
     const reportFile = setting.file(`memory-${managementPort}.ndjson`);
-    const [replica] = await setting.startReplicas({
+    const [instance] = await setting.startInstances({
       ...particulars,
       MANAGEMENT_PORT: managementPort,
       NODE_OPTIONS: `--require ${join(__dirname, '../support/memory-report.cjs')}`,
       MEMORY_REPORT_FILE: reportFile,
     });
-    return new WatchedReplica(replica as Replica, reportFile, `http://127.0.0.1:${managementPort}`);
+    return new WatchedInstance(instance as Instance, reportFile, `http://127.0.0.1:${managementPort}`);
   }
 
   async holding(): Promise<Holding> {
     const before = this.reports().length;
-    this.replica.signal('SIGUSR2');
+    this.instance.signal('SIGUSR2');
     for (const deadline = Date.now() + 20_000; this.reports().length === before; await delay(20)) {
-      if (Date.now() > deadline) throw new Error('the replica does not tell what it holds');
+      if (Date.now() > deadline) throw new Error('the instance does not tell what it holds');
     }
     return JSON.parse(this.reports().at(-1) as string) as Holding;
   }

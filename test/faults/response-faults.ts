@@ -1,13 +1,13 @@
 import { type Attempt, type History } from './operation-log';
 
-type Answered = Extract<Attempt, { kind: 'answer' }>;
+type Responded = Extract<Attempt, { kind: 'answer' }>;
 
-const isDone = ({ status }: Answered): boolean => status === 200;
-const isRefusedForNow = ({ status, code, retryAfter }: Answered): boolean =>
+const isDone = ({ status }: Responded): boolean => status === 200;
+const isRefusedForNow = ({ status, code, retryAfter }: Responded): boolean =>
   (status === 503 || code === 'idempotency_in_progress') && retryAfter !== null;
 
 /** What clients heard that they never should: an empty list when everything is as promised. */
-export function answerFaults(histories: Iterable<History>): string[] {
+export function responseFaults(histories: Iterable<History>): string[] {
   return [...histories].flatMap(({ operation, attempts }) =>
     faultsOf(attempts).map((fault) => `${operation.key}: ${fault}`),
   );

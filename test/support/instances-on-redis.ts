@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiClient } from './api-client';
-import { type TestApp, startReplica } from './start-app';
+import { type TestApp, startInstance } from './start-app';
 
 /** Tokens of a full bucket of reads: few enough to empty it in a moment. */
 export const BURST = 10;
@@ -12,12 +12,12 @@ const ASSETS = '/v1/inventory/assets';
 export interface ArrangedClient {
   readonly clientId: string;
   readonly token: string;
-  /** A new token, by which the one before is superseded; the second replica issues it. */
+  /** A new token, by which the one before is superseded; the second instance issues it. */
   issue(): Promise<string>;
 }
 
-/** Two replicas of the API that share a Redis, as their clients see them. Reads are limited, all else is not. */
-export class RedisReplicas {
+/** Two instances of the API that share a Redis, as their clients see them. Reads are limited, all else is not. */
+export class InstancesOnRedis {
   private running = true;
   private writers: Promise<number>[] = [];
 
@@ -28,10 +28,10 @@ export class RedisReplicas {
   ) {}
 
   /** On the database of an API that runs already; the second one may reach Redis in another way. */
-  static async start(api: TestApp, redisUrl: string, otherUrl = redisUrl): Promise<RedisReplicas> {
-    const first = await startReplica(api, { ...SETTINGS, REDIS_URL: redisUrl });
-    const second = await startReplica(api, { ...SETTINGS, REDIS_URL: otherUrl });
-    return new RedisReplicas(first, second, await api.arrange.aWorkspace());
+  static async start(api: TestApp, redisUrl: string, otherUrl = redisUrl): Promise<InstancesOnRedis> {
+    const first = await startInstance(api, { ...SETTINGS, REDIS_URL: redisUrl });
+    const second = await startInstance(api, { ...SETTINGS, REDIS_URL: otherUrl });
+    return new InstancesOnRedis(first, second, await api.arrange.aWorkspace());
   }
 
   async stop(): Promise<void> {
@@ -60,14 +60,14 @@ export class RedisReplicas {
     }
   }
 
-  /** How many of too many reads the one replica lets pass, and the other one after it. Throws on any answer but 200 and 429. */
+  /** How many of too many reads the one instance lets pass, and the other one after it. Throws on any answer but 200 and 429. */
   async passedBy(token: string): Promise<number[]> {
     const passed: number[] = [];
     for (const client of this.clients(token)) {
       const reads = Array.from({ length: BURST + 5 }, () => client.get(`${ASSETS}?pageSize=1`));
       const statuses = (await Promise.all(reads)).map(({ status }) => status);
       const wrong = statuses.filter((status) => status !== 200 && status !== 429);
-      if (wrong.length > 0) throw new Error(`Answered ${wrong.join(', ')}`);
+      if (wrong.length > 0) throw new Error(`Responded ${wrong.join(', ')}`);
       passed.push(statuses.filter((status) => status === 200).length);
     }
     return passed;
@@ -80,7 +80,7 @@ export class RedisReplicas {
     return answers.map(({ status, body }) => (status === 200 ? 200 : body['code']));
   }
 
-  /** Writes for each of these clients, every one sent to both replicas at once under one key, until it is stopped. */
+  /** Writes for each of these clients, every one sent to both instances at once under one key, until it is stopped. */
   async load(
     clients: readonly ArrangedClient[],
   ): Promise<() => Promise<{ readonly writes: number; readonly wrong: string[] }>> {

@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { ErrorCode } from '#libs/kernel';
-import { type Answer, ApiClient } from '../support/api-client';
+import { type ApiResponse, ApiClient } from '../support/api-client';
 import type { ArrangedApplication } from '../support/arrangement';
 import { decodeJwt, decodeProtectedHeader, forgeToken, signingKeyOf } from '../support/jwt';
-import { type TestApp, startReplica } from '../support/start-app';
+import { type TestApp, startInstance } from '../support/start-app';
 import type { NamedOperation } from './contract-document';
-import { type GivenAnswer, assertDocumented } from './contract-oracle';
+import { type GivenResponse, assertDocumented } from './contract-oracle';
 
 interface Wanted {
   readonly token?: string | null;
@@ -17,10 +17,10 @@ interface Wanted {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-type Provoke = (one: NamedOperation) => Promise<Answer>;
+type Provoke = (one: NamedOperation) => Promise<ApiResponse>;
 
 /** Makes the API give each of its answers, of any operation that documents it, and keeps which headers they had. */
-export class ProvokedAnswers {
+export class ProvokedResponses {
   /** `operationId status Header-Name`, the name as the contract writes it. */
   readonly seen = new Set<string>();
   private readonly takenKey = randomUUID();
@@ -35,7 +35,7 @@ export class ProvokedAnswers {
     private readonly ids: { readonly asset: string; readonly employee: string; readonly computer: string },
   ) {}
 
-  static async of(app: TestApp): Promise<ProvokedAnswers> {
+  static async of(app: TestApp): Promise<ProvokedResponses> {
     const workspace = await app.arrange.aWorkspace();
     const ids = {
       asset: (await app.arrange.anAsset(workspace)).id,
@@ -43,10 +43,10 @@ export class ProvokedAnswers {
       computer: (await app.arrange.anAsset(workspace, { type: 'COMPUTER' })).id,
     };
     const limits = { RATE_LIMIT_TOKEN: '1/1', RATE_LIMIT_READ: '1/1', RATE_LIMIT_WRITE: '1/1' };
-    const limited = await startReplica(app, limits);
+    const limited = await startInstance(app, limits);
     const application = await app.arrange.anApplication(workspace);
     const token = await app.arrange.aToken(workspace);
-    return new ProvokedAnswers(app, limited, workspace, application, token, ids);
+    return new ProvokedResponses(app, limited, workspace, application, token, ids);
   }
 
   async stop(): Promise<void> {
@@ -54,24 +54,24 @@ export class ProvokedAnswers {
   }
 
   /** A success of the operation; of a write also its replay. */
-  async success(one: NamedOperation): Promise<Answer> {
+  async success(one: NamedOperation): Promise<ApiResponse> {
     const headers = { 'Idempotency-Key': randomUUID() };
     if (one.method === 'PATCH') await this.send(one, { headers });
     return this.send(one, one.method === 'PATCH' ? { headers } : {});
   }
 
   /** The problem, from each of the operations, in their order. */
-  async problem(code: ErrorCode, operations: readonly NamedOperation[]): Promise<Answer[]> {
+  async problem(code: ErrorCode, operations: readonly NamedOperation[]): Promise<ApiResponse[]> {
     if (code === 'idempotency_in_progress') {
       return this.whileKeyIsTaken(() => Promise.all(operations.map((one) => this.recipes[code](one))));
     }
     if (code !== 'internal_error' && code !== 'service_unavailable') {
-      const given: Answer[] = [];
+      const given: ApiResponse[] = [];
       for (const one of operations) given.push(await this.recipes[code](one));
       return given;
     }
     // Of those that ask for more than who is calling the rest breaks, so that they have charged their caller before.
-    const answers = new Map<NamedOperation, Answer>();
+    const answers = new Map<NamedOperation, ApiResponse>();
     const failing = async (ones: readonly NamedOperation[], broken: readonly string[]): Promise<void> => {
       const work = () => Promise.all(ones.map(async (one) => answers.set(one, await this.recipes[code](one))));
       await (code === 'internal_error' ? this.whileRenamed(broken, work) : this.whileLocked(broken, work));
@@ -83,7 +83,7 @@ export class ProvokedAnswers {
       ['asset', 'visible_computer'],
     );
     await failing(operations.filter(isEarly), ['application']);
-    return operations.map((one) => answers.get(one) as Answer);
+    return operations.map((one) => answers.get(one) as ApiResponse);
   }
 
   private readonly recipes: Readonly<Record<ErrorCode, Provoke>> = {
@@ -132,7 +132,7 @@ export class ProvokedAnswers {
     service_unavailable: (one) => this.send(one),
   };
 
-  private async send(one: NamedOperation, wanted: Wanted = {}): Promise<Answer> {
+  private async send(one: NamedOperation, wanted: Wanted = {}): Promise<ApiResponse> {
     const { security = [] } = one.operation;
     const ownId = one.path.includes('computers') ? this.ids.computer : this.ids.asset;
     const path = one.path.replace('{id}', wanted.id ?? ownId) + (wanted.query ?? '');
@@ -146,7 +146,7 @@ export class ProvokedAnswers {
     return client.send(one.method, path, { body, headers: { 'Content-Type': FORM, ...wanted.headers } });
   }
 
-  private judge({ method, path, operation }: NamedOperation, answer: GivenAnswer): void {
+  private judge({ method, path, operation }: NamedOperation, answer: GivenResponse): void {
     assertDocumented(method, path, answer);
     for (const name of Object.keys(operation.responses[String(answer.status)]?.headers ?? {})) {
       if (answer.headers.has(name)) this.seen.add(`${operation.operationId} ${answer.status} ${name}`);

@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 20;
 const BOOTS_WITHIN_MS = 60_000;
 
 /** The API as operators start it, from the build. */
-export class Replica {
+export class Instance {
   private constructor(
     private readonly child: ChildProcess,
     readonly port: number,
@@ -17,7 +17,7 @@ export class Replica {
     readonly bootSeconds: number,
   ) {}
 
-  static async start(environment: Readonly<Record<string, string>>): Promise<Replica> {
+  static async start(environment: Readonly<Record<string, string>>): Promise<Instance> {
     const [port, managementPort] = [await freePort(), await freePort()];
     const since = performance.now();
     const child = spawn(process.execPath, [builtFile('apps/api/src/main.ts')], {
@@ -35,7 +35,7 @@ export class Replica {
       child.kill('SIGKILL');
       throw error;
     }
-    return new Replica(child, port, (performance.now() - since) / 1_000);
+    return new Instance(child, port, (performance.now() - since) / 1_000);
   }
 
   /** In bytes; not a number where the system does not say. */
