@@ -4,14 +4,20 @@
 // What a test needs and a process that ships must not load.
 const TEST_CODE = '\\.(fake|contract|spec|e2e-spec|int-spec)\\.ts$';
 
-// Libraries with the folders of a feature; `auth` stands one step lower but is built the same way.
-const LAYERED_LIB = '^libs/(?!kernel/|platform/|client/)([^/]+)/src';
+const LAYERS = 'http|application|domain|typeorm|redis|jwt|system';
+// A library with the folders of a feature; `audit` and `auth` stand lower but are built the same way.
+const FEATURE = '^libs/(?!kernel/|platform/|local-postgres/|client/)([^/]+)/src';
+// A slice holds the same folders inside a large feature. From the lowest to the highest.
+const SLICES = ['tag-keys', 'assets', 'imports'];
+const SLICE = `(?:/(?:${SLICES.join('|')}))?`;
 const KERNEL = '^libs/kernel/';
 const PLATFORM = '^libs/platform/';
+const LOCAL_POSTGRES = '^libs/local-postgres/';
+const AUDIT = '^libs/audit/';
 const AUTH = '^libs/auth/';
 // A package of its own, for those who call the API.
 const CLIENT = '^libs/client/';
-const OWN = '^libs/$1/src';
+const OWN = `^libs/$1/src${SLICE}`;
 
 const packages = (...names) => `^node_modules/(${names.join('|')})/`;
 
@@ -21,7 +27,7 @@ function folderMayImport(folder, comment, allowed, { nodeBuiltins = false } = {}
     name: `${folder}-may-import`,
     severity: 'error',
     comment,
-    from: { path: `${LAYERED_LIB}/${folder}/`, pathNot: TEST_CODE },
+    from: { path: `${FEATURE}${SLICE}/${folder}/`, pathNot: TEST_CODE },
     to: {
       pathNot: allowed,
       // An import that leads nowhere is reported once, by its own rule.
@@ -33,19 +39,24 @@ function folderMayImport(folder, comment, allowed, { nodeBuiltins = false } = {}
 
 /** An adapter folder is named after its tool: the tool, its port, and the two libraries every adapter stands on. */
 function adapterMayImport(folder, comment, alsoAllowed) {
-  const allowed = [`${OWN}/(domain|${folder})/`, KERNEL, PLATFORM, packages('@nestjs/common'), ...alsoAllowed];
+  const allowed = [`${OWN}/(?:domain|${folder})/`, KERNEL, PLATFORM, AUDIT, packages('@nestjs/common'), ...alsoAllowed];
   return folderMayImport(folder, comment, allowed, { nodeBuiltins: true });
 }
 
 const folderRules = [
-  folderMayImport('domain', 'The domain is what is true: it knows itself and the kernel.', [`${OWN}/domain/`, KERNEL]),
-  folderMayImport('application', 'The application asks the domain; of Nest it takes only what makes it injectable.', [
-    `${OWN}/(application|domain)/`,
+  folderMayImport('domain', 'The domain knows itself, the kernel and the types of audit events.', [
+    `${OWN}/domain/`,
     KERNEL,
+    AUDIT,
+  ]),
+  folderMayImport('application', 'The application asks the domain; of Nest it takes only what makes it injectable.', [
+    `${OWN}/(?:application|domain)/`,
+    KERNEL,
+    AUDIT,
     packages('@nestjs/common'),
   ]),
   folderMayImport('http', 'What drives a feature over HTTP never sees how the data is kept.', [
-    `${OWN}/(http|application|domain)/`,
+    `${OWN}/(?:http|application|domain)/`,
     KERNEL,
     PLATFORM,
     AUTH,
@@ -60,7 +71,45 @@ const folderRules = [
   adapterMayImport('system', 'What the machine offers: files, randomness, time.', [packages('canonicalize', 'uuid')]),
 ];
 
+/** Rungs from the lowest to the highest: a rung imports those below it only. */
+function ladder(name, comment, rungs, folderOf) {
+  return rungs.slice(0, -1).map((rung, place) => ({
+    name: `${name}-${rung}-steps-down`,
+    severity: 'error',
+    comment,
+    from: { path: folderOf(rung), pathNot: TEST_CODE },
+    to: { path: rungs.slice(place + 1).map(folderOf) },
+  }));
+}
+
+const PLATFORM_LADDER = [
+  'config',
+  'keys',
+  'observability',
+  'redis',
+  'database',
+  'problems',
+  'http',
+  'openapi',
+  'throttling',
+  'pagination',
+  'idempotency',
+  'health',
+];
+
 const ladderRules = [
+  ...ladder(
+    'platform',
+    'The folders of the platform form a ladder: step down, never up.',
+    PLATFORM_LADDER,
+    (folder) => `${PLATFORM}src/${folder}/`,
+  ),
+  ...ladder(
+    'inventory',
+    'The slices of the inventory form a ladder: step down, never up.',
+    SLICES,
+    (slice) => `^libs/inventory/src/${slice}/`,
+  ),
   {
     name: 'kernel-imports-nothing',
     severity: 'error',
@@ -76,18 +125,46 @@ const ladderRules = [
     to: { path: '^libs/', pathNot: [KERNEL, PLATFORM, CLIENT] },
   },
   {
-    name: 'auth-stands-on-platform',
+    name: 'local-postgres-stands-on-platform',
+    severity: 'error',
+    comment: 'Step down, never up.',
+    from: { path: LOCAL_POSTGRES, pathNot: TEST_CODE },
+    to: { path: '^libs/', pathNot: [KERNEL, PLATFORM, LOCAL_POSTGRES, CLIENT] },
+  },
+  {
+    name: 'production-runs-without-local-postgres',
+    severity: 'error',
+    comment: 'The API and its libraries are given a database; only a developer’s machine starts one.',
+    from: { path: '^(?:apps/api|libs)/', pathNot: [LOCAL_POSTGRES, TEST_CODE] },
+    to: { path: LOCAL_POSTGRES },
+  },
+  {
+    name: 'audit-stands-on-platform',
+    severity: 'error',
+    comment: 'Step down, never up.',
+    from: { path: AUDIT, pathNot: TEST_CODE },
+    to: { path: '^libs/', pathNot: [KERNEL, PLATFORM, AUDIT, CLIENT] },
+  },
+  {
+    name: 'auth-stands-on-audit',
     severity: 'error',
     comment: 'Step down, never up.',
     from: { path: AUTH, pathNot: TEST_CODE },
-    to: { path: '^libs/', pathNot: [KERNEL, PLATFORM, AUTH, CLIENT] },
+    to: { path: '^libs/', pathNot: [KERNEL, PLATFORM, AUDIT, AUTH, CLIENT] },
+  },
+  {
+    name: 'audit-as-types-in-the-core',
+    severity: 'error',
+    comment: 'The domain and the application name what is recorded; an adapter records it.',
+    from: { path: `^libs/(?!audit/)[^/]+/src${SLICE}/(?:domain|application)/`, pathNot: TEST_CODE },
+    to: { path: AUDIT, dependencyTypesNot: ['type-only'] },
   },
   {
     name: 'features-stand-side-by-side',
     severity: 'error',
     comment: 'A feature is one folder that could be deleted, so no other feature may know it.',
-    from: { path: '^libs/(?!kernel/|platform/|auth/|client/)([^/]+)/', pathNot: TEST_CODE },
-    to: { path: '^libs/', pathNot: [KERNEL, PLATFORM, AUTH, CLIENT, '^libs/$1/'] },
+    from: { path: '^libs/(?!kernel/|platform/|local-postgres/|audit/|auth/|client/)([^/]+)/', pathNot: TEST_CODE },
+    to: { path: '^libs/', pathNot: [KERNEL, PLATFORM, LOCAL_POSTGRES, AUDIT, AUTH, CLIENT, '^libs/$1/'] },
   },
   {
     name: 'client-stands-alone',
@@ -113,39 +190,49 @@ const ladderRules = [
   {
     name: 'apps-stand-alone',
     severity: 'error',
-    comment: 'What two apps need is a library. The one script both launchers run is the build of a source checkout.',
+    comment: 'What two apps need is a library, except the list of features and the build of a source checkout.',
     from: { path: '^apps/([^/]+)/', pathNot: TEST_CODE },
-    to: { path: '^apps/', pathNot: ['^apps/$1/', '^apps/local/build\\.mjs$'] },
+    to: { path: '^apps/', pathNot: ['^apps/$1/', '^apps/features\\.ts$', '^apps/local/build\\.mjs$'] },
   },
 ];
 
+// The platform has one door per folder, every other library `index.ts` and, for the command line, `operators.ts`.
+const DOOR = `^libs/(?:[^/]+/src/(?:index|operators)|platform/src/(?:[^/]+|http/server)/index)\\.ts$`;
+
 const doorRules = [
   {
-    name: 'index-is-the-only-door',
+    name: 'doors-are-the-only-way-in',
     severity: 'error',
-    comment: 'Another library or app sees what index.ts names, and nothing behind it.',
+    comment: 'Another library or app sees what a door names, and nothing behind it.',
     from: { path: '^(?:libs|apps)/([^/]+)/', pathNot: [CLIENT, TEST_CODE] },
-    to: { path: '^libs/', pathNot: ['^libs/$1/', '^libs/[^/]+/src/index\\.ts$'] },
+    to: { path: '^libs/', pathNot: ['^libs/$1/', DOOR] },
   },
   {
     name: 'libs-are-called-by-name',
     severity: 'error',
     comment: 'Between libraries and apps the way is `#libs/<name>`, never a relative path.',
     from: { path: '^(?:libs|apps)/([^/]+)/', pathNot: [CLIENT, TEST_CODE] },
-    to: { path: '^libs/[^/]+/src/index\\.ts$', pathNot: '^libs/$1/', dependencyTypesNot: ['aliased-subpath-import'] },
+    to: { path: DOOR, pathNot: '^libs/$1/', dependencyTypesNot: ['aliased'] },
   },
   {
-    name: 'index-names-its-own',
+    name: 'door-names-its-own',
     severity: 'error',
     comment: 'A door opens onto one library; it does not hand on another.',
-    from: { path: '^libs/([^/]+)/src/index\\.ts$' },
+    from: { path: '^libs/([^/]+)/src/(?:index|operators)\\.ts$' },
     to: { pathNot: '^libs/$1/src/', couldNotResolve: false },
+  },
+  {
+    name: 'platform-door-names-its-own',
+    severity: 'error',
+    comment: 'A door of the platform opens onto one folder.',
+    from: { path: `${PLATFORM}src/(.+)/index\\.ts$` },
+    to: { pathNot: `${PLATFORM}src/$1/`, couldNotResolve: false },
   },
   {
     name: 'module-may-import',
     severity: 'error',
     comment: 'The module binds ports to adapters: its own library, libraries below, Nest and Node.',
-    from: { path: `${LAYERED_LIB}/[^/]+\\.module\\.ts$` },
+    from: { path: `${FEATURE}/[^/]+\\.module\\.ts$` },
     to: {
       pathNot: ['^libs/', packages('@nestjs/[^/]+')],
       couldNotResolve: false,
@@ -156,16 +243,13 @@ const doorRules = [
     name: 'express-as-types-in-http',
     severity: 'error',
     comment: 'A slice reads a request; running Express is the platform’s business.',
-    from: { path: `${LAYERED_LIB}/http/`, pathNot: TEST_CODE },
+    from: { path: `${FEATURE}${SLICE}/http/`, pathNot: TEST_CODE },
     to: { path: packages('(?:@types/)?express'), dependencyTypesNot: ['type-only'] },
   },
 ];
 
 // A rule on the module itself: fewer importers than a misplaced file could gather unseen, so that a file nobody imports is caught as well.
 const anyFileAt = (path) => ({ module: { path, numberOfDependentsLessThan: 100 }, from: {} });
-
-const PLATFORM_FOLDERS =
-  'config|http|problems|pagination|throttling|idempotency|database|redis|observability|health|embedded-postgres';
 
 const treeRules = [
   {
@@ -191,21 +275,23 @@ const treeRules = [
     severity: 'error',
     comment:
       'A migration is SQL: it belongs to the adapter that knows SQL, in platform to the concern that keeps rows.',
-    ...anyFileAt('^libs/[^/]+/src/(?!(typeorm|idempotency)/migrations/)([^/]+/)*migrations/'),
+    ...anyFileAt('^libs/[^/]+/src/(?!([^/]+/)?(typeorm|records)/migrations/)([^/]+/)*migrations/'),
   },
   {
     name: 'no-unknown-folder-in-a-feature',
     severity: 'error',
     comment: 'The same few folders in every feature.',
     ...anyFileAt(
-      `${LAYERED_LIB}/(?!(http|application|domain|typeorm|redis|jwt|system)/|index\\.ts$|[^/]+\\.module\\.ts$)`,
+      `${FEATURE}/(?!(?:(?:${SLICES.join('|')})/)?(?:${LAYERS})/|(?:index|operators)\\.ts$|[^/]+\\.module\\.ts$)`,
     ),
   },
   {
     name: 'no-unknown-folder-in-platform',
     severity: 'error',
     comment: 'One folder per concern of an HTTP service.',
-    ...anyFileAt(`^libs/platform/src/(?!(${PLATFORM_FOLDERS})/|index\\.ts$|platform\\.module\\.ts$)`),
+    ...anyFileAt(
+      `${PLATFORM}src/(?!(${PLATFORM_LADDER.join('|')})/|index\\.ts$|platform\\.module\\.ts$|platform-metrics\\.ts$)`,
+    ),
   },
   {
     name: 'no-orphans',

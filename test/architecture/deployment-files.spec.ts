@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadSettings, settingsSchema } from '#libs/platform';
+import { loadSettings, settingsSchema } from '#libs/platform/config';
 import { NOTICE_MS } from '../../apps/api/src/graceful-stop';
 import {
   type Tree,

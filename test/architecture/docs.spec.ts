@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ERROR_CODES } from '#libs/kernel';
-import { PROBLEMS, meaningOf, settingsSchema } from '#libs/platform';
+import { PROBLEMS } from '#libs/platform/problems';
+import { meaningOf, settingsSchema } from '#libs/platform/config';
 import { settingsPage } from './settings-page';
 
 const page = (name: string): string => readFileSync(join(__dirname, '../../docs', name), 'utf8');

@@ -15,7 +15,7 @@ const EMPTY_WORDS = [
 
 /** Terms that are not ours to choose: TypeORM's data source, and the `pageInfo` of the published contract. */
 const TERMS_OF_OTHERS = new Set([
-  'libs/platform/src/database/data-source.ts',
+  'libs/platform/src/database/connections/data-source.ts',
   'libs/platform/src/pagination/page-info.dto.ts',
 ]);
 
@@ -40,7 +40,7 @@ function misplacementOf(path: string): string | null {
 
   const [, tool] = /\.(typeorm|redis|jwt|system)(?:\.spec)?\.ts$/.exec(path) ?? [];
   const feature = /^libs\/(?!platform\/)[^/]+\/src\//.test(path);
-  if (tool && feature && !path.includes(`/src/${tool}/`)) return `an adapter of ${tool} stands in ${tool}/`;
+  if (tool && feature && !path.includes(`/${tool}/`)) return `an adapter of ${tool} stands in ${tool}/`;
   return null;
 }
 
@@ -111,7 +111,7 @@ describe('file names', () => {
 
   it.each([
     'apps/api/src/main.ts',
-    'libs/platform/src/database/data-source.ts',
+    'libs/platform/src/database/connections/data-source.ts',
     'libs/inventory/src/database.ts',
     'libs/inventory/src/domain/asset-repository.fake.spec.ts',
     'libs/inventory/src/typeorm/migrations/1780000000010-assets.ts',

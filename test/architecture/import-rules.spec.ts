@@ -29,17 +29,23 @@ const dependencies = [
 const devDependencies = ['jest', 'openapi-fetch', 'twice-declared'];
 const versions = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, '1.0.0']));
 
-const PLATFORM_FOLDERS = [
-  ...['config', 'http', 'problems', 'pagination', 'throttling', 'idempotency', 'database', 'redis', 'observability'],
-  ...['health', 'embedded-postgres'],
+/** From the lowest rung to the highest. */
+const PLATFORM_LADDER = [
+  ...['config', 'keys', 'observability', 'redis', 'database', 'problems', 'http', 'openapi', 'throttling'],
+  ...['pagination', 'idempotency', 'health'],
 ];
+const INVENTORY_LADDER = ['tag-keys', 'assets', 'imports'];
 const TEST_ROLES = ['fake', 'contract', 'spec', 'e2e-spec', 'int-spec'];
 
 /** What the architecture allows beside the table. Whatever is reported here is a rule that bites too much. */
 const allowed: Files = {
   'package.json': JSON.stringify({
     name: 'planted',
-    imports: { '#libs/*': { source: './libs/*/src/index.ts', default: './dist/libs/*/src/index.js' } },
+    imports: {
+      '#libs/platform/*': { source: './libs/platform/src/*/index.ts' },
+      '#libs/*/operators': { source: './libs/*/src/operators.ts' },
+      '#libs/*': { source: './libs/*/src/index.ts' },
+    },
     dependencies: versions(dependencies),
     devDependencies: versions(devDependencies),
   }),
@@ -55,8 +61,23 @@ const allowed: Files = {
   'libs/platform/src/platform.module.ts': imports('./redis/connection', '@nestjs/common'),
   'libs/platform/src/redis/connection.ts': imports('#libs/kernel', 'ioredis', 'node:net'),
   ...Object.fromEntries(
-    PLATFORM_FOLDERS.map((folder) => [`libs/platform/src/${folder}/concern.ts`, imports('#libs/kernel')]),
+    PLATFORM_LADDER.flatMap((folder) => [
+      [`libs/platform/src/${folder}/concern.ts`, imports('#libs/kernel')],
+      [`libs/platform/src/${folder}/index.ts`, imports('./concern')],
+    ]),
   ),
+  'libs/platform/src/http/server/index.ts': imports('./connections'),
+  'libs/platform/src/http/server/connections.ts': imports('../concern', '../../config/concern'),
+
+  'libs/local-postgres/src/index.ts': imports('./cluster/location'),
+  'libs/local-postgres/src/cluster/location.ts': imports('#libs/platform/config', 'node:fs'),
+
+  'libs/audit/src/index.ts': imports('./audit.module'),
+  'libs/audit/src/operators.ts': imports('./audit-operator.module'),
+  'libs/audit/src/audit.module.ts': imports('./typeorm/recorder.typeorm', '#libs/platform/database'),
+  'libs/audit/src/audit-operator.module.ts': imports('./domain/event'),
+  'libs/audit/src/domain/event.ts': imports('#libs/kernel'),
+  'libs/audit/src/typeorm/recorder.typeorm.ts': imports('../domain/event', '#libs/platform/database'),
 
   'libs/auth/src/index.ts': imports('./auth.module'),
   'libs/auth/src/auth.module.ts': imports('./jwt/signer.jwt', './system/secrets.system', '#libs/platform', 'node:fs'),
@@ -77,6 +98,11 @@ const allowed: Files = {
     imports('../domain/asset', '#libs/platform', '@nestjs/common', 'typeorm', 'pg') +
     imports('node:stream', './migrations/1780000000010-assets'),
   'libs/inventory/src/typeorm/migrations/1780000000010-assets.ts': '',
+  ...Object.fromEntries(
+    INVENTORY_LADDER.map((slice) => [`libs/inventory/src/${slice}/domain/own.ts`, imports('#libs/kernel')]),
+  ),
+  'libs/inventory/src/imports/typeorm/rows.ts':
+    imports('../domain/own', '../../assets/domain/own', '#libs/audit') + imports('../../tag-keys/domain/own'),
 
   'libs/client/package.json': JSON.stringify({ name: 'planted-client', dependencies: versions(['openapi-fetch']) }),
   'libs/client/src/index.ts': imports('./compliance-client'),
@@ -87,9 +113,16 @@ const allowed: Files = {
   'libs/computers/src/index.ts': imports('./computers.module'),
   'libs/computers/src/computers.module.ts': imports('#libs/auth', '@nestjs/common'),
 
-  'apps/api/src/main.ts': imports('#libs/auth', '#libs/inventory', '#libs/computers', './server'),
+  'apps/features.ts': imports('#libs/inventory', '#libs/audit/operators'),
+  'apps/api/src/main.ts': imports(
+    '#libs/auth',
+    '#libs/computers',
+    '#libs/platform/http/server',
+    './server',
+    '../../features',
+  ),
   'apps/api/src/server.ts': imports('express', 'twice-declared') + "import type { Config } from 'jest';\n",
-  'apps/admin/src/main.ts': imports('#libs/inventory'),
+  'apps/admin/src/main.ts': imports('#libs/inventory', '#libs/local-postgres', '../../features'),
   'apps/admin/run.mjs': imports('../local/build.mjs'),
   'apps/local/build.mjs': '',
   'test/support/start.ts': imports('../../apps/api/src/main', '../../libs/inventory/src/domain/asset', 'jest'),
@@ -147,8 +180,35 @@ const planted: Readonly<Record<string, readonly Planted[]>> = {
     plant('libs/kernel/src/planted-package.ts', imports('@nestjs/common')),
     plant('libs/kernel/src/planted-type.ts', "import type { DataSource } from 'typeorm';\n"),
   ],
+  ...Object.fromEntries(
+    PLATFORM_LADDER.slice(0, -1).map((rung, place) => [
+      `platform-${rung}-steps-down`,
+      [plant(`libs/platform/src/${rung}/planted-rung.ts`, imports(`../${PLATFORM_LADDER[place + 1] ?? ''}/concern`))],
+    ]),
+  ),
+  ...Object.fromEntries(
+    INVENTORY_LADDER.slice(0, -1).map((rung, place) => [
+      `inventory-${rung}-steps-down`,
+      [
+        plant(
+          `${inventory}/${rung}/domain/planted-up.ts`,
+          imports(`../../${INVENTORY_LADDER[place + 1] ?? ''}/domain/own`),
+        ),
+      ],
+    ]),
+  ),
+  'local-postgres-stands-on-platform': [plant('libs/local-postgres/src/planted-up.ts', imports('#libs/audit'))],
+  'production-runs-without-local-postgres': [
+    plant('apps/api/src/planted-postgres.ts', imports('#libs/local-postgres')),
+    plant(`${inventory}/planted-postgres.module.ts`, imports('#libs/local-postgres')),
+  ],
+  'audit-stands-on-platform': [plant('libs/audit/src/planted-up.module.ts', imports('#libs/auth'))],
+  'audit-as-types-in-the-core': [
+    plant(`${inventory}/domain/planted-audit.ts`, imports('#libs/audit')),
+    plant(`${inventory}/assets/application/planted-audit.service.ts`, imports('#libs/audit')),
+  ],
   'platform-stands-on-kernel': [plant('libs/platform/src/http/planted-up.ts', imports('#libs/auth'))],
-  'auth-stands-on-platform': [plant('libs/auth/src/planted-up.module.ts', imports('#libs/inventory'))],
+  'auth-stands-on-audit': [plant('libs/auth/src/planted-up.module.ts', imports('#libs/inventory'))],
   'features-stand-side-by-side': [plant(`${inventory}/planted-sideways.module.ts`, imports('#libs/computers'))],
   'libs-never-import-apps': [
     plant('libs/platform/src/http/planted-app.ts', imports('../../../../apps/api/src/server')),
@@ -163,7 +223,7 @@ const planted: Readonly<Record<string, readonly Planted[]>> = {
     plant(`${inventory}/planted-client.module.ts`, imports('#libs/client')),
   ],
   'apps-stand-alone': [plant('apps/admin/src/planted-app.ts', imports('../../api/src/server'))],
-  'index-is-the-only-door': [
+  'doors-are-the-only-way-in': [
     plant('apps/api/src/planted-window.ts', imports('../../../libs/inventory/src/domain/asset')),
     plant('libs/platform/src/http/planted-window.ts', imports('../../../kernel/src/page')),
   ],
@@ -171,7 +231,8 @@ const planted: Readonly<Record<string, readonly Planted[]>> = {
     plant('apps/api/src/planted-path.ts', imports('../../../libs/inventory/src/index')),
     plant('libs/platform/src/http/planted-path.ts', imports('../../../kernel/src/index')),
   ],
-  'index-names-its-own': [
+  'platform-door-names-its-own': [plant('libs/platform/src/http/body/index.ts', imports('../concern'))],
+  'door-names-its-own': [
     plant('libs/planted/src/index.ts', imports('./planted.module', '#libs/auth'), {
       'libs/planted/src/planted.module.ts': '',
     }),

@@ -15,6 +15,7 @@ const TARGETS = {
   kernel: imports('#libs/kernel'),
   platform: imports('#libs/platform'),
   'a type of platform': "import type { Database } from '#libs/platform';\n",
+  'a type of audit': "import type { AuditEvent } from '#libs/audit';\n",
   auth: imports('#libs/auth'),
   '@nestjs/common': imports('@nestjs/common'),
   '@nestjs/core': imports('@nestjs/core'),
@@ -37,15 +38,15 @@ const TARGETS = {
 type Target = keyof typeof TARGETS;
 
 const adapter = (layer: Layer, ...tools: Target[]): readonly Target[] => [
-  ...(['its own domain', `its own ${layer}`, 'kernel', 'platform', 'a type of platform'] as const),
+  ...(['its own domain', `its own ${layer}`, 'kernel', 'platform', 'a type of platform', 'a type of audit'] as const),
   ...(['@nestjs/common', 'node'] as const),
   ...tools,
 ];
 
 /** "Who may import whom", row by row: what a row does not name is forbidden. */
 const MAY_IMPORT: Readonly<Record<Layer, readonly Target[]>> = {
-  domain: ['its own domain', 'kernel'],
-  application: ['its own application', 'its own domain', 'kernel', '@nestjs/common'],
+  domain: ['its own domain', 'kernel', 'a type of audit'],
+  application: ['its own application', 'its own domain', 'kernel', 'a type of audit', '@nestjs/common'],
   http: [
     ...(['its own http', 'its own application', 'its own domain', 'kernel'] as const),
     ...(['platform', 'a type of platform', 'auth', 'types of express'] as const),

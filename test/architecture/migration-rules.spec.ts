@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { QueryRunner } from 'typeorm';
-import { schema } from '../../apps/api/src/schema';
+import { schema } from '../../apps/features';
 import { MigrationRules, type RecordedMigration } from './migration-rules';
 import { root } from './project-files';
 import { RELEASES } from './released-migrations';

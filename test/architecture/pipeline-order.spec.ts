@@ -1,6 +1,7 @@
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AuthenticateAndChargeGuard, ScopeGuard } from '#libs/auth';
-import { ProblemFilter, StrictQueryPipe } from '#libs/platform';
+import { ProblemFilter } from '#libs/platform/http/server';
+import { StrictQueryPipe } from '#libs/platform/http';
 import { requestPipeline } from '../../apps/api/src/request-pipeline';
 
 describe('The request pipeline', () => {

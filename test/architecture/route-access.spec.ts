@@ -1,12 +1,12 @@
 import { Controller, Get, Module, type Type } from '@nestjs/common';
 import { INTERCEPTORS_METADATA, METHOD_METADATA, MODULE_METADATA, PATH_METADATA } from '@nestjs/common/constants';
 import { NestFactory } from '@nestjs/core';
-import { AuthModule, SCOPES, isScope } from '#libs/auth';
-import { ComputersModule } from '#libs/computers';
-import { InventoryModule } from '#libs/inventory';
-import { IdempotencyInterceptor, Public, ROUTE_ACCESS, type RouteAccess, assertAccessDeclared } from '#libs/platform';
+import { SCOPES, isScope } from '#libs/auth';
+import { IdempotencyInterceptor } from '#libs/platform/idempotency';
+import { Public, ROUTE_ACCESS, type RouteAccess, assertAccessDeclared } from '#libs/platform/http';
+import { FEATURES } from '../../apps/features';
 import { HealthController } from '../../libs/platform/src/health/health.controller';
-import { ProblemPagesController } from '../../libs/platform/src/problems/problem-pages.controller';
+import { ProblemPagesController } from '../../libs/platform/src/http/problem-pages.controller';
 
 interface Route {
   readonly name: string;
@@ -43,10 +43,15 @@ const undeclared = (routes: readonly Route[]) =>
   routes.filter(({ access }) => access === undefined).map(({ name }) => name);
 
 describe('Every route', () => {
-  const controllers = [AuthModule, InventoryModule, ComputersModule]
-    .flatMap((module) => (Reflect.getMetadata(MODULE_METADATA.CONTROLLERS, module) ?? []) as Type[])
-    .concat([HealthController, ProblemPagesController]);
-  const routes = controllers.flatMap(routesOf);
+  let routes: Route[];
+
+  beforeAll(async () => {
+    const modules = await Promise.all(FEATURES.map((feature) => feature.api()));
+    const controllers = modules.flatMap(
+      (module) => (Reflect.getMetadata(MODULE_METADATA.CONTROLLERS, module) ?? []) as Type[],
+    );
+    routes = [...controllers, HealthController, ProblemPagesController].flatMap(routesOf);
+  });
 
   it('declares a scope or says that it is public', () => {
     expect(routes.length).toBeGreaterThanOrEqual(9);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { meaningOf, settingsSchema } from '#libs/platform';
+import { meaningOf, settingsSchema } from '#libs/platform/config';
 import { root } from './project-files';
 
 export const SETTINGS_PAGE = join(root, 'docs/settings.md');

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { loadSettings } from '#libs/platform';
+import { loadSettings } from '#libs/platform/config';
 import { createApp } from '../../apps/api/src/create-app';
 import { tellMeasurements } from './measured-process';
 

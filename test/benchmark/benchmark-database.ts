@@ -1,8 +1,8 @@
 import type { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
-import { type DemoSize, DEMO_SIZES } from '../../libs/inventory/src/domain/demo-inventory';
-import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
+import { type DemoSize, DEMO_SIZES } from '../../libs/inventory/src/imports/domain/demo-inventory';
+import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { loadDemoAssets } from '../support/demo-assets';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { readPostmasterFile } from '../../libs/platform/src/embedded-postgres/postmaster-file';
+import { readPostmasterFile } from '../../libs/local-postgres/src/cluster/postmaster-file';
 import { startTemporaryPostgres } from '../support/temporary-postgres';
 import { startTemporaryRedis } from '../support/temporary-redis';
 import { cpuOfProcesses, cpuOfRedis } from './accounting';

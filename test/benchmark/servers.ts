@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkspaceId } from '#libs/kernel';
-import { loadSettings } from '#libs/platform';
+import { loadSettings } from '#libs/platform/config';
 import { type ArrangedApplication, Arrangement } from '../support/arrangement';
 import type { BenchmarkDatabase } from './benchmark-database';
 import type { Cluster } from './cluster';

@@ -1,4 +1,4 @@
-import type { DemoSize } from '../../libs/inventory/src/domain/demo-inventory';
+import type { DemoSize } from '../../libs/inventory/src/imports/domain/demo-inventory';
 
 /** How much a run measures. */
 export interface Sizes {

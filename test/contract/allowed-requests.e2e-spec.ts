@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ASSET_TYPES, type AssetType } from '../../libs/inventory/src/domain/asset-category';
+import { ASSET_TYPES, type AssetType } from '../../libs/inventory/src/assets/domain/asset-category';
 import type { ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
 import { AllowedRequests } from './allowed-requests';

@@ -1,7 +1,9 @@
 import { getMetadataStorage } from 'class-validator';
 import { ERROR_CODES, type ErrorCode } from '#libs/kernel';
-import { BEARER_PROBLEMS, PROBLEMS, PageQueryDto, WRITE_PROBLEMS, problemExample } from '#libs/platform';
-import { AssetQueryDto } from '../../libs/inventory/src/http/asset-query.dto';
+import { BEARER_PROBLEMS, WRITE_PROBLEMS } from '#libs/platform/openapi';
+import { PROBLEMS, problemExample } from '#libs/platform/problems';
+import { PageQueryDto } from '#libs/platform/pagination';
+import { AssetQueryDto } from '../../libs/inventory/src/assets/http/asset-query.dto';
 import {
   type Header,
   type MediaType,

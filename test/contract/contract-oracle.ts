@@ -1,5 +1,6 @@
 import type { ErrorCode } from '#libs/kernel';
-import { PROBLEMS, PUBLIC_ANSWERS, headerComponents, problemResponse } from '#libs/platform';
+import { PROBLEMS } from '#libs/platform/problems';
+import { PUBLIC_ANSWERS, headerComponents, problemResponse } from '#libs/platform/openapi';
 import { StrictSchemas } from './response-schemas';
 import {
   type Contract,

@@ -1,5 +1,5 @@
 import { ERROR_CODES, type ErrorCode } from '#libs/kernel';
-import { PROBLEMS } from '#libs/platform';
+import { PROBLEMS } from '#libs/platform/problems';
 import { type TestApp, startApp } from '../support/start-app';
 import { type NamedOperation, operationsOf, readContract } from './contract-document';
 import { CONTRACT_FILE } from './contract-files';

@@ -1,6 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { loadSettings } from '#libs/platform';
+import { loadSettings } from '#libs/platform/config';
 import { createApiDocument } from '../../apps/api/src/api-document';
 import { AppModule } from '../../apps/api/src/app.module';
 import type { Contract } from './contract-document';
@@ -8,7 +8,7 @@ import type { Contract } from './contract-document';
 /** Generates the contract with the default base URL. Nothing is started: no provider is made, no service asked. */
 export async function generateContract(): Promise<Contract> {
   const settings = loadSettings({ NODE_ENV: 'test', DATABASE_URL: 'postgres://nobody@127.0.0.1/none' });
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.forRoot(settings), {
+  const app = await NestFactory.create<NestExpressApplication>(await AppModule.forRoot(settings), {
     preview: true,
     logger: false,
     abortOnError: false,

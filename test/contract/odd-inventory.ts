@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { DataSource } from 'typeorm';
-import { ImportsService } from '#libs/inventory';
+import { ImportsService } from '#libs/inventory/operators';
 import { workspaceId } from '#libs/kernel';
-import { ASSET_TYPES, type AssetType, categoryOf } from '../../libs/inventory/src/domain/asset-category';
-import { CLASSIFICATIONS } from '../../libs/inventory/src/domain/asset';
-import { VISIBILITIES } from '../../libs/inventory/src/domain/import-record';
-import { ImportFilesSystem } from '../../libs/inventory/src/system/import-files.system';
-import { ImportStoreTypeorm } from '../../libs/inventory/src/typeorm/import-store.typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
+import { ASSET_TYPES, type AssetType, categoryOf } from '../../libs/inventory/src/assets/domain/asset-category';
+import { CLASSIFICATIONS } from '../../libs/inventory/src/assets/domain/asset';
+import { VISIBILITIES } from '../../libs/inventory/src/imports/domain/import-record';
+import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
+import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
+import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import type { TestDatabase } from '../support/test-database';
 
 const SOURCE = 'odd';

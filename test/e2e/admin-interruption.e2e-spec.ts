@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { findPostmaster } from '../../libs/platform/src/embedded-postgres/postmaster-file';
+import { findPostmaster } from '../../libs/local-postgres/src/cluster/postmaster-file';
 import { clear, makeDirectory } from '../support/embedded-postgres-directory';
 import { RunningCommand } from '../support/running-command';
 

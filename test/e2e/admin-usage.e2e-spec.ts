@@ -1,4 +1,4 @@
-import { API_VERSION } from '#libs/platform';
+import { API_VERSION } from '#libs/platform/config';
 import { expectFault } from '../support/finished-command';
 import { RunningCommand } from '../support/running-command';
 

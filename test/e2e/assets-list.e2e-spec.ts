@@ -1,5 +1,10 @@
-import { ASSET_TYPES, CATEGORY_KEYS, SUB_KEYS, categoryOf } from '../../libs/inventory/src/domain/asset-category';
-import { CLASSIFICATIONS, COMPLETE_STATUSES } from '../../libs/inventory/src/domain/asset';
+import {
+  ASSET_TYPES,
+  CATEGORY_KEYS,
+  SUB_KEYS,
+  categoryOf,
+} from '../../libs/inventory/src/assets/domain/asset-category';
+import { CLASSIFICATIONS, COMPLETE_STATUSES } from '../../libs/inventory/src/assets/domain/asset';
 import type { ApiClient, PageBody } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
 

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { clientKey } from '#libs/platform';
+import { clientKey } from '#libs/platform/throttling';
 import type { ApiResponse, ApiClient } from '../support/api-client';
 import { type TestOperator, openOperator } from '../support/operator';
 import { redisOfTheRun } from '../support/redis-of-the-run';

@@ -1,9 +1,9 @@
 import { DataSource } from 'typeorm';
-import { ImportsService } from '#libs/inventory';
+import { ImportsService } from '#libs/inventory/operators';
 import { workspaceId } from '#libs/kernel';
-import { ImportFilesSystem } from '../../libs/inventory/src/system/import-files.system';
-import { ImportStoreTypeorm } from '../../libs/inventory/src/typeorm/import-store.typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
+import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
+import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
+import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import type { ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
 

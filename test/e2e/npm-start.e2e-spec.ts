@@ -5,7 +5,7 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findPostmaster } from '../../libs/platform/src/embedded-postgres/postmaster-file';
+import { findPostmaster } from '../../libs/local-postgres/src/cluster/postmaster-file';
 import { type Example, examplesOf } from '../support/doc-examples';
 import { freePort } from '../support/free-port';
 import { clear, makeDirectory } from '../support/embedded-postgres-directory';

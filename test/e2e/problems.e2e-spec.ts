@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { ERROR_CODES } from '#libs/kernel';
-import { PROBLEMS } from '#libs/platform';
+import { PROBLEMS } from '#libs/platform/problems';
 import { oracle } from '../contract/contract-oracle';
 import { type TestApp, startApp } from '../support/start-app';
 

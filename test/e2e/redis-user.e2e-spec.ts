@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { RedisClient } from '#libs/platform';
+import { RedisClient } from '#libs/platform/redis';
 import { openOperator } from '../support/operator';
 import { RedisCluster } from '../support/redis-cluster';
 import { withRedis } from '../support/redis-connection';

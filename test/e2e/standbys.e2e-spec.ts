@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { clientKey } from '#libs/platform';
+import { clientKey } from '#libs/platform/throttling';
 import type { ApiResponse, ApiClient } from '../support/api-client';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 import { type DatabaseWithStandby, createDatabaseWithStandby } from '../support/database-with-standby';

@@ -203,7 +203,7 @@ describe('Traces', () => {
     const hook = ['--conditions=source', '-r', join(ROOT, 'test/support/typescript-register.cjs')];
     const loaded = (work: string): string[] => {
       const script = `
-        const platform = require('./libs/platform/src/index.ts');
+        const observability = require('./libs/platform/src/observability/index.ts');
         ${work}
         const names = Object.keys(require.cache).map((path) => /@opentelemetry\\/(?!api\\/)([^/]+)/.exec(path)?.[1]);
         console.log(JSON.stringify([...new Set(names.filter(Boolean))]));
@@ -213,6 +213,6 @@ describe('Traces', () => {
       return JSON.parse(stdout) as string[];
     };
     expect(loaded('')).toEqual([]);
-    expect(loaded(`platform.startTracing('http://127.0.0.1:9', () => {});`)).toContain('sdk-trace-node');
+    expect(loaded(`observability.startTracing('http://127.0.0.1:9', () => {});`)).toContain('sdk-trace-node');
   });
 });

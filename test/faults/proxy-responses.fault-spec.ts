@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ErrorCode } from '#libs/kernel';
-import { PROBLEMS } from '#libs/platform';
+import { PROBLEMS } from '#libs/platform/problems';
 import { demandProgram } from '../support/programs.cjs';
 import { freePort } from '../support/free-port';
 import { ProxyProcess, type Upstream, shippedConfiguration } from './proxy-process';

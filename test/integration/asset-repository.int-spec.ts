@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { type Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
-import { Database } from '#libs/platform';
-import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
-import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../../libs/inventory/src/domain/asset';
-import { ASSET_TYPES } from '../../libs/inventory/src/domain/asset-category';
-import { assetRepositoryContract } from '../../libs/inventory/src/domain/asset-repository.contract';
+import { Database } from '#libs/platform/database';
+import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../../libs/inventory/src/assets/domain/asset';
+import { ASSET_TYPES } from '../../libs/inventory/src/assets/domain/asset-category';
+import { assetRepositoryContract } from '../../libs/inventory/src/assets/domain/asset-repository.contract';
 import { assetRepositoryOn } from '../support/asset-repository';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 

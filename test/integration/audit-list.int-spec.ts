@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RecordedEvent } from '#libs/inventory';
+import type { RecordedEvent } from '#libs/audit/operators';
 import { type WorkspaceId, assetId } from '#libs/kernel';
 import { AuditSetting } from '../support/audit-setting';
 

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { Client } from 'pg';
 import type { WorkspaceId } from '#libs/kernel';
-import { AuditSealer } from '../../libs/inventory/src/system/audit-sealer';
+import { AuditSealer } from '../../libs/audit/src/system/audit-sealer';
 import { AuditSetting } from '../support/audit-setting';
 import { startApp } from '../support/start-app';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { migrate } from '#libs/platform';
-import { FIND_ASSET, listStatement } from '../../libs/inventory/src/typeorm/asset-statements';
+import { migrate } from '#libs/platform/database';
+import { FIND_ASSET, listStatement } from '../../libs/inventory/src/assets/typeorm/asset-statements';
 import { counterFaults } from '../faults/database-faults';
 import type { ApiClient } from '../support/api-client';
 import { type TestApp, startAppOn } from '../support/start-app';

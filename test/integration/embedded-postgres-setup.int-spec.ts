@@ -1,10 +1,10 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openEmbeddedPostgres } from '../../libs/platform/src/embedded-postgres/embedded-postgres';
-import { findPostmaster } from '../../libs/platform/src/embedded-postgres/postmaster-file';
-import { isRoot } from '../../libs/platform/src/embedded-postgres/service-account';
-import { substituteDirectoryOf } from '../../libs/platform/src/embedded-postgres/substitute-directory';
+import { openEmbeddedPostgres } from '../../libs/local-postgres/src/embedded-postgres';
+import { findPostmaster } from '../../libs/local-postgres/src/cluster/postmaster-file';
+import { isRoot } from '../../libs/local-postgres/src/accounts/service-account';
+import { substituteDirectoryOf } from '../../libs/local-postgres/src/accounts/substitute-directory';
 import { clear, faultOf, makeDirectory, query } from '../support/embedded-postgres-directory';
 import { EmbeddedPostgresProcess } from '../support/embedded-postgres-process';
 

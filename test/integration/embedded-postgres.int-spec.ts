@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type QueryResultRow } from 'pg';
-import { openEmbeddedPostgres } from '../../libs/platform/src/embedded-postgres/embedded-postgres';
-import { stopServer } from '../../libs/platform/src/embedded-postgres/postgres-server';
-import { findPostmaster } from '../../libs/platform/src/embedded-postgres/postmaster-file';
-import { findServiceAccount, isRoot } from '../../libs/platform/src/embedded-postgres/service-account';
+import { openEmbeddedPostgres } from '../../libs/local-postgres/src/embedded-postgres';
+import { stopServer } from '../../libs/local-postgres/src/cluster/postgres-server';
+import { findPostmaster } from '../../libs/local-postgres/src/cluster/postmaster-file';
+import { findServiceAccount, isRoot } from '../../libs/local-postgres/src/accounts/service-account';
 import { clear, faultOf, makeDirectory, query } from '../support/embedded-postgres-directory';
 import { EmbeddedPostgresProcess } from '../support/embedded-postgres-process';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
-import { Database } from '#libs/platform';
-import type { CounterReconciliation } from '../../libs/inventory/src/domain/facet-counters.port';
-import { FacetCountersTypeorm } from '../../libs/inventory/src/typeorm/facet-counters.typeorm';
+import { Database } from '#libs/platform/database';
+import type { CounterReconciliation } from '../../libs/inventory/src/assets/domain/facet-counters.port';
+import { FacetCountersTypeorm } from '../../libs/inventory/src/assets/typeorm/facet-counters.typeorm';
 import { EMPLOYEE, ImportSetting, RECORDS } from '../support/import-setting';
 
 const CUSTOM = 13;

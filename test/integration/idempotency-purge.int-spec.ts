@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { Database, IdempotencyPurge } from '#libs/platform';
-import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
-import { IdempotencyPurgeWorker } from '../../libs/platform/src/idempotency/purge-worker';
+import { Database } from '#libs/platform/database';
+import { IdempotencyPurge } from '#libs/platform/idempotency';
+import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { IdempotencyPurgeWorker } from '../../libs/platform/src/idempotency/records/purge-worker';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
 describe('The purge of idempotency records', () => {

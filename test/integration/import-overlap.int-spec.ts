@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { type ImportReport, ImportsService } from '#libs/inventory';
-import { poolOf } from '#libs/platform';
-import { parseImportRecord } from '../../libs/inventory/src/domain/import-record';
-import { ImportFilesSystem } from '../../libs/inventory/src/system/import-files.system';
-import { ImportStoreTypeorm } from '../../libs/inventory/src/typeorm/import-store.typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
+import { type ImportReport, ImportsService } from '#libs/inventory/operators';
+import { poolOf } from '#libs/platform/database';
+import { parseImportRecord } from '../../libs/inventory/src/imports/domain/import-record';
+import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
+import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
+import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { EMPLOYEE, ImportSetting, RECORDS, type Row } from '../support/import-setting';
 
 type Step = Row | (() => Promise<unknown>);

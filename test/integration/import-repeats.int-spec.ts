@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { type ImportOptions } from '#libs/inventory';
+import { type ImportOptions } from '#libs/inventory/operators';
 import { BUCKET, EMPLOYEE, ImportSetting, PRINTER, RECORDS, type Row } from '../support/import-setting';
 
 describe('An externalId that is repeated within an import', () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type BadLine } from '#libs/inventory';
+import { type BadLine } from '#libs/inventory/operators';
 import { ALL, BUCKET, EMPLOYEE, ImportSetting, LAPTOP, NOTHING, PRINTER, RECORDS } from '../support/import-setting';
 
 describe('Imported records', () => {

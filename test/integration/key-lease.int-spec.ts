@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { RedisClient } from '#libs/platform';
+import { RedisClient } from '#libs/platform/redis';
 import { applicationId, workspaceId } from '#libs/kernel';
 import { KeyLease } from '../../libs/platform/src/idempotency/key-lease';
 import { redisOfTheRun } from '../support/redis-of-the-run';

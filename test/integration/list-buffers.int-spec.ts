@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
 import type { Client } from 'pg';
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
-import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
-import { DEMO_SIZES } from '../../libs/inventory/src/domain/demo-inventory';
+import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { DEMO_SIZES } from '../../libs/inventory/src/imports/domain/demo-inventory';
 import { ASSET_FILTERS } from '../support/asset-filters';
 import { loadDemoAssets } from '../support/demo-assets';
 import { type Plan, buffersOf, explainPage } from '../support/page-plan';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { workspaceId } from '#libs/kernel';
-import { type BoundStatement, Database, poolOf } from '#libs/platform';
+import { type BoundStatement, Database, poolOf } from '#libs/platform/database';
 import { DataSource } from 'typeorm';
-import { ConnectionPool } from '../../libs/platform/src/database/connection-pool';
-import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
-import { databaseIsUnavailable } from '../../libs/platform/src/database/database-fault';
+import { ConnectionPool } from '../../libs/platform/src/database/connections/connection-pool';
+import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { databaseIsUnavailable } from '../../libs/platform/src/database/connections/database-fault';
 import { type DatabaseBehindProxy, openDatabaseBehindProxy } from '../support/database-behind-proxy';
 import type { TcpProxy } from '../support/tcp-proxy';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';

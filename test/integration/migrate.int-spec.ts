@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
-import { DatabaseProbe, RedisClient, RolesNotApart, RuntimeRoleUnfit, migrate } from '#libs/platform';
+import { DatabaseProbe, RolesNotApart, RuntimeRoleUnfit, migrate } from '#libs/platform/database';
+import { RedisClient } from '#libs/platform/redis';
 import { ReadinessWatch } from '../../apps/api/src/readiness';
 import { type TestDatabase, createTestDatabase, testSchema } from '../support/test-database';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { type SchemaPart, buildIndexConcurrently, migrate } from '#libs/platform';
+import { type SchemaPart, buildIndexConcurrently, migrate } from '#libs/platform/database';
 import { StatementLoad } from '../support/statement-load';
 import { type TestDatabase, createTestDatabase, testSchema } from '../support/test-database';
 

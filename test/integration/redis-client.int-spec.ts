@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { Logger } from '@nestjs/common';
-import { RedisScript, RedisClient } from '#libs/platform';
+import { RedisScript, RedisClient } from '#libs/platform/redis';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 import { RedisPath } from '../support/redis-path';
 import { TcpProxy } from '../support/tcp-proxy';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { clientKey } from '#libs/platform';
+import { clientKey } from '#libs/platform/throttling';
 import { type ClusterNode, RedisCluster, isOn } from '../support/redis-cluster';
 import { RedisNode } from '../support/redis-node';
 import { type ArrangedClient, BURST, InstancesOnRedis } from '../support/instances-on-redis';

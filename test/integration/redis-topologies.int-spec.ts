@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { RedisClient, type RedisCommands, RedisScript } from '#libs/platform';
+import { RedisClient, type RedisCommands, RedisScript } from '#libs/platform/redis';
 import { type ClusterNode, RedisCluster, isOn, slotOf } from '../support/redis-cluster';
 import { RedisNode } from '../support/redis-node';
 import { RedisPath } from '../support/redis-path';

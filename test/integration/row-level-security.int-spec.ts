@@ -1,8 +1,8 @@
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { assetId, workspaceId } from '#libs/kernel';
-import { Database, RuntimeRoleTooPowerful, assertRuntimeRole } from '#libs/platform';
-import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
+import { Database, RuntimeRoleTooPowerful, assertRuntimeRole } from '#libs/platform/database';
+import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { assetRepositoryOn } from '../support/asset-repository';
 import { type TestApp, startApp } from '../support/start-app';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Pool } from 'pg';
-import type { BoundStatement } from '#libs/platform';
-import { Standbys } from '../../libs/platform/src/database/standbys';
+import type { BoundStatement } from '#libs/platform/database';
+import { Standbys } from '../../libs/platform/src/database/connections/standbys';
 import { StandbyPostgres } from '../support/standby-postgres';
 import { TcpProxy } from '../support/tcp-proxy';
 import { type TemporaryPostgres, startTemporaryPostgres } from '../support/temporary-postgres';

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { workspaceId } from '#libs/kernel';
-import { Database } from '#libs/platform';
-import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/typeorm/tag-key-repository.typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
+import { Database } from '#libs/platform/database';
+import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
+import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { type TestApp, startApp } from '../support/start-app';
 
 describe('The deletion of a tag key', () => {

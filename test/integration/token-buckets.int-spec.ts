@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
-import { RedisClient, type Settings } from '#libs/platform';
+import { RedisClient } from '#libs/platform/redis';
+import { type Settings } from '#libs/platform/config';
 import { chargeBucket } from '../../libs/platform/src/throttling/bucket';
 import { CHARGE } from '../../libs/platform/src/throttling/charge-script';
 import { LocalBuckets } from '../../libs/platform/src/throttling/local-buckets';

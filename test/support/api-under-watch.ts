@@ -1,4 +1,4 @@
-import { loadSettings } from '#libs/platform';
+import { loadSettings } from '#libs/platform/config';
 import { ApiClient } from './api-client';
 import { ApiProcess } from './api-process';
 import { freePort } from './free-port';

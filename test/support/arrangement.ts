@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
-import type { Settings } from '#libs/platform';
-import { type Scope } from '#libs/auth';
+import type { Settings } from '#libs/platform/config';
+import { type Scope } from '#libs/auth/operators';
 import { ClientSecretsSystem } from '../../libs/auth/src/system/client-secrets.system';
-import { ASSET_TYPES, type AssetType } from '../../libs/inventory/src/domain/asset-category';
-import { CLASSIFICATIONS, type Classification, OWNER_SOURCES } from '../../libs/inventory/src/domain/asset';
+import { ASSET_TYPES, type AssetType } from '../../libs/inventory/src/assets/domain/asset-category';
+import { CLASSIFICATIONS, type Classification, OWNER_SOURCES } from '../../libs/inventory/src/assets/domain/asset';
 import { ApiClient } from './api-client';
 
 export interface ArrangedApplication {

@@ -1,4 +1,4 @@
-import type { AssetFilter } from '../../libs/inventory/src/domain/asset-filter';
+import type { AssetFilter } from '../../libs/inventory/src/assets/domain/asset-filter';
 
 /** Every filter by itself, and combinations from the commonest to the rarest. */
 export const ASSET_FILTERS: readonly AssetFilter[] = [

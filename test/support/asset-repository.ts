@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { type Database, SystemClock } from '#libs/platform';
-import { AuditEvidenceSystem } from '../../libs/inventory/src/system/audit-evidence.system';
-import { AssetRepositoryTypeorm } from '../../libs/inventory/src/typeorm/asset-repository.typeorm';
-import { AuditRecorder } from '../../libs/inventory/src/typeorm/audit-recorder';
+import { type Database } from '#libs/platform/database';
+import { SystemClock } from '#libs/platform/config';
+import { AuditEvidenceSystem } from '../../libs/audit/src/system/audit-evidence.system';
+import { AssetRepositoryTypeorm } from '../../libs/inventory/src/assets/typeorm/asset-repository.typeorm';
+import { AuditRecorder } from '../../libs/audit/src/typeorm/audit-recorder';
 
 /** The adapter as the API wires it, on a database of the test's own. */
 export function assetRepositoryOn(database: Database): AssetRepositoryTypeorm {

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { migrate } from '#libs/platform';
+import { migrate } from '#libs/platform/database';
 import { StandbyPostgres } from './standby-postgres';
 import { type TemporaryPostgres, startTemporaryPostgres } from './temporary-postgres';
 import { type TestDatabase, testSchema } from './test-database';

@@ -1,9 +1,9 @@
-import { ImportsService } from '#libs/inventory';
+import { ImportsService } from '#libs/inventory/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import type { DataSource } from 'typeorm';
-import { DEMO_SIZES, demoInventory } from '../../libs/inventory/src/domain/demo-inventory';
-import { ImportFilesSystem } from '../../libs/inventory/src/system/import-files.system';
-import { ImportStoreTypeorm } from '../../libs/inventory/src/typeorm/import-store.typeorm';
+import { DEMO_SIZES, demoInventory } from '../../libs/inventory/src/imports/domain/demo-inventory';
+import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
+import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 
 /** Of a load that takes minutes, so many assets between two lines where there is no terminal to count on. */
 const STEP_SAID = 1_000_000;

@@ -2,10 +2,10 @@ import { chmodSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, type QueryResultRow } from 'pg';
-import { openEmbeddedPostgres } from '../../libs/platform/src/embedded-postgres/embedded-postgres';
-import { EmbeddedPostgresFault } from '../../libs/platform/src/embedded-postgres/embedded-postgres-fault';
-import { stopServer } from '../../libs/platform/src/embedded-postgres/postgres-server';
-import { substituteDirectoryOf } from '../../libs/platform/src/embedded-postgres/substitute-directory';
+import { openEmbeddedPostgres } from '../../libs/local-postgres/src/embedded-postgres';
+import { EmbeddedPostgresFault } from '../../libs/local-postgres/src/embedded-postgres-fault';
+import { stopServer } from '../../libs/local-postgres/src/cluster/postgres-server';
+import { substituteDirectoryOf } from '../../libs/local-postgres/src/accounts/substitute-directory';
 import { Cleanup } from './cleanup.cjs';
 
 export async function query<Row extends QueryResultRow>(url: string, sql: string): Promise<Row[]> {

@@ -1,4 +1,4 @@
-import { openEmbeddedPostgres } from '../../libs/platform/src/embedded-postgres/embedded-postgres';
+import { openEmbeddedPostgres } from '../../libs/local-postgres/src/embedded-postgres';
 
 /**
  * A program that uses the embedded Postgres: `node -r typescript-register.cjs embedded-postgres-user.ts LOCAL_DIR`. It

@@ -4,13 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { DemoService, type ImportOptions, type ImportReport, ImportsService, TagKeysService } from '#libs/inventory';
+import {
+  DemoService,
+  type ImportOptions,
+  type ImportReport,
+  ImportsService,
+  TagKeysService,
+} from '#libs/inventory/operators';
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
-import { Database } from '#libs/platform';
-import { ImportFilesSystem } from '../../libs/inventory/src/system/import-files.system';
-import { ImportStoreTypeorm } from '../../libs/inventory/src/typeorm/import-store.typeorm';
-import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/typeorm/tag-key-repository.typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
+import { Database } from '#libs/platform/database';
+import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
+import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
+import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
+import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { type TestDatabase, createTestDatabase } from './test-database';
 
 export type Row = Record<string, unknown>;

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
-import { findPostmaster } from '../../libs/platform/src/embedded-postgres/postmaster-file';
-import { stopServer } from '../../libs/platform/src/embedded-postgres/postgres-server';
+import { findPostmaster } from '../../libs/local-postgres/src/cluster/postmaster-file';
+import { stopServer } from '../../libs/local-postgres/src/cluster/postgres-server';
 import { type TemporaryPostgres } from './temporary-postgres';
 import { Cleanup } from './cleanup.cjs';
 

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { DataSource } from 'typeorm';
-import { ApplicationsService } from '#libs/auth';
-import { Database, RedisClient } from '#libs/platform';
+import { ApplicationsService } from '#libs/auth/operators';
+import { Database } from '#libs/platform/database';
+import { RedisClient } from '#libs/platform/redis';
 import { GrantCacheRedis } from '../../libs/auth/src/redis/grant-cache.redis';
 import { ClientSecretsSystem } from '../../libs/auth/src/system/client-secrets.system';
 import { ApplicationRepositoryTypeorm } from '../../libs/auth/src/typeorm/application-repository.typeorm';
-import { dataSourceOptions } from '../../libs/platform/src/database/data-source';
+import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import type { TestApp } from './start-app';
 
 /** An operator's command on the database of an application, wired as the command line does it. */

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { WorkspaceId } from '#libs/kernel';
-import type { BoundStatement, Database } from '#libs/platform';
-import type { AssetFilter } from '../../libs/inventory/src/domain/asset-filter';
+import type { BoundStatement, Database } from '#libs/platform/database';
+import type { AssetFilter } from '../../libs/inventory/src/assets/domain/asset-filter';
 import { assetRepositoryOn } from './asset-repository';
 
 /** What EXPLAIN says of a node that has run. */

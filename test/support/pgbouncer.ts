@@ -5,8 +5,8 @@ import { chmodSync, chownSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { launchOptions } from '../../libs/platform/src/embedded-postgres/run-program';
-import { findServiceAccount, isRoot } from '../../libs/platform/src/embedded-postgres/service-account';
+import { launchOptions } from '../../libs/local-postgres/src/processes/run-program';
+import { findServiceAccount, isRoot } from '../../libs/local-postgres/src/accounts/service-account';
 import { freePort } from './free-port';
 import { demandProgram } from './programs.cjs';
 

@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
-import { clusterUrls, readPasswords } from '../../libs/platform/src/embedded-postgres/cluster-roles';
-import { findBinaries } from '../../libs/platform/src/embedded-postgres/postgres-binaries';
-import { startServer, stopServer } from '../../libs/platform/src/embedded-postgres/postgres-server';
-import { findServiceAccount, isRoot } from '../../libs/platform/src/embedded-postgres/service-account';
-import { reachableBinaries } from '../../libs/platform/src/embedded-postgres/substitute-directory';
+import { clusterUrls, readPasswords } from '../../libs/local-postgres/src/cluster/cluster-roles';
+import { findBinaries } from '../../libs/local-postgres/src/postgres-binaries';
+import { startServer, stopServer } from '../../libs/local-postgres/src/cluster/postgres-server';
+import { findServiceAccount, isRoot } from '../../libs/local-postgres/src/accounts/service-account';
+import { reachableBinaries } from '../../libs/local-postgres/src/accounts/substitute-directory';
 import { type TemporaryPostgres } from './temporary-postgres';
 
 /** What a test needs to know of a server that runs on a restored backup. */

@@ -3,9 +3,9 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
-import { type ClusterLocation } from '../../libs/platform/src/embedded-postgres/cluster-location';
-import { clusterUrls, readPasswords } from '../../libs/platform/src/embedded-postgres/cluster-roles';
-import { startServer, stopServer } from '../../libs/platform/src/embedded-postgres/postgres-server';
+import { type ClusterLocation } from '../../libs/local-postgres/src/cluster/cluster-location';
+import { clusterUrls, readPasswords } from '../../libs/local-postgres/src/cluster/cluster-roles';
+import { startServer, stopServer } from '../../libs/local-postgres/src/cluster/postgres-server';
 import { freePort } from './free-port';
 import { killServer } from './postgres-processes';
 import { FAST_SETTINGS, type TemporaryPostgres } from './temporary-postgres';

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { type Settings, loadSettings } from '#libs/platform';
+import { type Settings, loadSettings } from '#libs/platform/config';
 import { createApp } from '../../apps/api/src/create-app';
 import { oracle } from '../contract/contract-oracle';
 import { ApiClient } from './api-client';

@@ -2,13 +2,13 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ClusterLocation } from '../../libs/platform/src/embedded-postgres/cluster-location';
-import { clusterUrls, readPasswords } from '../../libs/platform/src/embedded-postgres/cluster-roles';
-import { setUpCluster } from '../../libs/platform/src/embedded-postgres/cluster-setup';
-import { findBinaries } from '../../libs/platform/src/embedded-postgres/postgres-binaries';
-import { startServer, stopServer } from '../../libs/platform/src/embedded-postgres/postgres-server';
-import { findServiceAccount, isRoot } from '../../libs/platform/src/embedded-postgres/service-account';
-import { reachableBinaries } from '../../libs/platform/src/embedded-postgres/substitute-directory';
+import { type ClusterLocation } from '../../libs/local-postgres/src/cluster/cluster-location';
+import { clusterUrls, readPasswords } from '../../libs/local-postgres/src/cluster/cluster-roles';
+import { setUpCluster } from '../../libs/local-postgres/src/cluster/cluster-setup';
+import { findBinaries } from '../../libs/local-postgres/src/postgres-binaries';
+import { startServer, stopServer } from '../../libs/local-postgres/src/cluster/postgres-server';
+import { findServiceAccount, isRoot } from '../../libs/local-postgres/src/accounts/service-account';
+import { reachableBinaries } from '../../libs/local-postgres/src/accounts/substitute-directory';
 import { freePort } from './free-port';
 
 export interface TemporaryPostgres {

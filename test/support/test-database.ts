@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
-import { migrate } from '#libs/platform';
-import { schema } from '../../apps/api/src/schema';
+import { migrate } from '#libs/platform/database';
+import { schema } from '../../apps/features';
 
 export { schema as testSchema };
 

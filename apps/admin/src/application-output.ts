@@ -1,4 +1,4 @@
-import type { Application } from '#libs/auth';
+import type { Application } from '#libs/auth/operators';
 import { type RateLimit, formatRateLimit } from '#libs/kernel';
 
 /** By the names of the columns; neither a secret nor its digest is ever among them. */

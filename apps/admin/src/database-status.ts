@@ -1,8 +1,8 @@
-import type { CountersProgress, CountersReport } from '#libs/inventory';
+import type { CountersProgress, CountersReport } from '#libs/inventory/operators';
 import { Client } from 'pg';
 import { type OperatorDatabase, connectionFault } from './operator-database';
 import { type Operator, operateOn, withDatabase } from './operator';
-import { schema } from './schema';
+import { schema } from '../../features';
 
 /** Postgres' own number for the oldest version that the schema works with. */
 const OLDEST_VERSION = 150_000;

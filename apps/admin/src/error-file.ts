@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { BadLine } from '#libs/inventory';
+import type { BadLine } from '#libs/inventory/operators';
 import { WrongUsage } from './command-faults';
 
 const STANDARD_INPUT = 0;

@@ -1,5 +1,6 @@
-import { listSigningKeys } from '#libs/auth';
-import { type DatedKey, type Settings, keyInUse, listCursorKeys } from '#libs/platform';
+import { listSigningKeys } from '#libs/auth/operators';
+import { type DatedKey, keyInUse, listCursorKeys } from '#libs/platform/keys';
+import { type Settings } from '#libs/platform/config';
 
 export type KeyUse = 'signing' | 'cursor';
 

@@ -1,9 +1,11 @@
-import { EmbeddedPostgresFault, type Settings, loadSettings, migrate, openEmbeddedPostgres } from '#libs/platform';
+import { EmbeddedPostgresFault, openEmbeddedPostgres } from '#libs/local-postgres';
+import { type Settings, loadSettings } from '#libs/platform/config';
+import { migrate } from '#libs/platform/database';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { CommandFailed, WrongUsage } from './command-faults';
 import { say } from './output';
-import { schema } from './schema';
+import { schema } from '../../features';
 
 /** The database that a command works on, with both of its roles. */
 export interface OperatorDatabase {

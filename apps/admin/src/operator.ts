@@ -1,24 +1,16 @@
 import 'reflect-metadata';
 import { type DynamicModule, Global, type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import {
-  ApplicationsService,
-  AuthOperatorModule,
-  type Workspace,
-  WorkspacesService,
-  makeMissingKeys,
-} from '#libs/auth';
-import {
-  AuditService,
-  DemoService,
-  FacetCountersService,
-  ImportsService,
-  InventoryOperatorModule,
-  TagKeysService,
-} from '#libs/inventory';
-import { DatabaseModule, IdempotencyPurge, ProcessLogger, Settings, unreadableKey } from '#libs/platform';
+import { ApplicationsService, type Workspace, WorkspacesService, makeMissingKeys } from '#libs/auth/operators';
+import { AuditService } from '#libs/audit/operators';
+import { DemoService, FacetCountersService, ImportsService, TagKeysService } from '#libs/inventory/operators';
+import { DatabaseModule } from '#libs/platform/database';
+import { IdempotencyPurge } from '#libs/platform/idempotency';
+import type { ProcessLogger } from '#libs/platform/observability';
+import { Settings } from '#libs/platform/config';
+import { unreadableKey } from '#libs/platform/keys';
 import { setTimeout as delay } from 'node:timers/promises';
-import { destination, pino } from 'pino';
+import { FEATURES } from '../../features';
 import { CommandFailed } from './command-faults';
 import { Interruption } from './interruption';
 import { type OperatorDatabase, openOperatorDatabase } from './operator-database';
@@ -97,7 +89,7 @@ export async function workspaceOf(operator: Operator, slug: string): Promise<Wor
 async function createContext(settings: Settings, databaseUrl: string): Promise<INestApplicationContext> {
   try {
     return await NestFactory.createApplicationContext(OperatorModule.forRoot(settings, databaseUrl), {
-      logger: logger(settings.logLevel),
+      logger: await logger(settings.logLevel),
       abortOnError: false,
     });
   } catch (error) {
@@ -112,8 +104,10 @@ async function createContext(settings: Settings, databaseUrl: string): Promise<I
 }
 
 /** Nest's own log is of use only to someone who looks for a fault; it goes to stderr, as stdout is the command's. */
-function logger(level: string): ProcessLogger | false {
+async function logger(level: string): Promise<ProcessLogger | false> {
   if (level !== 'debug' && level !== 'trace') return false;
+  const { ProcessLogger } = await import('#libs/platform/observability');
+  const { destination, pino } = await import('pino');
   return new ProcessLogger(pino({ level, base: undefined, messageKey: 'message' }, destination(2)));
 }
 
@@ -125,8 +119,7 @@ class OperatorModule {
       module: OperatorModule,
       imports: [
         DatabaseModule.forRoot({ url: databaseUrl, poolSize: POOL_SIZE, patience: 'operator' }),
-        AuthOperatorModule,
-        InventoryOperatorModule,
+        ...FEATURES.flatMap(({ operators }) => operators ?? []),
       ],
       providers: [{ provide: Settings, useValue: settings }, IdempotencyPurge],
       exports: [Settings],

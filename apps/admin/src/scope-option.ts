@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import type { Scope } from '#libs/auth';
+import type { Scope } from '#libs/auth/operators';
 import { collect } from './options';
 
 /** Written out, so that help and a mistyped scope need no library loaded; the record makes it complete. */

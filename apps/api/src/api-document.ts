@@ -1,7 +1,9 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { type SCOPES } from '#libs/auth';
-import { API_VERSION, CLIENT_CREDENTIALS_SCHEME, type Settings } from '#libs/platform';
+import { API_VERSION, type Settings } from '#libs/platform/config';
+import { CLIENT_CREDENTIALS_SCHEME } from '#libs/platform/openapi';
+import { FEATURES } from '../../features';
 import { completeContract } from './complete-contract';
 import { serveExplorer } from './explorer';
 
@@ -12,13 +14,6 @@ const SCOPE_MEANINGS: Record<(typeof SCOPES)[number], string> = {
   'inventory:read': 'Read the asset inventory.',
   'inventory:write': 'Update asset governance metadata.',
   'frameworks:read': 'Read compliance frameworks. No endpoint uses it in 1.0.0.',
-};
-
-const TAG_MEANINGS: Readonly<Record<string, string>> = {
-  Authentication: 'Tokens by the OAuth 2.0 client credentials grant.',
-  Inventory: 'Assets, their categories and their governance metadata.',
-  Computers: 'Monitored computers and their posture.',
-  Health: 'Liveness.',
 };
 
 const description = (
@@ -53,7 +48,8 @@ export function createApiDocument(app: NestExpressApplication, settings: Pick<Se
       },
       CLIENT_CREDENTIALS_SCHEME,
     );
-  for (const [name, meaning] of Object.entries(TAG_MEANINGS)) builder.addTag(name, meaning);
+  for (const { tag } of FEATURES) if (tag) builder.addTag(tag.name, tag.description);
+  builder.addTag('Health', 'Liveness.');
   return completeContract(SwaggerModule.createDocument(app, builder.build()), settings.baseUrl);
 }
 

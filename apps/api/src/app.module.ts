@@ -1,14 +1,15 @@
 import './young-objects';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { AuthModule } from '#libs/auth';
-import { ComputersModule } from '#libs/computers';
-import { InventoryModule } from '#libs/inventory';
-import { DatabaseModule, PlatformModule, type Settings } from '#libs/platform';
+import { DatabaseModule } from '#libs/platform/database';
+import { PlatformModule } from '#libs/platform';
+import { type Settings } from '#libs/platform/config';
+import { FEATURES } from '../../features';
 import { requestPipeline } from './request-pipeline';
 
 @Module({})
 export class AppModule {
-  static forRoot(settings: Settings): DynamicModule {
+  static async forRoot(settings: Settings): Promise<DynamicModule> {
+    const features = await Promise.all(FEATURES.map((feature) => feature.api()));
     return {
       module: AppModule,
       imports: [
@@ -20,9 +21,7 @@ export class AppModule {
           replicaUrls: settings.databaseReplicaUrls,
           preparedStatements: settings.preparedStatements,
         }),
-        AuthModule,
-        InventoryModule,
-        ComputersModule,
+        ...features,
       ],
       providers: [...requestPipeline],
     };

@@ -1,7 +1,8 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { tokenProblemExamples } from '#libs/auth';
 import { ERROR_CODES } from '#libs/kernel';
-import { REQUEST_ID_PARAMETER, headerComponents, problemExample } from '#libs/platform';
+import { REQUEST_ID_PARAMETER, headerComponents } from '#libs/platform/openapi';
+import { problemExample } from '#libs/platform/problems';
 
 type Components = NonNullable<OpenAPIObject['components']>;
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;

@@ -1,15 +1,11 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { makeMissingKeys } from '#libs/auth';
-import {
-  ApiServerAdapter,
-  ProcessLogger,
-  type Settings,
-  assertAccessDeclared,
-  assertKeysReadable,
-  createLog,
-  trustProxies,
-} from '#libs/platform';
+import { makeMissingKeys } from '#libs/auth/operators';
+import { ApiServerAdapter, trustProxies } from '#libs/platform/http/server';
+import { ProcessLogger, createLog } from '#libs/platform/observability';
+import { type Settings } from '#libs/platform/config';
+import { assertAccessDeclared } from '#libs/platform/http';
+import { assertKeysReadable } from '#libs/platform/keys';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { serveApiDocument } from './api-document';
@@ -28,7 +24,7 @@ export async function createApp(settings: Settings, options: AppOptions = {}): P
   if (!settings.production) await makeMissingKeys(settings);
   assertKeysReadable(settings);
   const app = await NestFactory.create<NestExpressApplication>(
-    AppModule.forRoot(settings),
+    await AppModule.forRoot(settings),
     new ApiServerAdapter(settings.baseUrl),
     { bodyParser: false, logger: new ProcessLogger(log), abortOnError: false },
   );

@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { CLIENT_CREDENTIALS_SCHEME } from '#libs/platform';
+import { CLIENT_CREDENTIALS_SCHEME } from '#libs/platform/openapi';
 
 type Components = NonNullable<OpenAPIObject['components']>;
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { prefersPage } from '#libs/platform';
+import { prefersPage } from '#libs/platform/http';
 import type { Express, Request, Response } from 'express';
 import helmet from 'helmet';
 import { makeAccessible } from './explorer-access';

@@ -3,25 +3,16 @@ import 'reflect-metadata';
 import type { Server } from 'node:http';
 import { Logger } from '@nestjs/common';
 import { SigningKeys } from '#libs/auth';
-import {
-  DatabaseProbe,
-  LogOutput,
-  Metrics,
-  RedisClient,
-  SettingsInvalid,
-  assertRuntimeRole,
-  createLog,
-  loadSettings,
-  logCrash,
-  missingSessionSettings,
-  startTracing,
-} from '#libs/platform';
+import { DatabaseProbe, assertRuntimeRole, missingSessionSettings } from '#libs/platform/database';
+import { LogOutput, Metrics, createLog, logCrash, startTracing } from '#libs/platform/observability';
+import { RedisClient } from '#libs/platform/redis';
+import { SettingsInvalid, loadSettings } from '#libs/platform/config';
 import { DataSource } from 'typeorm';
 import { createApp } from './create-app';
 import { MANAGEMENT_IN_FLIGHT_MS, ServedConnections, onStopSignal } from './graceful-stop';
 import { createManagementServer } from './management-server';
 import { ReadinessWatch } from './readiness';
-import { schema } from './schema';
+import { schema } from '../../features';
 
 async function main(): Promise<void> {
   const settings = loadSettings(process.env);

@@ -1,5 +1,6 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import { JSON_ANSWER, PROBLEM_MEDIA_TYPE, openContext, toProblem } from '#libs/platform';
+import { JSON_ANSWER, openContext } from '#libs/platform/http';
+import { PROBLEM_MEDIA_TYPE, toProblem } from '#libs/platform/problems';
 import { DomainError } from '#libs/kernel';
 import type { Readiness } from './readiness';
 

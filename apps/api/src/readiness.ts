@@ -1,4 +1,5 @@
-import type { RedisClient, SchemaPart } from '#libs/platform';
+import type { RedisClient } from '#libs/platform/redis';
+import type { SchemaPart } from '#libs/platform/database';
 
 /** What is asked for less often than this is not known any more. */
 const KNOWN_MS = 60_000;

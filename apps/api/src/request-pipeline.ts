@@ -6,13 +6,12 @@ import {
   type ApiServerAdapter,
   HttpMetrics,
   ProblemFilter,
-  StrictQueryPipe,
   acceptTarget,
   logAccess,
-  openContext,
-  traceRequest,
   whenServed,
-} from '#libs/platform';
+} from '#libs/platform/http/server';
+import { StrictQueryPipe, openContext } from '#libs/platform/http';
+import { traceRequest } from '#libs/platform/observability';
 import type { Logger } from 'pino';
 
 /**

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { ApplicationsService, Workspace } from '#libs/auth';
-import { type Settings, readSecretFileSync } from '#libs/platform';
+import type { ApplicationsService, Workspace } from '#libs/auth/operators';
+import { type Settings, readSecretFileSync } from '#libs/platform/config';
 import { type Credentials, type KeptCredentials, keepCredentials, readCredentials } from './credentials-file';
 
 export const credentialsFileOf = (settings: Settings): string => join(settings.localDir, 'credentials.json');

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DynamicModule, Global, type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { ApplicationsService, AuthOperatorModule, type Workspace, WorkspacesService } from '#libs/auth';
-import { DemoService, ImportAlreadyRunning, InventoryOperatorModule } from '#libs/inventory';
-import { DatabaseModule, Settings, migrate } from '#libs/platform';
+import { ApplicationsService, AuthOperatorModule, type Workspace, WorkspacesService } from '#libs/auth/operators';
+import { DemoService, ImportAlreadyRunning, InventoryOperatorModule } from '#libs/inventory/operators';
+import { DatabaseModule, migrate } from '#libs/platform/database';
+import { Settings } from '#libs/platform/config';
 import type { KeptCredentials } from './credentials-file';
 import { demoCredentials } from './demo-access';
-import { schema } from './schema';
+import { schema } from '../../features';
 
 export interface DemoPlace {
   readonly settings: Settings;

@@ -1,12 +1,7 @@
 import 'reflect-metadata';
-import { makeMissingKeys } from '#libs/auth';
-import {
-  type EmbeddedPostgres,
-  type Settings,
-  SettingsInvalid,
-  loadSettings,
-  openEmbeddedPostgres,
-} from '#libs/platform';
+import { makeMissingKeys } from '#libs/auth/operators';
+import { type EmbeddedPostgres, openEmbeddedPostgres } from '#libs/local-postgres';
+import { type Settings, SettingsInvalid, loadSettings } from '#libs/platform/config';
 import type { ApiProcess } from './api-process';
 import { banner } from './banner';
 import { credentialsFileOf } from './demo-access';

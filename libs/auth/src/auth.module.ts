@@ -1,41 +1,18 @@
 import { Module } from '@nestjs/common';
 import { JwtModule } from '@nestjs/jwt';
 import { Clock } from '#libs/kernel';
-import { KeyRereading, Metrics, RedisClient, Settings, SystemClock, readSecretFileSync } from '#libs/platform';
+import { KeyRereading } from '#libs/platform/keys';
+import { Metrics } from '#libs/platform/observability';
+import { Settings, SystemClock } from '#libs/platform/config';
 import { AccessTokenLifetime, AccessTokensService } from './application/access-tokens.service';
-import { ApplicationsService } from './application/applications.service';
-import { WorkspacesService } from './application/workspaces.service';
 import { AccessTokenSigner } from './domain/access-token-signer.port';
-import { ApplicationRepository } from './domain/application-repository.port';
-import { ClientSecrets } from './domain/client-secrets.port';
-import { GrantCache } from './domain/grant-cache.port';
 import { TokenRequestLimiter } from './domain/token-request-limiter.port';
-import { WorkspaceRepository } from './domain/workspace-repository.port';
 import { TokenRequestOutcomes } from './http/token-request-outcomes';
 import { TokenController } from './http/token.controller';
 import { AccessTokenSignerJwt, TokenIdentity } from './jwt/access-token-signer.jwt';
 import { SigningKeys } from './jwt/signing-keys';
-import { GrantCacheRedis } from './redis/grant-cache.redis';
 import { TokenRequestLimiterRedis } from './redis/token-request-limiter.redis';
-import { ClientSecretsSystem } from './system/client-secrets.system';
-import { ApplicationRepositoryTypeorm } from './typeorm/application-repository.typeorm';
-import { WorkspaceRepositoryTypeorm } from './typeorm/workspace-repository.typeorm';
-
-const applicationProviders = [
-  ApplicationsService,
-  { provide: ApplicationRepository, useClass: ApplicationRepositoryTypeorm },
-  {
-    provide: ClientSecrets,
-    useFactory: (settings: Settings) => new ClientSecretsSystem(readSecretFileSync(settings.secretPepperFile)),
-    inject: [Settings],
-  },
-];
-
-const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
-  provide: GrantCache,
-  useFactory: (redis: RedisClient, settings: Settings) => new GrantCacheRedis(redis, settings, options.cachedElsewhere),
-  inject: [RedisClient, Settings],
-});
+import { applicationProviders, grantCache } from './auth-operator.module';
 
 /** Tokens and their checks, for the API. */
 @Module({
@@ -82,21 +59,3 @@ const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
   exports: [AccessTokensService, SigningKeys],
 })
 export class AuthModule {}
-
-/** Workspaces and applications, for operators. */
-@Module({
-  providers: [
-    ...applicationProviders,
-    // The API may have a Redis that this command was not told of.
-    grantCache({ cachedElsewhere: true }),
-    {
-      provide: RedisClient,
-      useFactory: (settings: Settings) => new RedisClient(settings.redisUrl),
-      inject: [Settings],
-    },
-    WorkspacesService,
-    { provide: WorkspaceRepository, useClass: WorkspaceRepositoryTypeorm },
-  ],
-  exports: [ApplicationsService, WorkspacesService],
-})
-export class AuthOperatorModule {}

@@ -1,14 +1,7 @@
-export { ApplicationsService } from './application/applications.service';
-export { WorkspacesService } from './application/workspaces.service';
-export { AuthModule, AuthOperatorModule } from './auth.module';
-export { type Application } from './domain/application';
-export { SCOPES, type Scope, covers, isScope } from './domain/scope';
-export { WORKSPACE_SLUG, type Workspace } from './domain/workspace';
+export { AuthModule } from './auth.module';
+export { SCOPES, isScope } from './domain/scope';
 export { AuthenticateAndChargeGuard } from './http/authenticate-and-charge.guard';
 export { RequireScope } from './http/require-scope.decorator';
-export { tokenProblemExamples } from './http/token-problem';
 export { ScopeGuard } from './http/scope.guard';
-export { makeMissingKeys } from './jwt/local-keys';
-export { listSigningKeys, removeSigningKey, rotateSigningKey } from './jwt/signing-key-files';
+export { tokenProblemExamples } from './http/token-problem';
 export { SigningKeys } from './jwt/signing-keys';
-export { authSchema } from './typeorm/schema';

@@ -1,2 +1,1 @@
 export { ComputersModule } from './computers.module';
-export { computersSchema } from './typeorm/schema';

@@ -1,12 +1,1 @@
-export { type AuditProgress, AuditService, type AuditVerdict } from './application/audit.service';
-export { DemoService } from './application/demo.service';
-export { type CountersProgress, type CountersReport, FacetCountersService } from './application/facet-counters.service';
-export { type ImportOptions, ImportsService } from './application/imports.service';
-export { TagKeysService } from './application/tag-keys.service';
-export { type RecordedEvent } from './domain/audit-event';
-export { DEMO_SIZES, type DemoSize } from './domain/demo-inventory';
-export { type BadLine, type ImportError, type ImportProgress, type ImportReport } from './domain/import-report';
-export { ImportAlreadyRunning } from './domain/import-store.port';
-export { type TagKey } from './domain/tag-key';
-export { InventoryModule, InventoryOperatorModule } from './inventory.module';
-export { inventorySchema } from './typeorm/schema';
+export { InventoryModule } from './inventory.module';

@@ -13,7 +13,6 @@ export { DomainError, type InputFault } from './domain-error';
 export { ERROR_CODES, type ErrorCode } from './error-code';
 export { type Freshness } from './freshness';
 export { InputFaults, type Place } from './input-faults';
-export { type Admission, KeyQueue } from './key-queue';
 export { type Page, type PageRequest, toPage } from './page';
 export {
   RATE_CLASSES,

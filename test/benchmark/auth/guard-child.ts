@@ -3,12 +3,16 @@
 import 'reflect-metadata';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Controller, Get, Module, type Type } from '@nestjs/common';
+import { Controller, type DynamicModule, Get, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import express from 'express';
-import { RequireScope, makeMissingKeys } from '#libs/auth';
-import { ApiServerAdapter, Public, type Settings, createLog, loadSettings } from '#libs/platform';
+import { RequireScope } from '#libs/auth';
+import { makeMissingKeys } from '#libs/auth/operators';
+import { ApiServerAdapter } from '#libs/platform/http/server';
+import { Public } from '#libs/platform/http';
+import { type Settings, loadSettings } from '#libs/platform/config';
+import { createLog } from '#libs/platform/observability';
 import { AppModule } from '../../../apps/api/src/app.module';
 import { applyFirstSteps } from '../../../apps/api/src/request-pipeline';
 import { tellMeasurements } from '../measured-process';
@@ -34,7 +38,7 @@ async function startNest(settings: Settings): Promise<Server> {
   await makeMissingKeys(settings);
   const log = createLog({ level: settings.logLevel, format: settings.logFormat });
   const app = await NestFactory.create<NestExpressApplication>(
-    rootModule(settings),
+    rootModule(await AppModule.forRoot(settings)),
     new ApiServerAdapter(settings.baseUrl),
     { bodyParser: false, logger: false, abortOnError: false },
   );
@@ -43,8 +47,8 @@ async function startNest(settings: Settings): Promise<Server> {
   return app.getHttpServer() as Server;
 }
 
-function rootModule(settings: Settings): Type {
-  @Module({ imports: [AppModule.forRoot(settings)], controllers: [NothingController] })
+function rootModule(application: DynamicModule): Type {
+  @Module({ imports: [application], controllers: [NothingController] })
   class GuardedModule {}
   return GuardedModule;
 }

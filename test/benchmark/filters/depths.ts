@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '#libs/kernel';
-import type { AssetFilter } from '../../../libs/inventory/src/domain/asset-filter';
-import type { AssetRepositoryTypeorm } from '../../../libs/inventory/src/typeorm/asset-repository.typeorm';
+import type { AssetFilter } from '../../../libs/inventory/src/assets/domain/asset-filter';
+import type { AssetRepositoryTypeorm } from '../../../libs/inventory/src/assets/typeorm/asset-repository.typeorm';
 import type { BenchmarkDatabase } from '../benchmark-database';
 
 export const DEPTHS = ['first', 'middle', 'last'] as const;

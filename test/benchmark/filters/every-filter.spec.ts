@@ -1,4 +1,4 @@
-import { facetsOf, isConsistent, typesOf } from '../../../libs/inventory/src/domain/asset-filter';
+import { facetsOf, isConsistent, typesOf } from '../../../libs/inventory/src/assets/domain/asset-filter';
 import { ASSET_FILTERS } from '../../support/asset-filters';
 import { everyFilter } from './every-filter';
 

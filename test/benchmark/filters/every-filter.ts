@@ -1,6 +1,6 @@
-import { CLASSIFICATIONS } from '../../../libs/inventory/src/domain/asset';
-import { ASSET_TYPES, CATEGORY_KEYS } from '../../../libs/inventory/src/domain/asset-category';
-import type { AssetFilter } from '../../../libs/inventory/src/domain/asset-filter';
+import { CLASSIFICATIONS } from '../../../libs/inventory/src/assets/domain/asset';
+import { ASSET_TYPES, CATEGORY_KEYS } from '../../../libs/inventory/src/assets/domain/asset-category';
+import type { AssetFilter } from '../../../libs/inventory/src/assets/domain/asset-filter';
 
 /**
  * Every filter there is, from none to all at once. `completeStatus` is left out, which is another word for `hasOwner`; and

@@ -1,8 +1,8 @@
 import type { WorkspaceId } from '#libs/kernel';
-import { Database } from '#libs/platform';
-import type { AssetFilter } from '../../../libs/inventory/src/domain/asset-filter';
-import { DEMO_SIZES, type DemoSize } from '../../../libs/inventory/src/domain/demo-inventory';
-import type { AssetRepositoryTypeorm } from '../../../libs/inventory/src/typeorm/asset-repository.typeorm';
+import { Database } from '#libs/platform/database';
+import type { AssetFilter } from '../../../libs/inventory/src/assets/domain/asset-filter';
+import { DEMO_SIZES, type DemoSize } from '../../../libs/inventory/src/imports/domain/demo-inventory';
+import type { AssetRepositoryTypeorm } from '../../../libs/inventory/src/assets/typeorm/asset-repository.typeorm';
 import { ASSET_FILTERS } from '../../support/asset-filters';
 import { assetRepositoryOn } from '../../support/asset-repository';
 import { buffersOf, explainPage } from '../../support/page-plan';

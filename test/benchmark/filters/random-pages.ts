@@ -1,7 +1,7 @@
-import { SystemClock, loadSettings } from '#libs/platform';
-import type { AssetFilter } from '../../../libs/inventory/src/domain/asset-filter';
-import type { DemoSize } from '../../../libs/inventory/src/domain/demo-inventory';
-import { CursorKeys } from '../../../libs/platform/src/pagination/cursor-keys';
+import { SystemClock, loadSettings } from '#libs/platform/config';
+import type { AssetFilter } from '../../../libs/inventory/src/assets/domain/asset-filter';
+import type { DemoSize } from '../../../libs/inventory/src/imports/domain/demo-inventory';
+import { CursorKeys } from '../../../libs/platform/src/keys/cursor-keys';
 import { Cursors } from '../../../libs/platform/src/pagination/cursors';
 import type { BenchmarkDatabase } from '../benchmark-database';
 import { KeepAliveConnection } from '../keep-alive-connection';

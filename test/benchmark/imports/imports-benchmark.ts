@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ImportReport } from '#libs/inventory';
+import type { ImportReport } from '#libs/inventory/operators';
 import type { BenchmarkDatabase } from '../benchmark-database';
 import { type FinishedProgram, buildOnce, runBuilt } from '../built-program';
 import type { Findings } from '../findings';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { demoInventory } from '../../../libs/inventory/src/domain/demo-inventory';
+import { demoInventory } from '../../../libs/inventory/src/imports/domain/demo-inventory';
 
 /** Of the demo's companies every twenty-fifth employee has left; so that owners stay owners, any number here is a multiple. */
 const EMPLOYEES_REPEAT_EVERY = 25;

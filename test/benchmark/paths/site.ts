@@ -1,4 +1,4 @@
-import type { DemoSize } from '../../../libs/inventory/src/domain/demo-inventory';
+import type { DemoSize } from '../../../libs/inventory/src/imports/domain/demo-inventory';
 import type { BenchmarkDatabase } from '../benchmark-database';
 import type { Cluster } from '../cluster';
 import type { MeasuredProcess } from '../measured-process';

@@ -1,7 +1,7 @@
 import type { WorkspaceId } from '#libs/kernel';
-import { Database } from '#libs/platform';
+import { Database } from '#libs/platform/database';
 import type { Client } from 'pg';
-import { toAssetDto } from '../../../libs/inventory/src/http/asset.dto';
+import { toAssetDto } from '../../../libs/inventory/src/assets/http/asset.dto';
 import { assetRepositoryOn } from '../../support/asset-repository';
 import type { BenchmarkDatabase } from '../benchmark-database';
 

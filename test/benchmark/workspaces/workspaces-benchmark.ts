@@ -1,5 +1,5 @@
 import type { WorkspaceId } from '#libs/kernel';
-import { Database } from '#libs/platform';
+import { Database } from '#libs/platform/database';
 import { assetRepositoryOn } from '../../support/asset-repository';
 import type { Findings } from '../findings';
 import type { Setting } from '../setting';

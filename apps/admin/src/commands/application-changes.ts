@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Application, ApplicationsService, Scope } from '#libs/auth';
+import type { Application, ApplicationsService, Scope } from '#libs/auth/operators';
 import { type RateLimit, parseRateLimit } from '#libs/kernel';
 import { applicationCard, applicationJson } from '../application-output';
 import { CommandFailed, WrongUsage } from '../command-faults';

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import type { RecordedEvent } from '#libs/inventory';
+import type { RecordedEvent } from '#libs/audit/operators';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import type { Operator } from '../operator';
 import { type CommonOptions, parseClientId, parseSlug, withCommonOptions } from '../options';

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import type { DemoSize } from '#libs/inventory';
+import type { DemoSize } from '#libs/inventory/operators';
 import { type CommonOptions, parseSlug, withCommonOptions } from '../options';
 import { card, print } from '../output';
 

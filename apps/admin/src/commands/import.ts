@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { ImportReport } from '#libs/inventory';
+import type { ImportReport } from '#libs/inventory/operators';
 import { CommandFailed } from '../command-faults';
 import { ErrorFile } from '../error-file';
 import { type CommonOptions, parseSlug, withCommonOptions } from '../options';

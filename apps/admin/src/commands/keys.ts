@@ -41,7 +41,7 @@ function rotateCommand(): Command {
 }
 
 async function init(options: CommonOptions): Promise<void> {
-  const { makeMissingKeys } = await import('#libs/auth');
+  const { makeMissingKeys } = await import('#libs/auth/operators');
   const made = await makeMissingKeys(await settings());
   const text = made.length === 0 ? 'All keys are there.' : `Made:\n  ${made.join('\n  ')}`;
   await print({ json: { made }, text: () => text }, options);
@@ -59,26 +59,26 @@ async function list(options: CommonOptions): Promise<void> {
 }
 
 async function rotate(use: 'signing' | 'cursor', options: CommonOptions): Promise<void> {
-  const [{ rotateSigningKey }, platform] = await Promise.all([import('#libs/auth'), import('#libs/platform')]);
+  const { rotateSigningKey } = await import('#libs/auth/operators');
+  const { SystemClock } = await import('#libs/platform/config');
+  const { usedFrom } = await import('#libs/platform/keys');
+  const { rotateCursorKey } = await import('#libs/platform/keys');
   const { signingKeysDir, cursorKeysFile } = await settings();
-  const clock = new platform.SystemClock();
+  const clock = new SystemClock();
   const made =
-    use === 'signing'
-      ? await rotateSigningKey(signingKeysDir, clock)
-      : await platform.rotateCursorKey(cursorKeysFile, clock);
+    use === 'signing' ? await rotateSigningKey(signingKeysDir, clock) : await rotateCursorKey(cursorKeysFile, clock);
   const { kid } = made;
   const createdAt = new Date(made.createdAt).toISOString();
-  const usedFrom = new Date(platform.usedFrom(made.createdAt)).toISOString();
+  const from = new Date(usedFrom(made.createdAt)).toISOString();
   const what = use === 'signing' ? 'New tokens are signed' : 'New page cursors are sealed';
-  const text = `Made the ${use} key ${kid}.\n${what} with it from ${usedFrom} on; the keys before are still accepted.`;
-  await print({ json: { use, kid, createdAt, usedFrom }, text: () => text }, options);
+  const text = `Made the ${use} key ${kid}.\n${what} with it from ${from} on; the keys before are still accepted.`;
+  await print({ json: { use, kid, createdAt, usedFrom: from }, text: () => text }, options);
 }
 
 async function remove(kid: string, options: CommonOptions): Promise<void> {
-  const [{ removeSigningKey }, { LastKey, removeCursorKey }] = await Promise.all([
-    import('#libs/auth'),
-    import('#libs/platform'),
-  ]);
+  const { removeSigningKey } = await import('#libs/auth/operators');
+  const { LastKey } = await import('#libs/platform/keys');
+  const { removeCursorKey } = await import('#libs/platform/keys');
   const { listKeys } = await import('../key-list.js');
   const places = await settings();
   const items = await listKeys(places);

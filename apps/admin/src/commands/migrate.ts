@@ -6,8 +6,8 @@ export function migrateCommand(): Command {
   return withCommonOptions(new Command('migrate'))
     .description('bring the database up to date and grant the role of DATABASE_URL what it needs; safe to repeat')
     .action(async (options: CommonOptions) => {
-      const { migrate } = await import('#libs/platform');
-      const { schema } = await import('../schema.js');
+      const { migrate } = await import('#libs/platform/database');
+      const { schema } = await import('../../../features.js');
       const { withDatabase } = await import('../operator.js');
       const { applied } = await withDatabase(async (database) => {
         const report = await migrate({ ...database, schema, onWait: sayThatItWaits });

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { TagKey } from '#libs/inventory';
+import type { TagKey } from '#libs/inventory/operators';
 import { CommandFailed } from '../command-faults';
 import { confirm } from '../confirmation';
 import { type CommonOptions, parseSlug, parseTagKey, parseTagValue, withCommonOptions } from '../options';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Workspace } from '#libs/auth';
+import type { Workspace } from '#libs/auth/operators';
 import { CommandFailed } from '../command-faults';
 import { type CommonOptions, parseName, parseSlug, withCommonOptions } from '../options';
 import { card, print, table } from '../output';

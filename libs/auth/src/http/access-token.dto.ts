@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiObject, constant } from '#libs/platform';
+import { ApiObject, constant } from '#libs/platform/openapi';
 
 /** Specification, AccessTokenResponse; `scope` is additive (RFC 6749, 5.1). */
 @ApiObject({ name: 'AccessTokenResponse', description: 'The one active token of the application.' })

@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProblemsAs, PROBLEM_MEDIA_TYPE, PUBLIC_ANSWERS, chargedAnswer } from '#libs/platform';
+import { ApiProblemsAs, PUBLIC_ANSWERS, chargedAnswer } from '#libs/platform/openapi';
+import { PROBLEM_MEDIA_TYPE } from '#libs/platform/problems';
 import { TOKEN_PROBLEMS, tokenExampleName } from './token-problem';
 import { TokenProblemDto } from './token-problem.dto';
 

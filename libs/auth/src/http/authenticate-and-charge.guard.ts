@@ -1,7 +1,8 @@
 import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { ThrottlerGuard, type ThrottlerRequest } from '@nestjs/throttler';
 import { type Charge, DomainError, type RateClass, RateLimited } from '#libs/kernel';
-import { type BucketSize, accessOf, bucketSizeOf, rateClassOf, setRateLimitHeaders } from '#libs/platform';
+import { type BucketSize, bucketSizeOf, rateClassOf, setRateLimitHeaders } from '#libs/platform/throttling';
+import { accessOf } from '#libs/platform/http';
 import type { Request, Response } from 'express';
 import { AccessTokensService, type AuthenticatedApplication } from '../application/access-tokens.service';
 import { TokenInvalid, TokenMissing } from '../domain/authentication-errors';

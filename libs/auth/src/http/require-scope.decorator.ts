@@ -1,5 +1,6 @@
 import { SetMetadata, applyDecorators } from '@nestjs/common';
-import { ApiBearer, ROUTE_ACCESS, type RouteAccess } from '#libs/platform';
+import { ApiBearer } from '#libs/platform/openapi';
+import { ROUTE_ACCESS, type RouteAccess } from '#libs/platform/http';
 import { type Scope, coveringScope } from '../domain/scope';
 
 /**

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiObject, ProblemDto, openEnum } from '#libs/platform';
+import { ApiObject, ProblemDto, openEnum } from '#libs/platform/openapi';
 
 /** A problem that OAuth clients read as well (RFC 6749, 5.2). */
 @ApiObject({

@@ -1,6 +1,8 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import { RateLimited } from '#libs/kernel';
-import { PROBLEM_MEDIA_TYPE, ProblemFilter, clearRateLimitHeaders, setRateLimitHeaders } from '#libs/platform';
+import { PROBLEM_MEDIA_TYPE } from '#libs/platform/problems';
+import { ProblemFilter } from '#libs/platform/http/server';
+import { clearRateLimitHeaders, setRateLimitHeaders } from '#libs/platform/throttling';
 import type { Request, Response } from 'express';
 import { ClientNotAuthenticated } from '../domain/authentication-errors';
 import { withOAuthMembers } from './token-problem';

@@ -1,5 +1,5 @@
 import { type ErrorCode } from '#libs/kernel';
-import { type Problem, problemExample } from '#libs/platform';
+import { type Problem, problemExample } from '#libs/platform/problems';
 
 /** The word of RFC 6749, or of RFC 8707, for a code that neither has. */
 const OAUTH_ERRORS: Readonly<Partial<Record<ErrorCode, string>>> = {

@@ -1,4 +1,4 @@
-import { Tally } from '#libs/platform';
+import { Tally } from '#libs/platform/observability';
 
 /** What becomes of token requests: a token, or one of the problems that the token endpoint answers. */
 export const TOKEN_REQUEST_OUTCOMES = [

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ApiObject, constant } from '#libs/platform';
+import { ApiObject, constant } from '#libs/platform/openapi';
 
 /** The form of a token request, for the contract; `token-request.ts` reads it. */
 @ApiObject({

@@ -1,6 +1,10 @@
 import { Controller, HttpCode, Post, Req, Res, UseFilters } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiAnswer, Public, Settings, readBody, setRateLimitHeaders, sourceOf } from '#libs/platform';
+import { ApiAnswer } from '#libs/platform/openapi';
+import { Public, readBody } from '#libs/platform/http';
+import { Settings } from '#libs/platform/config';
+import { setRateLimitHeaders } from '#libs/platform/throttling';
+import { sourceOf } from '#libs/platform/http/server';
 import type { Request, Response } from 'express';
 import { AccessTokensService } from '../application/access-tokens.service';
 import { AudienceUnsupported } from '../domain/token-request-errors';

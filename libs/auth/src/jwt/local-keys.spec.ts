@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadSettings } from '#libs/platform';
+import { loadSettings } from '#libs/platform/config';
 import { makeMissingKeys } from './local-keys';
 import { listSigningKeys } from './signing-key-files';
 

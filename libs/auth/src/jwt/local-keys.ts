@@ -1,11 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import {
-  type Settings,
-  SystemClock,
-  makeSecretDirectoryOnce,
-  makeSecretFileOnce,
-  newCursorKeyFile,
-} from '#libs/platform';
+import { type Settings, SystemClock } from '#libs/platform/config';
+import { makeSecretDirectoryOnce, makeSecretFileOnce, newCursorKeyFile } from '#libs/platform/keys';
 import { listSigningKeys, newSigningKeyFile } from './signing-key-files';
 
 /**

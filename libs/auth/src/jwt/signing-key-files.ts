@@ -3,17 +3,8 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Clock } from '#libs/kernel';
-import {
-  type DatedKey,
-  KeysUnusable,
-  LastKey,
-  madeAfter,
-  newestFirst,
-  readSecretFile,
-  removeSecretFile,
-  replaceSecretFile,
-  withKeyLock,
-} from '#libs/platform';
+import { readSecretFile, removeSecretFile, replaceSecretFile } from '#libs/platform/config';
+import { type DatedKey, KeysUnusable, LastKey, madeAfter, newestFirst, withKeyLock } from '#libs/platform/keys';
 import { parseRsaKeyPair } from './rsa-key-pair';
 
 // Dotfiles, as drafts are, and whatever else stands there are no keys.

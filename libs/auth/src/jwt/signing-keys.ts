@@ -1,14 +1,8 @@
 import { type KeyObject, createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock } from '#libs/kernel';
-import {
-  type DatedKey,
-  type KeyReading,
-  KeysUnusable,
-  type RereadableKeys,
-  keyInUse,
-  readSecretFile,
-} from '#libs/platform';
+import { readSecretFile } from '#libs/platform/config';
+import { type DatedKey, type KeyReading, KeysUnusable, type RereadableKeys, keyInUse } from '#libs/platform/keys';
 import { type RsaKeyPair, parseRsaKeyPair } from './rsa-key-pair';
 import { listSigningKeys } from './signing-key-files';
 

@@ -1,16 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Freshness, RATE_CLASSES, type RateClass } from '#libs/kernel';
-import {
-  type ChargeReply,
-  type RedisClient,
-  type Settings,
-  bucketField,
-  bucketSizeOf,
-  chargeOf,
-  clientKey,
-  limitOf,
-} from '#libs/platform';
+import { type ChargeReply, bucketField, bucketSizeOf, chargeOf, clientKey, limitOf } from '#libs/platform/throttling';
+import { type RedisClient } from '#libs/platform/redis';
+import { type Settings } from '#libs/platform/config';
 import type { Grant } from '../domain/grant';
 import { type CachedGrant, GrantCache } from '../domain/grant-cache.port';
 import { CHECK_GRANT_AND_CHARGE, GRANT_FIELDS, STORE_GRANT } from './grant-scripts';

@@ -1,4 +1,5 @@
-import { CHARGE_LUA, NOW_LUA, RedisScript } from '#libs/platform';
+import { CHARGE_LUA, NOW_LUA } from '#libs/platform/throttling';
+import { RedisScript } from '#libs/platform/redis';
 
 /**
  * The hash KEYS[1] holds one client's cached grant beside its buckets: `grant` (JSON), `generation`, `disabled`, `limits`

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Charge } from '#libs/kernel';
-import { Settings, TokenBuckets, bucketSizeOf, limitOf } from '#libs/platform';
+import { Settings } from '#libs/platform/config';
+import { TokenBuckets, bucketSizeOf, limitOf } from '#libs/platform/throttling';
 import type { Grant } from '../domain/grant';
 import { TokenRequestLimiter } from '../domain/token-request-limiter.port';
 

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { crc32 } from 'node:zlib';
-import { SHORTEST_PEPPER } from '#libs/platform';
+import { SHORTEST_PEPPER } from '#libs/platform/keys';
 import { ClientSecrets } from '../domain/client-secrets.port';
 
 /** Both slots of a rotation are always compared, whether or not they are in use. */

@@ -1,4 +1,4 @@
-import { type TextRow } from '#libs/platform';
+import { type TextRow } from '#libs/platform/database';
 import { RATE_CLASSES, type RateLimits, applicationId, parseRateLimit, workspaceId } from '#libs/kernel';
 import type { Application } from '../domain/application';
 import type { Grant } from '../domain/grant';

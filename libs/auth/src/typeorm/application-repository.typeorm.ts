@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type RateLimits, type WorkspaceId, formatRateLimit } from '#libs/kernel';
-import { Database, READ_PATIENCE_MS, type Statement, bind } from '#libs/platform';
+import { Database, READ_PATIENCE_MS, type Statement, bind } from '#libs/platform/database';
 import type { Application } from '../domain/application';
 import type { Grant } from '../domain/grant';
 import { ApplicationRepository, type NewApplication } from '../domain/application-repository.port';

@@ -1,4 +1,4 @@
-import type { SchemaPart } from '#libs/platform';
+import type { SchemaPart } from '#libs/platform/database';
 import { WorkspacesAndApplications1780000000001 } from './migrations/1780000000001-workspaces-and-applications';
 
 /** The tables of workspaces and applications. */

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiObject, PageInfoDto } from '#libs/platform';
+import { ApiObject } from '#libs/platform/openapi';
+import { PageInfoDto } from '#libs/platform/pagination';
 import type { Computer } from '../domain/computer';
 import { ComputerTagDto } from './tag.dto';
 

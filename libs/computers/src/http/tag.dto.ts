@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiObject } from '#libs/platform';
+import { ApiObject } from '#libs/platform/openapi';
 
 /** One schema in the contract with the tag of an asset, whose feature this one does not know. */
 @ApiObject({ name: 'Tag', description: 'A tag of an asset or computer.' })

@@ -8,7 +8,7 @@ import {
   assetId,
   toPage,
 } from '#libs/kernel';
-import { Database, type Statement, type TextRow, bind } from '#libs/platform';
+import { Database, type Statement, type TextRow, bind } from '#libs/platform/database';
 import type { Computer, Tag } from '../domain/computer';
 import { ComputerDirectory } from '../domain/computer-directory.port';
 

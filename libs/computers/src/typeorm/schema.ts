@@ -1,4 +1,4 @@
-import type { SchemaPart } from '#libs/platform';
+import type { SchemaPart } from '#libs/platform/database';
 import { ComputerView1780000000020 } from './migrations/1780000000020-computer-view';
 
 /** The read-only view of the inventory that computers are read through. */

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { type RateLimit, parseRateLimit } from '#libs/kernel';
-import { type RedisUrlInvalid, parseRedisUrl } from '../redis/redis-address';
+import { type RedisUrlInvalid, parseRedisUrl } from './redis-address';
 
 const wholeNumberBetween = (least: number, most: number) => {
   const error = `must be a whole number from ${least} to ${most}`;

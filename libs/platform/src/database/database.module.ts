@@ -1,10 +1,10 @@
 import { type DynamicModule, Global, Logger, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { type DatabaseConnection, dataSourceOptions, poolOf } from './data-source';
+import { type DatabaseConnection, dataSourceOptions, poolOf } from './connections/data-source';
 import { Database } from './database';
 import { sendUnprepared } from './pipelined-statements';
-import { Standbys } from './standbys';
+import { Standbys } from './connections/standbys';
 
 /** Postgres for the whole process. Waits up to a quarter of a minute for a server that is still coming up. */
 @Global()

@@ -4,11 +4,11 @@ import { Injectable } from '@nestjs/common';
 import type { Freshness, WorkspaceId } from '#libs/kernel';
 import { DataSource, type EntityManager } from 'typeorm';
 import { traceCall } from '../observability/tracing';
-import { ConnectionPool, type PoolUse, SHORTEST_TRY_MS } from './connection-pool';
-import { poolOf } from './data-source';
+import { ConnectionPool, type PoolUse, SHORTEST_TRY_MS } from './connections/connection-pool';
+import { poolOf } from './connections/data-source';
 import { type BoundStatement, type TextRow, bind } from './pipelined-statements';
-import type { StandbyUse } from './standby';
-import type { Standbys } from './standbys';
+import type { StandbyUse } from './connections/standby';
+import type { Standbys } from './connections/standbys';
 import { type Gate, GateClosed, UnitOfWork } from './unit-of-work';
 
 /**

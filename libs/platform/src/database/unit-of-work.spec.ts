@@ -1,4 +1,4 @@
-import type { ConnectionPool } from './connection-pool';
+import type { ConnectionPool } from './connections/connection-pool';
 import type { BoundStatement } from './pipelined-statements';
 import { UnitOfWork } from './unit-of-work';
 

@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import type { ConnectionPool } from './connection-pool';
+import type { ConnectionPool } from './connections/connection-pool';
 import { type BoundStatement, PipelinedStatements, type TextRow, bind } from './pipelined-statements';
 
 const BEGIN: BoundStatement = { name: 'begin', text: 'BEGIN ISOLATION LEVEL READ COMMITTED', values: [] };

@@ -1,10 +1,10 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiAnswer } from '../http/api-answer.decorator';
-import { ApiPublicProblems } from '../http/api-problems.decorator';
+import { ApiAnswer } from '../openapi/api-answer.decorator';
+import { ApiPublicProblems } from '../openapi/api-problems.decorator';
 import { NoQueryDto } from '../http/no-query.dto';
 import { Public } from '../http/route-access';
-import { API_VERSION } from './api-version';
+import { API_VERSION } from '../config/api-version';
 import { HealthDto } from './health.dto';
 
 /** Liveness: answers as long as the process serves requests, and depends on nothing (decisions, section 8). */

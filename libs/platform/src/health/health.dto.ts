@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiObject, constant } from '../http/api-schema.decorator';
+import { ApiObject, constant } from '../openapi/api-schema.decorator';
 
 @ApiObject({ name: 'HealthDto', description: 'Given as long as the service serves requests.' })
 export class HealthDto {

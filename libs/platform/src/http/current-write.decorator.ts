@@ -1,7 +1,7 @@
 import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
 import type { ApplicationId, WorkspaceId } from '#libs/kernel';
 import type { Request } from 'express';
-import type { JsonBody } from './json-body';
+import type { JsonBody } from './body/json-body';
 
 /** A write as its route sees it: who sends it, under which key, and what. */
 export interface CurrentWriteRequest {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApplicationId, Freshness, WorkspaceId } from '#libs/kernel';
-import type { JsonBody } from './json-body';
+import type { JsonBody } from './body/json-body';
 import { redacted } from '../observability/redaction';
 
 /** Who sends a request: known once the bearer token was accepted. */

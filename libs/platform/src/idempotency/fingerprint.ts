@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import type { JsonBody } from '../http/json-body';
+import type { JsonBody } from '../http/body/json-body';
 
 /** Part of every fingerprint, so that one made by other rules is never taken for the same. */
 const VERSION = 'v1';

@@ -1,8 +1,8 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Observable, lastValueFrom, of } from 'rxjs';
-import { JSON_ANSWER, JSON_MEDIA_TYPES, type JsonBody, parseJson } from '../http/json-body';
-import { readBody } from '../http/request-body';
+import { JSON_ANSWER, JSON_MEDIA_TYPES, type JsonBody, parseJson } from '../http/body/json-body';
+import { readBody } from '../http/body/request-body';
 import { millisecondsSince } from '../http/request-context';
 import { fingerprintOf } from './fingerprint';
 import { Idempotency } from './idempotency';

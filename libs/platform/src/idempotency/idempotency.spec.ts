@@ -2,7 +2,7 @@ import { applicationId, workspaceId } from '#libs/kernel';
 import type { Database } from '../database/database';
 import { Idempotency } from './idempotency';
 import { IdempotencyConflict, IdempotencyInProgress } from './idempotency-errors';
-import type { IdempotencyRecords } from './idempotency-records';
+import type { IdempotencyRecords } from './records/idempotency-records';
 import { KeyTaken } from './key-claim';
 import type { KeyLease } from './key-lease';
 

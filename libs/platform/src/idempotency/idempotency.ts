@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { KeyQueue } from '#libs/kernel';
+import { KeyQueue } from './key-queue';
 import { Tally } from '../observability/tally';
 import { Database } from '../database/database';
 import { IdempotencyConflict, IdempotencyInProgress } from './idempotency-errors';
-import { IdempotencyRecords } from './idempotency-records';
+import { IdempotencyRecords } from './records/idempotency-records';
 import type { IdempotentAnswer, IdempotentRequest } from './idempotent-answer';
 import { KeyClaim, KeyTaken } from './key-claim';
 import { KeyLease } from './key-lease';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type BoundStatement, type Statement, type TextRow, bind } from '../database/pipelined-statements';
 import { type Gate, GateClosed } from '../database/unit-of-work';
 import type { IdempotentAnswer, IdempotentRequest } from './idempotent-answer';
-import { ANSWER_COLUMNS, OF_KEY, answerOf, boundToKey } from './key-record';
+import { ANSWER_COLUMNS, OF_KEY, answerOf, boundToKey } from './records/key-record';
 
 const TRY_LOCK: Statement = {
   name: 'idempotency_try_lock_2',

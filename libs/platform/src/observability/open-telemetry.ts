@@ -4,7 +4,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { Request } from 'express';
-import { API_VERSION } from '../health/api-version';
+import { API_VERSION } from '../config/api-version';
 import type { ServedRequest } from './served-request';
 import { SpanSender } from './span-sender';
 import type { OutgoingCall, RequestTrace, Tracing } from './trace';

@@ -1,6 +1,3 @@
-import type { Request, Response } from 'express';
-import { millisecondsSince } from '../http/request-context';
-
 /** What is known of a request when its answer is out or its connection lost. Nothing that a client could have filled in. */
 export interface ServedRequest {
   readonly requestId: string;
@@ -18,28 +15,4 @@ export interface ServedRequest {
   /** Of the answer's body, as handed to the connection. */
   readonly bytes: number;
   readonly traceId: string | null;
-}
-
-/** Calls `served` once, when the answer is out or the connection lost. */
-export function whenServed(request: Request, response: Response, served: (request: ServedRequest) => void): void {
-  response.once('close', () => {
-    const { context } = request;
-    served({
-      requestId: context.requestId,
-      method: request.method,
-      route: routeOf(request),
-      status: response.writableFinished ? response.statusCode : null,
-      code: context.problemCode,
-      workspaceId: context.caller?.workspaceId ?? null,
-      clientId: context.caller?.clientId ?? context.issuedTo,
-      durationMs: millisecondsSince(context),
-      bytes: response.bodyBytes,
-      traceId: context.traceId,
-    });
-  });
-}
-
-function routeOf(request: Request): string | null {
-  const route = request.route as { readonly path?: unknown } | undefined;
-  return typeof route?.path === 'string' ? route.path : null;
 }

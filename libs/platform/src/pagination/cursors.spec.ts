@@ -1,5 +1,5 @@
 import { workspaceId } from '#libs/kernel';
-import { type CursorKey, newCursorKey, newCursorKeyFile, readCursorKeys } from './cursor-keys';
+import { type CursorKey, newCursorKey, newCursorKeyFile, readCursorKeys } from '../keys/cursor-keys';
 import { CursorInvalid, Cursors } from './cursors';
 
 const HERE = workspaceId('00000000-0000-4000-8000-000000000001');

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { DomainError, type WorkspaceId } from '#libs/kernel';
-import type { CursorKeys } from './cursor-keys';
+import type { CursorKeys } from '../keys/cursor-keys';
 import { RandomPieces } from './random-pieces';
 
 /** Filters of a list as the client sent them: parameter name to value, absent ones left out. */

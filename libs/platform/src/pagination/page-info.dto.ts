@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiObject } from '../http/api-schema.decorator';
+import { ApiObject } from '../openapi/api-schema.decorator';
 
 /** Far more than any cursor needs: it holds a position and the filters of one list. */
 export const MAX_CURSOR_LENGTH = 1024;

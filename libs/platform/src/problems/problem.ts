@@ -1,5 +1,5 @@
 import { DomainError, type ErrorCode, type InputFault } from '#libs/kernel';
-import { databaseIsUnavailable } from '../database/database-fault';
+import { databaseIsUnavailable } from '../database/connections/database-fault';
 import { PROBLEMS } from './problem-table';
 
 /** Body of every error (RFC 7807; specification, Errors), with `errors` where a particular input is at fault. */

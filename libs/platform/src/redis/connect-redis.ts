@@ -1,6 +1,6 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { gatherCommands } from './gathered-commands';
-import type { RedisAddress, RedisCredentials } from './redis-address';
+import type { RedisAddress, RedisCredentials } from '../config/redis-address';
 
 type Address<Kind extends RedisAddress['kind']> = Extract<RedisAddress, { kind: Kind }>;
 

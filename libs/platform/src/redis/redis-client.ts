@@ -5,7 +5,7 @@ import { Tally } from '../observability/tally';
 import { CircuitBreaker, RedisAway } from './circuit-breaker';
 import { redisAt } from './connect-redis';
 import { GuardedCommands, sendNow } from './guarded-commands';
-import { parseRedisUrl } from './redis-address';
+import { parseRedisUrl } from '../config/redis-address';
 import type { RedisCommands } from './redis-commands';
 import { reasonOf, refusesDatabase, tellsWhy } from './redis-fault';
 

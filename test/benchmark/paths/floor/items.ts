@@ -1,4 +1,4 @@
-import { ASSET_TYPES } from '../../../../libs/inventory/src/domain/asset-category';
+import { ASSET_TYPES } from '../../../../libs/inventory/src/assets/domain/asset-category';
 
 export type Row = readonly (string | null)[];
 

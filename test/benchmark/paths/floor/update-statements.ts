@@ -1,4 +1,4 @@
-import { ASSET_COLUMNS } from '../../../../libs/inventory/src/typeorm/asset-columns';
+import { ASSET_COLUMNS } from '../../../../libs/inventory/src/assets/typeorm/asset-columns';
 
 const RECORD = `
       SELECT encode(fingerprint, 'hex'), body, entity_tag FROM idempotency_record

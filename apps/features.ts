@@ -1,0 +1,47 @@
+import type { Type } from '@nestjs/common';
+import { AuditOperatorModule, auditSchema } from '#libs/audit/operators';
+import { AuthOperatorModule, authSchema } from '#libs/auth/operators';
+import { computersSchema } from '#libs/computers/operators';
+import { InventoryOperatorModule, inventorySchema } from '#libs/inventory/operators';
+import type { SchemaPart } from '#libs/platform/database';
+import { idempotencySchema } from '#libs/platform/idempotency';
+
+export interface Feature {
+  /** Its migrations, and the rights that the runtime role needs. */
+  readonly schema: SchemaPart;
+  /** Loads its routes. Only the API does: the command line starts without them. */
+  readonly api: () => Promise<Type>;
+  /** Its services for the command line. */
+  readonly operators?: Type;
+  /** Its heading in the contract. */
+  readonly tag?: { readonly name: string; readonly description: string };
+}
+
+/** THE list of features, from the lowest to the highest. Routes, schema, grants and the contract's tags derive from it. */
+export const FEATURES: readonly Feature[] = [
+  {
+    schema: auditSchema,
+    api: async () => (await import('#libs/audit')).AuditModule,
+    operators: AuditOperatorModule,
+  },
+  {
+    schema: authSchema,
+    api: async () => (await import('#libs/auth')).AuthModule,
+    operators: AuthOperatorModule,
+    tag: { name: 'Authentication', description: 'Tokens by the OAuth 2.0 client credentials grant.' },
+  },
+  {
+    schema: inventorySchema,
+    api: async () => (await import('#libs/inventory')).InventoryModule,
+    operators: InventoryOperatorModule,
+    tag: { name: 'Inventory', description: 'Assets, their categories and their governance metadata.' },
+  },
+  {
+    schema: computersSchema,
+    api: async () => (await import('#libs/computers')).ComputersModule,
+    tag: { name: 'Computers', description: 'Monitored computers and their posture.' },
+  },
+];
+
+/** The schema that this release works with: the platform's table and those of the features. */
+export const schema: readonly SchemaPart[] = [idempotencySchema, ...FEATURES.map((feature) => feature.schema)];

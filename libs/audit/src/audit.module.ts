@@ -1,0 +1,32 @@
+import { Module } from '@nestjs/common';
+import { Clock } from '#libs/kernel';
+import { Metrics } from '#libs/platform/observability';
+import { SystemClock } from '#libs/platform/config';
+import { AuditEvidence } from './domain/audit-evidence.port';
+import { AuditSealStore } from './domain/audit-seal-store.port';
+import { AuditSealer } from './system/audit-sealer';
+import { watchSealing } from './system/audit-sealing-metrics';
+import { AuditRecorder } from './typeorm/audit-recorder';
+import { AuditSealStoreTypeorm } from './typeorm/audit-seal-store.typeorm';
+import { auditEvidence } from './audit-operator.module';
+
+/** Records audit events within the unit of work of a change, and seals them. */
+@Module({
+  providers: [
+    { provide: Clock, useClass: SystemClock },
+    auditEvidence,
+    AuditRecorder,
+    { provide: AuditSealStore, useClass: AuditSealStoreTypeorm },
+    {
+      provide: AuditSealer,
+      useFactory: (store: AuditSealStore, evidence: AuditEvidence, clock: Clock, metrics: Metrics) => {
+        const sealer = new AuditSealer(store, evidence, clock);
+        watchSealing(metrics, sealer);
+        return sealer;
+      },
+      inject: [AuditSealStore, AuditEvidence, Clock, Metrics],
+    },
+  ],
+  exports: [AuditRecorder],
+})
+export class AuditModule {}

@@ -1,0 +1,4 @@
+export { AuditModule } from './audit.module';
+export { type AssetChange, type ChangeAuthor, type FieldChange } from './domain/asset-change';
+export { type AuditAnchor } from './domain/audit-event';
+export { AuditRecorder } from './typeorm/audit-recorder';

@@ -1,0 +1,4 @@
+export { AuditService, type AuditVerdict } from './application/audit.service';
+export { AuditOperatorModule } from './audit-operator.module';
+export { type RecordedEvent } from './domain/audit-event';
+export { auditSchema } from './typeorm/schema';

@@ -1,0 +1,101 @@
+import { type BeforeApplicationShutdown, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { type Clock, type WorkspaceId } from '#libs/kernel';
+import { Tally } from '#libs/platform/observability';
+import { AuditChainBroken, AuditEventRefused, sealBatch } from '../domain/audit-chain';
+import type { AuditEvidence } from '../domain/audit-evidence.port';
+import type { AuditBacklog, AuditSealStore } from '../domain/audit-seal-store.port';
+
+const INTERVAL_MS = 5_000;
+/** Events of one transaction, which are all in memory at once. */
+const BATCH = 200;
+const ROUND = 'round';
+const LOOK = 'look';
+
+/**
+ * Chains new audit events for as long as the API serves. Every replica has one; they take turns by workspace. Nothing
+ * that fails here reaches anybody but the log, and the next round tries again.
+ */
+export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  /** What was left at the end of the last round that could look; null before the first. */
+  backlog: (AuditBacklog & { readonly lookedAt: Date }) | null = null;
+  readonly failures = new Tally(['altered', 'unavailable']);
+  private readonly logger = new Logger('AuditSealer');
+  /** What failed last, of each workspace and of the round itself: each trouble is said once. */
+  private readonly failing = new Map<string, string>();
+  private timer: NodeJS.Timeout | null = null;
+  private round: Promise<void> = Promise.resolve();
+  private stopping = false;
+
+  constructor(
+    private readonly store: AuditSealStore,
+    private readonly evidence: AuditEvidence,
+    private readonly clock: Clock,
+    private readonly intervalMs = INTERVAL_MS,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = setTimeout(() => {
+      this.round = this.runRound().then(() => {
+        if (!this.stopping) this.onApplicationBootstrap();
+      });
+    }, this.intervalMs).unref();
+  }
+
+  /** Waits for the batch under way, if there is one. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    if (this.timer) clearTimeout(this.timer);
+    await this.round;
+  }
+
+  /** Seals whatever waits, a batch of each workspace in turn. Never throws. Gives the number of events sealed. */
+  async sealAll(): Promise<number> {
+    let total = 0;
+    for (let workspaces = await this.attempt(ROUND, [], () => this.store.workspacesToSeal()); workspaces.length > 0;) {
+      const unfinished: WorkspaceId[] = [];
+      for (const workspaceId of workspaces) {
+        if (this.stopping) return total;
+        const sealed = await this.attempt(workspaceId, null, () => this.sealBatchOf(workspaceId));
+        total += sealed ?? 0;
+        if (sealed === BATCH) unfinished.push(workspaceId);
+      }
+      workspaces = unfinished;
+    }
+    return total;
+  }
+
+  private async runRound(): Promise<void> {
+    await this.sealAll();
+    // Of a Postgres that did not answer it has been said.
+    if (this.stopping || this.failing.has(ROUND)) return;
+    const backlog = await this.attempt(LOOK, null, () => this.store.backlog());
+    if (backlog) this.backlog = { ...backlog, lookedAt: new Date(this.clock.now()) };
+  }
+
+  private sealBatchOf(workspaceId: WorkspaceId): Promise<number | null> {
+    return this.store.sealNext(workspaceId, BATCH, (before, events) =>
+      sealBatch(this.evidence, workspaceId, before, events, this.clock.now()),
+    );
+  }
+
+  private async attempt<Result>(what: string, otherwise: Result, work: () => Promise<Result>): Promise<Result> {
+    const place = what === ROUND || what === LOOK ? {} : { workspaceId: what };
+    try {
+      const result = await work();
+      // While another replica is at it nothing is known.
+      if (result !== null && this.failing.delete(what)) {
+        this.logger.log({ message: 'audit events are sealed again', ...place });
+      }
+      return result;
+    } catch (error) {
+      const altered = error instanceof AuditChainBroken || error instanceof AuditEventRefused;
+      this.failures.add(altered ? 'altered' : 'unavailable');
+      const reason = String(error);
+      if (!this.stopping && this.failing.get(what) !== reason) {
+        this.failing.set(what, reason);
+        this.logger[altered ? 'error' : 'warn']({ message: 'audit events could not be sealed', ...place, error });
+      }
+      return otherwise;
+    }
+  }
+}

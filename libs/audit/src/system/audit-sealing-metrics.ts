@@ -1,0 +1,40 @@
+import type { Metrics } from '#libs/platform/observability';
+import type { AuditSealer } from './audit-sealer';
+
+/** How far sealing is behind, as the sealer's own last look found it: nobody who asks for metrics waits for Postgres. */
+export function watchSealing(metrics: Metrics, sealer: AuditSealer): void {
+  metrics.gauge(
+    {
+      name: 'compliance_audit_unsealed_events',
+      help: 'Audit events that wait for their seal; 10000 means that many or more.',
+    },
+    () => sealer.backlog?.unsealed ?? null,
+  );
+  metrics.gauge(
+    { name: 'compliance_audit_seal_lag_seconds', help: 'Age of the oldest audit event that waits for its seal.' },
+    () => {
+      const { backlog } = sealer;
+      if (!backlog) return null;
+      return backlog.oldestAt === null ? 0 : Math.max(0, (Date.now() - backlog.oldestAt.getTime()) / 1_000);
+    },
+  );
+  metrics.gauge(
+    {
+      name: 'compliance_audit_seal_last_look_timestamp_seconds',
+      help: 'Unix time when this instance last looked for audit events to seal.',
+    },
+    () => (sealer.backlog ? sealer.backlog.lookedAt.getTime() / 1_000 : null),
+  );
+  metrics.gauge(
+    { name: 'compliance_audit_bytes', help: 'Disk space of all audit events and their indexes.' },
+    () => sealer.backlog?.bytes ?? null,
+  );
+  metrics.tally(
+    {
+      name: 'compliance_audit_seal_failures_total',
+      help: 'Failed attempts to seal: the audit was altered, or something was unavailable.',
+    },
+    'reason',
+    sealer.failures,
+  );
+}

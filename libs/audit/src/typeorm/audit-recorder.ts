@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, type WorkspaceId } from '#libs/kernel';
+import { type BoundStatement, type Statement, bind } from '#libs/platform/database';
+import type { AssetChange, ChangeAuthor, FieldChange } from '../domain/asset-change';
+import type { AuditAnchor } from '../domain/audit-event';
+import { AuditEvidence } from '../domain/audit-evidence.port';
+
+const INSERT_EVENTS: Statement = {
+  name: 'audit_insert_events_2',
+  text: `
+    INSERT INTO audit_event
+           (workspace_id, id, occurred_at, asset_id, application_id, client_id, request_id, key_hash, changes,
+            anchor_sequence, anchor_link, mac)
+    SELECT $1::uuid, event.id, $2::timestamptz, event.asset_id, $3::uuid, $4, $5, $6, event.changes,
+           $7::bigint, decode($8, 'hex'), decode(event.mac, 'hex')
+      FROM jsonb_to_recordset($9::jsonb) AS event (id uuid, asset_id uuid, changes jsonb, mac text)`,
+};
+
+/** Writes what updates did, for the transaction of the update itself: applied and recorded, or neither. */
+@Injectable()
+export class AuditRecorder {
+  constructor(
+    private readonly evidence: AuditEvidence,
+    private readonly clock: Clock,
+  ) {}
+
+  /** One INSERT for all the changes of one update; gives no rows. */
+  statement(
+    workspaceId: WorkspaceId,
+    author: ChangeAuthor,
+    changes: readonly AssetChange[],
+    anchor: AuditAnchor | null,
+  ): BoundStatement {
+    const now = this.clock.now();
+    const occurredAt = new Date(now).toISOString();
+    const { applicationId, clientId, requestId, keyHash } = author;
+    const events = changes.map((change) => {
+      const id = this.evidence.newEventId(now);
+      const fields = asStored(change.fields);
+      const event = { workspaceId, id, occurredAt, assetId: change.assetId, ...author, changes: fields, anchor };
+      const mac = this.evidence.eventMac(event);
+      return { id, asset_id: change.assetId, changes: fields, mac };
+    });
+    const anchored = anchor ? [String(anchor.sequence), anchor.link] : [null, null];
+    const values = [workspaceId, occurredAt, applicationId, clientId, requestId, keyHash, ...anchored];
+    return bind(INSERT_EVENTS, [...values, JSON.stringify(events)]);
+  }
+}
+
+/** The changes as they will be read again: the MAC covers what JSON keeps of a value. */
+function asStored(fields: AssetChange['fields']): Record<string, FieldChange> {
+  const complete = Object.entries(fields).map(([field, change]) => [
+    field,
+    { old: change.old ?? null, new: change.new ?? null },
+  ]);
+  return JSON.parse(JSON.stringify(Object.fromEntries(complete))) as Record<string, FieldChange>;
+}

@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
+import { Database, type Statement, bind } from '#libs/platform/database';
+import type { SealedBatch } from '../domain/audit-chain';
+import type { AnchoredEvent, AuditHead } from '../domain/audit-event';
+import { type AuditBacklog, AuditSealStore } from '../domain/audit-seal-store.port';
+import {
+  ANCHORED_EVENT_COLUMNS,
+  AUDIT_HEAD,
+  type AnchoredEventRow,
+  type AuditHeadRow,
+  toAnchoredEvent,
+  toAuditHead,
+} from './audit-columns';
+
+const WORKSPACES_TO_SEAL: Statement = {
+  name: 'audit_workspaces_to_seal_1',
+  text: 'SELECT workspace_id FROM workspaces_to_seal() AS workspace_id',
+};
+
+const BACKLOG: Statement = {
+  name: 'audit_backlog_2',
+  text: `
+    SELECT unsealed, (extract(epoch FROM oldest) * 1000)::bigint, pg_total_relation_size('audit_event')
+      FROM audit_backlog()`,
+};
+
+/** Ends with the transaction, also of a process that was killed. */
+const TRY_LOCK = `SELECT pg_try_advisory_xact_lock(hashtextextended('audit seal ' || $1, 0)) AS locked`;
+const FIND_UNSEALED = `
+  SELECT ${ANCHORED_EVENT_COLUMNS} FROM audit_event AS event
+   WHERE workspace_id = $1 AND sequence IS NULL ORDER BY id LIMIT $2`;
+const SEAL = `SELECT seal_audit_events($1::uuid[], $2::bytea[], $3, $4, decode($5, 'hex'), decode($6, 'hex'))`;
+
+@Injectable()
+export class AuditSealStoreTypeorm extends AuditSealStore {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async workspacesToSeal(): Promise<WorkspaceId[]> {
+    const [rows = []] = await this.database.run({ outsideTenants: true }, [bind(WORKSPACES_TO_SEAL, [])]);
+    return rows.map(([id]) => toWorkspaceId(id as string));
+  }
+
+  async backlog(): Promise<AuditBacklog> {
+    const [[row] = []] = await this.database.run({ outsideTenants: true }, [bind(BACKLOG, [])]);
+    const [unsealed, oldest = null, bytes] = row ?? [];
+    const oldestAt = oldest === null ? null : new Date(Number(oldest));
+    return { unsealed: Number(unsealed), oldestAt, bytes: Number(bytes) };
+  }
+
+  async sealNext(
+    workspaceId: WorkspaceId,
+    limit: number,
+    seal: (before: AuditHead | null, events: readonly AnchoredEvent[]) => SealedBatch,
+  ): Promise<number | null> {
+    return this.database.transaction({ workspaceId }, async (manager) => {
+      // By itself and first: what is read after it is read when no other sealer can be between two of its own steps.
+      const [lock] = await manager.query<{ locked: boolean }[]>(TRY_LOCK, [workspaceId]);
+      if (!lock?.locked) return null;
+      const [head] = await manager.query<AuditHeadRow[]>(AUDIT_HEAD, [workspaceId]);
+      const rows = await manager.query<AnchoredEventRow[]>(FIND_UNSEALED, [workspaceId, limit]);
+      if (rows.length === 0) return 0;
+      const batch = seal(head ? toAuditHead(head) : null, rows.map(toAnchoredEvent));
+      await manager.query(SEAL, [
+        batch.events.map(({ id }) => id),
+        batch.events.map(({ link }) => Buffer.from(link, 'hex')),
+        batch.seal.firstSequence,
+        batch.seal.sealedAt,
+        batch.seal.mac,
+        batch.head.mac,
+      ]);
+      return batch.events.length;
+    });
+  }
+}

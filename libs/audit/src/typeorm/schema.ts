@@ -1,0 +1,21 @@
+import type { SchemaPart } from '#libs/platform/database';
+import { Audit1780000000012 } from './migrations/1780000000012-audit';
+import { AuditBacklog1780000000014 } from './migrations/1780000000014-audit-backlog';
+
+/** All but the sequence and the link, which only the sealing function fills in. */
+const RECORDED =
+  'workspace_id, id, occurred_at, asset_id, application_id, client_id, request_id, key_hash, changes, ' +
+  'anchor_sequence, anchor_link, mac';
+
+/** The tables of audit events, their seals and heads. */
+export const auditSchema: SchemaPart = {
+  migrations: [Audit1780000000012, AuditBacklog1780000000014],
+  grants: [
+    { table: 'audit_event', privileges: `SELECT, INSERT (${RECORDED})` },
+    { table: 'audit_seal', privileges: 'SELECT' },
+    { table: 'audit_head', privileges: 'SELECT' },
+    { function: 'workspaces_to_seal' },
+    { function: 'seal_audit_events' },
+    { function: 'audit_backlog' },
+  ],
+};

@@ -1,0 +1,49 @@
+import { Module } from '@nestjs/common';
+import { RedisClient } from '#libs/platform/redis';
+import { Settings, readSecretFileSync } from '#libs/platform/config';
+import { ApplicationsService } from './application/applications.service';
+import { WorkspacesService } from './application/workspaces.service';
+import { ApplicationRepository } from './domain/application-repository.port';
+import { ClientSecrets } from './domain/client-secrets.port';
+import { GrantCache } from './domain/grant-cache.port';
+import { WorkspaceRepository } from './domain/workspace-repository.port';
+import { GrantCacheRedis } from './redis/grant-cache.redis';
+import { ClientSecretsSystem } from './system/client-secrets.system';
+import { ApplicationRepositoryTypeorm } from './typeorm/application-repository.typeorm';
+import { WorkspaceRepositoryTypeorm } from './typeorm/workspace-repository.typeorm';
+
+/** Applications and their secrets, for operators and the API alike. */
+export const applicationProviders = [
+  ApplicationsService,
+  { provide: ApplicationRepository, useClass: ApplicationRepositoryTypeorm },
+  {
+    provide: ClientSecrets,
+    useFactory: (settings: Settings) => new ClientSecretsSystem(readSecretFileSync(settings.secretPepperFile)),
+    inject: [Settings],
+  },
+];
+
+/** `cachedElsewhere`: other processes may cache grants in a Redis that this one was not told of. */
+export const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
+  provide: GrantCache,
+  useFactory: (redis: RedisClient, settings: Settings) => new GrantCacheRedis(redis, settings, options.cachedElsewhere),
+  inject: [RedisClient, Settings],
+});
+
+/** Workspaces and applications, for operators. */
+@Module({
+  providers: [
+    ...applicationProviders,
+    // The API may have a Redis that this command was not told of.
+    grantCache({ cachedElsewhere: true }),
+    {
+      provide: RedisClient,
+      useFactory: (settings: Settings) => new RedisClient(settings.redisUrl),
+      inject: [Settings],
+    },
+    WorkspacesService,
+    { provide: WorkspaceRepository, useClass: WorkspaceRepositoryTypeorm },
+  ],
+  exports: [ApplicationsService, WorkspacesService],
+})
+export class AuthOperatorModule {}

@@ -1,0 +1,1 @@
+export { computersSchema } from './typeorm/schema';

@@ -1,0 +1,105 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type AssetId,
+  type Freshness,
+  type InputFault,
+  type Page,
+  type PageRequest,
+  ValidationFailed,
+  type WorkspaceId,
+} from '#libs/kernel';
+import type { Asset, Tag } from '../domain/asset';
+import type { ChangeAuthor } from '#libs/audit';
+import { AssetChangedMeanwhile, AssetNotFound, AssetNotWritable, SubKeyInconsistent } from '../domain/asset-errors';
+import { type AssetFilter, isConsistent } from '../domain/asset-filter';
+import { type AssetPatch, applyPatch } from '../domain/asset-patch';
+import { AssetRepository, type LockedAssets } from '../domain/asset-repository.port';
+import type { BulkUpdate, BulkUpdateSummary } from '../domain/bulk-update';
+
+@Injectable()
+export class AssetsService {
+  constructor(private readonly assets: AssetRepository) {}
+
+  /** Throws `validation_failed` when `subKey` is not of the category named beside it. */
+  async list(
+    workspaceId: WorkspaceId,
+    filter: AssetFilter,
+    page: PageRequest,
+    freshness: Freshness,
+  ): Promise<Page<Asset>> {
+    if (!isConsistent(filter)) throw new SubKeyInconsistent();
+    return this.assets.list(workspaceId, filter, page, freshness);
+  }
+
+  /** Throws `not_found`. */
+  async get(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness): Promise<Asset> {
+    const asset = await this.assets.find(workspaceId, id, freshness);
+    if (!asset) throw new AssetNotFound();
+    return asset;
+  }
+
+  /**
+   * Within a unit of work. `isExpected` tells whether the asset has the version that the client read.
+   * Throws `validation_failed`, `not_found`, `resource_not_writable` and `precondition_failed`, judged in this order.
+   */
+  async update(
+    workspaceId: WorkspaceId,
+    id: AssetId,
+    patch: AssetPatch,
+    isExpected: (version: number) => boolean,
+    author: ChangeAuthor,
+  ): Promise<Asset> {
+    const locked = await this.assets.lock(workspaceId, [id], patch);
+    const wanted = wantedTags(patch, locked, '');
+    const [asset] = locked.assets;
+    if (!asset) throw new AssetNotFound();
+    assertWritable([asset]);
+    if (!isExpected(asset.version)) throw new AssetChangedMeanwhile();
+    const patched = applyPatch(asset, patch, wanted);
+    await this.assets.update(workspaceId, patch, [patched], author, locked.auditAnchor);
+    return patched.asset;
+  }
+
+  /**
+   * Within a unit of work: all or nothing, except that ids without an asset are counted as failed.
+   * Throws `validation_failed`, and `resource_not_writable` when one of the assets is an employee.
+   */
+  async updateMany(
+    workspaceId: WorkspaceId,
+    { ids, patch }: BulkUpdate,
+    author: ChangeAuthor,
+  ): Promise<BulkUpdateSummary> {
+    const locked = await this.assets.lock(workspaceId, ids, patch);
+    const wanted = wantedTags(patch, locked, '/patch');
+    assertWritable(locked.assets);
+    const patched = locked.assets.map((asset) => applyPatch(asset, patch, wanted));
+    await this.assets.update(workspaceId, patch, patched, author, locked.auditAnchor);
+    const found = new Set(patched.map(({ asset }) => asset.id));
+    return { updated: found.size, notFound: ids.filter((id) => !found.has(id)) };
+  }
+}
+
+/** The tags that the patch's keys stand for. Throws `validation_failed` for an owner or keys that cannot be set. */
+function wantedTags(patch: AssetPatch, { ownerIsEmployee, tagKeys }: LockedAssets, pointer: string): Tag[] {
+  const faults: InputFault[] = [];
+  if (!ownerIsEmployee) {
+    const detail = 'ownerId is not a visible employee of the workspace.';
+    faults.push({ pointer: `${pointer}/ownerId`, code: 'unknown', detail });
+  }
+  const tags = new Map<string, Tag>();
+  for (const [index, key] of (patch.tags ?? []).entries()) {
+    const tagKey = tagKeys.find((one) => one.key === key);
+    const at = `${pointer}/tags/${index}/key`;
+    if (!tagKey) faults.push({ pointer: at, code: 'unknown', detail: 'The workspace has no such tag key.' });
+    else if (tagKey.platform)
+      faults.push({ pointer: at, code: 'readonly', detail: 'The platform manages this tag key.' });
+    else tags.set(key, { key, value: tagKey.value ?? '', readOnly: false });
+  }
+  if (faults.length > 0) throw new ValidationFailed(faults);
+  return [...tags.values()];
+}
+
+function assertWritable(assets: readonly Asset[]): void {
+  const employees = assets.filter(({ type }) => type === 'EMPLOYEE').map(({ id }) => id);
+  if (employees.length > 0) throw new AssetNotWritable(employees);
+}

@@ -1,0 +1,33 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { ApiObject } from '#libs/platform/openapi';
+import { PageInfoDto } from '#libs/platform/pagination';
+import { ASSET_CATEGORIES } from '../domain/asset-category';
+import { CATEGORY_KEY } from './asset-enums';
+
+@ApiObject({ name: 'AssetCategory', description: 'One of the top-level categories of the inventory.' })
+export class AssetCategoryDto {
+  @ApiProperty({ ...CATEGORY_KEY, description: 'Stable category key.', example: 'CLOUD' })
+  key!: string;
+
+  @ApiProperty({ minLength: 1, maxLength: 100, description: 'Human-readable label.', example: 'Cloud resources' })
+  displayLabel!: string;
+}
+
+@ApiObject({ name: 'AssetCategoryPage', description: 'A page of categories.' })
+export class AssetCategoryPageDto {
+  @ApiProperty({ type: [AssetCategoryDto], maxItems: 100, description: 'The categories of the page.' })
+  results!: AssetCategoryDto[];
+
+  @ApiProperty({ type: PageInfoDto, description: 'Where the page stands in the list.' })
+  pageInfo!: PageInfoDto;
+}
+
+export const CATEGORY_PAGE_EXAMPLES = {
+  all: {
+    summary: 'The five categories',
+    value: {
+      results: ASSET_CATEGORIES.map(({ key, displayLabel }) => ({ key, displayLabel })),
+      pageInfo: { hasNextPage: false, endCursor: null, totalCount: ASSET_CATEGORIES.length },
+    } satisfies AssetCategoryPageDto,
+  },
+};

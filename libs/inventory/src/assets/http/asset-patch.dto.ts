@@ -1,0 +1,184 @@
+import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
+import { ApiObject, openEnum } from '#libs/platform/openapi';
+import { CLASSIFICATION } from './asset-enums';
+
+/** U+0000 is refused in every string of a body. */
+const STORABLE = '^[^\\u0000]*$';
+
+/** A tag as it is sent. What was read can be sent back: only the key counts. */
+@ApiObject({
+  name: 'TagRequest',
+  description: 'A tag as it is sent. What was read can be sent back: only the key counts.',
+  additionalProperties: false,
+})
+export class TagPatchDto {
+  @ApiProperty({
+    maxLength: 1000,
+    pattern: STORABLE,
+    description: 'An existing customer-defined tag key; any other is refused.',
+    example: 'env',
+  })
+  key!: string;
+
+  @ApiPropertyOptional({
+    type: 'string',
+    nullable: true,
+    maxLength: 255,
+    pattern: STORABLE,
+    description: 'Ignored: values cannot change.',
+    example: 'production',
+  })
+  value?: string | null;
+
+  @ApiPropertyOptional({ type: 'boolean', nullable: true, description: 'Ignored.', example: false })
+  readOnly?: boolean | null;
+}
+
+/** The governance fields that one asset and a hundred have alike. */
+class GovernancePatchDto {
+  @ApiPropertyOptional({
+    ...CLASSIFICATION,
+    nullable: true,
+    description: 'Data classification.',
+    example: 'INTERNAL',
+  })
+  classification?: string | null;
+
+  @ApiPropertyOptional({
+    type: 'string',
+    nullable: true,
+    maxLength: 500,
+    pattern: STORABLE,
+    description: 'At most 500 Unicode code points; empty clears it.',
+    example: 'Access logs of the public website',
+  })
+  description?: string | null;
+
+  @ApiPropertyOptional({
+    type: 'string',
+    format: 'uuid',
+    nullable: true,
+    description: 'A visible employee of the workspace; any other id is refused.',
+    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
+  })
+  ownerId?: string | null;
+}
+
+/** Specification, PATCH /v1/inventory/assets/{id}: the governance fields, each optional. */
+@ApiObject({
+  name: 'AssetMetadataPatchRequest',
+  description:
+    'The governance fields, each optional. A member that is absent or null stays as it is. Any other member is refused; ' +
+    '`{}` changes nothing.',
+  additionalProperties: false,
+})
+export class AssetMetadataPatchDto extends GovernancePatchDto {
+  @ApiPropertyOptional({
+    type: [TagPatchDto],
+    nullable: true,
+    maxItems: 20,
+    description:
+      'The wanted set of customer tags: missing ones are added, others removed, tags of the platform stay. `[]` removes all.',
+  })
+  tags?: TagPatchDto[] | null;
+}
+
+/** The same members as a merge patch (RFC 7396). A schema of its own, because null means the opposite. */
+@ApiObject({
+  name: 'AssetMetadataMergePatch',
+  description:
+    'The governance fields as a merge patch (RFC 7396), each optional. A member that is null is cleared; an absent one stays as ' +
+    'it is. Any other member is refused; `{}` changes nothing.',
+  additionalProperties: false,
+})
+export class AssetMetadataMergePatchDto extends AssetMetadataPatchDto {}
+
+@ApiObject({
+  name: 'BulkPatch',
+  description:
+    'As the patch of one asset, but tags cannot be updated in bulk. A member that is absent or null stays as it is.',
+  additionalProperties: false,
+})
+export class BulkPatchDto extends GovernancePatchDto {
+  @ApiPropertyOptional({
+    type: 'string',
+    nullable: true,
+    maxLength: 0,
+    description: 'Must be absent or null: tags cannot be updated in bulk.',
+    example: null,
+  })
+  tags?: null;
+}
+
+@ApiObject({
+  name: 'BulkMergePatch',
+  description:
+    'As the merge patch of one asset, but tags cannot be updated in bulk. A member that is null is cleared; an absent one stays ' +
+    'as it is.',
+  additionalProperties: false,
+})
+export class BulkMergePatchDto extends BulkPatchDto {}
+
+/** Specification, bulk: the same patch for up to a hundred assets. */
+@ApiObject({
+  name: 'BulkUpdateRequest',
+  description: 'One patch for up to a hundred assets: null keeps what is there. Any other member is refused.',
+  additionalProperties: false,
+})
+export class BulkUpdateDto {
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string', format: 'uuid', example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11' },
+    minItems: 1,
+    maxItems: 100,
+    description: 'Assets to update; an id that stands here twice counts once.',
+  })
+  ids!: string[];
+
+  @ApiProperty({ type: BulkPatchDto, description: 'What to change, the same for each.' })
+  patch!: BulkPatchDto;
+}
+
+@ApiObject({
+  name: 'BulkUpdateMergePatch',
+  description: 'One merge patch (RFC 7396) for up to a hundred assets: null clears. Any other member is refused.',
+  additionalProperties: false,
+})
+export class BulkUpdateMergePatchDto extends BulkUpdateDto {
+  @ApiProperty({ type: BulkMergePatchDto, description: 'What to change, the same for each.' })
+  declare patch: BulkMergePatchDto;
+}
+
+@ApiObject({ name: 'BulkUpdateFailure', description: 'An id whose asset was not updated.' })
+export class BulkUpdateFailureDto {
+  @ApiProperty({
+    format: 'uuid',
+    description: 'The id, in lower case.',
+    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c13',
+  })
+  id!: string;
+
+  @ApiProperty(openEnum(['not_found'], 'Why, for programs.'))
+  code!: string;
+
+  @ApiProperty({ maxLength: 1000, description: 'Why, for people.', example: 'No asset has this id.' })
+  detail!: string;
+}
+
+const COUNT = { type: 'integer', minimum: 0, maximum: 100, example: 1 } as const;
+
+@ApiObject({ name: 'BulkUpdateSummary', description: 'How many of the distinct ids were updated, and which were not.' })
+export class BulkUpdateSummaryDto {
+  @ApiProperty({ ...COUNT, description: 'Distinct ids that were updated.' })
+  successfulUpdates!: number;
+
+  @ApiProperty({ ...COUNT, description: 'Distinct ids that were not.' })
+  failedUpdates!: number;
+
+  @ApiProperty({
+    type: [BulkUpdateFailureDto],
+    maxItems: 100,
+    description: 'One entry for each id that was not updated.',
+  })
+  failures!: BulkUpdateFailureDto[];
+}

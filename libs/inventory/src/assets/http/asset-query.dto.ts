@@ -1,0 +1,72 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { type ListFilters, PageQueryDto } from '#libs/platform/pagination';
+import { IsIn, IsOptional } from 'class-validator';
+import { CLASSIFICATIONS, COMPLETE_STATUSES } from '../domain/asset';
+import { CATEGORY_KEYS, SUB_KEYS } from '../domain/asset-category';
+import type { AssetFilter } from '../domain/asset-filter';
+import { CATEGORY_KEY, CLASSIFICATION, COMPLETE_STATUS, SUB_KEY } from './asset-enums';
+
+const BOOLEANS = ['true', 'false'] as const;
+const oneOf = (name: string, values: readonly string[]) => ({ message: `${name} must be one of ${values.join(', ')}` });
+
+/** Query of the asset list. Members are strings as sent; `toAssetFilter` gives them their types. */
+export class AssetQueryDto extends PageQueryDto {
+  @ApiPropertyOptional({
+    ...CATEGORY_KEY,
+    example: 'CLOUD',
+    description: 'Restricts to one top-level category.',
+  })
+  @IsOptional()
+  @IsIn(CATEGORY_KEYS, oneOf('categoryKey', CATEGORY_KEYS))
+  categoryKey?: string;
+
+  @ApiPropertyOptional({
+    ...SUB_KEY,
+    example: 'CLOUD_STORAGE_BUCKET',
+    description:
+      'Restricts to one sub-type; `CLOUD` matches every cloud asset. Must belong to `categoryKey` when both are given.',
+  })
+  @IsOptional()
+  @IsIn(SUB_KEYS, oneOf('subKey', SUB_KEYS))
+  subKey?: string;
+
+  @ApiPropertyOptional({ type: 'boolean', example: false, description: 'Whether an owner is assigned.' })
+  @IsOptional()
+  @IsIn(BOOLEANS, oneOf('hasOwner', BOOLEANS))
+  hasOwner?: string;
+
+  @ApiPropertyOptional({ type: 'boolean', example: true, description: 'Whether a governance description is set.' })
+  @IsOptional()
+  @IsIn(BOOLEANS, oneOf('hasDescription', BOOLEANS))
+  hasDescription?: string;
+
+  @ApiPropertyOptional({
+    ...CLASSIFICATION,
+    example: 'CONFIDENTIAL',
+    description: '`UNKNOWN` matches unclassified assets.',
+  })
+  @IsOptional()
+  @IsIn(CLASSIFICATIONS, oneOf('classification', CLASSIFICATIONS))
+  classification?: string;
+
+  @ApiPropertyOptional({
+    ...COMPLETE_STATUS,
+    example: 'INCOMPLETE',
+    description: '`COMPLETE` means `hasOwner=true`; one that contradicts the other gives an empty page.',
+  })
+  @IsOptional()
+  @IsIn(COMPLETE_STATUSES, oneOf('completeStatus', COMPLETE_STATUSES))
+  completeStatus?: string;
+}
+
+/** Filters in force, already checked against {@link AssetQueryDto}, as the domain knows them. */
+export function toAssetFilter(filters: ListFilters): AssetFilter {
+  const { hasOwner, hasDescription, ...named } = filters;
+  return {
+    hasOwner: toFlag(hasOwner),
+    hasDescription: toFlag(hasDescription),
+    ...(named as Pick<AssetFilter, 'categoryKey' | 'subKey' | 'classification' | 'completeStatus'>),
+  };
+}
+
+const toFlag = (text: string | undefined): boolean | undefined => (text === undefined ? undefined : text === 'true');

@@ -1,0 +1,188 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { ApiObject, openEnum } from '#libs/platform/openapi';
+import { PageInfoDto } from '#libs/platform/pagination';
+import { type Asset, OWNER_SOURCES, completeStatusOf } from '../domain/asset';
+import { ASSET_TYPES, categoryOf } from '../domain/asset-category';
+import { CATEGORY_KEY, CLASSIFICATION, COMPLETE_STATUS } from './asset-enums';
+import { TagDto } from './tag.dto';
+
+/** Longest text that an import takes. */
+const MAX_TEXT = 2000;
+const only = (category: string, what: string, maxLength: number) =>
+  ({
+    type: 'string',
+    nullable: true,
+    maxLength,
+    description: `${category} only: ${what} Null when unknown and for other categories.`,
+    example: null,
+  }) as const;
+const KNOWN_OR_NOT = { type: 'boolean', nullable: true, example: true } as const;
+
+@ApiObject({
+  name: 'DataStored',
+  description: 'What an INFORMATION or CUSTOM asset is known to hold; null for others and where nothing is known.',
+  nullable: true,
+})
+export class DataStoredDto {
+  @ApiProperty({ ...KNOWN_OR_NOT, description: 'Whether it holds data of patients; null when unknown.' })
+  containsPatientData!: boolean | null;
+
+  @ApiProperty({ ...KNOWN_OR_NOT, description: 'Whether it holds data of users; null when unknown.' })
+  containsUserData!: boolean | null;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    maxLength: MAX_TEXT,
+    description: 'Free text on the data of users.',
+    example: 'Names and dates of birth',
+  })
+  userDataInfo!: string | null;
+}
+
+/** Specification, Asset. Members of another category, and unknown values, are null: shapes never vary. */
+@ApiObject({
+  name: 'Asset',
+  description:
+    'An asset of the inventory. Members of another category, and unknown values, are null: shapes never vary.',
+})
+export class AssetDto {
+  @ApiProperty({
+    format: 'uuid',
+    description: 'Public asset id. For EMPLOYEE assets the employee UUID.',
+    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
+  })
+  id!: string;
+
+  @ApiProperty({ maxLength: 1000, description: 'Display name.', example: 'access-logs' })
+  name!: string;
+
+  @ApiProperty({ ...CATEGORY_KEY, description: 'Top-level category.', example: 'CLOUD' })
+  categoryKey!: string;
+
+  @ApiProperty(openEnum(ASSET_TYPES, 'Type within the category.'))
+  type!: string;
+
+  @ApiProperty({
+    ...CLASSIFICATION,
+    description: '`UNKNOWN` when nobody classified the asset.',
+    example: 'INTERNAL',
+  })
+  classification!: string;
+
+  @ApiProperty({
+    ...COMPLETE_STATUS,
+    description: '`COMPLETE` exactly when the asset has an owner.',
+    example: 'COMPLETE',
+  })
+  completeStatus!: string;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    maxLength: 500,
+    description: 'Governance description; null when there is none.',
+    example: 'Access logs of the public website',
+  })
+  description!: string | null;
+
+  @ApiProperty({
+    type: 'string',
+    format: 'uuid',
+    nullable: true,
+    description: "Owner's employee UUID; null without an owner.",
+    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
+  })
+  ownerId!: string | null;
+
+  @ApiProperty({ ...openEnum(OWNER_SOURCES, 'Origin of the owner assignment; null without an owner.'), nullable: true })
+  ownerSource!: string | null;
+
+  @ApiProperty({
+    minLength: 1,
+    maxLength: 2048,
+    description: 'Identifier of the asset in its source system.',
+    example: 'arn:aws:s3:::access-logs',
+  })
+  externalId!: string;
+
+  @ApiProperty({ format: 'date-time', description: 'Creation time, UTC.', example: '2026-01-02T03:04:05.000Z' })
+  createdAt!: string;
+
+  @ApiProperty({
+    type: 'string',
+    format: 'date-time',
+    nullable: true,
+    description: 'Last compliance check, UTC; null where there was none.',
+    example: '2026-11-01T00:00:00.000Z',
+  })
+  lastCheckedAt!: string | null;
+
+  @ApiProperty({
+    type: [TagDto],
+    'x-unbounded': 'The platform may manage any number of tags.',
+    description: 'Sorted by the code points of the key; empty without tags.',
+  } as { type: [typeof TagDto] })
+  tags!: readonly TagDto[];
+
+  @ApiProperty({ type: DataStoredDto })
+  dataStored!: DataStoredDto | null;
+
+  @ApiProperty(only('CLOUD', 'cloud account id.', MAX_TEXT))
+  accountId!: string | null;
+
+  @ApiProperty(only('CLOUD', 'region or location.', MAX_TEXT))
+  region!: string | null;
+
+  @ApiProperty(only('COMPUTER', 'hardware serial number.', MAX_TEXT))
+  serialNumber!: string | null;
+
+  @ApiProperty(only('COMPUTER', 'operating system family and version, one space between.', 2 * MAX_TEXT + 1))
+  osVersion!: string | null;
+
+  @ApiProperty(only('EMPLOYEE', "the employee's e-mail address (personal data).", MAX_TEXT))
+  email!: string | null;
+}
+
+@ApiObject({ name: 'AssetPage', description: 'A page of assets.' })
+export class AssetPageDto {
+  @ApiProperty({ type: [AssetDto], maxItems: 100, description: 'The assets of the page.' })
+  results!: AssetDto[];
+
+  @ApiProperty({ type: PageInfoDto, description: 'Where the page stands in the list.' })
+  pageInfo!: PageInfoDto;
+}
+
+/** The asset as clients see it. */
+export function toAssetDto(asset: Asset): AssetDto {
+  const category = categoryOf(asset.type);
+  const cloud = category === 'CLOUD';
+  const computer = category === 'COMPUTER';
+  const holdsData = category === 'INFORMATION' || category === 'CUSTOM';
+  return {
+    id: asset.id,
+    name: asset.name,
+    categoryKey: category,
+    type: asset.type,
+    classification: asset.classification,
+    completeStatus: completeStatusOf(asset),
+    description: asset.description,
+    ownerId: asset.ownerId,
+    ownerSource: asset.ownerSource,
+    externalId: asset.externalId,
+    createdAt: asset.createdAt.toISOString(),
+    lastCheckedAt: asset.lastCheckedAt?.toISOString() ?? null,
+    tags: asset.tags,
+    dataStored: holdsData ? asset.dataStored : null,
+    accountId: cloud ? asset.accountId : null,
+    region: cloud ? asset.region : null,
+    serialNumber: computer ? asset.serialNumber : null,
+    osVersion: computer ? combinedOsVersion(asset) : null,
+    email: category === 'EMPLOYEE' ? asset.email : null,
+  };
+}
+
+/** Family and version with one space between; what is known when only one is. */
+function combinedOsVersion({ operatingSystem, osVersion }: Asset): string | null {
+  return [operatingSystem, osVersion].filter((part) => part !== null && part !== '').join(' ') || null;
+}

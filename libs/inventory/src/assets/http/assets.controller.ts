@@ -1,0 +1,171 @@
+import { Controller, Get, Param, Patch, Query, Req, Res } from '@nestjs/common';
+import { ApiHeader, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { RequireScope } from '#libs/auth';
+import { assetId } from '#libs/kernel';
+import { ApiAnswer, ApiProblems, ApiWrite, WRITE_PROBLEMS } from '#libs/platform/openapi';
+import {
+  type Caller,
+  CurrentCaller,
+  CurrentWrite,
+  type CurrentWriteRequest,
+  NoQueryDto,
+  entityTagOf,
+  ifMatch,
+  refuseIfMatch,
+} from '#libs/platform/http';
+import { Idempotent } from '#libs/platform/idempotency';
+import { Paging } from '#libs/platform/pagination';
+import type { Request, Response } from 'express';
+import { AssetsService } from '../application/assets.service';
+import { AssetDto, AssetPageDto, toAssetDto } from './asset.dto';
+import {
+  ASSET_EXAMPLES,
+  ASSET_MERGE_PATCH_EXAMPLES,
+  ASSET_PAGE_EXAMPLES,
+  ASSET_PATCH_EXAMPLES,
+  BULK_MERGE_PATCH_EXAMPLES,
+  BULK_SUMMARY_EXAMPLES,
+  BULK_UPDATE_EXAMPLES,
+} from './asset-examples';
+import { readAssetPatch, readBulkUpdate, toBulkUpdateSummaryDto } from './asset-patch-body';
+import {
+  AssetMetadataMergePatchDto,
+  AssetMetadataPatchDto,
+  BulkUpdateDto,
+  BulkUpdateMergePatchDto,
+  BulkUpdateSummaryDto,
+} from './asset-patch.dto';
+import { AssetQueryDto, toAssetFilter } from './asset-query.dto';
+
+const RESOURCE = 'assets';
+/** `*`, or entity tags with commas between (RFC 9110, 13.1.1). */
+const ENTITY_TAGS = '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$';
+const ASSET_ID = {
+  name: 'id',
+  format: 'uuid',
+  description: 'Public asset id: 8-4-4-4-12 hexadecimal digits in either case.',
+  example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
+} as const;
+
+@ApiTags('Inventory')
+@Controller('v1/inventory/assets')
+export class AssetsController {
+  constructor(
+    private readonly assets: AssetsService,
+    private readonly paging: Paging,
+  ) {}
+
+  @Get()
+  @RequireScope('inventory:read')
+  @ApiOperation({
+    operationId: 'listAssets',
+    summary: 'List assets',
+    description:
+      'Needs `inventory:read` (or `all:read`). HIDDEN and deleted assets are excluded. Filters combine with AND.',
+  })
+  @ApiAnswer(AssetPageDto, { description: 'A page of assets.', examples: ASSET_PAGE_EXAMPLES })
+  @ApiProblems('validation_failed', 'invalid_cursor')
+  async list(
+    @CurrentCaller() { workspaceId, freshness }: Caller,
+    @Query() query: AssetQueryDto,
+  ): Promise<AssetPageDto> {
+    const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
+    const found = await this.assets.list(workspaceId, toAssetFilter(filters), page, freshness);
+    return {
+      results: found.items.map(toAssetDto),
+      pageInfo: this.paging.pageInfo(workspaceId, RESOURCE, found, filters),
+    };
+  }
+
+  @Get(':id')
+  @RequireScope('inventory:read')
+  @ApiOperation({
+    operationId: 'getAsset',
+    summary: 'Get one asset',
+    description: 'Needs `inventory:read` (or `all:read`). The `ETag` names this version of the asset.',
+  })
+  @ApiParam(ASSET_ID)
+  @ApiAnswer(AssetDto, { description: 'The asset.', examples: ASSET_EXAMPLES, headers: { ETag: 'always' } })
+  @ApiProblems('validation_failed', 'not_found')
+  async get(
+    @CurrentCaller() { workspaceId, freshness }: Caller,
+    @Param('id') id: string,
+    @Query() _query: NoQueryDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<AssetDto> {
+    const asset = await this.assets.get(workspaceId, assetId(id), freshness);
+    response.setHeader('ETag', entityTagOf(asset.version));
+    return toAssetDto(asset);
+  }
+
+  @Patch(':id')
+  @RequireScope('inventory:write')
+  @ApiOperation({
+    operationId: 'updateAsset',
+    summary: 'Update the governance metadata of one asset',
+    description:
+      'Needs `inventory:write` (or `all:write`). Only owner, description, classification and customer tags can be written; ' +
+      'employees cannot. An owner set here reads `ownerSource: API`, and no import overwrites what was set here.',
+  })
+  @ApiParam(ASSET_ID)
+  @ApiHeader({
+    name: 'If-Match',
+    required: false,
+    description:
+      'Update only if the asset still has this entity tag (one of these, separated by commas; `*` for any), otherwise 412. ' +
+      'Judged after the replay of an earlier answer.',
+    schema: { type: 'string', minLength: 1, maxLength: 1024, pattern: ENTITY_TAGS, example: '"7"' },
+  })
+  @Idempotent()
+  @ApiWrite({
+    json: { type: AssetMetadataPatchDto, examples: ASSET_PATCH_EXAMPLES },
+    mergePatch: { type: AssetMetadataMergePatchDto, examples: ASSET_MERGE_PATCH_EXAMPLES },
+  })
+  @ApiAnswer(AssetDto, {
+    description: 'The updated asset.',
+    examples: { cloud: ASSET_EXAMPLES.cloud },
+    headers: { ETag: 'always', 'Idempotent-Replayed': 'sometimes' },
+  })
+  @ApiProblems('validation_failed', 'not_found', 'resource_not_writable', 'precondition_failed', ...WRITE_PROBLEMS)
+  async update(
+    @CurrentWrite() { workspaceId, author, body }: CurrentWriteRequest,
+    @Param('id') id: string,
+    @Query() _query: NoQueryDto,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<AssetDto> {
+    const patch = readAssetPatch(body);
+    const asset = await this.assets.update(workspaceId, assetId(id), patch, ifMatch(request), author);
+    response.setHeader('ETag', entityTagOf(asset.version));
+    return toAssetDto(asset);
+  }
+
+  @Patch()
+  @RequireScope('inventory:write')
+  @ApiOperation({
+    operationId: 'updateAssets',
+    summary: 'Update the governance metadata of up to 100 assets',
+    description:
+      'Needs `inventory:write` (or `all:write`). The patch is applied to every id in one transaction. Ids without a visible ' +
+      'asset are counted as failed; one employee among them, and nothing is applied. Tags cannot be updated in bulk, and `If-Match` is refused.',
+  })
+  @Idempotent()
+  @ApiWrite({
+    json: { type: BulkUpdateDto, examples: BULK_UPDATE_EXAMPLES },
+    mergePatch: { type: BulkUpdateMergePatchDto, examples: BULK_MERGE_PATCH_EXAMPLES },
+  })
+  @ApiAnswer(BulkUpdateSummaryDto, {
+    description: 'What became of the ids. The updated assets are not returned.',
+    examples: BULK_SUMMARY_EXAMPLES,
+    headers: { 'Idempotent-Replayed': 'sometimes' },
+  })
+  @ApiProblems('validation_failed', 'resource_not_writable', ...WRITE_PROBLEMS)
+  async updateMany(
+    @CurrentWrite() { workspaceId, author, body }: CurrentWriteRequest,
+    @Query() _query: NoQueryDto,
+    @Req() request: Request,
+  ): Promise<BulkUpdateSummaryDto> {
+    refuseIfMatch(request);
+    return toBulkUpdateSummaryDto(await this.assets.updateMany(workspaceId, readBulkUpdate(body), author));
+  }
+}

@@ -1,0 +1,37 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { RequireScope } from '#libs/auth';
+import { ApiAnswer, ApiProblems } from '#libs/platform/openapi';
+import { type Caller, CurrentCaller } from '#libs/platform/http';
+import { PageQueryDto, Paging } from '#libs/platform/pagination';
+import { CategoriesService } from '../application/categories.service';
+import { AssetCategoryPageDto, CATEGORY_PAGE_EXAMPLES } from './asset-category.dto';
+
+const RESOURCE = 'categories';
+
+@ApiTags('Inventory')
+@Controller('v1/inventory/categories')
+export class CategoriesController {
+  constructor(
+    private readonly categories: CategoriesService,
+    private readonly paging: Paging,
+  ) {}
+
+  @Get()
+  @RequireScope('inventory:read')
+  @ApiOperation({
+    operationId: 'listCategories',
+    summary: 'List asset categories',
+    description: 'Needs `inventory:read` (or `all:read`). The categories and their labels, in a fixed order.',
+  })
+  @ApiAnswer(AssetCategoryPageDto, { description: 'A page of categories.', examples: CATEGORY_PAGE_EXAMPLES })
+  @ApiProblems('validation_failed', 'invalid_cursor')
+  list(@CurrentCaller() { workspaceId }: Caller, @Query() query: PageQueryDto): AssetCategoryPageDto {
+    const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
+    const found = this.categories.list(page);
+    return {
+      results: found.items.map(({ key, displayLabel }) => ({ key, displayLabel })),
+      pageInfo: this.paging.pageInfo(workspaceId, RESOURCE, found, filters),
+    };
+  }
+}

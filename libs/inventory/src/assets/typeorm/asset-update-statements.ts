@@ -1,0 +1,160 @@
+import type { AssetId, WorkspaceId } from '#libs/kernel';
+import { type BoundStatement, GATE_IS_OPEN, type Statement, bind } from '#libs/platform/database';
+import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../domain/asset';
+import type { AssetPatch } from '../domain/asset-patch';
+import { API_SET } from './api-set';
+import { ASSET_COLUMNS } from './asset-columns';
+import { EMPLOYEE } from './sub-keys';
+
+/**
+ * In the order of the ids, as everything that locks assets: two updates never wait for each other in a circle. A request
+ * whose answer is known already waits for no asset.
+ */
+const LOCK: Statement = {
+  name: 'asset_lock_2',
+  text: `
+    SELECT ${ASSET_COLUMNS} FROM asset
+     WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[]) AND facet IS NOT NULL AND ${GATE_IS_OPEN}
+     ORDER BY id FOR NO KEY UPDATE`,
+};
+
+/**
+ * Without a lock. An employee who is hidden between this look and the COMMIT stays owner, as one does who is hidden after
+ * it: hiding reads nothing that this update writes, so that the two stand as if the update had come first. A lock would
+ * make every update that names somebody wait for each import that has the same person in its batch.
+ */
+const FIND_EMPLOYEE: Statement = {
+  name: 'asset_find_employee_1',
+  text: `
+    SELECT 1 FROM asset WHERE workspace_id = $1 AND public_id = $2::uuid AND sub_key = ${EMPLOYEE} AND facet IS NOT NULL`,
+};
+
+const WANTED_KEYS = `(SELECT key FROM jsonb_array_elements_text($2::jsonb) AS wanted (key))`;
+
+const FIND_TAG_KEYS: Statement = {
+  name: 'tag_key_find_1',
+  text: `
+    SELECT tag_key.key, value, platform FROM ${WANTED_KEYS} AS wanted
+      JOIN tag_key ON workspace_id = $1 AND md5(tag_key.key) = md5(wanted.key) AND tag_key.key = wanted.key`,
+};
+
+/** Fields that an update kept as they were are from now on the API's none the less. */
+const MARK: Statement = {
+  name: 'asset_mark_1',
+  text: `
+    UPDATE asset SET api_set = api_set | $3::smallint
+     WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[]) AND api_set & $3::smallint <> $3::smallint`,
+};
+
+const UNTAG: Statement = {
+  name: 'asset_untag_1',
+  text: `
+    DELETE FROM asset_tag USING asset, tag_key
+     WHERE asset.workspace_id = $1 AND asset.public_id = $3::uuid
+       AND asset_tag.workspace_id = $1 AND asset_tag.asset_id = asset.id
+       AND tag_key.workspace_id = $1 AND tag_key.id = asset_tag.tag_key_id
+       AND NOT tag_key.platform AND tag_key.key NOT IN ${WANTED_KEYS}`,
+};
+
+/**
+ * A key that went meanwhile, or went and came back as another one, leaves a row without one, which the table refuses: the
+ * update is then judged anew.
+ */
+const TAG: Statement = {
+  name: 'asset_tag_3',
+  text: `
+    INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id)
+    SELECT $1::uuid, asset.id, tag_key.id
+      FROM asset, jsonb_to_recordset($2::jsonb) AS wanted (key text, value text)
+      LEFT JOIN tag_key ON tag_key.workspace_id = $1 AND md5(tag_key.key) = md5(wanted.key) AND tag_key.key = wanted.key
+           AND NOT tag_key.platform AND coalesce(tag_key.value, '') = wanted.value
+     WHERE asset.workspace_id = $1 AND asset.public_id = $3::uuid
+        ON CONFLICT DO NOTHING`,
+};
+
+const FIND_ANCHOR: Statement = {
+  name: 'audit_find_anchor_1',
+  text: `SELECT sequence, encode(head, 'hex') FROM audit_head WHERE workspace_id = $1`,
+};
+
+/** The assets; the anchor of the audit; then, where the patch names them, its owner; then its tag keys. */
+export function lockStatements(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): BoundStatement[] {
+  const statements: BoundStatement[] = [bind(LOCK, [workspaceId, uuidArray(ids)])];
+  statements.push(bind(FIND_ANCHOR, [workspaceId]));
+  if (patch.ownerId) statements.push(bind(FIND_EMPLOYEE, [workspaceId, patch.ownerId]));
+  if (patch.tags?.length) {
+    statements.push(bind(FIND_TAG_KEYS, [workspaceId, JSON.stringify([...new Set(patch.tags)])]));
+  }
+  return statements;
+}
+
+/** One column that a patch sets. */
+interface Assignment {
+  readonly column: string;
+  readonly type: string;
+  readonly value: string | null;
+}
+
+/** One statement for every set of fields: what a patch does not name is not written. All assets become the same. */
+export function updateStatement(
+  workspaceId: WorkspaceId,
+  patch: AssetPatch,
+  assets: readonly [Asset, ...Asset[]],
+): BoundStatement {
+  const assignments = assignmentsOf(patch, assets[0]);
+  const set = assignments.map(({ column, type }, index) => `${column} = $${index + 4}::${type}`).join(', ');
+  return {
+    name: `asset_update_1_${apiSetBits(patch)}`,
+    text: `
+      UPDATE asset SET ${set}, api_set = api_set | $3::smallint, version = version + 1
+       WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[])`,
+    values: [
+      ...[workspaceId, uuidArray(assets.map(({ id }) => id)), String(apiSetBits(patch))],
+      ...assignments.map(({ value }) => value),
+    ],
+  };
+}
+
+export function markStatement(workspaceId: WorkspaceId, patch: AssetPatch, ids: readonly AssetId[]): BoundStatement {
+  return bind(MARK, [workspaceId, uuidArray(ids), String(apiSetBits(patch))]);
+}
+
+/** Rows of asset_tag for the customer keys that the asset reads now. */
+export function tagStatements(workspaceId: WorkspaceId, { id, tags }: Asset): BoundStatement[] {
+  const wanted = tags.filter(({ readOnly }) => !readOnly);
+  const keys = wanted.map(({ key }) => key);
+  return [
+    bind(UNTAG, [workspaceId, JSON.stringify(keys), id]),
+    bind(TAG, [workspaceId, JSON.stringify(wanted.map(({ key, value }) => ({ key, value }))), id]),
+  ];
+}
+
+/** The fields that a patch names, as asset.api_set has them; 0 where it names none. */
+export function apiSetBits({ ownerId, description, classification, tags }: AssetPatch): number {
+  return (
+    (ownerId === undefined ? 0 : API_SET.owner) |
+    (description === undefined ? 0 : API_SET.description) |
+    (classification === undefined ? 0 : API_SET.classification) |
+    (tags === undefined ? 0 : API_SET.tags)
+  );
+}
+
+function assignmentsOf(patch: AssetPatch, patched: Asset): Assignment[] {
+  const { classification, description, ownerId, ownerSource, tags } = patched;
+  const code = String(CLASSIFICATIONS.indexOf(classification));
+  const source = ownerSource === null ? null : String(OWNER_SOURCES.indexOf(ownerSource) + 1);
+  return [
+    ...(patch.classification === undefined ? [] : [{ column: 'classification', type: 'smallint', value: code }]),
+    ...(patch.description === undefined ? [] : [{ column: 'description', type: 'text', value: description }]),
+    ...(patch.ownerId === undefined
+      ? []
+      : [
+          { column: 'owner_id', type: 'uuid', value: ownerId },
+          { column: 'owner_source', type: 'smallint', value: source },
+        ]),
+    ...(patch.tags === undefined ? [] : [{ column: 'tags', type: 'jsonb', value: JSON.stringify(tags) }]),
+  ];
+}
+
+/** Ids are checked when they come in: nothing in them needs quoting. */
+const uuidArray = (ids: readonly AssetId[]): string => `{${ids.join(',')}}`;

@@ -1,0 +1,73 @@
+import { Injectable } from '@nestjs/common';
+import type { WorkspaceId } from '#libs/kernel';
+import { Database } from '#libs/platform/database';
+import type { EntityManager } from 'typeorm';
+import { ASSET_TYPES } from '../domain/asset-category';
+import { type CounterReconciliation, FacetCounters } from '../domain/facet-counters.port';
+
+interface ComparedRow {
+  readonly sub_key: number;
+  readonly facet: number;
+  /** bigint, as text. */
+  readonly counted: string;
+  readonly actual: string;
+}
+
+/** Two repairs that found the same difference would put it right twice. Ends with the transaction. */
+const TAKE_TURNS = `SELECT pg_advisory_xact_lock(hashtextextended('facet counters ' || $1, 0))`;
+
+/**
+ * One statement and so one snapshot: a change and its counting commit together, so both are in it or neither. The assets
+ * are counted from the index on exactly these columns. In the order of the keys, which is that of the repair.
+ */
+const COMPARE = `
+  SELECT sub_key, facet, COALESCE(kept.n, 0) AS counted, COALESCE(there.n, 0) AS actual
+    FROM (SELECT sub_key, facet, count(*) AS n FROM asset
+           WHERE workspace_id = $1 AND facet IS NOT NULL GROUP BY sub_key, facet) AS there
+    FULL JOIN (SELECT sub_key, facet, n FROM facet_count WHERE workspace_id = $1) AS kept USING (sub_key, facet)
+   ORDER BY sub_key, facet`;
+
+/**
+ * Adds the difference rather than setting what was counted: changes add and take away the same on both sides, so the
+ * difference is the same after any of them, and no counter need be locked while millions of assets are counted. Arrays
+ * give their elements as they stand, so that counters are locked in the order of the comparison, as by the triggers.
+ */
+const REPAIR = `
+  INSERT INTO facet_count AS kept (workspace_id, sub_key, facet, n)
+  SELECT $1::uuid, sub_key, facet, difference
+    FROM unnest($2::smallint[], $3::smallint[], $4::bigint[]) AS wrong (sub_key, facet, difference)
+      ON CONFLICT (workspace_id, sub_key, facet) DO UPDATE SET n = kept.n + excluded.n`;
+
+@Injectable()
+export class FacetCountersTypeorm extends FacetCounters {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async reconcile(workspaceId: WorkspaceId): Promise<CounterReconciliation> {
+    return this.database.transaction({ workspaceId }, async (manager) => {
+      await manager.query(TAKE_TURNS, [workspaceId]);
+      const compared = await manager.query<ComparedRow[]>(COMPARE, [workspaceId]);
+      const wrong = compared.filter(({ counted, actual }) => counted !== actual);
+      if (wrong.length > 0) await repair(manager, workspaceId, wrong);
+      return {
+        assets: compared.reduce((sum, { actual }) => sum + Number(actual), 0),
+        wrong: wrong.map((row) => ({
+          subKey: ASSET_TYPES[row.sub_key - 1] ?? `unknown (${row.sub_key})`,
+          facet: row.facet,
+          counted: Number(row.counted),
+          actual: Number(row.actual),
+        })),
+      };
+    });
+  }
+}
+
+async function repair(manager: EntityManager, workspaceId: WorkspaceId, wrong: readonly ComparedRow[]): Promise<void> {
+  await manager.query(REPAIR, [
+    workspaceId,
+    wrong.map(({ sub_key }) => sub_key),
+    wrong.map(({ facet }) => facet),
+    wrong.map(({ counted, actual }) => String(BigInt(actual) - BigInt(counted))),
+  ]);
+}

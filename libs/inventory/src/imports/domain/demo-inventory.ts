@@ -1,0 +1,221 @@
+import { CLASSIFICATIONS } from '../../assets/domain/asset';
+import {
+  CLOUD_RESOURCES,
+  CUSTOM,
+  ENVIRONMENTS,
+  FAMILY_NAMES,
+  GIVEN_NAMES,
+  INFORMATION,
+  OPERATING_SYSTEMS,
+  REGIONS,
+  TEAMS,
+} from './demo-words';
+
+export const DEMO_SIZES = { S: 500, M: 10_000, L: 1_000_000, XL: 10_000_000 } as const;
+export type DemoSize = keyof typeof DEMO_SIZES;
+
+/** The customer's own keys; those of the platform come with the records. */
+export const DEMO_TAG_KEYS: readonly { readonly key: string; readonly value: string | null }[] = [
+  { key: 'critical', value: 'tier-1' },
+  { key: 'env', value: 'production' },
+  { key: 'pii', value: 'yes' },
+  { key: 'sox', value: null },
+  { key: 'zuständig', value: 'Süd' },
+];
+
+/** Everything happened before this moment: the inventory is the same whenever it is made. */
+const NOW = Date.UTC(2026, 10, 1);
+const DAY = 86_400_000;
+
+/** A sequence of numbers from 0 to 1 that is the same for the same seed (the mixing steps of splitmix32). */
+class Dice {
+  constructor(private state: number) {}
+
+  roll(): number {
+    this.state = (this.state + 0x9e3779b9) | 0;
+    let mixed = this.state ^ (this.state >>> 16);
+    mixed = Math.imul(mixed, 0x21f0aaad);
+    mixed ^= mixed >>> 15;
+    mixed = Math.imul(mixed, 0x735a2d97);
+    return ((mixed ^ (mixed >>> 15)) >>> 0) / 4_294_967_296;
+  }
+
+  chance(probability: number): boolean {
+    return this.roll() < probability;
+  }
+
+  below(limit: number): number {
+    return Math.floor(this.roll() * limit);
+  }
+
+  of<Item>(items: readonly Item[]): Item {
+    return items[this.below(items.length)] as Item;
+  }
+
+  /** True, false, or not known. */
+  maybe(probability: number): boolean | null {
+    return this.chance(0.15) ? null : this.chance(probability);
+  }
+}
+
+/** At the beginning each of so many employees comes with so many assets, so that a first page shows every category. */
+const MIXED = { employees: 20, assetsEach: 4 };
+
+/**
+ * Records of a believable company, the same for the same size. Employees come early; an import lets the few that come
+ * later than what they own be late.
+ */
+export function* demoInventory(size: DemoSize): Generator<Record<string, unknown>> {
+  const total = DEMO_SIZES[size];
+  const employees = Math.max(MIXED.employees, Math.round(total * 0.08));
+  for (const index of demoOrder(total, employees)) {
+    // A seed per record: any record is what it is whatever came before it.
+    const dice = new Dice(Math.imul(index + 1, 2_654_435_761));
+    if (index < employees) yield employee(index, dice);
+    else yield { ...assetOf(index, dice), ...governance(index, dice, employees) };
+  }
+}
+
+function* demoOrder(total: number, employees: number): Generator<number> {
+  let asset = employees;
+  for (let index = 0; index < employees; index += 1) {
+    yield index;
+    if (index >= MIXED.employees) continue;
+    for (let count = 0; count < MIXED.assetsEach; count += 1) {
+      yield asset;
+      asset += 1;
+    }
+  }
+  for (; asset < total; asset += 1) yield asset;
+}
+
+function employee(index: number, dice: Dice): Record<string, unknown> {
+  const given = dice.of(GIVEN_NAMES);
+  const family = dice.of(FAMILY_NAMES);
+  const address = `${given}.${family}`
+    .normalize('NFD')
+    .replace(/[^a-zA-Z.]/g, '')
+    .toLowerCase();
+  return {
+    categoryKey: 'EMPLOYEE',
+    externalId: `hr-${index + 1}`,
+    name: `${given} ${family}`,
+    email: `${address}${index < GIVEN_NAMES.length ? '' : index}@example.com`,
+    createdAt: daysAgo(dice.below(2_000)),
+    ...(hasLeft(index) ? { visibility: 'HIDDEN' } : {}),
+  };
+}
+
+function governance(index: number, dice: Dice, employees: number): Record<string, unknown> {
+  const classification = dice.of([...CLASSIFICATIONS, undefined]);
+  const candidate = dice.below(employees);
+  const owner = dice.chance(0.7) ? `hr-${(hasLeft(candidate) ? candidate - 1 : candidate) + 1}` : undefined;
+  return {
+    ...(owner === undefined ? {} : { owner }),
+    ...(dice.chance(0.6) ? { description: `Kept by ${dice.of(TEAMS)}; reviewed in ${2023 + (index % 4)}.` } : {}),
+    ...(classification === undefined ? {} : { classification }),
+    ...(dice.chance(0.03) ? { visibility: dice.of(['HIDDEN', 'DELETED']) } : {}),
+    createdAt: daysAgo(dice.below(1_500)),
+    ...(dice.chance(0.8) ? { lastCheckedAt: daysAgo(dice.roll() * 30) } : {}),
+  };
+}
+
+/** Every twenty-fifth employee; those own nothing any more. */
+function hasLeft(index: number): boolean {
+  return index % 25 === 24;
+}
+
+function assetOf(index: number, dice: Dice): Record<string, unknown> {
+  const kind = dice.roll();
+  if (kind < 0.6) return cloudResource(index, dice);
+  if (kind < 0.78) return computer(index, dice);
+  return kind < 0.89 ? information(index, dice) : custom(index, dice);
+}
+
+function cloudResource(index: number, dice: Dice): Record<string, unknown> {
+  const [type, service, noun] = dice.of(CLOUD_RESOURCES);
+  const team = dice.of(TEAMS);
+  const environment = dice.of(ENVIRONMENTS);
+  const accountId = String(100_000_000_000 + dice.below(40) * 7_919);
+  const region = dice.of(REGIONS);
+  const name = `${team}-${environment}-${noun}-${index}`;
+  return {
+    categoryKey: 'CLOUD',
+    type,
+    externalId: `arn:aws:${service}:${region}:${accountId}:${name}`,
+    name,
+    accountId,
+    region,
+    tags: [
+      ...(dice.chance(0.5) ? [{ key: 'aws:stack', value: `${team}-${environment}` }] : []),
+      ...(dice.chance(0.2) ? [{ key: 'aws:cost-center', value: String(1_000 + dice.below(50)) }] : []),
+      ...customerTags(dice),
+    ],
+  };
+}
+
+function computer(index: number, dice: Dice): Record<string, unknown> {
+  const [operatingSystem, versions] = dice.of(OPERATING_SYSTEMS);
+  const monitored = dice.chance(0.75);
+  const serial = `C${(index * 2_654_435_761).toString(36).toUpperCase().slice(0, 9)}${index.toString(36).toUpperCase()}`;
+  return {
+    categoryKey: 'COMPUTER',
+    externalId: serial,
+    name: `${dice.of(GIVEN_NAMES).toLowerCase()}-${operatingSystem.slice(0, 3).toLowerCase()}-${index}`,
+    serialNumber: serial,
+    operatingSystem,
+    osVersion: dice.of(versions),
+    managed: dice.maybe(0.5),
+    ...(monitored
+      ? {
+          compliance: {
+            agentVersion: dice.of(['2.3.1', '2.4.0', '2.4.2']),
+            antivirusInstalled: dice.maybe(0.9),
+            diskEncryptionEnabled: dice.maybe(0.92),
+            passwordManagerInstalled: dice.maybe(0.7),
+            screenLockEnabled: dice.maybe(0.95),
+          },
+        }
+      : {}),
+    tags: dice.chance(0.3) ? [{ key: 'mdm:group', value: dice.of(TEAMS) }] : [],
+  };
+}
+
+function information(index: number, dice: Dice): Record<string, unknown> {
+  const name = dice.of(INFORMATION);
+  return {
+    categoryKey: 'INFORMATION',
+    externalId: `ds-${index}`,
+    name: `${name} (${dice.of(TEAMS)})`,
+    ...dataStored(dice),
+    tags: customerTags(dice),
+  };
+}
+
+function custom(index: number, dice: Dice): Record<string, unknown> {
+  return {
+    categoryKey: 'CUSTOM',
+    externalId: `c-${index}`,
+    name: `${dice.of(CUSTOM)} ${index}`,
+    ...(dice.chance(0.2) ? dataStored(dice) : {}),
+  };
+}
+
+function dataStored(dice: Dice): Record<string, unknown> {
+  const containsUserData = dice.maybe(0.5);
+  return {
+    dataStored: {
+      containsPatientData: dice.maybe(0.2),
+      containsUserData,
+      ...(containsUserData ? { userDataInfo: 'Names, e-mail addresses and billing details.' } : {}),
+    },
+  };
+}
+
+function customerTags(dice: Dice): { key: string }[] {
+  return dice.chance(0.35) ? [{ key: dice.of(DEMO_TAG_KEYS).key }] : [];
+}
+
+function daysAgo(days: number): string {
+  return new Date(NOW - days * DAY).toISOString();
+}

@@ -1,0 +1,182 @@
+import { isStorable, isUuid } from '#libs/kernel';
+import {
+  ASSET_TYPES,
+  type AssetType,
+  CATEGORY_KEYS,
+  type CategoryKey,
+  categoryOf,
+} from '../../assets/domain/asset-category';
+import { CLASSIFICATIONS, type Classification, type DataStored } from '../../assets/domain/asset';
+import { RecordReader } from './record-reader';
+
+export const VISIBILITIES = ['ACTIVE', 'HIDDEN', 'DELETED'] as const;
+export type Visibility = (typeof VISIBILITIES)[number];
+
+/** Who owns an asset, as a record names it: by the employee's external id in the same source, or by public id. */
+export type OwnerReference = { readonly externalId: string } | { readonly id: string };
+
+/** One record of an import, checked. Null is unknown; members of another category are null. */
+export interface ImportRecord {
+  readonly id: string | null;
+  readonly externalId: string;
+  readonly type: AssetType;
+  readonly visibility: Visibility;
+  readonly name: string;
+  readonly classification: Classification;
+  readonly description: string | null;
+  readonly owner: OwnerReference | null;
+  readonly tags: readonly { readonly key: string; readonly value: string | null }[];
+  /** Null: the time of the first import. */
+  readonly createdAt: Date | null;
+  readonly lastCheckedAt: Date | null;
+  readonly accountId: string | null;
+  readonly region: string | null;
+  readonly serialNumber: string | null;
+  readonly operatingSystem: string | null;
+  readonly osVersion: string | null;
+  readonly email: string | null;
+  readonly dataStored: DataStored;
+  readonly managed: boolean | null;
+  readonly compliance: {
+    readonly agentVersion: string | null;
+    readonly antivirusInstalled: boolean | null;
+    readonly diskEncryptionEnabled: boolean | null;
+    readonly passwordManagerInstalled: boolean | null;
+    readonly screenLockEnabled: boolean | null;
+  };
+}
+
+export type ParsedRecord =
+  | { readonly record: ImportRecord }
+  /** `externalId` tells which asset a bad record was about; null where it has none that an asset can have. */
+  | { readonly reasons: readonly string[]; readonly externalId: string | null };
+
+const EVERY_RECORD = [
+  'id',
+  'categoryKey',
+  'type',
+  'externalId',
+  'name',
+  'visibility',
+  'classification',
+  'description',
+  'owner',
+  'ownerId',
+  'tags',
+  'createdAt',
+  'lastCheckedAt',
+];
+const membersWith = (...own: string[]): ReadonlySet<string> => new Set([...EVERY_RECORD, ...own]);
+const MEMBERS: Readonly<Record<CategoryKey, ReadonlySet<string>>> = {
+  CLOUD: membersWith('accountId', 'region'),
+  COMPUTER: membersWith('serialNumber', 'operatingSystem', 'osVersion', 'managed', 'compliance'),
+  CUSTOM: membersWith('dataStored'),
+  INFORMATION: membersWith('dataStored'),
+  EMPLOYEE: membersWith('email'),
+};
+const MEMBERS_OF_ANY: ReadonlySet<string> = new Set(Object.values(MEMBERS).flatMap((members) => [...members]));
+const COMPLIANCE_MEMBERS: ReadonlySet<string> = new Set([
+  'agentVersion',
+  'antivirusInstalled',
+  'diskEncryptionEnabled',
+  'passwordManagerInstalled',
+  'screenLockEnabled',
+]);
+const DATA_STORED_MEMBERS: ReadonlySet<string> = new Set(['containsPatientData', 'containsUserData', 'userDataInfo']);
+const TAG_MEMBERS: ReadonlySet<string> = new Set(['key', 'value', 'readOnly']);
+const REQUIRED = ['externalId', 'categoryKey', 'name'];
+const MAX_EXTERNAL_ID_BYTES = 2048;
+const MAX_NAME = 1000;
+const MAX_TEXT = 2000;
+
+/** Checks one record of an import; its faults are named, not just the first one: up to twenty. */
+export function parseImportRecord(value: unknown): ParsedRecord {
+  const root = RecordReader.of(value);
+  if (!root) return { reasons: ['The record is not an object.'], externalId: null };
+  const externalId = root.text('externalId', MAX_EXTERNAL_ID_BYTES);
+  const categoryKey = root.choice('categoryKey', CATEGORY_KEYS);
+  const name = root.text('name', MAX_NAME);
+  for (const required of REQUIRED) root.require(required);
+  if (externalId !== null && Buffer.byteLength(externalId) > MAX_EXTERNAL_ID_BYTES) {
+    root.refuse(`externalId is longer than ${MAX_EXTERNAL_ID_BYTES} bytes.`);
+  }
+  root.allowOnly(categoryKey ? MEMBERS[categoryKey] : MEMBERS_OF_ANY, categoryKey);
+  const compliance = root.object('compliance');
+  const dataStored = root.object('dataStored');
+  compliance.allowOnly(COMPLIANCE_MEMBERS);
+  dataStored.allowOnly(DATA_STORED_MEMBERS);
+  const record = {
+    id: root.uuid('id'),
+    externalId: externalId ?? '',
+    type: readType(root, categoryKey),
+    visibility: root.choice('visibility', VISIBILITIES) ?? 'ACTIVE',
+    name: name ?? '',
+    classification: root.choice('classification', CLASSIFICATIONS) ?? 'UNKNOWN',
+    description: root.text('description', 500) || null,
+    owner: readOwner(root),
+    tags: readTags(root),
+    createdAt: root.time('createdAt'),
+    lastCheckedAt: root.time('lastCheckedAt'),
+    accountId: root.text('accountId', MAX_TEXT),
+    region: root.text('region', MAX_TEXT),
+    serialNumber: root.text('serialNumber', MAX_TEXT),
+    operatingSystem: root.text('operatingSystem', MAX_TEXT),
+    osVersion: root.text('osVersion', MAX_TEXT),
+    email: root.text('email', MAX_TEXT),
+    dataStored: {
+      containsPatientData: dataStored.boolean('containsPatientData'),
+      containsUserData: dataStored.boolean('containsUserData'),
+      userDataInfo: dataStored.text('userDataInfo', MAX_TEXT),
+    },
+    managed: root.boolean('managed'),
+    compliance: {
+      agentVersion: compliance.text('agentVersion', MAX_TEXT),
+      antivirusInstalled: compliance.boolean('antivirusInstalled'),
+      diskEncryptionEnabled: compliance.boolean('diskEncryptionEnabled'),
+      passwordManagerInstalled: compliance.boolean('passwordManagerInstalled'),
+      screenLockEnabled: compliance.boolean('screenLockEnabled'),
+    },
+  };
+  if (root.reasons.length === 0) return { record };
+  return { reasons: root.reasons, externalId: isExternalId(externalId) ? externalId : null };
+}
+
+const isExternalId = (text: string | null): boolean =>
+  text !== null && text !== '' && isStorable(text) && Buffer.byteLength(text) <= MAX_EXTERNAL_ID_BYTES;
+
+function readType(root: RecordReader, categoryKey: CategoryKey | null): AssetType {
+  const type = root.choice('type', ASSET_TYPES);
+  if (categoryKey === null) return type ?? 'CUSTOM';
+  if (type === null) {
+    if (categoryKey !== 'CLOUD') return categoryKey;
+    root.refuse('type is required for CLOUD and must be one of the CLOUD_… types.');
+    return 'CLOUD_OTHER';
+  }
+  if (categoryOf(type) !== categoryKey) root.refuse(`type ${type} does not belong to categoryKey ${categoryKey}.`);
+  return type;
+}
+
+function readOwner(root: RecordReader): OwnerReference | null {
+  const externalId = root.text('owner', MAX_EXTERNAL_ID_BYTES);
+  const id = root.uuid('ownerId');
+  if (externalId !== null && id !== null) root.refuse('owner and ownerId are both given; give one.');
+  if (externalId !== null) return { externalId };
+  return id !== null && isUuid(id) ? { id } : null;
+}
+
+function readTags(root: RecordReader): ImportRecord['tags'] {
+  const tags = root.objects('tags');
+  if (tags.length === 0) return [];
+  const seen = new Map<string, { key: string; value: string | null }>();
+  for (const tag of tags) {
+    if (tag.isFull) break;
+    tag.allowOnly(TAG_MEMBERS);
+    tag.boolean('readOnly');
+    tag.require('key');
+    const key = tag.text('key', 1000);
+    const value = tag.text('value', 255);
+    if (key === '') tag.refuse(`${tag.path}key is empty.`);
+    if (key) seen.set(key, { key, value });
+  }
+  return [...seen.values()];
+}

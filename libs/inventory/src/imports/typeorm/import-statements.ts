@@ -1,0 +1,255 @@
+import type { WorkspaceId } from '#libs/kernel';
+import { escapeLiteral } from 'pg';
+import { API_SET } from '../../assets/typeorm/api-set';
+import { STAGING_COLUMNS } from './import-rows';
+import { COMPUTER, EMPLOYEE, LAST_CLOUD } from '../../assets/typeorm/sub-keys';
+
+const names = STAGING_COLUMNS.map(([name]) => name);
+
+/** Columns of asset that a record sets outright. */
+const PLAIN_COLUMNS = [
+  'sub_key',
+  'visibility',
+  'name',
+  'last_checked_at',
+  'account_id',
+  'region',
+  'serial_number',
+  'operating_system',
+  'os_version',
+  'email',
+  'contains_patient_data',
+  'contains_user_data',
+  'user_data_info',
+] as const;
+
+const keptOr = (bit: number, kept: string, imported: string): string =>
+  `CASE WHEN asset.api_set & ${bit} <> 0 THEN ${kept} ELSE ${imported} END`;
+
+/** Imported platform tags beside the customer tags that the API set, in the order of the code points of the key. */
+const MERGED_TAGS = `COALESCE((
+  SELECT jsonb_agg(tag ORDER BY tag->>'key' COLLATE "C") FROM (
+    SELECT tag FROM jsonb_array_elements(asset.tags) AS kept (tag) WHERE NOT (tag->>'readOnly')::boolean
+    UNION ALL SELECT tag FROM jsonb_array_elements(m.tags) AS imported (tag) WHERE (tag->>'readOnly')::boolean
+  ) AS both_kinds), '[]')`;
+
+/** What an existing asset becomes: column → expression over `asset` and `m`, the matched record. */
+const BECOMES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(PLAIN_COLUMNS.map((column) => [column, `m.${column}`])),
+  classification: keptOr(API_SET.classification, 'asset.classification', 'm.classification'),
+  description: keptOr(API_SET.description, 'asset.description', 'm.description'),
+  owner_id: keptOr(API_SET.owner, 'asset.owner_id', 'm.owner_id'),
+  owner_source: keptOr(
+    API_SET.owner,
+    'asset.owner_source',
+    'CASE WHEN m.owner_id IS NULL THEN NULL WHEN asset.owner_id = m.owner_id THEN asset.owner_source ELSE 3 END',
+  ),
+  created_at: 'COALESCE(m.created_at, asset.created_at)',
+  tags: keptOr(API_SET.tags, MERGED_TAGS, 'm.tags'),
+};
+const columns = Object.keys(BECOMES);
+const changesOf = (becomes: typeof BECOMES): string => `ROW(${columns.map((column) => `asset.${column}`).join(', ')})
+  IS DISTINCT FROM ROW(${Object.values(becomes).join(', ')})`;
+
+/** What there is to do with the matched batch, so that steps without work are left out. */
+const COUNTS = `
+  SELECT count(*) FILTER (WHERE refusal IS NOT NULL)::int AS refused, count(*) FILTER (WHERE waits)::int AS waiting,
+         count(*) FILTER (WHERE is_new)::int AS created,
+         count(*) FILTER (WHERE changed)::int AS changed, count(*) FILTER (WHERE retagged)::int AS retagged,
+         count(*) FILTER (WHERE is_new AND tag_key_ids <> '{}')::int AS tagged,
+         count(*) FILTER (WHERE is_new AND sub_key = ${COMPUTER})::int AS computers,
+         count(*) FILTER (WHERE checked)::int AS checked`;
+
+const COMPUTER_COLUMNS = [
+  'managed',
+  'agent_version',
+  'antivirus_installed',
+  'disk_encryption_enabled',
+  'password_manager_installed',
+  'screen_lock_enabled',
+];
+
+/**
+ * Staged: a batch as it was sent. Matched: what of it is not in the inventory just so. Deferred: waits for an owner.
+ * Unowned: employees who wait for an owner that does not come.
+ */
+export const CREATE_TABLES = `
+  CREATE TEMP TABLE IF NOT EXISTS import_staged (${STAGING_COLUMNS.map((column) => column.join(' ')).join(', ')});
+  CREATE TEMP TABLE IF NOT EXISTS import_matched (LIKE import_staged, asset_id bigint, is_new boolean,
+    owner_id uuid, refusal text, waits boolean, changed boolean, retagged boolean, checked boolean);
+  CREATE TEMP TABLE IF NOT EXISTS import_deferred (LIKE import_staged);
+  CREATE TEMP TABLE IF NOT EXISTS import_named (external_id text);
+  CREATE TEMP TABLE IF NOT EXISTS import_unowned (external_id text PRIMARY KEY);
+  TRUNCATE import_staged, import_matched, import_deferred, import_named, import_unowned;`;
+
+/** Opens a batch in its workspace; what the one before it left in its tables goes. `begin` is empty within a transaction. */
+export const beginBatch = (workspaceId: WorkspaceId, begin: 'BEGIN;' | ''): string => `${begin}
+  SET LOCAL app.workspace_id = ${escapeLiteral(workspaceId)}; TRUNCATE import_staged, import_matched`;
+
+export const COPY_STAGED = `COPY import_staged (${names.join(', ')}) FROM STDIN`;
+
+const IS_NEW = 'asset.id IS NULL';
+const WAITS = 'm.owner_id IS NULL AND (s.owner_external_id IS NOT NULL OR s.owner_public_id IS NOT NULL)';
+const ofStaged = (expression: string): string => expression.replace(/\bm\.(?!owner_id)/g, 's.');
+const CHANGED = `asset.id IS NOT NULL AND ${ofStaged(changesOf(BECOMES))}`;
+const CHECKED = `s.sub_key = ${COMPUTER} AND asset.id IS NOT NULL AND ROW(c.asset_id, ${COMPUTER_COLUMNS.map((name) => `c.${name}`).join(', ')})
+  IS DISTINCT FROM ROW(asset.id, ${COMPUTER_COLUMNS.map((name) => `s.${name}`).join(', ')})`;
+const REFUSAL = `CASE
+  WHEN (asset.sub_key <= ${LAST_CLOUD}) <> (s.sub_key <= ${LAST_CLOUD}) OR asset.sub_key > ${LAST_CLOUD} AND asset.sub_key <> s.sub_key
+    THEN 'The asset with this externalId is of another category.'
+  WHEN asset.public_id <> s.wanted_id THEN 'The asset with this externalId has another id.'
+  WHEN asset.id IS NULL AND s.wanted_id IS NOT NULL AND (
+    SELECT true FROM asset AS other WHERE other.workspace_id = $1 AND other.public_id = s.wanted_id LIMIT 1)
+    THEN 'The id belongs to another asset.'
+END`;
+
+const employeeWhere = (named: string): string => `
+  SELECT public_id FROM (SELECT public_id, sub_key, facet FROM asset WHERE workspace_id = $1 AND ${named} LIMIT 1) AS employee
+   WHERE sub_key = ${EMPLOYEE} AND facet IS NOT NULL`;
+
+/**
+ * What the inventory has just so is left out: of most imports that is nearly everything. Everything below: $1 workspace,
+ * $2 source.
+ */
+export const MATCH = `
+  WITH matched AS (
+    INSERT INTO import_matched
+    SELECT s.*, COALESCE(asset.id, nextval('asset_id_seq')), ${IS_NEW}, m.owner_id, ${REFUSAL}, ${WAITS}, ${CHANGED},
+           asset.id IS NOT NULL AND asset.tags IS DISTINCT FROM ${ofStaged(BECOMES['tags'] ?? '')},
+           ${CHECKED}
+      FROM import_staged AS s
+      -- LIMIT 1 of a unique key changes nothing but the plan: one look into the index per record, whatever the statistics say.
+      LEFT JOIN LATERAL (
+        SELECT * FROM asset WHERE workspace_id = $1 AND source = $2 AND external_id = s.external_id LIMIT 1
+      ) AS asset ON true
+      -- OFFSET 0 as well: one look for the owner, however often it is spoken of.
+      CROSS JOIN LATERAL (
+        SELECT CASE
+                 WHEN s.owner_external_id IS NOT NULL THEN (${employeeWhere('source = $2 AND external_id = s.owner_external_id')})
+                 WHEN s.owner_public_id IS NOT NULL THEN (${employeeWhere('public_id = s.owner_public_id')})
+               END AS owner_id
+        OFFSET 0
+      ) AS m
+      LEFT JOIN LATERAL (
+        SELECT * FROM computer WHERE s.sub_key = ${COMPUTER} AND workspace_id = $1 AND asset_id = asset.id LIMIT 1
+      ) AS c ON true
+     WHERE ${IS_NEW} OR ${WAITS} OR ${CHANGED} OR ${CHECKED} OR (${REFUSAL}) IS NOT NULL
+     ORDER BY s.place
+    RETURNING refusal, waits, is_new, changed, retagged, checked, sub_key, tag_key_ids
+  ) ${COUNTS} FROM matched`;
+/** The same again when records were refused or wait, and are gone. */
+export const COUNT_MATCHED = `${COUNTS} FROM import_matched`;
+
+export const REFUSE = `DELETE FROM import_matched WHERE refusal IS NOT NULL RETURNING place, refusal AS reason, kept`;
+
+export const REFUSE_WAITING = `
+  DELETE FROM import_matched WHERE waits
+  RETURNING place, CASE WHEN owner_external_id IS NULL THEN 'ownerId is not a visible employee of the workspace.'
+                        WHEN EXISTS (SELECT FROM import_unowned WHERE external_id = owner_external_id)
+                          THEN 'owner is not brought in, because its own owner is not there either.'
+                        ELSE 'owner is not a visible employee of this source.' END AS reason, kept`;
+
+export const DEFER_WAITING = `
+  WITH moved AS (DELETE FROM import_matched WHERE waits RETURNING ${names.join(', ')})
+  INSERT INTO import_deferred SELECT * FROM moved`;
+
+export const NAME_UNOWNED = `
+  INSERT INTO import_unowned SELECT external_id FROM import_deferred WHERE sub_key = ${EMPLOYEE} AND visibility = 0
+  ON CONFLICT DO NOTHING`;
+
+/** Rows first and in the order of their ids, counters after them and in theirs: nobody waits in a circle. */
+export const LOCK_CHANGED = `
+  SELECT asset.id FROM asset
+   WHERE asset.workspace_id = $1 AND asset.id IN (SELECT asset_id FROM import_matched WHERE changed)
+   ORDER BY asset.id FOR NO KEY UPDATE`;
+export const LOCK_COUNTERS = `SELECT FROM facet_count WHERE workspace_id = $1 ORDER BY sub_key, facet FOR NO KEY UPDATE`;
+
+/** Tags that were as imported stay as they are by now: a key may have been deleted since, and is not shown again. */
+const BECOMES_NOW = { ...BECOMES, tags: `CASE WHEN m.retagged THEN ${BECOMES['tags']} ELSE asset.tags END` };
+export const UPDATE_CHANGED = `
+  UPDATE asset SET ${Object.entries(BECOMES_NOW)
+    .map(([column, expression]) => `${column} = ${expression}`)
+    .join(', ')}, version = asset.version + 1
+    FROM import_matched AS m
+   WHERE asset.workspace_id = $1 AND asset.id = m.asset_id AND m.changed AND ${changesOf(BECOMES_NOW)}
+  RETURNING asset.id`;
+
+export const INSERT_NEW = `
+  INSERT INTO asset (workspace_id, id, public_id, source, external_id, ${columns.join(', ')}) OVERRIDING SYSTEM VALUE
+  SELECT $1::uuid, m.asset_id, COALESCE(m.wanted_id, gen_random_uuid()), $2, m.external_id, ${columns
+    .map((column) => {
+      if (column === 'owner_source') return 'CASE WHEN m.owner_id IS NULL THEN NULL ELSE 3 END';
+      return column === 'created_at' ? 'COALESCE(m.created_at, now())' : `m.${column}`;
+    })
+    .join(', ')}
+    FROM import_matched AS m WHERE m.is_new`;
+
+export const INSERT_COMPUTERS = `
+  INSERT INTO computer (workspace_id, asset_id, ${COMPUTER_COLUMNS.join(', ')})
+  SELECT $1::uuid, m.asset_id, ${COMPUTER_COLUMNS.map((column) => `m.${column}`).join(', ')}
+    FROM import_matched AS m WHERE m.is_new AND m.sub_key = ${COMPUTER}`;
+
+/** The posture of computers that were there; of one that had none so far it is none that changed. */
+export const UPSERT_COMPUTERS = `
+  INSERT INTO computer AS c (workspace_id, asset_id, ${COMPUTER_COLUMNS.join(', ')})
+  SELECT $1::uuid, m.asset_id, ${COMPUTER_COLUMNS.map((column) => `m.${column}`).join(', ')}
+    FROM import_matched AS m WHERE m.checked
+      ON CONFLICT (workspace_id, asset_id) DO UPDATE SET ${COMPUTER_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')}
+   WHERE ROW(${COMPUTER_COLUMNS.map((name) => `c.${name}`).join(', ')})
+         IS DISTINCT FROM ROW(${COMPUTER_COLUMNS.map((name) => `excluded.${name}`).join(', ')})
+  RETURNING asset_id, xmax <> 0 AS was_there`;
+
+/** Tag rows of assets that are locked by now. Customer tags that the API set are left alone. */
+export const UNTAG_CHANGED = `
+  DELETE FROM asset_tag USING import_matched AS m, asset, tag_key
+   WHERE m.retagged AND asset_tag.workspace_id = $1 AND asset_tag.asset_id = m.asset_id
+     AND asset.workspace_id = $1 AND asset.id = m.asset_id
+     AND tag_key.workspace_id = $1 AND tag_key.id = asset_tag.tag_key_id
+     AND (tag_key.platform OR asset.api_set & ${API_SET.tags} = 0)`;
+export const TAG = `
+  INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id, value)
+  SELECT $1::uuid, tag.asset_id, tag.key_id, tag.value
+    FROM (SELECT asset_id, is_new, unnest(tag_key_ids) AS key_id, unnest(tag_values) AS value
+            FROM import_matched WHERE (is_new OR retagged) AND tag_key_ids <> '{}') AS tag
+   WHERE tag.is_new OR NOT EXISTS (
+     SELECT FROM asset JOIN tag_key ON tag_key.workspace_id = $1 AND tag_key.id = tag.key_id
+      WHERE asset.workspace_id = $1 AND asset.id = tag.asset_id
+        AND asset.api_set & ${API_SET.tags} <> 0 AND NOT tag_key.platform)`;
+
+export const NAME = 'INSERT INTO import_named SELECT unnest($1::text[])';
+export const INDEX_NAMES = 'CREATE INDEX IF NOT EXISTS import_named_external_id ON import_named (external_id)';
+export const NAME_STAGED = `INSERT INTO import_named SELECT external_id FROM import_staged`;
+
+/** The next deferred records become a batch of their own: $1 the place to start after. */
+export const TAKE_DEFERRED = `
+  WITH taken AS (
+    DELETE FROM import_deferred
+     WHERE place > $1 AND place <= (
+       SELECT max(place) FROM (SELECT place FROM import_deferred WHERE place > $1 ORDER BY place LIMIT 5000) AS next)
+    RETURNING ${names.join(', ')}
+  ), staged AS (INSERT INTO import_staged SELECT * FROM taken)
+  SELECT max(place)::text AS last, count(*)::int AS taken FROM taken`;
+
+/** Deferred records come from many batches, so that an id may stand twice among them. */
+export const REFUSE_SAME_IDS = `
+  DELETE FROM import_staged AS s USING (
+    SELECT place, row_number() OVER (PARTITION BY wanted_id ORDER BY place) AS nth
+      FROM import_staged WHERE wanted_id IS NOT NULL) AS ids
+   WHERE ids.place = s.place AND ids.nth > 1
+  RETURNING s.place, 'The id belongs to another asset.' AS reason, s.kept`;
+
+/** One batch of what the input did not name: $3 the id to start after. */
+export const HIDE_MISSING = `
+  WITH page AS (
+    SELECT id, external_id FROM asset
+     WHERE workspace_id = $1 AND source = $2 AND facet IS NOT NULL AND id > $3 ORDER BY id LIMIT 5000
+  ), hidden AS (
+    UPDATE asset SET visibility = 1, version = version + 1
+     WHERE workspace_id = $1 AND id IN (
+       SELECT asset.id FROM asset JOIN page USING (id)
+        WHERE asset.workspace_id = $1 AND NOT EXISTS (
+          SELECT FROM import_named WHERE import_named.external_id = page.external_id)
+        ORDER BY asset.id FOR NO KEY UPDATE OF asset)
+    RETURNING 1
+  )
+  SELECT (SELECT max(id) FROM page)::text AS last, (SELECT count(*) FROM hidden)::int AS hidden`;

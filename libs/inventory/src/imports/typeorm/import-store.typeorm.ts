@@ -1,0 +1,95 @@
+import { Injectable } from '@nestjs/common';
+import type { WorkspaceId } from '#libs/kernel';
+import { poolOf } from '#libs/platform/database';
+import { type Pool, type PoolClient, escapeLiteral } from 'pg';
+import { DataSource } from 'typeorm';
+import {
+  ImportAlreadyRunning,
+  type ImportSession,
+  type ImportSettings,
+  ImportStore,
+} from '../domain/import-store.port';
+import { ImportLane } from './import-lane';
+import { type ImportLanes, ImportSessionTypeorm } from './import-session.typeorm';
+import { CREATE_TABLES } from './import-statements';
+import { ImportTagKeys } from './import-tag-keys';
+
+/** One import of a source at a time; the lock ends with the connection, so a killed import leaves none behind. */
+const LOCK = `SELECT pg_try_advisory_lock(hashtextextended('import ' || $1 || ' ' || $2, 0)) AS locked`;
+const UNLOCK = 'SELECT pg_advisory_unlock_all()';
+
+/**
+ * Joins go row by row through indexes: a batch is small beside an inventory. Plans are made for any workspace rather than
+ * for this one, of which the statistics know nothing while it is being filled and would say that it has a single row.
+ */
+const PLAN =
+  'SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan; SET jit = off';
+/** A transaction rests while the batch before is written, and a dry run whenever it reads. */
+const REST = 'SET idle_in_transaction_session_timeout = 0';
+const OPEN_LANE = `${PLAN}; ${REST}; ${CREATE_TABLES}`;
+const DEFAULTS =
+  'RESET enable_hashjoin; RESET enable_mergejoin; RESET plan_cache_mode; RESET jit; RESET idle_in_transaction_session_timeout';
+
+@Injectable()
+export class ImportStoreTypeorm extends ImportStore {
+  constructor(private readonly dataSource: DataSource) {
+    super();
+  }
+
+  async open(workspaceId: WorkspaceId, settings: ImportSettings): Promise<ImportSession> {
+    const pool = poolOf(this.dataSource);
+    const client = await pool.connect();
+    try {
+      const { rows } = await client.query<{ locked: boolean }>(LOCK, [workspaceId, settings.source]);
+      if (!rows[0]?.locked) throw new ImportAlreadyRunning(settings.source);
+      await client.query(OPEN_LANE);
+      await client.query(`BEGIN; SET LOCAL app.workspace_id = ${escapeLiteral(workspaceId)}`);
+      const tagKeys = await ImportTagKeys.read(client, workspaceId, settings.createTagKeys);
+      if (!settings.dryRun) await client.query('COMMIT');
+      return new ImportSessionTypeorm(lanesOf(pool, client, workspaceId, settings), settings, tagKeys);
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+}
+
+function lanesOf(pool: Pool, client: PoolClient, workspaceId: WorkspaceId, settings: ImportSettings): ImportLanes {
+  let second: PoolClient | null = null;
+  let closed = false;
+  return {
+    first: new ImportLane(client, workspaceId, settings.source),
+    openSecond: async () => {
+      const opened = await pool.connect();
+      try {
+        await opened.query(OPEN_LANE);
+        if (closed) throw new Error('The import ended before its second connection was there.');
+      } catch (error) {
+        opened.release(true);
+        throw error;
+      }
+      second = opened;
+      return new ImportLane(opened, workspaceId, settings.source);
+    },
+    close: async (completed) => {
+      closed = true;
+      if (second) await giveBack(second, settings, completed);
+      await giveBack(client, settings, completed);
+    },
+  };
+}
+
+async function giveBack(client: PoolClient, settings: ImportSettings, completed: boolean): Promise<void> {
+  const undo = settings.dryRun ? 'ROLLBACK; ' : '';
+  // Where all is done, the loss of a connection is nobody's.
+  const reset =
+    completed &&
+    (await client.query(`${undo}${DEFAULTS}; ${UNLOCK}`).then(
+      () => true,
+      () => false,
+    ));
+  // Whatever state the connection is in ends with it, some time after it is closed. The lock goes now, if Postgres hears
+  // us: an import that was interrupted can be run again at once.
+  if (!reset) await client.query(`ROLLBACK; ${UNLOCK}`).catch(() => undefined);
+  client.release(!reset);
+}

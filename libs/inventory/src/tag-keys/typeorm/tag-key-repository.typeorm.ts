@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import type { WorkspaceId } from '#libs/kernel';
+import { Database } from '#libs/platform/database';
+import type { TagKey } from '../domain/tag-key';
+import { TagKeyRepository } from '../domain/tag-key-repository.port';
+
+interface TagKeyRow {
+  readonly key: string;
+  readonly value: string | null;
+  readonly platform: boolean;
+  readonly created_at: Date;
+}
+
+const BATCH = 2_000;
+const FOREIGN_KEY_VIOLATION = '23503';
+
+/** One batch, of whichever assets: rows locked in the order of their ids, as everywhere, then the tag and its rendering removed together. */
+const UNTAG = `
+  WITH locked AS (
+    SELECT id FROM asset
+     WHERE workspace_id = $1 AND id IN (
+       SELECT asset_id FROM asset_tag WHERE workspace_id = $1 AND tag_key_id = $2 LIMIT ${BATCH})
+     ORDER BY id FOR NO KEY UPDATE
+  ), removed AS (
+    DELETE FROM asset_tag WHERE workspace_id = $1 AND tag_key_id = $2 AND asset_id IN (SELECT id FROM locked)
+  ), rendered AS (
+    UPDATE asset SET version = version + 1, tags = COALESCE(
+             (SELECT jsonb_agg(tag ORDER BY place) FROM jsonb_array_elements(tags) WITH ORDINALITY AS t (tag, place)
+               WHERE tag->>'key' <> $3), '[]')
+     WHERE workspace_id = $1 AND id IN (SELECT id FROM locked)
+  )
+  SELECT count(*)::int AS assets FROM locked`;
+
+@Injectable()
+export class TagKeyRepositoryTypeorm extends TagKeyRepository {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async create(workspaceId: WorkspaceId, { key, value, platform }: Omit<TagKey, 'createdAt'>): Promise<TagKey | null> {
+    const [row] = await this.database.transaction({ workspaceId }, (manager) =>
+      manager.query<TagKeyRow[]>(
+        `INSERT INTO tag_key (workspace_id, key, value, platform) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING
+         RETURNING key, value, platform, created_at`,
+        [workspaceId, key, value, platform],
+      ),
+    );
+    return row ? toTagKey(row) : null;
+  }
+
+  async list(workspaceId: WorkspaceId): Promise<TagKey[]> {
+    const rows = await this.database.transaction({ workspaceId }, (manager) =>
+      manager.query<TagKeyRow[]>(
+        `SELECT key, value, platform, created_at FROM tag_key WHERE workspace_id = $1 ORDER BY key COLLATE "C"`,
+        [workspaceId],
+      ),
+    );
+    return rows.map(toTagKey);
+  }
+
+  async delete(
+    workspaceId: WorkspaceId,
+    key: string,
+    onProgress: (assets: number) => void,
+  ): Promise<{ readonly assets: number } | null> {
+    const [found] = await this.database.transaction({ workspaceId }, (manager) =>
+      manager.query<{ id: string }[]>('SELECT id FROM tag_key WHERE workspace_id = $1 AND key = $2', [
+        workspaceId,
+        key,
+      ]),
+    );
+    if (!found) return null;
+    let assets = 0;
+    for (;;) {
+      const untagged = await this.deleteBatch(workspaceId, found.id, key);
+      if (untagged === 0) return { assets };
+      assets += untagged ?? 0;
+      onProgress(assets);
+    }
+  }
+
+  /** How many assets it took the key off; 0 when none had it and it is gone. Null when one was given it meanwhile. */
+  private async deleteBatch(workspaceId: WorkspaceId, id: string, key: string): Promise<number | null> {
+    try {
+      return await this.database.transaction({ workspaceId }, async (manager) => {
+        const [batch] = await manager.query<{ assets: number }[]>(UNTAG, [workspaceId, id, key]);
+        if (batch && batch.assets > 0) return batch.assets;
+        await manager.query('DELETE FROM tag_key WHERE workspace_id = $1 AND id = $2', [workspaceId, id]);
+        return 0;
+      });
+    } catch (error) {
+      if ((error as { code?: unknown }).code === FOREIGN_KEY_VIOLATION) return null;
+      throw error;
+    }
+  }
+}
+
+function toTagKey(row: TagKeyRow): TagKey {
+  return { key: row.key, value: row.value, platform: row.platform, createdAt: row.created_at };
+}

@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatIdentity, isAlive, ownIdentity, parseIdentity } from '../processes/process-identity';
+
+/**
+ * Notes that this process uses the server, once per opening (a process may open twice), as a file `<pid>.<number>`.
+ * Call it, as everything here, under the lock.
+ */
+export function addServerUser(directory: string): string {
+  mkdirSync(directory, { recursive: true });
+  const lease = join(directory, `${process.pid}.${randomBytes(6).toString('hex')}`);
+  writeFileSync(lease, formatIdentity(ownIdentity()), { flag: 'wx' });
+  return lease;
+}
+
+export function removeServerUser(lease: string): void {
+  rmSync(lease, { force: true });
+}
+
+/** Whether a living process uses the server; leases of dead ones are cleared away, as nobody else will. */
+export function hasLiveUsers(directory: string): boolean {
+  if (!existsSync(directory)) return false;
+  let live = false;
+  for (const name of readdirSync(directory)) {
+    const lease = join(directory, name);
+    const user = parseIdentity(readFileSync(lease, 'utf8'));
+    if (user !== null && isAlive(user)) live = true;
+    else rmSync(lease, { force: true });
+  }
+  return live;
+}

@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EmbeddedPostgresFault } from '../embedded-postgres-fault';
+
+export const SUPERUSER = 'postgres';
+export const DATABASE = 'compliance';
+const OWNER = 'compliance_owner';
+const RUNTIME = 'compliance_api';
+
+export interface RolePasswords {
+  readonly superuser: string;
+  readonly owner: string;
+  readonly runtime: string;
+}
+
+/** Hexadecimal, so that it needs no quoting in SQL or in a URL. */
+export function makePasswords(): RolePasswords {
+  const password = (): string => randomBytes(24).toString('hex');
+  return { superuser: password(), owner: password(), runtime: password() };
+}
+
+/**
+ * The passwords stand inside the data directory (mode 0600, in a directory of mode 0700), so that they come, move and go
+ * with the database they open, and no start can find the one without the other.
+ */
+export function passwordFile(dataDir: string): string {
+  return join(dataDir, 'compliance-passwords.json');
+}
+
+export function readPasswords(dataDir: string): RolePasswords {
+  try {
+    const found = JSON.parse(readFileSync(passwordFile(dataDir), 'utf8')) as Partial<RolePasswords>;
+    const { superuser, owner, runtime } = found;
+    if (superuser && owner && runtime) return { superuser, owner, runtime };
+    throw new Error('it is not complete');
+  } catch (cause) {
+    throw new EmbeddedPostgresFault(
+      `The passwords of the embedded database cannot be read from ${passwordFile(dataDir)} (${(cause as Error).message}). ` +
+        `Restore that file, or move ${dataDir} aside to begin with an empty database.`,
+      { cause },
+    );
+  }
+}
+
+/**
+ * One statement a line. The owner is no superuser and the runtime role owns nothing; in a database of Postgres 15 or
+ * newer that also means that it cannot create tables.
+ */
+export function rolesAndDatabaseSql(passwords: RolePasswords, options: { ownerMayCreateDatabases: boolean }): string {
+  const createDatabases = options.ownerMayCreateDatabases ? 'CREATEDB' : 'NOCREATEDB';
+  return [
+    `CREATE ROLE ${OWNER} LOGIN ${createDatabases} PASSWORD '${passwords.owner}'`,
+    `CREATE ROLE ${RUNTIME} LOGIN PASSWORD '${passwords.runtime}'`,
+    `CREATE DATABASE ${DATABASE} OWNER ${OWNER}`,
+    '',
+  ].join('\n');
+}
+
+export interface ClusterUrls {
+  readonly superuserUrl: string;
+  readonly migrationDatabaseUrl: string;
+  readonly databaseUrl: string;
+}
+
+export function clusterUrls(passwords: RolePasswords, port: number): ClusterUrls {
+  const url = (role: string, password: string, database: string): string =>
+    `postgres://${role}:${password}@127.0.0.1:${port}/${database}`;
+  return {
+    superuserUrl: url(SUPERUSER, passwords.superuser, 'postgres'),
+    migrationDatabaseUrl: url(OWNER, passwords.owner, DATABASE),
+    databaseUrl: url(RUNTIME, passwords.runtime, DATABASE),
+  };
+}

@@ -1,0 +1,50 @@
+import { closeSync, constants, ftruncateSync, openSync, readFileSync, realpathSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { isPidAlive, worksIn } from '../processes/process-identity';
+
+/** What a server says about itself in `postmaster.pid` of its data directory. */
+export interface Postmaster {
+  readonly pid: number;
+  readonly port: number;
+  readonly ready: boolean;
+}
+
+/** The server that runs from the data directory, whatever its state; null when none does. */
+export function findPostmaster(dataDir: string): Postmaster | null {
+  const noted = readPostmasterFile(dataDir);
+  return noted !== null && isPidAlive(noted.pid) && worksIn(noted.pid, realpathSync(dataDir)) ? noted : null;
+}
+
+/** The file's content, true or stale. */
+export function readPostmasterFile(dataDir: string): Postmaster | null {
+  try {
+    // Lines: pid, data directory, start time, port, socket directory, address, shared memory key, status.
+    const lines = readFileSync(fileIn(dataDir), 'utf8').split('\n');
+    const [pid, port] = [Number(lines[0]), Number(lines[3])];
+    return Number.isInteger(pid) && pid > 0 ? { pid, port: port || 0, ready: lines[7]?.trim() === 'ready' } : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Postgres refuses to start while the number in a stale file is that of some living program. Deleting the file would also
+ * delete the key by which Postgres recognises orphaned workers of the old server, so only the number is replaced, by
+ * that of the server's parent to be: ours, which Postgres knows not to mean another server.
+ */
+export function disownStalePostmasterFile(dataDir: string): void {
+  const stale = readPostmasterFile(dataDir);
+  if (stale === null || !isPidAlive(stale.pid)) return;
+  const descriptor = openSync(fileIn(dataDir), constants.O_RDWR | constants.O_NOFOLLOW);
+  try {
+    const [, ...rest] = readFileSync(descriptor, 'utf8').split('\n');
+    ftruncateSync(descriptor, 0);
+    writeSync(descriptor, [String(process.pid), ...rest].join('\n'), 0);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function fileIn(dataDir: string): string {
+  return join(dataDir, 'postmaster.pid');
+}

@@ -1,0 +1,124 @@
+import type { Pool, PoolClient } from 'pg';
+import { hearLosses } from './data-source';
+import { connectionTimedOut, connectionWasLost } from './database-fault';
+import { Permits } from './permits';
+import { type BoundStatement, PipelinedStatements, type TextRow } from '../pipelined-statements';
+
+/** Less time than this is not worth another try. */
+export const SHORTEST_TRY_MS = 200;
+/** Connections of a larger pool that units of work leave to reads: a unit may wait for a lock, a read never does. */
+const LEFT_TO_READS = 2;
+
+/** Numbers of connections, of requests that wait for one, and of those that waited in vain since the instance started. */
+export interface PoolUse {
+  readonly size: number;
+  readonly inUse: number;
+  readonly idle: number;
+  readonly waiting: number;
+  readonly timeouts: number;
+}
+
+/** A pool of node-postgres that gives a connection by a deadline or not at all. Deadlines are times of `performance.now()`. */
+export class ConnectionPool {
+  private timeouts = 0;
+  private readonly openedAt = new WeakMap<PoolClient, number>();
+  private readonly permits: Permits;
+
+  constructor(private readonly pool: Pool) {
+    this.permits = new Permits(Math.max(1, pool.options.max - LEFT_TO_READS));
+    pool.on('connect', (client) => this.openedAt.set(client, performance.now()));
+    // At every use, because the pool may have opened its first connection before.
+    pool.on('acquire', hearLosses);
+  }
+
+  get use(): PoolUse {
+    const { totalCount, idleCount, waitingCount, options } = this.pool;
+    const waiting = waitingCount + this.permits.waiting;
+    return { size: options.max, inUse: totalCount - idleCount, idle: idleCount, waiting, timeouts: this.timeouts };
+  }
+
+  /** Runs the statements as a transaction of their own, and gives the rows of each. */
+  async run(statements: readonly BoundStatement[], deadline = Infinity): Promise<TextRow[][]> {
+    return this.runOn(await this.connect(deadline), statements, deadline);
+  }
+
+  /**
+   * Like {@link run} for statements that only read. When the connection is lost they are sent once more, on one that was
+   * opened since: a restart or a failover ends every connection of the pool, and some losses are not known yet.
+   */
+  async read(statements: readonly BoundStatement[], deadline: number): Promise<TextRow[][]> {
+    try {
+      return await this.run(statements, deadline);
+    } catch (error) {
+      const now = performance.now();
+      if (!connectionWasLost(error) || deadline - now < SHORTEST_TRY_MS) throw error;
+      return this.runOn(await this.connectSince(now, deadline), statements, deadline);
+    }
+  }
+
+  /** A connection for a unit of work, which gives it back by {@link releaseUnit}. */
+  async connectUnit(permitDeadline: number, deadline: number): Promise<PoolClient> {
+    await this.counted(() => this.permits.acquire(permitDeadline - performance.now()));
+    return this.connect(deadline).catch((error: unknown) => {
+      this.permits.release();
+      throw error;
+    });
+  }
+
+  /** Closes the connection if it is spoilt. */
+  releaseUnit(client: PoolClient, spoilt: boolean): void {
+    client.release(spoilt);
+    this.permits.release();
+  }
+
+  /** Gives or throws what `work` does, and counts that it had no connection in time. */
+  async counted<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      if (connectionTimedOut(error)) this.timeouts += 1;
+      throw error;
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.pool.end();
+  }
+
+  private async runOn(client: PoolClient, statements: readonly BoundStatement[], deadline: number) {
+    try {
+      const rows = await PipelinedStatements.run(client, statements, deadline);
+      client.release();
+      return rows;
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+
+  private async connectSince(moment: number, deadline: number): Promise<PoolClient> {
+    for (;;) {
+      const client = await this.connect(deadline);
+      if ((this.openedAt.get(client) ?? -Infinity) >= moment) return client;
+      client.release(true);
+    }
+  }
+
+  /** A connection by the deadline. @throws the pool's own error where there was none. */
+  private connect(deadline: number): Promise<PoolClient> {
+    const connected = this.pool.connect();
+    const leftMs = deadline - performance.now();
+    if (leftMs >= (this.pool.options.connectionTimeoutMillis || Infinity)) return this.counted(() => connected);
+    const inTime = new Promise<PoolClient>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        reject(new Error('timeout exceeded when trying to connect'));
+        connected.then(
+          (client) => client.release(),
+          () => undefined,
+        );
+      }, leftMs);
+      connected.then(resolve, reject).finally(() => clearTimeout(timer));
+    });
+    return this.counted(() => inTime);
+  }
+}

@@ -1,0 +1,104 @@
+import { ConnectionPool, type PoolUse } from './connection-pool';
+import { standbyPool } from './data-source';
+import type { BoundStatement, TextRow } from '../pipelined-statements';
+
+/** A standby that lags further is not used. */
+export const MAX_LAG_MS = 5_000;
+/** After this long a read goes to the primary, which needs time too. */
+const PATIENCE_MS = 1_500;
+/** A standby that failed a read is not used for this long. */
+const REST_MS = 5_000;
+
+const STATE: BoundStatement = {
+  name: 'standby_state',
+  text: `
+    SELECT pg_is_in_recovery(), pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::text,
+           system_identifier || '/' || lpad(upper(to_hex(timeline_id)), 8, '0')
+      FROM pg_control_system(), pg_control_checkpoint()`,
+  values: [],
+};
+
+/** Where the primary's log of changes ended at one moment. */
+export interface PrimaryState {
+  /** By `performance.now()`, before the primary was asked: the log holds everything that was committed by then. */
+  readonly at: number;
+  readonly position: bigint;
+  /** The system identifier and the timeline, which changes when another server becomes the primary. */
+  readonly history: string;
+}
+
+export interface StandbyUse extends PoolUse {
+  readonly isUsed: boolean;
+}
+
+/** One streaming copy of the primary that serves reads. */
+export class Standby {
+  private readonly pool: ConnectionPool;
+  /** This copy shows everything that was committed by this moment of `performance.now()`. */
+  private completeUpTo = -Infinity;
+  private restsUntil = -Infinity;
+  private saidUsed: boolean | null = null;
+
+  constructor(
+    private readonly name: string,
+    url: string,
+    poolSize: number,
+    preparedStatements: boolean,
+    private readonly log: (message: string) => void,
+  ) {
+    this.pool = new ConnectionPool(standbyPool(url, poolSize, preparedStatements));
+  }
+
+  get isUsed(): boolean {
+    const now = performance.now();
+    return now >= this.restsUntil && now - this.completeUpTo <= MAX_LAG_MS;
+  }
+
+  get use(): StandbyUse {
+    return { ...this.pool.use, isUsed: this.isUsed };
+  }
+
+  /** Gives the rows of each statement. Throws after a second and a half at most; then the standby rests. */
+  async read(statements: readonly BoundStatement[]): Promise<TextRow[][]> {
+    try {
+      return await this.pool.run(statements, performance.now() + PATIENCE_MS);
+    } catch (error) {
+      this.restsUntil = performance.now() + REST_MS;
+      this.say(`it failed a read (${reasonOf(error)})`);
+      throw error;
+    }
+  }
+
+  /** Compares this copy with recent states of the primary, oldest first. Never rejects. */
+  async compareWith(primary: readonly PrimaryState[]): Promise<void> {
+    try {
+      const [rows] = await this.pool.run([STATE]);
+      const [inRecovery, replayed, history] = rows?.[0] ?? [];
+      const isOfPrimary = inRecovery === 't' && history === primary.at(-1)?.history;
+      const shown = primary.findLast(({ position }) => isOfPrimary && position <= BigInt(replayed ?? 0));
+      this.completeUpTo = shown?.at ?? -Infinity;
+      this.say(isOfPrimary ? `it lags more than ${MAX_LAG_MS / 1_000} s` : 'it is no standby of this primary');
+    } catch (error) {
+      // Reads may have filled the pool for a moment. A standby that stays silent is out of use once it may lag too far.
+      this.say(`it does not respond (${reasonOf(error)})`);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.pool.end();
+  }
+
+  /** Logs each time that the standby comes into use, or goes out of it for this reason. */
+  private say(reason: string): void {
+    const { isUsed } = this;
+    if (isUsed === this.saidUsed) return;
+    this.saidUsed = isUsed;
+    this.log(isUsed ? `${this.name} is used.` : `${this.name} is not used: ${reason}`);
+  }
+}
+
+/** For the log: without addresses. */
+function reasonOf(error: unknown): string {
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  return typeof code === 'string' ? code : String(message);
+}

@@ -1,0 +1,87 @@
+import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import type { Pool } from 'pg';
+import { ConnectionPool } from './connection-pool';
+import type { BoundStatement } from '../pipelined-statements';
+import { MAX_LAG_MS, type PrimaryState, Standby, type StandbyUse } from './standby';
+
+const COMPARE_EVERY_MS = 1_000;
+
+const PRIMARY_STATE: BoundStatement = {
+  name: 'primary_state',
+  text: `
+    SELECT pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::text,
+           system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
+      FROM pg_control_system()`,
+  values: [],
+};
+
+/**
+ * The standbys of the primary. Once a second each instance notes where the primary's log of changes ends, and compares
+ * each standby with these notes: a standby that has applied what the primary had written by a moment shows that moment.
+ * So nobody compares clocks, and a standby of an idle primary does not seem to lag.
+ */
+export class Standbys implements OnModuleInit, OnApplicationShutdown {
+  private readonly primary: ConnectionPool;
+  private readonly standbys: readonly Standby[];
+  private recent: readonly PrimaryState[] = [];
+  private turn = 0;
+  private timer: NodeJS.Timeout | null = null;
+  private comparing: Promise<void> | null = null;
+
+  constructor(
+    primary: Pool,
+    urls: readonly string[],
+    poolSize: number,
+    preparedStatements = true,
+    log = (message: string): void => new Logger('Database').warn(message),
+  ) {
+    this.primary = new ConnectionPool(primary);
+    this.standbys = urls.map(
+      (url, place) =>
+        new Standby(`Standby ${place + 1} of DATABASE_REPLICA_URLS`, url, poolSize, preparedStatements, log),
+    );
+  }
+
+  /** In the order of their addresses. */
+  get uses(): StandbyUse[] {
+    return this.standbys.map(({ use }) => use);
+  }
+
+  /** The next standby in turn that is in use; null when there is none. */
+  choose(): Standby | null {
+    this.turn += 1;
+    const inUse = this.standbys.filter(({ isUsed }) => isUsed);
+    return inUse[this.turn % inUse.length] ?? null;
+  }
+
+  async onModuleInit(): Promise<void> {
+    await this.compare();
+    this.timer = setInterval(() => {
+      this.comparing ??= this.compare().finally(() => (this.comparing = null));
+    }, COMPARE_EVERY_MS);
+    this.timer.unref();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    if (this.timer) clearInterval(this.timer);
+    await this.comparing;
+    await Promise.all(this.standbys.map((standby) => standby.close()));
+  }
+
+  /** Compares each standby with the primary. Changes nothing while the primary is away: then every standby goes out of use. */
+  async compare(): Promise<void> {
+    const newest = await this.primaryState().catch(() => null);
+    if (!newest) return;
+    const isComparable = ({ at, history }: PrimaryState): boolean =>
+      history === newest.history && newest.at - at <= MAX_LAG_MS;
+    this.recent = [...this.recent.filter(isComparable), newest];
+    await Promise.all(this.standbys.map((standby) => standby.compareWith(this.recent)));
+  }
+
+  private async primaryState(): Promise<PrimaryState> {
+    const at = performance.now();
+    const [rows] = await this.primary.run([PRIMARY_STATE]);
+    const [position, history] = rows?.[0] ?? [];
+    return { at, position: BigInt(position ?? 0), history: history ?? '' };
+  }
+}

@@ -1,0 +1,11 @@
+export { poolOf } from './connections/data-source';
+export { missingSessionSettings } from './connections/session-settings';
+export { Database, READ_PATIENCE_MS } from './database';
+export { DatabaseProbe } from './database-probe';
+export { DatabaseModule } from './database.module';
+export { type BoundStatement, type Statement, type TextRow, bind } from './pipelined-statements';
+export { buildIndexConcurrently } from './schema/concurrent-index';
+export { RolesNotApart, RuntimeRoleUnfit, migrate } from './schema/migrate';
+export { RuntimeRoleTooPowerful, assertRuntimeRole } from './schema/runtime-role';
+export { type SchemaPart } from './schema/schema-part';
+export { GATE_IS_OPEN } from './unit-of-work';

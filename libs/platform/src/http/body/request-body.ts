@@ -1,0 +1,68 @@
+import type { Request, Response } from 'express';
+import { DomainError } from '#libs/kernel';
+import { BodyRefused } from '../server/incoming-body';
+
+export const MAX_BODY_BYTES = 262_144;
+/** Time for a whole body to arrive, shorter than that of a whole request. */
+const BODY_MS = 10_000;
+const EXPECTS_CONTINUE = /^100-continue$/i;
+const UTF_8 = /^utf-?8$/i;
+/** Headers that say how the bytes of the body are wrapped, and what they say of those that are not. */
+const PLAIN_ENCODINGS = [
+  ['Content-Encoding', 'identity'],
+  ['Transfer-Encoding', 'chunked'],
+] as const;
+
+/**
+ * Reads the whole body of a request whose caller was already accepted. Throws `unsupported_media_type` unless the body
+ * is uncompressed and of one of the media types, `payload_too_large` beyond so many bytes, and `validation_failed` for a
+ * body that does not arrive whole within ten seconds.
+ */
+export async function readBody<MediaType extends string>(
+  request: Request,
+  response: Response,
+  mediaTypes: readonly MediaType[],
+  maxBytes = MAX_BODY_BYTES,
+): Promise<{ readonly mediaType: MediaType; readonly bytes: Buffer }> {
+  const sent = request.headers['content-type'] ?? '';
+  const essence = sent.split(';', 1)[0]?.trim().toLowerCase();
+  const mediaType = mediaTypes.find((one) => one === essence);
+  if (mediaType === undefined || !UTF_8.test(charsetOf(sent))) {
+    throw unsupported('Content-Type', `must be ${mediaTypes.join(' or ')}, in UTF-8.`);
+  }
+  if ((request.headersDistinct['content-type']?.length ?? 0) > 1)
+    throw unsupported('Content-Type', 'must be given once.');
+  for (const [header, plain] of PLAIN_ENCODINGS) {
+    // Names of codings are case-insensitive (RFC 9110, 8.4.1; RFC 9112, 7).
+    if (String(request.headers[header.toLowerCase()] ?? plain).toLowerCase() === plain) continue;
+    throw unsupported(header, 'must be absent: a compressed body is not read.');
+  }
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  // A client of HTTP/1.0 would take the 100 for the response (RFC 9110, 10.1.1).
+  const mayWait = request.httpVersion !== '1.0' && EXPECTS_CONTINUE.test(request.headers.expect ?? '');
+  if (mayWait) response.writeContinue();
+  try {
+    return { mediaType, bytes: await request.incomingBody.read(maxBytes, BODY_MS) };
+  } catch (error) {
+    throw error instanceof BodyRefused ? REFUSALS[error.reason](maxBytes) : error;
+  }
+}
+
+const tooLarge = (maxBytes: number): DomainError =>
+  new DomainError('payload_too_large', `The body is larger than ${maxBytes} bytes.`);
+const malformed = (detail: string) => (): DomainError => new DomainError('validation_failed', detail);
+const REFUSALS: Readonly<Record<BodyRefused['reason'], (maxBytes: number) => DomainError>> = {
+  'too large': tooLarge,
+  'too many pieces': malformed('The body came in too many pieces.'),
+  'too late': malformed('The body did not arrive in time.'),
+  'cut off': malformed('The body did not arrive whole.'),
+};
+
+function charsetOf(contentType: string): string {
+  return /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType)?.[1] ?? 'utf-8';
+}
+
+function unsupported(header: string, what: string): DomainError {
+  const detail = `${header} ${what}`;
+  return new DomainError('unsupported_media_type', detail, [{ header, code: 'choice', detail }]);
+}

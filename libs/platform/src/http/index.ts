@@ -1,0 +1,11 @@
+export { BodyReader, type ThreeState } from './body/body-reader';
+export { JSON_ANSWER, type JsonBody } from './body/json-body';
+export { readBody } from './body/request-body';
+export { CurrentCaller } from './current-caller.decorator';
+export { CurrentWrite, type CurrentWriteRequest } from './current-write.decorator';
+export { entityTagOf, ifMatch, refuseIfMatch } from './entity-tag';
+export { NoQueryDto } from './no-query.dto';
+export { prefersPage } from './prefers-page';
+export { type Caller, openContext } from './request-context';
+export { Public, ROUTE_ACCESS, type RouteAccess, accessOf, assertAccessDeclared } from './route-access';
+export { StrictQueryPipe } from './strict-query.pipe';

@@ -1,0 +1,64 @@
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import { DomainError, ERROR_CODES } from '#libs/kernel';
+import type { Request, Response } from 'express';
+import { Settings } from '../config/settings';
+import { JSON_ANSWER } from './body/json-body';
+import { prefersPage } from './prefers-page';
+import { Public } from './route-access';
+import { describeProblem, problemListPage, problemPage } from '../problems/problem-page';
+
+/** What a page may load: nothing but its own few rules of style. */
+const NOTHING_ELSE =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** The addresses that `type` of a problem names: a page for people, JSON for programs. */
+@ApiExcludeController()
+@Public()
+@Controller('problems')
+export class ProblemPagesController {
+  private readonly listed: PreparedPage;
+  private readonly pages: ReadonlyMap<string, PreparedPage>;
+
+  constructor({ baseUrl }: Settings) {
+    const problems = ERROR_CODES.map((code) => describeProblem(code, baseUrl));
+    this.listed = prepare({ problems }, problemListPage(problems));
+    this.pages = new Map(problems.map((problem) => [problem.code, prepare(problem, problemPage(problem))]));
+  }
+
+  @Get()
+  list(@Req() request: Request, @Res({ passthrough: true }) response: Response): Buffer {
+    return answer(request, response, this.listed);
+  }
+
+  @Get(':code')
+  get(@Param('code') code: string, @Req() request: Request, @Res({ passthrough: true }) response: Response): Buffer {
+    const page = this.pages.get(code);
+    if (!page) throw new DomainError('not_found', 'There is no problem of this code.');
+    return answer(request, response, page);
+  }
+}
+
+/** Made once and shared by all responses. */
+interface PreparedPage {
+  readonly json: Buffer;
+  readonly html: Buffer;
+}
+
+const prepare = (described: object, page: string): PreparedPage => ({
+  json: Buffer.from(JSON.stringify(described)),
+  html: Buffer.from(page),
+});
+
+/** The same for everybody until the next release, so caches may keep it for an hour. */
+function answer(request: Request, response: Response, { json, html }: PreparedPage): Buffer {
+  response.setHeader('Vary', 'Accept');
+  response.setHeader('Cache-Control', 'public, max-age=3600');
+  if (!prefersPage(request)) {
+    response.setHeader('Content-Type', JSON_ANSWER);
+    return json;
+  }
+  response.setHeader('Content-Security-Policy', NOTHING_ELSE);
+  response.type('html');
+  return html;
+}

@@ -1,0 +1,82 @@
+import type { Histogram } from 'prom-client';
+import type { Metrics, Sample } from '../../observability/metrics';
+import type { ServedRequest } from '../../observability/served-request';
+import { Tally } from '../../observability/tally';
+
+/** From what a cached row takes to the five seconds after which nothing is waited for. */
+const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Methods under their own name; whatever else a client thinks of is one value. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Where a request belongs. Bound once, since looking labels up costs more than counting. */
+interface Series extends Sample<'route' | 'method' | 'status' | 'code'> {
+  value: number;
+  readonly duration: ReturnType<Histogram<'route' | 'method' | 'status_class'>['labels']>;
+}
+
+/** Requests by route template, never by path: how many series there are is for us to say, not for those who ask. */
+export class HttpMetrics {
+  private readonly durations: Histogram<'route' | 'method' | 'status_class'>;
+  private readonly denials = new Tally(['token', 'read', 'write']);
+  private readonly series = new Map<string, Series>();
+  private inFlight = 0;
+
+  constructor(metrics: Metrics) {
+    metrics.counts(
+      {
+        name: 'http_requests_total',
+        help: 'Requests served, by route template, method, status and problem code.',
+        labels: ['route', 'method', 'status', 'code'],
+      },
+      () => this.series.values(),
+    );
+    this.durations = metrics.histogram(
+      {
+        name: 'http_request_duration_seconds',
+        help: 'Time from the head of a request to the end of its response.',
+        labels: ['route', 'method', 'status_class'],
+      },
+      BUCKETS_SECONDS,
+    );
+    metrics.gauge({ name: 'http_requests_in_flight', help: 'Requests in progress.' }, () => this.inFlight);
+    metrics.tally(
+      { name: 'compliance_rate_limit_denials_total', help: 'Requests refused with 429, by class of limit.' },
+      'class',
+      this.denials,
+    );
+  }
+
+  begin(): void {
+    this.inFlight += 1;
+  }
+
+  /** For every request that was begun, once. */
+  end(served: ServedRequest): void {
+    this.inFlight -= 1;
+    this.count(served);
+  }
+
+  /** Also what Node refused before it was a request. */
+  count({ method, route, status, code, clientId, durationMs }: ServedRequest): void {
+    const known = method !== null && METHODS.has(method) ? method : 'other';
+    const key = `${status} ${code} ${known} ${route}`;
+    let series = this.series.get(key);
+    if (!series) this.series.set(key, (series = this.bind(route ?? 'unmatched', known, status, code ?? '')));
+    series.value += 1;
+    series.duration.observe(durationMs / 1_000);
+    // Whoever is limited without being known as a caller asked for a token.
+    if (code === 'rate_limited') {
+      this.denials.add(clientId === null ? 'token' : known === 'GET' || known === 'HEAD' ? 'read' : 'write');
+    }
+  }
+
+  private bind(route: string, method: string, status: number | null, code: string): Series {
+    const statusClass = status === null ? 'aborted' : `${Math.floor(status / 100)}xx`;
+    return {
+      labels: { route, method, status: status === null ? 'aborted' : String(status), code },
+      value: 0,
+      duration: this.durations.labels({ route, method, status_class: statusClass }),
+    };
+  }
+}

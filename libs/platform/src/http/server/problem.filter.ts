@@ -1,0 +1,68 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
+import { DomainError, type ErrorCode } from '#libs/kernel';
+import type { Request, Response } from 'express';
+import { Settings } from '../../config/settings';
+import { allowedMethods } from './allowed-methods';
+import { PROBLEM_MEDIA_TYPE, type Problem, toDomainError, toProblem } from '../../problems/problem';
+
+/** Conditions that pass by themselves. */
+const RETRIED_AT_ONCE = new Set<ErrorCode>(['service_unavailable', 'idempotency_in_progress']);
+
+/** The one place where an error becomes an answer. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  private readonly logger = new Logger('Problem');
+
+  constructor(private readonly settings: Settings) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    this.answer(thrown, http.getRequest<Request>(), http.getResponse<Response>());
+  }
+
+  /**
+   * Sends the problem that `thrown` is. `extend` lets a route add members of its own protocol, as the token endpoint
+   * does with those of RFC 6749.
+   */
+  answer(
+    thrown: unknown,
+    request: Request,
+    response: Response,
+    extend: (problem: Problem) => { readonly body: object; readonly mediaType: string } = (problem) => ({
+      body: problem,
+      mediaType: PROBLEM_MEDIA_TYPE,
+    }),
+  ): void {
+    const error =
+      thrown instanceof HttpException ? this.refusedByRouter(thrown, request, response) : toDomainError(thrown);
+    const { requestId, instance, traceId } = request.context;
+    const problem = toProblem(error, { baseUrl: this.settings.baseUrl, instance, requestId });
+    request.context.problemCode = problem.code;
+    if (problem.status >= 500) {
+      const trace = traceId === null ? {} : { trace_id: traceId };
+      this.logger.error({ requestId, code: problem.code, ...trace, error: thrown });
+    }
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    if (RETRIED_AT_ONCE.has(problem.code)) response.setHeader('Retry-After', '1');
+    const { body, mediaType } = extend(problem);
+    const bytes = Buffer.from(JSON.stringify(body));
+    response.statusCode = problem.status;
+    response.setHeader('Content-Type', mediaType);
+    response.setHeader('Content-Length', bytes.length);
+    response.end(request.method === 'HEAD' ? undefined : bytes);
+  }
+
+  /** Nest's router throws when no route matches: a wrong method where the path exists, else an unknown path. */
+  private refusedByRouter(thrown: HttpException, request: Request, response: Response): DomainError {
+    if (thrown.getStatus() !== 404) return new DomainError('validation_failed', 'The request is malformed.');
+    const allowed = allowedMethods(request);
+    // A route may pass a request on, as that of static files does; its own method is not the fault then.
+    if (allowed.length === 0 || allowed.includes(request.method))
+      return new DomainError('not_found', 'There is nothing at this path.');
+    response.setHeader('Allow', allowed.join(', '));
+    return new DomainError('method_not_allowed', `${request.method} is not allowed here.`);
+  }
+}

@@ -1,0 +1,27 @@
+import type { Request, Response } from 'express';
+import type { ServedRequest } from '../../observability/served-request';
+import { millisecondsSince } from '../request-context';
+
+/** Calls `served` once, when the answer is out or the connection lost. */
+export function whenServed(request: Request, response: Response, served: (request: ServedRequest) => void): void {
+  response.once('close', () => {
+    const { context } = request;
+    served({
+      requestId: context.requestId,
+      method: request.method,
+      route: routeOf(request),
+      status: response.writableFinished ? response.statusCode : null,
+      code: context.problemCode,
+      workspaceId: context.caller?.workspaceId ?? null,
+      clientId: context.caller?.clientId ?? context.issuedTo,
+      durationMs: millisecondsSince(context),
+      bytes: response.bodyBytes,
+      traceId: context.traceId,
+    });
+  });
+}
+
+function routeOf(request: Request): string | null {
+  const route = request.route as { readonly path?: unknown } | undefined;
+  return typeof route?.path === 'string' ? route.path : null;
+}

@@ -1,0 +1,27 @@
+import { type BoundStatement, type Statement, type TextRow, bind } from '../../database/pipelined-statements';
+import { IdempotencyConflict } from '../idempotency-errors';
+import type { IdempotentAnswer, IdempotentRequest } from '../idempotent-answer';
+
+/** The condition on a record's key, for the values that {@link boundToKey} puts first. */
+export const OF_KEY = `workspace_id = $1 AND application_id = $2 AND key_hash = decode($3, 'hex')`;
+
+/** What {@link answerOf} reads. */
+export const ANSWER_COLUMNS = `encode(fingerprint, 'hex'), expires_at > now(), status, body, entity_tag`;
+
+export function boundToKey(
+  statement: Statement,
+  { workspaceId, applicationId, keyHash }: IdempotentRequest,
+  further: readonly (string | null)[] = [],
+): BoundStatement {
+  return bind(statement, [workspaceId, applicationId, keyHash, ...further]);
+}
+
+/**
+ * The answer to replay, null without a record. One whose time has passed is dead, whether or not it was removed. Throws
+ * `idempotency_conflict` when the record is of another request.
+ */
+export function answerOf(row: TextRow | undefined, request: IdempotentRequest): IdempotentAnswer | null {
+  if (row?.[1] !== 't') return null;
+  if (row[0] !== request.fingerprint) throw new IdempotencyConflict();
+  return { status: Number(row[2]), body: row[3] as string, entityTag: row[4] ?? null };
+}

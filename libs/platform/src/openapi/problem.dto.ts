@@ -1,0 +1,75 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ERROR_CODES } from '#libs/kernel';
+import { ApiObject, openEnum } from './api-schema.decorator';
+
+/** So many faults are named at most, and none of them at greater length. */
+const MOST_FAULTS = 20;
+const FAULT_CODES = ['required', 'unknown', 'duplicated', 'format', 'length', 'range', 'choice', 'readonly'];
+
+@ApiObject({
+  name: 'InputFault',
+  description: 'One input at fault, named by exactly one of `pointer`, `parameter` and `header`.',
+})
+export class InputFaultDto {
+  @ApiPropertyOptional({ maxLength: 201, description: 'JSON pointer into the body (RFC 6901).', example: '/ownerId' })
+  pointer?: string;
+
+  // Of an unknown parameter the name is given back as it was sent, so its length is that of a request line at most.
+  @ApiPropertyOptional({ maxLength: 16_384, description: 'Name of a query or path parameter.', example: 'pageSize' })
+  parameter?: string;
+
+  @ApiPropertyOptional({ maxLength: 64, description: 'Name of a header.', example: 'Idempotency-Key' })
+  header?: string;
+
+  @ApiProperty(openEnum(FAULT_CODES, 'What is wrong with it, for programs.'))
+  code!: string;
+
+  @ApiProperty({ maxLength: 1000, description: 'What is wrong with it, for people.', example: 'pageSize is required.' })
+  detail!: string;
+}
+
+/** Error body (RFC 7807; specification, Errors). */
+@ApiObject({ name: 'Problem', description: 'Every error (RFC 7807). Programs decide by `code`.' })
+export class ProblemDto {
+  @ApiProperty({
+    format: 'uri',
+    maxLength: 2048,
+    description: 'Address of a page on this problem: cause, remedy and an example, as HTML or JSON.',
+    example: 'https://api.example.com/problems/not_found',
+  })
+  type!: string;
+
+  @ApiProperty({ maxLength: 64, description: 'HTTP status text.', example: 'Not Found' })
+  title!: string;
+
+  @ApiProperty({ type: 'integer', minimum: 400, maximum: 599, description: 'HTTP status.', example: 404 })
+  status!: number;
+
+  @ApiProperty(openEnum(ERROR_CODES, 'Stable machine-readable code.'))
+  code!: string;
+
+  @ApiProperty({ maxLength: 1000, description: 'Human-readable explanation.', example: 'No asset has this id.' })
+  detail!: string;
+
+  @ApiProperty({
+    maxLength: 16_384,
+    description: 'Path of the request, without its query.',
+    example: '/v1/inventory/assets',
+  })
+  instance!: string;
+
+  @ApiProperty({
+    pattern: '^[A-Za-z0-9._-]{1,64}$',
+    description: 'Request identifier, also in the `X-Request-Id` header.',
+    example: '0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10',
+  })
+  requestId!: string;
+
+  @ApiPropertyOptional({
+    type: [InputFaultDto],
+    minItems: 1,
+    maxItems: MOST_FAULTS,
+    description: 'The inputs at fault, the first twenty of them; absent where no particular one is.',
+  })
+  errors?: InputFaultDto[];
+}

@@ -1,0 +1,3 @@
+export { PROBLEM_MEDIA_TYPE, type Problem, toProblem } from './problem';
+export { problemExample } from './problem-example';
+export { PROBLEMS } from './problem-table';
