@@ -22,7 +22,7 @@ const operations = operationsOf(contract);
 
 const REQUEST_HEADERS = ['Idempotency-Key', 'If-Match', 'X-Request-Id'];
 const ANSWER_HEADERS = [
-  ...['X-Request-Id', 'X-Content-Type-Options', 'Cache-Control', 'ETag', 'Idempotent-Replayed', 'Retry-After'],
+  ...['X-Request-Id', 'Link', 'X-Content-Type-Options', 'Cache-Control', 'ETag', 'Idempotent-Replayed', 'Retry-After'],
   ...['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'RateLimit', 'RateLimit-Policy', 'WWW-Authenticate'],
 ];
 

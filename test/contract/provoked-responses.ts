@@ -42,6 +42,8 @@ export class ProvokedResponses {
       employee: (await app.arrange.anEmployee(workspace)).id,
       computer: (await app.arrange.anAsset(workspace, { type: 'COMPUTER' })).id,
     };
+    // A second page of each list.
+    await app.arrange.anAsset(workspace, { type: 'COMPUTER' });
     const limits = { RATE_LIMIT_TOKEN: '1/1', RATE_LIMIT_READ: '1/1', RATE_LIMIT_WRITE: '1/1' };
     const limited = await startInstance(app, limits);
     const application = await app.arrange.anApplication(workspace);
@@ -53,10 +55,11 @@ export class ProvokedResponses {
     await this.limited.stop();
   }
 
-  /** A success of the operation; of a write also its replay. */
+  /** A success of the operation; of a list the first of several pages, of a write also its replay. */
   async success(one: NamedOperation): Promise<ApiResponse> {
     const headers = { 'Idempotency-Key': randomUUID() };
     if (one.method === 'PATCH') await this.send(one, { headers });
+    if (one.operation.operationId?.startsWith('list')) return this.send(one, { query: '?pageSize=1' });
     return this.send(one, one.method === 'PATCH' ? { headers } : {});
   }
 

@@ -823,6 +823,11 @@ export interface components {
      */
     'Idempotent-Replayed.sometimes': string;
     /**
+     * @description Address of the next page, with the parameters of this request (RFC 8288); absent on the last page.
+     * @example <https://api.example.com/v1/inventory/assets?pageSize=50&pageCursor=AUM1cGt3>; rel="next"
+     */
+    'Link.sometimes': string;
+    /**
      * @description Class, requests left (`r`) and seconds until the bucket is full (`t`); IETF draft ratelimit-headers.
      * @example "read";r=99;t=2
      */
@@ -1091,6 +1096,7 @@ export interface operations {
       200: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
+          Link: components['headers']['Link.sometimes'];
           RateLimit: components['headers']['RateLimit'];
           'RateLimit-Policy': components['headers']['RateLimit-Policy'];
           'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
@@ -1494,6 +1500,7 @@ export interface operations {
       200: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
+          Link: components['headers']['Link.sometimes'];
           RateLimit: components['headers']['RateLimit'];
           'RateLimit-Policy': components['headers']['RateLimit-Policy'];
           'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
@@ -2289,6 +2296,7 @@ export interface operations {
       200: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
+          Link: components['headers']['Link.sometimes'];
           RateLimit: components['headers']['RateLimit'];
           'RateLimit-Policy': components['headers']['RateLimit-Policy'];
           'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];

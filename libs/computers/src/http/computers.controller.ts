@@ -1,10 +1,11 @@
-import { Controller, Get, Param, Query } from '@nestjs/common';
+import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '#libs/auth';
 import { assetId } from '#libs/kernel';
 import { ApiAnswer, ApiProblems } from '#libs/platform/openapi';
 import { type Caller, CurrentCaller, NoQueryDto } from '#libs/platform/http';
 import { PageQueryDto, Paging } from '#libs/platform/pagination';
+import type { Response } from 'express';
 import { ComputersService } from '../application/computers.service';
 import { COMPUTER_EXAMPLES, COMPUTER_PAGE_EXAMPLES } from './computer-examples';
 import { ComputerDto, ComputerPageDto, toComputerDto } from './computer.dto';
@@ -26,17 +27,22 @@ export class ComputersController {
     summary: 'List computers with their posture',
     description: 'Needs `computers:read` (or `all:read`). Every visible computer, monitored or not.',
   })
-  @ApiAnswer(ComputerPageDto, { description: 'A page of computers.', examples: COMPUTER_PAGE_EXAMPLES })
+  @ApiAnswer(ComputerPageDto, {
+    description: 'A page of computers.',
+    examples: COMPUTER_PAGE_EXAMPLES,
+    headers: { Link: 'sometimes' },
+  })
   @ApiProblems('validation_failed', 'invalid_cursor')
   async list(
     @CurrentCaller() { workspaceId, freshness }: Caller,
     @Query() query: PageQueryDto,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<ComputerPageDto> {
     const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
     const found = await this.computers.list(workspaceId, page, freshness);
     return {
       results: found.items.map(toComputerDto),
-      pageInfo: this.paging.pageInfo(workspaceId, RESOURCE, found, filters),
+      pageInfo: this.paging.pageInfo(response, workspaceId, RESOURCE, found, filters),
     };
   }
 

@@ -67,6 +67,11 @@ const HEADERS = {
     schema: { type: 'string', pattern: '^true$' },
     example: 'true',
   },
+  Link: {
+    description: 'Address of the next page, with the parameters of this request (RFC 8288); absent on the last page.',
+    schema: { type: 'string', pattern: '^<[^<>"]+>; rel="next"$' },
+    example: '<https://api.example.com/v1/inventory/assets?pageSize=50&pageCursor=AUM1cGt3>; rel="next"',
+  },
   Allow: {
     description: 'The methods that this path has.',
     schema: { type: 'string', pattern: '^[A-Z]+(, [A-Z]+)*$', maxLength: 64 },

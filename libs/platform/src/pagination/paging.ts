@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import type { Response } from 'express';
+import { Settings } from '../config/settings';
 import { CursorInvalid, Cursors, type ListFilters } from './cursors';
 import type { PageInfoDto } from './page-info.dto';
 import type { PageQueryDto } from './page-query.dto';
@@ -15,7 +17,10 @@ export interface ListRequest {
 /** Turns the query of a list into a page request, and a page into the envelope of the specification. */
 @Injectable()
 export class Paging {
-  constructor(private readonly cursors: Cursors) {}
+  constructor(
+    private readonly cursors: Cursors,
+    private readonly settings: Settings,
+  ) {}
 
   /**
    * With a cursor, filters left out are those of the cursor and a filter sent must equal it. Throws `invalid_cursor`
@@ -33,12 +38,26 @@ export class Paging {
     return { page: { size, after }, filters };
   }
 
-  pageInfo(workspaceId: WorkspaceId, resource: string, page: Page<unknown>, filters: ListFilters): PageInfoDto {
+  /** Describes a page, and names the next one in the response's `Link` (RFC 8288). */
+  pageInfo(
+    response: Response,
+    workspaceId: WorkspaceId,
+    resource: string,
+    page: Page<unknown>,
+    filters: ListFilters,
+  ): PageInfoDto {
     const after = page.endPosition;
-    return {
-      hasNextPage: after !== null,
-      endCursor: after === null ? null : this.cursors.issue(workspaceId, resource, { after, filters }),
-      totalCount: page.totalCount,
-    };
+    if (after === null) return { hasNextPage: false, endCursor: null, totalCount: page.totalCount };
+    const endCursor = this.cursors.issue(workspaceId, resource, { after, filters });
+    response.setHeader('Link', `<${this.settings.baseUrl}${nextPage(response, endCursor)}>; rel="next"`);
+    return { hasNextPage: true, endCursor, totalCount: page.totalCount };
   }
+}
+
+/** The request's path and parameters, with the cursor of the next page. The path is the route's, not as it was sent. */
+function nextPage({ req }: Response, endCursor: string): string {
+  const { path } = req.route as { readonly path: string };
+  const query = new URLSearchParams(req.query as Record<string, string>);
+  query.set('pageCursor', endCursor);
+  return `${path}?${query.toString()}`;
 }

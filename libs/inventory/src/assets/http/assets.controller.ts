@@ -63,17 +63,22 @@ export class AssetsController {
     description:
       'Needs `inventory:read` (or `all:read`). HIDDEN and deleted assets are excluded. Filters combine with AND.',
   })
-  @ApiAnswer(AssetPageDto, { description: 'A page of assets.', examples: ASSET_PAGE_EXAMPLES })
+  @ApiAnswer(AssetPageDto, {
+    description: 'A page of assets.',
+    examples: ASSET_PAGE_EXAMPLES,
+    headers: { Link: 'sometimes' },
+  })
   @ApiProblems('validation_failed', 'invalid_cursor')
   async list(
     @CurrentCaller() { workspaceId, freshness }: Caller,
     @Query() query: AssetQueryDto,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<AssetPageDto> {
     const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
     const found = await this.assets.list(workspaceId, toAssetFilter(filters), page, freshness);
     return {
       results: found.items.map(toAssetDto),
-      pageInfo: this.paging.pageInfo(workspaceId, RESOURCE, found, filters),
+      pageInfo: this.paging.pageInfo(response, workspaceId, RESOURCE, found, filters),
     };
   }
 

@@ -1,9 +1,10 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '#libs/auth';
 import { ApiAnswer, ApiProblems } from '#libs/platform/openapi';
 import { type Caller, CurrentCaller } from '#libs/platform/http';
 import { PageQueryDto, Paging } from '#libs/platform/pagination';
+import type { Response } from 'express';
 import { CategoriesService } from '../application/categories.service';
 import { AssetCategoryPageDto, CATEGORY_PAGE_EXAMPLES } from './asset-category.dto';
 
@@ -24,14 +25,22 @@ export class CategoriesController {
     summary: 'List asset categories',
     description: 'Needs `inventory:read` (or `all:read`). The categories and their labels, in a fixed order.',
   })
-  @ApiAnswer(AssetCategoryPageDto, { description: 'A page of categories.', examples: CATEGORY_PAGE_EXAMPLES })
+  @ApiAnswer(AssetCategoryPageDto, {
+    description: 'A page of categories.',
+    examples: CATEGORY_PAGE_EXAMPLES,
+    headers: { Link: 'sometimes' },
+  })
   @ApiProblems('validation_failed', 'invalid_cursor')
-  list(@CurrentCaller() { workspaceId }: Caller, @Query() query: PageQueryDto): AssetCategoryPageDto {
+  list(
+    @CurrentCaller() { workspaceId }: Caller,
+    @Query() query: PageQueryDto,
+    @Res({ passthrough: true }) response: Response,
+  ): AssetCategoryPageDto {
     const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
     const found = this.categories.list(page);
     return {
       results: found.items.map(({ key, displayLabel }) => ({ key, displayLabel })),
-      pageInfo: this.paging.pageInfo(workspaceId, RESOURCE, found, filters),
+      pageInfo: this.paging.pageInfo(response, workspaceId, RESOURCE, found, filters),
     };
   }
 }

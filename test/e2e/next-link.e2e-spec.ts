@@ -1,0 +1,63 @@
+import type { ApiClient, PageBody } from '../support/api-client';
+import { type TestApp, startApp } from '../support/start-app';
+
+const ASSETS = '/v1/inventory/assets';
+const BASE_URL = 'https://api.example.test/compliance';
+
+describe('Link of a page', () => {
+  let app: TestApp;
+  let client: ApiClient;
+
+  beforeAll(async () => {
+    app = await startApp({ BASE_URL });
+    const workspace = await app.arrange.aWorkspace();
+    for (let index = 0; index < 5; index += 1) {
+      await app.arrange.anAsset(workspace, { classification: 'PUBLIC' });
+      await app.arrange.anAsset(workspace, { type: 'COMPUTER' });
+    }
+    client = await app.arrange.aClient(workspace);
+  });
+  afterAll(() => app.stop());
+
+  /** The address of the next page; null without the header. */
+  async function next(path: string, method = 'GET'): Promise<{ url: URL | null; body: PageBody }> {
+    const { status, headers, body } = await client.send<PageBody>(method, path);
+    expect(status).toBe(200);
+    const link = headers.get('Link');
+    const [, url] = link === null ? [] : (/^<([^<>"]+)>; rel="next"$/.exec(link) ?? [null, 'not an address']);
+    return { url: url === undefined ? null : new URL(url), body };
+  }
+
+  it('leads through the whole list with the filters and the page size of the request', async () => {
+    const query = 'classification=PUBLIC&pageSize=2';
+    const found: unknown[] = [];
+    let path: string | null = `${ASSETS}?${query}`;
+
+    while (path !== null) {
+      const { url, body } = await next(path);
+      found.push(...body.results.map(({ id }) => id));
+      expect(url === null).toBe(!body.pageInfo.hasNextPage);
+      if (url !== null) {
+        expect(url.href).toBe(`${BASE_URL}${ASSETS}?${query}&pageCursor=${body.pageInfo.endCursor}`);
+      }
+      path = url && url.href.slice(BASE_URL.length);
+    }
+
+    expect(new Set(found).size).toBe(5);
+    expect(found).toHaveLength(5);
+  });
+
+  it.each(['/v1/computers', '/v1/inventory/categories', ASSETS])('is absent on the last page of %s', async (path) => {
+    const first = await next(`${path}?pageSize=1`);
+    const last = await next(`${path}?pageSize=100`);
+
+    expect(first.url?.searchParams.get('pageCursor')).toBe(first.body.pageInfo.endCursor);
+    expect(last.url).toBeNull();
+  });
+
+  it('is sent for HEAD as well', async () => {
+    const { url } = await next(`${ASSETS}?pageSize=1`, 'HEAD');
+
+    expect(url?.searchParams.get('pageSize')).toBe('1');
+  });
+});
