@@ -17,18 +17,18 @@ export interface Feature {
   readonly tag?: { readonly name: string; readonly description: string };
 }
 
-/** THE list of features, from the lowest to the highest. Routes, schema, grants and the contract's tags derive from it. */
+/** THE list of features. Routes, schema, grants and the contract's tags derive from it. */
 export const FEATURES: readonly Feature[] = [
-  {
-    schema: auditSchema,
-    api: async () => (await import('#libs/audit')).AuditModule,
-    operators: AuditOperatorModule,
-  },
   {
     schema: authSchema,
     api: async () => (await import('#libs/auth')).AuthModule,
     operators: AuthOperatorModule,
     tag: { name: 'Authentication', description: 'Tokens by the OAuth 2.0 client credentials grant.' },
+  },
+  {
+    schema: auditSchema,
+    api: async () => (await import('#libs/audit')).AuditModule,
+    operators: AuditOperatorModule,
   },
   {
     schema: inventorySchema,

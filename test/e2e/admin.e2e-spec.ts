@@ -260,7 +260,7 @@ describe('The operators’ command line', () => {
       };
       expect(documentOf(await admin(production, 'keys', 'list', '--json'))).toEqual({ items: [] });
       const needsPepper = await admin({ ...environment, ...production }, 'workspaces', 'list');
-      expectFault(needsPepper, 1, /AUDIT_KEY_FILE names .* which does not exist; run: admin keys init/);
+      expectFault(needsPepper, 1, /SECRET_PEPPER_FILE names .* which does not exist; run: admin keys init/);
 
       const { made } = documentOf(await admin(production, 'keys', 'init', '--json'));
       const { SIGNING_KEYS_DIR, CURSOR_KEYS_FILE, SECRET_PEPPER_FILE, AUDIT_KEY_FILE } = production;
