@@ -82,6 +82,18 @@ function ladder(name, comment, rungs, folderOf) {
   }));
 }
 
+/** A library between the kernel and the features may import those below it only. */
+function standsOn(floor, lib, below) {
+  const own = `^libs/${lib}/`;
+  return {
+    name: `${lib}-stands-on-${floor}`,
+    severity: 'error',
+    comment: 'Step down, never up.',
+    from: { path: own, pathNot: TEST_CODE },
+    to: { path: '^libs/', pathNot: [...below, own, CLIENT] },
+  };
+}
+
 const PLATFORM_LADDER = [
   'config',
   'keys',
@@ -117,20 +129,8 @@ const ladderRules = [
     from: { path: KERNEL, pathNot: TEST_CODE },
     to: { pathNot: KERNEL, couldNotResolve: false },
   },
-  {
-    name: 'platform-stands-on-kernel',
-    severity: 'error',
-    comment: 'Step down, never up.',
-    from: { path: PLATFORM, pathNot: TEST_CODE },
-    to: { path: '^libs/', pathNot: [KERNEL, PLATFORM, CLIENT] },
-  },
-  {
-    name: 'local-postgres-stands-on-platform',
-    severity: 'error',
-    comment: 'Step down, never up.',
-    from: { path: LOCAL_POSTGRES, pathNot: TEST_CODE },
-    to: { path: '^libs/', pathNot: [KERNEL, PLATFORM, LOCAL_POSTGRES, CLIENT] },
-  },
+  standsOn('kernel', 'platform', [KERNEL]),
+  standsOn('platform', 'local-postgres', [KERNEL, PLATFORM]),
   {
     name: 'production-runs-without-local-postgres',
     severity: 'error',
@@ -138,20 +138,8 @@ const ladderRules = [
     from: { path: '^(?:apps/api|libs)/', pathNot: [LOCAL_POSTGRES, TEST_CODE] },
     to: { path: LOCAL_POSTGRES },
   },
-  {
-    name: 'audit-stands-on-platform',
-    severity: 'error',
-    comment: 'Step down, never up.',
-    from: { path: AUDIT, pathNot: TEST_CODE },
-    to: { path: '^libs/', pathNot: [KERNEL, PLATFORM, AUDIT, CLIENT] },
-  },
-  {
-    name: 'auth-stands-on-audit',
-    severity: 'error',
-    comment: 'Step down, never up.',
-    from: { path: AUTH, pathNot: TEST_CODE },
-    to: { path: '^libs/', pathNot: [KERNEL, PLATFORM, AUDIT, AUTH, CLIENT] },
-  },
+  standsOn('platform', 'audit', [KERNEL, PLATFORM]),
+  standsOn('audit', 'auth', [KERNEL, PLATFORM, AUDIT]),
   {
     name: 'audit-as-types-in-the-core',
     severity: 'error',
@@ -275,7 +263,9 @@ const treeRules = [
     severity: 'error',
     comment:
       'A migration is SQL: it belongs to the adapter that knows SQL, in platform to the concern that keeps rows.',
-    ...anyFileAt('^libs/[^/]+/src/(?!([^/]+/)?(typeorm|records)/migrations/)([^/]+/)*migrations/'),
+    ...anyFileAt(
+      `^libs/[^/]+/src/(?!(?:(?:${SLICES.join('|')})/)?typeorm/migrations/|idempotency/records/migrations/)([^/]+/)*migrations/`,
+    ),
   },
   {
     name: 'no-unknown-folder-in-a-feature',

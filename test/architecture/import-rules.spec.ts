@@ -249,6 +249,7 @@ const planted: Readonly<Record<string, readonly Planted[]>> = {
   'migrations-under-typeorm': [
     plant(`${inventory}/domain/migrations/planted.ts`, imports('../asset')),
     plant('libs/platform/src/database/migrations/planted.ts', imports('../../redis/connection')),
+    plant('libs/platform/src/health/records/migrations/planted.ts', imports('../../concern')),
   ],
   'no-unknown-folder-in-a-feature': [
     plant(`${inventory}/helpers/planted.ts`, imports('../domain/asset')),
