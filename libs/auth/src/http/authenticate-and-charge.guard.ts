@@ -69,8 +69,7 @@ export class AuthenticateAndChargeGuard extends ThrottlerGuard {
 
 /** Node keeps the first of two Authorization headers; which one was meant cannot be known, so both are refused. */
 function bearerToken(request: Request): string {
-  const sent = request.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'authorization');
-  if (sent.length > 1) throw new TokenInvalid();
+  if ((request.headersDistinct['authorization'] ?? []).length > 1) throw new TokenInvalid();
   const header = request.headers.authorization;
   if (header === undefined || !/^bearer(\s|$)/i.test(header)) throw new TokenMissing();
   const [, token] = BEARER.exec(header) ?? [];
