@@ -54,10 +54,9 @@ export class Paging {
   }
 }
 
-/** The request's path and parameters, with the cursor of the next page. The path is the route's, not as it was sent. */
+/** The request's path and parameters, with the cursor of the next page. */
 function nextPage({ req }: Response, endCursor: string): string {
-  const { path } = req.route as { readonly path: string };
   const query = new URLSearchParams(req.query as Record<string, string>);
   query.set('pageCursor', endCursor);
-  return `${path}?${query.toString()}`;
+  return `${req.context.instance}?${query.toString()}`;
 }
