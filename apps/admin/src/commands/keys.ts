@@ -61,8 +61,7 @@ async function list(options: CommonOptions): Promise<void> {
 async function rotate(use: 'signing' | 'cursor', options: CommonOptions): Promise<void> {
   const { rotateSigningKey } = await import('#libs/auth/operators');
   const { SystemClock } = await import('#libs/platform/config');
-  const { usedFrom } = await import('#libs/platform/keys');
-  const { rotateCursorKey } = await import('#libs/platform/keys');
+  const { rotateCursorKey, usedFrom } = await import('#libs/platform/keys');
   const { signingKeysDir, cursorKeysFile } = await settings();
   const clock = new SystemClock();
   const made =
@@ -77,8 +76,7 @@ async function rotate(use: 'signing' | 'cursor', options: CommonOptions): Promis
 
 async function remove(kid: string, options: CommonOptions): Promise<void> {
   const { removeSigningKey } = await import('#libs/auth/operators');
-  const { LastKey } = await import('#libs/platform/keys');
-  const { removeCursorKey } = await import('#libs/platform/keys');
+  const { LastKey, removeCursorKey } = await import('#libs/platform/keys');
   const { listKeys } = await import('../key-list.js');
   const places = await settings();
   const items = await listKeys(places);
