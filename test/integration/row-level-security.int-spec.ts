@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { assetId, workspaceId } from '#libs/kernel';
-import { Database, RuntimeRoleTooPowerful, assertRuntimeRole } from '#libs/platform/database';
+import { Database, RuntimeRoleTooPowerful, assertRuntimeRole, tenantPolicy } from '#libs/platform/database';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { assetRepositoryOn } from '../support/asset-repository';
 import { type TestApp, startApp } from '../support/start-app';
@@ -153,6 +153,38 @@ describe('Row-level security', () => {
       'CREATE TABLE mine (id int)',
     ]) {
       await expect(api.query(sql)).rejects.toMatchObject({ code: '42501' });
+    }
+  });
+
+  it("holds a new table's rows apart, also from their owner unless the migration lets it see all", async () => {
+    const owner = new Client({ connectionString: app.database.migrationDatabaseUrl });
+    await owner.connect();
+    const role = new URL(app.database.databaseUrl).username;
+    const rowsOf = async (client: Client, table: string, workspace: string): Promise<string[]> => {
+      await client.query('BEGIN');
+      await client.query(`SELECT set_config('app.workspace_id', $1, true)`, [workspace]);
+      const { rows } = await client.query<{ workspace_id: string }>(`SELECT workspace_id FROM ${table}`);
+      await client.query('COMMIT');
+      return rows.map((row) => row.workspace_id);
+    };
+    try {
+      await owner.query(
+        `CREATE TABLE note (workspace_id uuid); ${tenantPolicy('note')};
+         CREATE TABLE open_note (workspace_id uuid); ${tenantPolicy('open_note', { ownerSeesAll: true })}`,
+      );
+      for (const table of ['note', 'open_note']) {
+        await owner.query(`GRANT SELECT, INSERT ON ${table} TO ${role}`);
+        await app.database.admin.query(`INSERT INTO ${table} VALUES ($1), ($2)`, [ours, theirs]);
+
+        expect(await rowsOf(api, table, '')).toEqual([]);
+        expect(await rowsOf(api, table, ours)).toEqual([ours]);
+        await expect(api.query(`INSERT INTO ${table} VALUES ($1)`, [theirs])).rejects.toMatchObject({ code: '42501' });
+      }
+      expect(await rowsOf(owner, 'note', '')).toEqual([]);
+      expect(await rowsOf(owner, 'open_note', '')).toEqual([ours, theirs]);
+    } finally {
+      await owner.query('DROP TABLE IF EXISTS note, open_note');
+      await owner.end();
     }
   });
 

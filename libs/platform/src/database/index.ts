@@ -8,4 +8,5 @@ export { buildIndexConcurrently } from './schema/concurrent-index';
 export { RolesNotApart, RuntimeRoleUnfit, migrate } from './schema/migrate';
 export { RuntimeRoleTooPowerful, assertRuntimeRole } from './schema/runtime-role';
 export { type SchemaPart } from './schema/schema-part';
+export { tenantPolicy } from './schema/tenant-policy';
 export { GATE_IS_OPEN } from './unit-of-work';
