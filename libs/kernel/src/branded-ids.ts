@@ -1,11 +1,11 @@
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
 
-/** A tenant. First argument of every port method, so that a query without a tenant does not compile. */
+/** A tenant. Every port method takes it first, so a query without a tenant does not compile. */
 export type WorkspaceId = Branded<'WorkspaceId'>;
-/** An application of a workspace: what holds a client id and secret. */
+/** An application of a workspace. It holds a client id and a client secret. */
 export type ApplicationId = Branded<'ApplicationId'>;
-/** The public id of an asset, and of the computer or employee that the asset is. Lower case. */
+/** The public id of an asset, and of the computer or employee behind it. Lower case. */
 export type AssetId = Branded<'AssetId'>;
 
 export const workspaceId = (value: string): WorkspaceId => value as WorkspaceId;

@@ -1,8 +1,8 @@
 import { DomainError } from './domain-error';
 
-/** What a request was charged to a token bucket, and what that leaves. */
+/** The result of charging one request to a token bucket. */
 export interface Charge {
-  /** Whether there was a token for it. */
+  /** True when the bucket had a token for the request. */
   readonly allowed: boolean;
   /** Tokens in a full bucket. */
   readonly limit: number;

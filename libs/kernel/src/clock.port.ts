@@ -1,4 +1,4 @@
-/** The time. Injected wherever a rule depends on it, so that tests can move it. */
+/** The current time. Injected wherever a rule depends on it, so that tests can move it. */
 export abstract class Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   abstract now(): number;

@@ -1,4 +1,4 @@
-/** Every stable code an answer of this API can carry. The table of problems has one entry for each. */
+/** Every stable code that a response can carry. The problem table has one entry for each. */
 export const ERROR_CODES = [
   'validation_failed',
   'invalid_cursor',

@@ -1,5 +1,5 @@
 /**
- * How new the data of a read must be. `newest` shows everything that is committed, as only the primary does. `recent` may
- * come from a standby, which lags five seconds at most.
+ * How new the data of a read must be. `newest` reads the primary and sees every commit. `recent` may read a standby,
+ * which lags five seconds at most.
  */
 export type Freshness = 'newest' | 'recent';

@@ -2,14 +2,14 @@ import type { InputFault } from './domain-error';
 import { cut, shown } from './shown-text';
 import { ValidationFailed } from './validation-failed';
 
-/** So many faults say enough; an answer must not grow with what was sent. */
+/** Limits the size of the response, however much the client sent. */
 const MOST_FAULTS = 20;
 const LONGEST_POINTER = 200;
 
-/** Where in a body something stands: member names and indexes from the root on. */
+/** A path into a body: member names and indexes from the root on. */
 export type Place = readonly (string | number)[];
 
-/** What is found at fault in one input, to be thrown all at once. Beyond the first twenty nothing more is looked for. */
+/** Collects the faults of one input, so that all are thrown together. Ignores faults after the first twenty. */
 export class InputFaults {
   private readonly found: InputFault[] = [];
 
@@ -21,7 +21,7 @@ export class InputFaults {
     if (!this.isFull) this.found.push(fault);
   }
 
-  /** A member of the body, by its pointer (RFC 6901), which is cut where it is too long to be shown. */
+  /** Adds a member of the body by its pointer (RFC 6901). Cuts a pointer that is too long to show. */
   addMember(place: Place, code: string, what: string): void {
     if (this.isFull) return;
     const pointer = place.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');

@@ -1,10 +1,10 @@
-/** Where a page starts: `after` is the position of the last item of the page before, null for the first page. */
+/** The start of a page: `after` is the position of the previous page's last item, null for the first page. */
 export interface PageRequest {
   readonly size: number;
   readonly after: string | null;
 }
 
-/** One page of a list. `endPosition` is the position of its last item, null when nothing follows. */
+/** One page of a list. `endPosition` is the position of its last item, null on the last page. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly endPosition: string | null;
@@ -12,7 +12,7 @@ export interface Page<Item> {
   readonly totalCount: number;
 }
 
-/** Cuts the one item that was asked for beyond the page, which only tells whether a next page exists. */
+/** Drops the extra item that was read only to learn whether a next page exists. */
 export function toPage<Item extends { readonly position: string }>(
   found: readonly Item[],
   size: number,

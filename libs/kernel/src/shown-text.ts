@@ -1,7 +1,7 @@
-/** A name as a client sent it, cut to a length that is fit for a message. */
+/** Cuts a name that a client sent to a length fit for a message. */
 export const shown = (name: string): string => cut(name, 64);
 
-/** By code points: half a surrogate pair is no text. */
+/** Cuts by code points, because half a surrogate pair is not text. */
 export function cut(text: string, length: number): string {
   if (text.length <= length) return text;
   return `${[...text.slice(0, 2 * length)].slice(0, length).join('')}…`;

@@ -1,10 +1,10 @@
 import { DomainError, type InputFault } from './domain-error';
 import { cut } from './shown-text';
 
-/** With what tells that there is more, a thousand characters. */
+/** Together with the note that there are more faults: a thousand characters. */
 const LONGEST_DETAIL = 998;
 
-/** The input is malformed or out of range; `faults` names each member that is, `detail` as many as it has room for. */
+/** The input is malformed or out of range. `faults` names every invalid member; `detail` lists as many as fit. */
 export class ValidationFailed extends DomainError {
   constructor(faults: readonly InputFault[]) {
     super('validation_failed', detailOf(faults) || 'The request is malformed.', faults);

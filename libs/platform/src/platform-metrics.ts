@@ -4,7 +4,7 @@ import type { Idempotency } from './idempotency/idempotency';
 import type { RedisClient } from './redis/redis-client';
 import type { Metrics } from './observability/metrics';
 
-/** What the process leans on, as it is when somebody asks. */
+/** Registers metrics of Postgres and Redis, read at each scrape. */
 export function watchPlatform(
   metrics: Metrics,
   { database, redis, idempotency }: { database: Database; redis: RedisClient; idempotency: Idempotency },
@@ -48,7 +48,7 @@ export function watchPlatform(
   );
 }
 
-/** Watches the primary and each standby, which is named by its place in DATABASE_REPLICA_URLS. */
+/** Watches the primary and each standby. Standbys are named by their place in DATABASE_REPLICA_URLS. */
 function watchDatabase(metrics: Metrics, database: Database): void {
   const standbys = () => database.standbyUses.map((use, place) => ({ pool: `replica_${place + 1}`, use }));
   const pools = () => [{ pool: 'primary', use: database.poolUse }, ...standbys()];

@@ -21,7 +21,7 @@ import { RedisClient } from './redis/redis-client';
 import { throttling } from './throttling/throttler-options';
 import { TokenBuckets } from './throttling/token-buckets';
 
-/** What every feature of the HTTP service leans on. */
+/** Provides the infrastructure that every feature of the HTTP service uses. */
 @Global()
 @Module({})
 export class PlatformModule {

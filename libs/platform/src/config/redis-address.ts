@@ -4,9 +4,9 @@ export interface RedisHost {
 }
 
 export interface RedisCredentials {
-  /** Null: the default user. */
+  /** Null for the default user. */
   readonly user: string | null;
-  /** Null: Redis asks for none. */
+  /** Null when Redis needs no password. */
   readonly password: string | null;
 }
 
@@ -15,21 +15,21 @@ interface Access {
   readonly credentials: RedisCredentials;
 }
 
-/** Where Redis is and how it is spoken to, as REDIS_URL says it. */
+/** The address of Redis and the way to reach it, parsed from REDIS_URL. */
 export type RedisAddress =
   | (Access & { readonly kind: 'node'; readonly node: RedisHost; readonly database: number })
   | (Access & {
       readonly kind: 'sentinel';
       readonly sentinels: readonly RedisHost[];
-      /** The name by which the sentinels know the primary and its replicas. */
+      /** The sentinels' name for the primary. */
       readonly primary: string;
       readonly database: number;
-      /** What the sentinels themselves ask for, which need not be what Redis asks for. */
+      /** Credentials for the sentinels, which may differ from those for Redis. */
       readonly sentinelCredentials: RedisCredentials;
     })
   | (Access & { readonly kind: 'cluster'; readonly nodes: readonly RedisHost[] });
 
-/** The message is a predicate ("must …") and holds nothing of the URL. */
+/** The message is a predicate ("must …") and quotes nothing of the URL. */
 export class RedisUrlInvalid extends Error {}
 
 const FORM = /^redis(s?)(?:\+(sentinel|cluster))?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^@?#]*))?(?:\?([^#]*))?$/;
@@ -37,7 +37,7 @@ const HOST = /^(?:\[([0-9a-f:.]+)\]|([^:,[\]\s]+))(?::(\d{1,5}))?$/i;
 const DATABASE = /^\d{1,5}$/;
 const PRIMARY = /^[\w.-]+$/;
 
-/** Throws {@link RedisUrlInvalid}. */
+/** @throws {@link RedisUrlInvalid} */
 export function parseRedisUrl(url: string): RedisAddress {
   const parts = FORM.exec(url);
   if (!parts) {

@@ -16,10 +16,10 @@ import {
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** Opens at once, whatever the path names. */
+/** O_NONBLOCK: opening a pipe must not wait for a writer. */
 const READING = constants.O_RDONLY | constants.O_NONBLOCK;
 
-/** Reads a file of secrets. @throws for anything but a regular file: a pipe or a device may wait for ever. */
+/** Reads a file of secrets. @throws for anything but a regular file, because a pipe or a device may block for ever. */
 export async function readSecretFile(path: string): Promise<Buffer> {
   const file = await open(path, READING);
   try {
@@ -30,7 +30,7 @@ export async function readSecretFile(path: string): Promise<Buffer> {
   }
 }
 
-/** The same where nobody is served yet. */
+/** The synchronous form of {@link readSecretFile}, for commands and for the start of an instance. */
 export function readSecretFileSync(path: string): Buffer {
   const file = openSync(path, READING);
   try {
@@ -48,13 +48,13 @@ function assertRegular(path: string, file: Stats): void {
 }
 
 /**
- * Puts a file of secrets into its place in one step: whoever reads sees the file before or this one, never a part.
- * It is kept on disk when this returns. Owner and mode are those of `model`, so that who could read the keys can read
- * the new one, also when root makes it. Callers take turns, so a draft that a crash left is overwritten by the next.
+ * Replaces a file of secrets atomically and flushes it to disk: readers see the old file or the new one, never a part.
+ * The new file gets the owner and mode of `model`, so its readers can read it even when root writes it.
+ * Callers hold the key lock, so a draft left by a crash is simply overwritten.
  */
 export function replaceSecretFile(path: string, content: string, model: string): void {
   const draft = join(dirname(path), '.keys-draft');
-  // A draft that was left may belong to another user.
+  // A draft left by a crash may belong to another user.
   rmSync(draft, { force: true });
   const file = openSync(draft, 'wx', 0o600);
   try {
@@ -70,7 +70,7 @@ export function replaceSecretFile(path: string, content: string, model: string):
   syncDirectory(dirname(path));
 }
 
-/** Takes a file of secrets away, for good when this returns. */
+/** Deletes a file of secrets and flushes the directory. */
 export function removeSecretFile(path: string): void {
   rmSync(path);
   syncDirectory(dirname(path));
@@ -82,7 +82,7 @@ function giveTo(path: string, uid: number, gid: number): void {
   try {
     chownSync(path, uid, gid);
   } catch (error) {
-    // Only root gives files away; whoever else made the key has to see to it that the API can read it.
+    // Only root can change the owner. Any other user must make the key readable for the API.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
   }
 }

@@ -15,7 +15,7 @@ const port = wholeNumberBetween(0, 65_535);
 const wholeNumber = wholeNumberBetween(1, 2_147_483_647);
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL', abort: true });
 const baseUrl = httpUrl.refine(
-  // A user in it would stand in every problem's `type`.
+  // Every problem's `type` starts with this URL, so a user name in it would be published.
   (url) => /^[a-z]+:\/\/[^/@?#]+(\/[^?#]*)?$/i.test(url),
   'must have neither a user, a query nor a fragment: addresses are made by adding a path',
 );
@@ -60,7 +60,7 @@ const proxies = z
   .transform((list) => list.filter((proxy) => proxy !== ''))
   .refine((list) => list.every(isProxy), 'must be a comma-separated list of addresses, such as 10.0.0.0/8');
 
-/** An address, a subnet, or one of the names that Express knows for some. */
+/** An address, a subnet, or one of the names that Express knows. */
 function isProxy(text: string): boolean {
   if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
   const [address = '', prefix, ...rest] = text.split('/');
@@ -69,17 +69,17 @@ function isProxy(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
 }
 
-/** What docs/settings.md says of a setting beside its name and its default, in Markdown. */
+/** The row of a setting in docs/settings.md, in Markdown, without its name and default. */
 export interface SettingMeaning {
   readonly meaning: string;
-  /** Where it follows from other settings, or is not ours. */
+  /** Describes a default that depends on other settings or comes from a library. */
   readonly derivedDefault?: string;
-  /** The default of the image, where that is another. */
+  /** The default in the container image, when it differs. */
   readonly imageDefault?: string;
 }
 const meanings = z.registry<SettingMeaning>();
 
-/** Every setting of the service with its default and its meaning. `npm run settings` writes docs/settings.md from it. */
+/** Every setting with its default and its meaning. `npm run settings` writes docs/settings.md from it. */
 export const settingsSchema = z.object({
   NODE_ENV: oneOf('production', 'development', 'test').default('development').register(meanings, {
     meaning:
@@ -177,7 +177,7 @@ export const settingsSchema = z.object({
     .stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' })
     .default(false)
     .register(meanings, { meaning: '`true` keeps no traces, whatever else is set' }),
-  // The libraries of OpenTelemetry read those that follow by themselves.
+  // The OpenTelemetry libraries read the following settings themselves.
   OTEL_EXPORTER_OTLP_HEADERS: z
     .string()
     .optional()
@@ -202,7 +202,7 @@ export const settingsSchema = z.object({
   }),
 });
 
-/** @throws for a setting that says nothing of itself. */
+/** @throws for a setting without a description */
 export function meaningOf(name: keyof typeof settingsSchema.shape): SettingMeaning {
   const meaning = meanings.get(settingsSchema.shape[name]);
   if (meaning === undefined) throw new Error(`${name} has no meaning for docs/settings.md.`);
@@ -211,10 +211,12 @@ export function meaningOf(name: keyof typeof settingsSchema.shape): SettingMeani
 
 const KEY_SETTINGS = ['SIGNING_KEYS_DIR', 'CURSOR_KEYS_FILE', 'SECRET_PEPPER_FILE', 'AUDIT_KEY_FILE'] as const;
 
-/** What settings are at fault beside one another, told whatever else is at fault, as the schema's own refinements are not. */
+/**
+ * Checks that involve two settings. They run even when single settings are invalid, so one start reports every fault.
+ */
 export function faultsBetween(given: Readonly<Record<string, string>>): string[] {
   const faults: string[] = [];
-  // Another role may be one that row-level security does not hold; that of DATABASE_URL is looked at.
+  // Row-level security might not restrict another role. The role of DATABASE_URL is checked at the start.
   const { data: url } = postgresUrl.safeParse(given['DATABASE_URL']);
   const { data: replicas = [] } = replicaUrls.safeParse(given['DATABASE_REPLICA_URLS']);
   if (url !== undefined && replicas.some((replica) => ![roleOf(url), null].includes(roleOf(replica)))) {
@@ -231,7 +233,7 @@ export function faultsBetween(given: Readonly<Record<string, string>>): string[]
 
 const listenerSettings = settingsSchema.pick({ PORT: true, HOST: true, MANAGEMENT_PORT: true, MANAGEMENT_HOST: true });
 
-/** Whether one port was given to both listeners on addresses of which one takes in the other; port 0 is any that is free. */
+/** Tells whether both listeners would bind the same port on overlapping addresses. Port 0 picks any free port. */
 function listenersMeet(given: Readonly<Record<string, string>>): boolean {
   const { data } = listenerSettings.safeParse(given);
   if (data === undefined || data.PORT === 0 || data.PORT !== data.MANAGEMENT_PORT) return false;

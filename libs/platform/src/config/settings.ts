@@ -3,10 +3,10 @@ import type { RateLimits } from '#libs/kernel';
 import { readSecretFileSync } from './secret-file';
 import { faultsBetween, settingsSchema } from './settings-schema';
 
-/** Settings that may be given as `<NAME>_FILE`, the path of a file that holds the value. */
+/** Settings that may also be given as `<NAME>_FILE`: the path of a file that holds the value. */
 const SECRET_SETTINGS = ['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'MIGRATION_DATABASE_URL', 'REDIS_URL'] as const;
 
-/** The settings do not hold together; every fault is listed, values are never shown. */
+/** The settings are invalid. Lists every fault and never shows a value. */
 export class SettingsInvalid extends Error {
   constructor(readonly faults: readonly string[]) {
     super(`The settings are not valid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
@@ -14,7 +14,7 @@ export class SettingsInvalid extends Error {
   }
 }
 
-/** The settings of one process, read once at its start. */
+/** The settings of one instance, read once at its start. */
 export class Settings {
   constructor(
     readonly production: boolean,
@@ -23,24 +23,24 @@ export class Settings {
     /** Null when the management server is switched off. */
     readonly managementPort: number | null,
     readonly managementHost: string,
-    /** Without a slash at its end. Issuer of the tokens and address of the problem types. */
+    /** Without a trailing slash. Issuer of the tokens and base of the problem types. */
     readonly baseUrl: string,
     readonly databaseUrl: string,
-    /** Null where only the API runs; the operators' commands need it. */
+    /** Null when only the API runs. The operators' commands need it. */
     readonly migrationDatabaseUrl: string | null,
-    /** Of one process, and of each replica beside. */
+    /** Connections of one instance to the primary, and as many to each standby. */
     readonly databasePoolSize: number,
-    /** Standbys for reads that need not see what was just written; empty where there are none. */
+    /** Standbys for reads that need not see the latest commits. May be empty. */
     readonly databaseReplicaUrls: readonly string[],
-    /** False where a connection pooler between us and Postgres loses them. */
+    /** False when a connection pooler in front of Postgres loses prepared statements. */
     readonly preparedStatements: boolean,
-    /** Null: no Redis, and so one replica only. */
+    /** Null without Redis, which allows only one instance. */
     readonly redisUrl: string | null,
     readonly idempotencyTtlSeconds: number,
     readonly rateLimits: RateLimits,
-    /** How many processes share the limits while Redis is away. */
+    /** Instances that share the limits while Redis is away. */
     readonly replicas: number,
-    /** Addresses and subnets of proxies whose word on where a request comes from is taken. */
+    /** Addresses and subnets of proxies that may report the client's address. */
     readonly trustedProxies: readonly string[],
     readonly tokenAudience: string,
     readonly accessTokenTtlSeconds: number,
@@ -48,20 +48,20 @@ export class Settings {
     readonly cursorKeysFile: string,
     readonly secretPepperFile: string,
     readonly auditKeyFile: string,
-    /** Where the embedded Postgres, keys made by ourselves and the demo's credentials live. */
+    /** Directory of the embedded Postgres, the generated keys and the demo's credentials. */
     readonly localDir: string,
     readonly logLevel: string,
     readonly logFormat: 'json' | 'pretty',
-    /** Base address of the collector of traces; null: none are kept. */
+    /** Base address of the trace collector. Null disables tracing. */
     readonly tracesEndpoint: string | null,
   ) {}
 }
 
-/** Reads and checks the settings. Throws {@link SettingsInvalid} with every fault, not just the first. */
+/** Reads and checks the settings. @throws {@link SettingsInvalid} with every fault, not just the first */
 export function loadSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
   const given: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
-    // An empty variable is how compose files and shells write "not set".
+    // Compose files and shells write an empty variable for "not set".
     if (value !== undefined && value !== '') given[name] = value;
   }
   const faults = readSecretFiles(given);

@@ -1,12 +1,12 @@
 import { Pool } from 'pg';
 
-/** A prober waits for three seconds (docker/); it should hear why, rather than nothing. */
+/** Probes wait three seconds (docker/). They should receive the reason, not a timeout. */
 const CONNECT_MS = 1_000;
 const ANSWER_MS = 1_500;
 
 /**
- * One connection to the primary apart from the pool, for asking whether Postgres is there: requests that take all the
- * others must not make it look lost, or load would take replicas away just when they are needed.
+ * Checks Postgres on a connection of its own. Requests may use the whole pool; that must not fail the probe, or load
+ * would remove instances just when they are needed.
  */
 export class DatabaseProbe {
   private readonly pool: Pool;
@@ -21,11 +21,11 @@ export class DatabaseProbe {
       application_name: 'compliance-api',
       keepAlive: true,
     });
-    // The next question finds out by itself.
+    // The next query notices the loss.
     this.pool.on('error', () => undefined);
   }
 
-  /** Names of the migrations that were applied. Throws what Postgres says, or that it says nothing. */
+  /** Names of the applied migrations. @throws when Postgres refuses or stays silent */
   async appliedMigrations(): Promise<string[]> {
     const { rows } = await this.pool.query<{ name: string }>('SELECT name FROM migration');
     return rows.map(({ name }) => name);

@@ -6,7 +6,7 @@ import { Database } from './database';
 import { sendUnprepared } from './pipelined-statements';
 import { Standbys } from './connections/standbys';
 
-/** Postgres for the whole process. Waits up to a quarter of a minute for a server that is still coming up. */
+/** Provides Postgres to the instance. Waits up to 15 seconds for a server that is starting. */
 @Global()
 @Module({})
 export class DatabaseModule {

@@ -12,8 +12,8 @@ import type { Standbys } from './connections/standbys';
 import { type Gate, GateClosed, UnitOfWork } from './unit-of-work';
 
 /**
- * Whose rows row-level security lets a transaction see: one workspace's; before the workspace is known, the one
- * application with this client id; or nobody's, for the few functions of the database that work across workspaces.
+ * The rows that row-level security shows to a transaction. Either one workspace's rows; or one application's, by client
+ * id, before the workspace is known; or none, for the few database functions that work across workspaces.
  */
 export type TenantScope =
   { readonly workspaceId: WorkspaceId } | { readonly clientId: string } | { readonly outsideTenants: true };
@@ -29,17 +29,18 @@ const scopeStatement = (scope: TenantScope): BoundStatement => {
 
 const TRANSACTION = { name: 'transaction', attributes: { 'db.system.name': 'postgresql' } };
 
-/** Refusals that a second try can turn into success: deadlock, serialization, lock not had in time, a row that went. */
+/** Errors that a retry can fix: deadlock, serialization failure, lock timeout, a row that was deleted meanwhile. */
 const REPEATABLE_SQLSTATES = new Set(['40P01', '40001', '55P03', '23502', '23503']);
 const MAX_REPEATS = 3;
-/** A unit of work is over after this long, whatever it has to wait for. */
+/** Maximum duration of a unit of work, waits included. */
 const UNIT_PATIENCE_MS = 5_000;
 /**
- * The same for a read, and for the update that begins a token. A request makes at most two of them: together five seconds.
+ * Maximum duration of a read, and of the update that records a token. A request makes at most two of them: five seconds
+ * together.
  */
 export const READ_PATIENCE_MS = 2_500;
 
-/** The one way to Postgres: nothing is read or written outside a tenant's scope. */
+/** The only access to Postgres. Every read and write happens in a tenant's scope. */
 @Injectable()
 export class Database {
   private readonly pool: ConnectionPool;
@@ -48,7 +49,7 @@ export class Database {
 
   constructor(
     private readonly dataSource: DataSource,
-    /** Null where there are none. */
+    /** Null without standbys. */
     private readonly standbys: Standbys | null = null,
   ) {
     this.pool = new ConnectionPool(poolOf(dataSource));
@@ -58,15 +59,15 @@ export class Database {
     return this.pool.use;
   }
 
-  /** Of each standby, in the order of their addresses. */
+  /** One entry for each standby, in the order of their addresses. */
   get standbyUses(): readonly StandbyUse[] {
     return this.standbys?.uses ?? [];
   }
 
   /**
-   * Runs prepared statements in one round trip and gives the rows of each in the order sent, every column as text.
-   * Within a unit of work they are part of it; otherwise they are a transaction of their own, and not waited for any
-   * longer than so many milliseconds where that is given: then it is not known whether they took place.
+   * Runs prepared statements in one round trip. Returns the rows of each in order, every column as text.
+   * Inside a unit of work they join it. Otherwise they form their own transaction; a given number of milliseconds
+   * limits the wait, and after a timeout it is unknown whether they took effect.
    */
   async run(
     scope: TenantScope,
@@ -80,8 +81,8 @@ export class Database {
   }
 
   /**
-   * Like {@link run} for statements that only read. `recent` data may come from a standby. The primary does what no
-   * standby does; there a read that loses its connection is repeated once. Takes two and a half seconds at most.
+   * Like {@link run}, for statements that only read. `recent` data may come from a standby; the primary takes over when
+   * no standby responds. A read that loses its connection to the primary is repeated once. Takes 2.5 seconds at most.
    */
   async read(scope: TenantScope, statements: readonly BoundStatement[], freshness: Freshness): Promise<TextRow[][]> {
     if (this.units.getStore()) return this.run(scope, statements);
@@ -93,7 +94,9 @@ export class Database {
     return rows.slice(1);
   }
 
-  /** Like {@link run} for writes whose rows nobody reads: within a unit of work they wait for its commit to carry them. */
+  /**
+   * Like {@link run}, for writes without a result. Inside a unit of work they are sent with its next batch or commit.
+   */
   async write(scope: TenantScope, statements: readonly BoundStatement[]): Promise<void> {
     const unit = this.unitFor(scope);
     if (unit) unit.write(statements);
@@ -101,12 +104,14 @@ export class Database {
   }
 
   /**
-   * Runs `work` as one READ COMMITTED transaction on the primary, which {@link run} and {@link write} join wherever they
-   * are called from within it. What `work` throws rolls everything back. A deadlock, a lock that was not had in time or
-   * a row that went meanwhile repeats the whole of `work`, up to three times and until `deadline` (by `performance.now()`;
-   * five seconds from now unless given). When the connection is lost during COMMIT, whether it took place is not known.
-   * What closes the gate is thrown rather than whatever `work` gave or threw. Statements that `work` leaves behind fail;
-   * on Node 20 they may run on their own once no unit is under way.
+   * Runs `work` as one READ COMMITTED transaction on the primary. Calls of {@link run} and {@link write} from within
+   * `work` join it. An exception rolls everything back.
+   * A deadlock, a lock timeout or a vanished row repeats the whole of `work`: up to three times and until `deadline`, a
+   * time of `performance.now()`, by default five seconds from now.
+   * When the connection is lost during COMMIT, the outcome is unknown.
+   * The error that closes the gate replaces the result or error of `work`.
+   * Statements that `work` did not await fail. On Node 20 they may run outside the transaction when no other unit is
+   * active.
    */
   async unitOfWork<Result>(
     scope: TenantScope,
@@ -141,14 +146,15 @@ export class Database {
       return result;
     } finally {
       this.unitsUnderWay -= 1;
-      // Node 20 follows every promise while this is enabled, which costs each read 10 % more CPU. No effect from Node 24 on.
+      // On Node 20 an enabled AsyncLocalStorage tracks every promise, which costs each read 10 % more CPU. No effect
+      // from Node 24 on.
       if (this.unitsUnderWay === 0) this.units.disable();
     }
   }
 
-  /** Runs `work` in one READ COMMITTED transaction on the primary; anything it throws rolls back. */
+  /** Runs `work` in one READ COMMITTED transaction on the primary. An exception rolls it back. */
   async transaction<Result>(scope: TenantScope, work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
-    // It would take a second connection while the unit holds one: with all of them taken that waits for itself.
+    // It would need a second connection while the unit holds one. With all connections taken, it would wait for itself.
     if (this.units.getStore()) throw new Error('A transaction of its own cannot begin within a unit of work.');
     const begin = (): Promise<Result> =>
       this.dataSource.transaction(async (manager) => {

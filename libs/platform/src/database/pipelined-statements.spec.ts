@@ -2,10 +2,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInThisContext } from 'node:vm';
 import { bind } from './pipelined-statements';
 
-/** Whether V8 keeps two objects under one hidden class. */
+/** Tells whether V8 gives both objects the same hidden class. */
 function haveOneShape(first: object, second: object): boolean {
   setFlagsFromString('--allow-natives-syntax');
-  // What is compiled before the flag is set cannot use what it allows.
+  // Only code compiled after the flag is set may use native syntax.
   const look = runInThisContext('(first, second) => %HaveSameMap(first, second)') as typeof haveOneShape;
   return look(first, second);
 }

@@ -14,8 +14,8 @@ export interface BoundStatement extends Statement {
 }
 
 /**
- * A statement with its values. Not by `{ ...statement, values }`: V8 gives each object that begins with a spread and has
- * more behind it a hidden class of its own, which every later access pays for and garbage collection promotes.
+ * Adds values to a statement. Avoids `{ ...statement, values }`: V8 gives such objects individual hidden classes, which
+ * slow down every access and survive garbage collection.
  */
 export const bind = ({ name, text }: Statement, values: readonly (string | null)[]): BoundStatement => ({
   name,
@@ -23,28 +23,31 @@ export const bind = ({ name, text }: Statement, values: readonly (string | null)
   values,
 });
 
-/** One row as Postgres sent it: the text form of each column, null for NULL. */
+/** One row as Postgres sent it: each column in text form, null for NULL. */
 export type TextRow = readonly (string | null)[];
 
-/** The parts of node-postgres' connection that its types leave out. */
+/** The parts of node-postgres' connection that its types omit. */
 interface WireConnection {
   readonly parsedStatements: Record<string, string | undefined>;
   readonly stream: { write(bytes: Buffer): void };
 }
 
-/** Connections on which a statement is gone after its transaction: what is behind them changes. */
+/**
+ * Connections that lose their prepared statements after each transaction, because a pooler swaps the session behind
+ * them.
+ */
 const unprepared = new WeakSet<PoolClient>();
 
-/** Names no statement on connections of this pool: each is sent in full every time. */
+/** Disables prepared statements on this pool: every statement is sent in full. */
 export function sendUnprepared(pool: Pool): void {
-  // At every use, because a pool may have opened its first connection before.
+  // On every acquire, because the pool may have opened its first connection earlier.
   pool.on('acquire', (client) => unprepared.add(client));
 }
 
 const EXECUTE = serialize.execute();
 const SYNC = serialize.sync();
 
-/** By the names of the statements, which say what they are for: neither texts nor values leave the process. */
+/** Describes the call by statement names. Texts and values stay inside the process. */
 function describe(statements: readonly Statement[]): OutgoingCall {
   const summary = statements
     .map(({ name }) => name)
@@ -63,23 +66,23 @@ function describe(statements: readonly Statement[]): OutgoingCall {
 const unnamed = ({ text, values }: BoundStatement): BoundStatement => bind({ name: '', text }, values);
 
 /**
- * Several prepared statements sent as one batch that ends in a single Sync: one round trip and, by the extended query
- * protocol, one implicit transaction. So a `set_config(…, true)` at its head holds for the statements behind it and for
- * nothing else on the connection.
+ * Sends several prepared statements as one batch with a single Sync: one round trip and, by the extended query
+ * protocol, one implicit transaction. So a leading `set_config(…, true)` applies to the other statements of the batch
+ * and to nothing else.
  */
 export class PipelinedStatements implements Submittable {
-  /** Set by node-postgres when a query timeout is configured, and by whoever submits the batch. */
+  /** Set by node-postgres when a query timeout is configured, and by the code that submits the batch. */
   callback: (error: Error | null) => void = () => undefined;
 
-  /** Milliseconds, where it is less than the connection's own patience; node-postgres heeds it. */
+  /** Milliseconds, when shorter than the connection's own timeout. node-postgres reads it. */
   query_timeout?: number;
 
   private current = 0;
   private readonly parsing: BoundStatement[] = [];
 
   /**
-   * Gives the rows of each statement; puts them into `rows` as they come, also before an error. After an error it is not
-   * known which statements the connection has prepared: give it up.
+   * Returns the rows of each statement. Also appends them to `rows` as they arrive, even before an error. After an
+   * error the set of prepared statements is unknown, so the connection must be closed.
    */
   static run(
     client: PoolClient,
@@ -113,7 +116,7 @@ export class PipelinedStatements implements Submittable {
       }
       messages.push(serialize.bind({ statement: statement.name, values: [...statement.values] }), EXECUTE);
     }
-    // One write for all: what a system call costs is more than what most of the statements do.
+    // One write for the whole batch: a system call costs more than most statements.
     wire.stream.write(Buffer.concat([...messages, SYNC]));
   }
 
@@ -122,7 +125,7 @@ export class PipelinedStatements implements Submittable {
   }
 
   handleCommandComplete(_message: unknown, connection: Connection): void {
-    // A completed execution proves that its statement was parsed; only then may the connection reuse the name.
+    // A completed execution proves that the statement was parsed. Only then may the connection reuse the name.
     const statement = this.statements[this.current];
     if (statement && statement.name !== '')
       (connection as unknown as WireConnection).parsedStatements[statement.name] = statement.text;
@@ -138,15 +141,15 @@ export class PipelinedStatements implements Submittable {
   }
 
   handleRowDescription(): void {
-    // Columns are read by position: no description was asked for.
+    // Columns are read by position, so no description is requested.
   }
 
   handlePortalSuspended(): void {
-    // Cannot come: no row limit is sent.
+    // Never called: no row limit is sent.
   }
 
   handleEmptyQuery(): void {
-    // Cannot come: no statement is empty.
+    // Never called: no statement is empty.
   }
 
   private isBeingParsed(statement: Statement): boolean {

@@ -11,7 +11,7 @@ interface Batch {
 const statement = (name: string): BoundStatement => ({ name, text: '', values: [] });
 
 describe('A unit of work', () => {
-  /** What is sent of one that has so many milliseconds left. */
+  /** The first batch of a unit of work with this much time left. */
   const firstBatch = async (leftMs: number): Promise<Batch> => {
     const batches: Batch[] = [];
     const query = (batch: Batch): void => {

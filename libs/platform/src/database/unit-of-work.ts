@@ -5,37 +5,40 @@ import { type BoundStatement, PipelinedStatements, type TextRow, bind } from './
 const BEGIN: BoundStatement = { name: 'begin', text: 'BEGIN ISOLATION LEVEL READ COMMITTED', values: [] };
 const COMMIT: BoundStatement = { name: 'commit', text: 'COMMIT', values: [] };
 
-/** Maximum wait for a connection, a lock (as data-source.ts says) and a rollback. */
+/** Maximum wait for a connection, a lock (see data-source.ts) and a rollback. */
 const PATIENCE_MS = 2_000;
-/** A unit waits this long for Postgres even after its deadline; Postgres itself ends a wait for a lock this long before it. */
+/**
+ * A unit waits this much longer than its deadline for Postgres. Postgres ends a wait for a lock this long before the
+ * deadline.
+ */
 const GRACE_MS = 500;
 const SET_LOCK_TIMEOUT = { name: 'set_lock_timeout', text: `SELECT set_config('lock_timeout', $1, true)` };
 
 /**
- * What decides whether a unit of work may be at all. Its statements open the first batch, so that asking costs no round
- * trip; what the work sends in the same batch has then been run too, and is rolled back when the gate is closed.
+ * Decides whether a unit of work may run. Its statements open the first batch, so the check costs no extra round trip.
+ * When the gate is closed, statements of the same batch have already run and are rolled back.
  */
 export interface Gate {
   readonly statements: readonly BoundStatement[];
-  /** Sees the rows of each statement before the work sees any. What it throws ends the unit, whatever the work does. */
+  /** Receives the rows before the work does. An error thrown here ends the unit, whatever the work does. */
   judge(rows: readonly TextRow[][]): void;
 }
 
-/** Thrown by a gate that found nothing to do: the unit is rolled back, and nobody waits for that. */
+/** Thrown by a gate when there is nothing to do. The unit is rolled back in the background. */
 export abstract class GateClosed extends Error {}
 
 /**
- * An SQL condition, for statements that wait for locks: false where the gate of the same batch told the transaction, by
- * setting `app.gate_closed` to `true`, that it will be rolled back. What ends anyway must not wait.
+ * An SQL condition for statements that wait for locks. False when the gate of the same batch set `app.gate_closed` to
+ * `true`: a transaction that will be rolled back must not wait.
  */
 export const GATE_IS_OPEN = `current_setting('app.gate_closed', true) IS DISTINCT FROM 'true'`;
 
-/** Postgres answered, if only to refuse: its errors carry a SQLSTATE of five characters, a lost connection's do not. */
+/** True for errors that Postgres sent: they carry a SQLSTATE of five characters. Errors of lost connections do not. */
 const answered = (error: unknown): boolean => /^[0-9A-Z]{5}$/.test(String((error as { code?: unknown }).code));
 
 /**
- * One transaction on one connection, in as few round trips as its dependencies allow: it begins with the first batch
- * that is run, and what is only written travels with the next batch or with the commit. Takes no connection before then.
+ * One transaction on one connection, in as few round trips as possible. It begins with the first batch and takes no
+ * connection before. Writes without a result travel with the next batch or the commit.
  */
 export class UnitOfWork {
   private client: PoolClient | null = null;
@@ -49,7 +52,7 @@ export class UnitOfWork {
   constructor(
     private readonly pool: ConnectionPool,
     private readonly scope: BoundStatement,
-    /** When it must be over, by `performance.now()`: what is under way then has a moment yet at most. */
+    /** Deadline by `performance.now()`. Running statements get a short grace period after it. */
     private readonly deadline: number,
     private readonly gate?: Gate,
   ) {}
@@ -58,54 +61,58 @@ export class UnitOfWork {
     return scope.name === this.scope.name && scope.values[0] === this.scope.values[0];
   }
 
-  /** Runs the statements after everything written so far; the rows of each, in the order sent. */
+  /** Runs the statements after all earlier writes. Returns the rows of each, in order. */
   async run(statements: readonly BoundStatement[]): Promise<TextRow[][]> {
     this.assertOpen();
     const rows = await this.send([...this.waiting.splice(0), ...statements]);
     return rows.slice(rows.length - statements.length);
   }
 
-  /** Keeps statements whose rows nobody reads until the next batch or the commit. */
+  /** Queues statements without results until the next batch or the commit. */
   write(statements: readonly BoundStatement[]): void {
     this.assertOpen();
     this.waiting.push(...statements);
   }
 
-  /** Asks the gate if no batch has asked it yet. Throws what closes it, again if need be. */
+  /** Asks the gate unless an earlier batch did. @throws the error that closed it, on every call */
   async passGate(): Promise<void> {
     await this.lastSent;
     if (this.gate && !this.asked && !this.failed) await this.send([]);
     if (this.closed) throw this.closed.by;
   }
 
-  /** Sends what still waits, and COMMIT behind it: an error of either leaves nothing applied, a lost connection doubt. */
+  /**
+   * Sends the queued statements and COMMIT. After an error of Postgres nothing is applied; after a lost connection the
+   * outcome is unknown.
+   */
   async commit(): Promise<void> {
     this.assertOpen();
     this.open = false;
     await this.lastSent;
-    // Somebody swallowed the error of a batch: Postgres would answer the commit by a rollback, and not say so.
+    // The work swallowed the error of a batch. Postgres would turn the commit into a rollback without an error.
     if (this.failed) throw new Error('A statement of the unit of work failed; nothing was kept.');
     if (!this.client && this.waiting.length === 0) return;
     await this.send([...this.waiting.splice(0), COMMIT]);
     if (this.client) this.giveBack(this.client, false);
   }
 
-  /** Never throws: a connection that cannot be rolled back is closed, and Postgres rolls back by itself. */
+  /** Never throws. A connection that cannot roll back is closed, and Postgres then rolls back. */
   async rollback(cause?: unknown): Promise<void> {
     this.open = false;
     await this.lastSent;
     const { client } = this;
     if (!client) return;
-    // Which of a failed batch's statements the server still has prepared is not known: the connection is given up.
+    // After a failed batch the set of prepared statements is unknown, so the connection is closed.
     let spoilt = this.failed;
-    // After a refusal locks are given back before anybody is told; of a connection that is silent nothing is awaited.
+    // After an error of Postgres, wait for the rollback so that locks are free before the client hears of it. Do not
+    // wait for a silent connection.
     const left = Math.ceil(this.lastMoment() - performance.now());
     const rollback = { text: 'ROLLBACK', query_timeout: Math.min(left, PATIENCE_MS) };
     if (!this.failed || answered(cause)) await client.query(rollback).catch(() => (spoilt = true));
     this.giveBack(client, spoilt);
   }
 
-  /** One batch after the other: of several that come at once only the first begins the transaction. */
+  /** Sends one batch at a time. Of several concurrent ones only the first begins the transaction. */
   private async send(statements: readonly BoundStatement[]): Promise<TextRow[][]> {
     const sent = this.lastSent.then(() => this.sendNow(statements));
     this.lastSent = sent.catch(() => undefined);
@@ -128,7 +135,7 @@ export class UnitOfWork {
       await PipelinedStatements.run(this.client, batch, this.lastMoment(), rows);
     } catch (error) {
       this.failed = true;
-      // The gate's statements come first: their rows may be here although a later statement failed.
+      // The gate's statements come first, so their rows may be complete although a later statement failed.
       const heard = rows.slice(opening.length, opening.length + asked.length);
       if (heard.every((found) => found.length > 0)) this.judge(gate, heard);
       throw error;
@@ -147,7 +154,7 @@ export class UnitOfWork {
     }
   }
 
-  /** The deadline, or a moment from now where that is later. */
+  /** The deadline, or the grace period from now when that is later. */
   private lastMoment(): number {
     return Math.max(this.deadline, performance.now() + GRACE_MS);
   }
@@ -156,7 +163,7 @@ export class UnitOfWork {
     try {
       return await this.pool.connectUnit(Math.min(performance.now() + PATIENCE_MS, this.deadline), this.lastMoment());
     } catch (error) {
-      // Nobody waits for a connection twice.
+      // Do not wait for a connection twice.
       this.failed = true;
       throw error;
     }

@@ -7,7 +7,7 @@ import { Public } from '../http/route-access';
 import { API_VERSION } from '../config/api-version';
 import { HealthDto } from './health.dto';
 
-/** Liveness: answers as long as the process serves requests, and depends on nothing (decisions, section 8). */
+/** Liveness: responds as long as the instance serves requests. Checks no dependency (decisions, section 8). */
 @ApiTags('Health')
 @Public()
 @Controller('v1/health')

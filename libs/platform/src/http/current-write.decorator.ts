@@ -3,7 +3,7 @@ import type { ApplicationId, WorkspaceId } from '#libs/kernel';
 import type { Request } from 'express';
 import type { JsonBody } from './body/json-body';
 
-/** A write as its route sees it: who sends it, under which key, and what. */
+/** A write as its route sees it: its sender, its idempotency key and its body. */
 export interface CurrentWriteRequest {
   readonly workspaceId: WorkspaceId;
   readonly author: {
@@ -16,7 +16,9 @@ export interface CurrentWriteRequest {
   readonly body: JsonBody;
 }
 
-/** The write that is being answered. Only for routes behind the idempotency interceptor: every write under a scope. */
+/**
+ * Injects the current write. Only for routes behind the idempotency interceptor, which are all writes under a scope.
+ */
 export const CurrentWrite = createParamDecorator((_: unknown, context: ExecutionContext): CurrentWriteRequest => {
   const { caller, write, requestId } = context.switchToHttp().getRequest<Request>().context;
   if (!caller || !write) throw new Error('A route that is no write asks for one.');

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { ValidationFailed } from '#libs/kernel';
 
 /**
- * RFC 9110, 8.8.3, with what separates it from the next: also empty elements, which count for nothing (5.6.1). A weak tag is
- * well-formed, and matches nothing where strong comparison is asked for.
+ * One entity tag (RFC 9110, 8.8.3) and the separator behind it, including empty list elements (5.6.1). A weak tag is
+ * well-formed, but strong comparison never matches it.
  */
 const ENTITY_TAG = /^\s*((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")\s*(?:,[\s,]*|$)/;
 
@@ -11,8 +11,9 @@ const ENTITY_TAG = /^\s*((?:W\/)?"[\x21\x23-\x7e\x80-\xff]*")\s*(?:,[\s,]*|$)/;
 export const entityTagOf = (version: number): string => `"${version}"`;
 
 /**
- * The condition of the request's If-Match (RFC 9110, 13.1.1): whether the current version is one that the client names.
- * Without the header, and for `*`, any version is. Throws `validation_failed` when the header is malformed.
+ * Reads If-Match (RFC 9110, 13.1.1). Returns a function that tells whether the client named this version. Without the
+ * header, and for `*`, every version matches.
+ * @throws `validation_failed` for a malformed header
  */
 export function ifMatch(request: IncomingMessage): (version: number) => boolean {
   const header = request.headers['if-match'];
@@ -29,7 +30,7 @@ export function ifMatch(request: IncomingMessage): (version: number) => boolean 
   return (version) => named.has(entityTagOf(version));
 }
 
-/** A route whose resource has no entity tag refuses the header, rather than ignore what was meant as a safeguard. */
+/** Refuses If-Match on a route whose resource has no entity tag, rather than ignore a safeguard. */
 export function refuseIfMatch(request: IncomingMessage): void {
   if (request.headers['if-match'] !== undefined) throw malformed('applies to a single resource only.');
 }

@@ -1,2 +1,2 @@
-/** Query of a route that takes none: any parameter is refused by name, as everywhere. */
+/** The query of a route without parameters. Any parameter is refused by name. */
 export class NoQueryDto {}

@@ -8,11 +8,11 @@ import { prefersPage } from './prefers-page';
 import { Public } from './route-access';
 import { describeProblem, problemListPage, problemPage } from '../problems/problem-page';
 
-/** What a page may load: nothing but its own few rules of style. */
+/** Content security policy: a page may use its own inline styles and nothing else. */
 const NOTHING_ELSE =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** The addresses that `type` of a problem names: a page for people, JSON for programs. */
+/** Serves the URLs in `type` of a problem: a page for people, JSON for programs. */
 @ApiExcludeController()
 @Public()
 @Controller('problems')
@@ -39,7 +39,7 @@ export class ProblemPagesController {
   }
 }
 
-/** Made once and shared by all responses. */
+/** Built once and shared by all responses. */
 interface PreparedPage {
   readonly json: Buffer;
   readonly html: Buffer;
@@ -50,7 +50,7 @@ const prepare = (described: object, page: string): PreparedPage => ({
   html: Buffer.from(page),
 });
 
-/** The same for everybody until the next release, so caches may keep it for an hour. */
+/** The page changes with a release only, so caches may keep it for an hour. */
 function answer(request: Request, response: Response, { json, html }: PreparedPage): Buffer {
   response.setHeader('Vary', 'Accept');
   response.setHeader('Cache-Control', 'public, max-age=3600');

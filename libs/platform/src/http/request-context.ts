@@ -4,37 +4,37 @@ import type { ApplicationId, Freshness, WorkspaceId } from '#libs/kernel';
 import type { JsonBody } from './body/json-body';
 import { redacted } from '../observability/redaction';
 
-/** Who sends a request: known once the bearer token was accepted. */
+/** The sender of a request. Known once the bearer token was accepted. */
 export interface Caller {
   readonly workspaceId: WorkspaceId;
   readonly applicationId: ApplicationId;
   readonly clientId: string;
-  /** The token's scopes as far as they are still granted to the application. */
+  /** The token's scopes that are still granted to the application. */
   readonly scopes: readonly string[];
-  /** What it must see at least: its own writes. */
+  /** How new the data must be so that the caller sees its own writes. */
   readonly freshness: Freshness;
 }
 
-/** A write, once its key and body were read: what its route and the audit of what it changes need. */
+/** A write after its key and body were read. Its route and the audit use it. */
 export interface WriteRequest {
   /** SHA-256 of the Idempotency-Key, hexadecimal. */
   readonly keyHash: string;
   readonly body: JsonBody;
 }
 
-/** What is known of a request while it is being answered. */
+/** Facts about a request, collected while it is served. */
 export interface RequestContext {
   readonly requestId: string;
   readonly startedAt: bigint;
-  /** Path as it was sent, without the query, nor what stands before it in the absolute form of a target. */
+  /** Path as it was sent, without the query, scheme and authority. */
   readonly instance: string;
   caller: Caller | null;
   write: WriteRequest | null;
-  /** Code of the problem that was answered, for the log. */
+  /** Code of the problem that was sent, for the log. */
   problemCode: string | null;
-  /** Client id that a token was issued to: of whoever asks for a token nothing else is known. */
+  /** Client id that a token was issued to. The token endpoint knows no other caller. */
   issuedTo: string | null;
-  /** Trace that the request is part of, where traces are kept. */
+  /** Trace id, when tracing is on. */
   traceId: string | null;
 }
 
@@ -44,16 +44,16 @@ declare module 'http' {
   }
 }
 
-/** How long ago the request came, in milliseconds. */
+/** Milliseconds since the request arrived. */
 export const millisecondsSince = ({ startedAt }: RequestContext): number =>
   Number(process.hrtime.bigint() - startedAt) / 1e6;
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** It goes into answers, logs, traces and the audit: what looks like a secret in the wrong place is not taken over. */
+/** The id goes into responses, logs, traces and the audit, so an id that looks like a secret is replaced. */
 const isAccepted = (sent: string): boolean => REQUEST_ID.test(sent) && redacted(sent) === sent;
 
-/** Scheme and authority of a target in the absolute form (RFC 9112, 3.2.2): credentials may stand there. */
+/** Scheme and authority of a target in the absolute form (RFC 9112, 3.2.2). They may contain credentials. */
 const BEFORE_PATH = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 
 function pathOf(target: string): string {
@@ -62,7 +62,7 @@ function pathOf(target: string): string {
   return (query === -1 ? local : local.slice(0, query)) || '/';
 }
 
-/** First step of every request: gives it its id, which every answer carries as `X-Request-Id`. */
+/** First step of every request: assigns the request id, which every response carries as `X-Request-Id`. */
 export function openContext(request: IncomingMessage, response: ServerResponse): RequestContext {
   const sent = request.headers['x-request-id'];
   const requestId = typeof sent === 'string' && isAccepted(sent) ? sent : randomUUID();
@@ -79,7 +79,7 @@ export function openContext(request: IncomingMessage, response: ServerResponse):
   request.context = context;
   response.setHeader('X-Request-Id', requestId);
   response.setHeader('X-Content-Type-Options', 'nosniff');
-  // Answers are of one moment and one caller; what may be kept says so itself.
+  // Responses are for one caller at one moment. A response that caches may keep overrides this.
   response.setHeader('Cache-Control', 'no-store');
   return context;
 }

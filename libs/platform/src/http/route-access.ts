@@ -2,7 +2,7 @@ import { type ExecutionContext, type INestApplicationContext, SetMetadata, type 
 import { METHOD_METADATA } from '@nestjs/common/constants';
 import { ModulesContainer, type Reflector } from '@nestjs/core';
 
-/** What a route demands of its caller. Every route declares one, or the process does not start. */
+/** The access that a route requires. Every route must declare one, or the instance does not start. */
 export type RouteAccess = { readonly kind: 'public' } | { readonly kind: 'scope'; readonly scope: string };
 
 export const ROUTE_ACCESS = 'route:access';
@@ -11,7 +11,7 @@ export const ROUTE_ACCESS = 'route:access';
 export const Public = (): MethodDecorator & ClassDecorator =>
   SetMetadata<string, RouteAccess>(ROUTE_ACCESS, { kind: 'public' });
 
-/** Gives the access of the route that is called. @throws for one that declares none. */
+/** Returns the access of the called route. @throws when it declares none */
 export function accessOf(reflector: Reflector, context: ExecutionContext): RouteAccess {
   const access = reflector.getAllAndOverride<RouteAccess | undefined>(ROUTE_ACCESS, [
     context.getHandler(),
@@ -21,7 +21,7 @@ export function accessOf(reflector: Reflector, context: ExecutionContext): Route
   return access;
 }
 
-/** Looks at the routes of all modules. @throws with the names of those that declare no access. */
+/** Checks the routes of all modules. @throws with the names of routes that declare no access */
 export function assertAccessDeclared(app: INestApplicationContext): void {
   const undeclared = [...app.get(ModulesContainer).values()]
     .flatMap(({ controllers }) => [...controllers.values()])

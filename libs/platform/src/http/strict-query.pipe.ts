@@ -5,8 +5,8 @@ import { getMetadataStorage, validateSync } from 'class-validator';
 type QueryClass = new () => object;
 
 /**
- * Checks a query against its DTO, whose members are plain optional strings: an unknown parameter, one given twice or
- * with brackets, and an empty one are each refused by name (decisions, section 5). Nothing is converted.
+ * Checks a query against its DTO, whose members are optional strings. Refuses by name an unknown, repeated, bracketed
+ * or empty parameter (decisions, section 5). Converts nothing.
  */
 @Injectable()
 export class StrictQueryPipe implements PipeTransform {

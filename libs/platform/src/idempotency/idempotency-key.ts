@@ -7,15 +7,16 @@ const MAX_LENGTH = 256;
 const CONTROL = /\p{Control}/u;
 
 /**
- * The SHA-256 of the request's Idempotency-Key, in hexadecimal digits. Throws `validation_failed` unless there is exactly
- * one such header, of 1 to 256 characters after trimming and without control characters (decisions, section 4).
+ * Returns the SHA-256 of the request's Idempotency-Key in hexadecimal.
+ * @throws `validation_failed` unless there is exactly one such header, of 1 to 256 characters after trimming and
+ * without control characters (decisions, section 4)
  */
 export function idempotencyKeyHash(request: IncomingMessage): string {
   const sent = request.headersDistinct['idempotency-key'] ?? [];
   if (sent.length > 1) throw refusal('duplicated', 'must be given once.');
   const bytes = Buffer.from(sent[0] ?? '', 'latin1');
   const text = decoded(bytes);
-  // What is not UTF-8 counts by its bytes, all of them, so that it is never taken for another key.
+  // A key that is not UTF-8 is hashed by all of its bytes, so that it never equals another key.
   const key = text === null ? bytes.toString('latin1') : text.trim();
   if (key === '') throw refusal('required', 'is required and must not be empty.');
   if (isLongerThan(key, MAX_LENGTH)) throw refusal('length', `must have at most ${MAX_LENGTH} characters.`);
@@ -23,7 +24,7 @@ export function idempotencyKeyHash(request: IncomingMessage): string {
   return hash('sha256', text === null ? bytes : key);
 }
 
-/** Node reads every byte of a header as a character of its own; what is UTF-8 counts by its characters. Null: it is not. */
+/** Decodes UTF-8, or returns null. Node exposes each byte of a header as one character. */
 function decoded(bytes: Buffer): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -10,8 +10,8 @@ import { idempotencyKeyHash } from './idempotency-key';
 import type { IdempotentAnswer } from './idempotent-answer';
 
 /**
- * A write under /v1 happens at most once per Idempotency-Key (specification, Idempotency rules). Runs after the guards
- * and before the pipes: key, body, stored answer, and only then the validation of what the body says.
+ * Makes a write under /v1 happen at most once per Idempotency-Key (specification, Idempotency rules). Runs after the
+ * guards and before the pipes: key, body, stored response, and only then validation of the body.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -22,7 +22,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const response = context.switchToHttp().getResponse<Response>();
     const { caller } = request.context;
     if (!caller) throw new Error('A write without a caller reached its key.');
-    // For who calls, and whether that may be: the time that a body takes to arrive is the client's.
+    // Time spent on authentication and rate limits. The time in which the body arrives is the client's.
     const waitedMs = millisecondsSince(request.context);
     const keyHash = idempotencyKeyHash(request);
     const body = await readJsonBody(request, response);
@@ -39,7 +39,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       send(answer, response);
       return of(answer.body);
     } catch (error) {
-      // Of a request that failed, nothing its route said of the asset may stand in the answer.
+      // A failed request must not carry the entity tag that its route has set.
       response.removeHeader('ETag');
       throw error;
     }
@@ -48,7 +48,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
 
 async function readJsonBody(request: Request, response: Response): Promise<JsonBody> {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
-  // What is not there is missing, rather than of a wrong type.
+  // An empty body is a missing body, not a wrong media type.
   if (encoding === undefined && length === '0') parseJson(new Uint8Array());
   const { mediaType, bytes } = await readBody(request, response, JSON_MEDIA_TYPES);
   return { mediaType, value: parseJson(bytes) };

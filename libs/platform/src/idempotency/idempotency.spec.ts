@@ -15,7 +15,7 @@ const REQUEST = {
 const ANSWER = { status: 200, body: '{}', entityTag: null };
 
 describe('What becomes of writes by key', () => {
-  /** The outcomes counted after one request, whose claim of the key ends like this. */
+  /** The counted outcomes of one request whose claim of the key behaves as given. */
   const countedAfter = async (claimed: () => Promise<void>, work = () => Promise.resolve(ANSWER)) => {
     const unitOfWork = (_: unknown, unit: () => Promise<unknown>) => claimed().then(unit);
     const database = { unitOfWork } as unknown as Database;
@@ -40,7 +40,7 @@ describe('What becomes of writes by key', () => {
 });
 
 describe('Duplicates of one write at once', () => {
-  /** The reads of the record, and the outcomes of so many duplicates that came while the first was at work. */
+  /** The reads of the record and the outcomes of duplicates that arrived during the first request. */
   const duplicates = async (fingerprints: readonly string[]) => {
     let finish: () => void = () => undefined;
     const finished = new Promise<void>((resolve) => (finish = resolve));
@@ -75,7 +75,7 @@ describe('Duplicates of one write at once', () => {
   it('share one read of the answer, so that they take one connection between them', async () => {
     const { reads, outcomes, again } = await duplicates(Array.from({ length: 40 }, () => 'bb'));
     expect([reads, new Set(outcomes)]).toEqual([['bb'], new Set(['replayed true'])]);
-    // Who comes later asks for itself: the record may have gone.
+    // A later request reads again, because the record may be gone.
     expect((await again()).replayed).toBe(true);
     expect(reads).toHaveLength(2);
   });
@@ -88,7 +88,7 @@ describe('Duplicates of one write at once', () => {
 });
 
 describe('A read that duplicates share', () => {
-  /** A key that is remembered, where each read of its record ends only when and as the test says. */
+  /** A remembered key. The test decides how and when each read of its record ends. */
   const remembered = async (claimed: () => Promise<void> = async () => undefined) => {
     const ends: { with: (answer: typeof ANSWER | null) => void; lost: () => void }[] = [];
     const find = () =>
@@ -114,12 +114,12 @@ describe('A read that duplicates share', () => {
   it('is never the last word when it found nothing: who came after another process answered hears that answer', async () => {
     const { ends, send } = await remembered(() => Promise.reject(new KeyTaken(ANSWER)));
     const early = send();
-    // Another process answers; the read is older.
+    // Another instance responds; the read is older.
     const late = send();
     expect(ends).toHaveLength(1);
     ends[0]?.with(null);
     expect(await Promise.race([early, late])).toBe('replayed true');
-    // The key is known again.
+    // The key is remembered again.
     expect(ends).toHaveLength(2);
     ends[1]?.with(ANSWER);
     expect(await Promise.all([early, late])).toEqual(['replayed true', 'replayed true']);
@@ -171,7 +171,7 @@ describe('While another process has the key, a process', () => {
     const [often, rarely] = await Promise.all([looksUntil(isOver, given), looksUntil(isOver, null)]);
     expect([often.replayed, rarely.replayed]).toEqual([true, true]);
     expect(often.looks).toBeGreaterThan(rarely.looks);
-    // Whoever has none asks again each time: the one that has it may have died.
+    // An instance without the lease asks again each time, because the holder may have died.
     expect([often.leasesAsked, rarely.leasesAsked]).toEqual([1, rarely.looks - 1]);
     expect(given).toHaveBeenCalledTimes(1);
   });

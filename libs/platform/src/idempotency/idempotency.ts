@@ -10,28 +10,29 @@ import { KeyClaim, KeyTaken } from './key-claim';
 import { KeyLease } from './key-lease';
 import { RecentKeys } from './recent-keys';
 
-/** Longest wait for another request with the same key (decisions, section 4). */
+/** Maximum wait for a concurrent request with the same key (decisions, section 4). */
 const PATIENCE_MS = 5_000;
 
 export interface IdempotentOutcome {
   readonly answer: IdempotentAnswer;
-  /** Whether it was given before, and nothing was done now. */
+  /** True for a stored response: nothing was done now. */
   readonly replayed: boolean;
 }
 
 /**
- * Effects at most once, answers always the same. Duplicates within the process queue up, so that one of them at a time
- * comes to Postgres, where a lock that is never waited for decides. Where another replica has the lock, each process looks
- * again and again, one of them often, which a lease in Redis settles, and the others rarely. What a process answered lately
- * it reads at once. Queue, lease and memory only keep work off the database: losing them changes nothing else.
+ * Runs each write at most once per key and always returns the same response.
+ * Duplicates within one instance queue up, so only one of them at a time reaches Postgres. There a lock that nobody
+ * waits for decides. While another instance holds the lock, instances poll: the holder of a lease in Redis often, the
+ * others rarely. Recently used keys are read without a transaction. Queue, lease and memory only save load; losing them
+ * changes nothing else.
  */
 @Injectable()
 export class Idempotency {
-  /** Of requests whose own work failed nothing is counted: their keys are as if they had never come. */
+  /** Failed requests are not counted: their keys stay unused. */
   readonly outcomes = new Tally(['first', 'replay', 'conflict', 'in_progress']);
   private readonly queue = new KeyQueue();
   private readonly recent = new RecentKeys();
-  /** Those that are under way, by key and fingerprint. */
+  /** Running reads, by key and fingerprint. */
   private readonly reads = new Map<string, Promise<IdempotentAnswer | null>>();
 
   constructor(
@@ -41,10 +42,11 @@ export class Idempotency {
   ) {}
 
   /**
-   * Runs `work` in one unit of work together with the record of its answer, unless the key has an answer already: then
-   * whatever `work` gave, threw or wrote meanwhile is forgotten. Whatever `work` throws leaves no trace, and the key may
-   * be used again. Throws `idempotency_conflict` when the key came with another request and `idempotency_in_progress`
-   * when the first is still at it after five seconds, of which the request has waited so many milliseconds already.
+   * Runs `work` in one unit of work together with the record of its response. If the key already has a response,
+   * returns that and rolls back whatever `work` did. A failure of `work` leaves no trace, and the key stays usable.
+   * `waitedMs` counts towards the maximum wait.
+   * @throws `idempotency_conflict` when the key belongs to another request
+   * @throws `idempotency_in_progress` when the first request is still running after five seconds
    */
   async answer(
     request: IdempotentRequest,
@@ -89,7 +91,7 @@ export class Idempotency {
     }
   }
 
-  /** All who ask for the same at once share one read: as many reads as duplicates would take every connection from others. */
+  /** Equal concurrent reads share one query. Otherwise duplicates could take every connection. */
   private find(key: string, request: IdempotentRequest): Promise<IdempotentAnswer | null> {
     const question = `${key} ${request.fingerprint}`;
     let read = this.reads.get(question);
@@ -100,7 +102,7 @@ export class Idempotency {
     return read;
   }
 
-  /** Alone in this process. */
+  /** Runs alone within this instance. */
   private async answerInTurn(
     request: IdempotentRequest,
     work: () => Promise<IdempotentAnswer>,
@@ -112,7 +114,7 @@ export class Idempotency {
         const outcome = await this.attempt(request, work, deadline);
         if (outcome) return outcome;
         if (performance.now() >= deadline) throw new IdempotencyInProgress();
-        // Nearly always there is no other, and then Redis is not asked.
+        // Duplicates across instances are rare, so Redis is asked only now.
         release ??= await this.lease.take(request);
         await delay(Math.min((release ? 10 : 150) + Math.random() * 30, Math.max(0, deadline - performance.now())));
       }
@@ -121,7 +123,7 @@ export class Idempotency {
     }
   }
 
-  /** Null when another transaction has the key: the connection is given back before anybody waits. */
+  /** Returns null when another transaction holds the key. The connection is released before any wait. */
   private async attempt(
     request: IdempotentRequest,
     work: () => Promise<IdempotentAnswer>,

@@ -1,14 +1,14 @@
 import type { ApplicationId, WorkspaceId } from '#libs/kernel';
 
-/** The answer of a write that succeeded: what a replay repeats. */
+/** The response of a successful write. A replay repeats it. */
 export interface IdempotentAnswer {
   readonly status: number;
-  /** The body as it is sent in UTF-8. */
+  /** The body as sent, in UTF-8. */
   readonly body: string;
   readonly entityTag: string | null;
 }
 
-/** A key of one application, and the request that came with it. */
+/** A key of one application and the request that used it. */
 export interface IdempotentRequest {
   readonly workspaceId: WorkspaceId;
   readonly applicationId: ApplicationId;

@@ -2,7 +2,7 @@ import { UseInterceptors } from '@nestjs/common';
 import { IdempotencyInterceptor } from './idempotency.interceptor';
 
 /**
- * The route is a write and happens at most once per Idempotency-Key (specification, Idempotency rules). Every write under
- * a scope has it, or a test fails; reads go without, as an interceptor costs each request what its guards cost.
+ * Marks a write that happens at most once per Idempotency-Key (specification, Idempotency rules). A test requires it on
+ * every write under a scope. Reads omit it, because an interceptor costs as much as the guards.
  */
 export const Idempotent = (): MethodDecorator => UseInterceptors(IdempotencyInterceptor);

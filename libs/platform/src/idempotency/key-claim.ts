@@ -9,7 +9,7 @@ const TRY_LOCK: Statement = {
   text: `SELECT set_config('app.key_is_ours', pg_try_advisory_xact_lock($1::bigint)::text, true)`,
 };
 
-/** A statement after {@link TRY_LOCK}: what the key's last holder committed is seen only by one that began since. */
+/** A separate statement after {@link TRY_LOCK}: only a later snapshot sees the last holder's commit. */
 const CLAIM: Statement = {
   name: 'idempotency_claim_1',
   text: `
@@ -19,7 +19,7 @@ const CLAIM: Statement = {
       LEFT JOIN idempotency_record ON ${OF_KEY}`,
 };
 
-/** The key has an answer; without one, another transaction is at it. */
+/** The key has a response, or, without one, another transaction holds it. */
 export class KeyTaken extends GateClosed {
   constructor(readonly answer: IdempotentAnswer | null) {
     super('The key is taken.');
@@ -27,9 +27,9 @@ export class KeyTaken extends GateClosed {
 }
 
 /**
- * The gate of the unit of work that is to answer a request: takes the key for the rest of the transaction, without waiting
- * for another one that has it. A record that is there is found whoever holds the key. Closes by {@link KeyTaken}, and by
- * `idempotency_conflict` when the record is of another request.
+ * The gate of an idempotent write. Locks the key until the transaction ends and never waits for another holder. Finds
+ * an existing record whoever holds the lock. Closes with {@link KeyTaken}, or with `idempotency_conflict` when the
+ * record belongs to another request.
  */
 export class KeyClaim implements Gate {
   readonly statements: readonly BoundStatement[];
@@ -46,13 +46,13 @@ export class KeyClaim implements Gate {
     this.foundNone = claimed[0] === null;
   }
 
-  /** Whether a record whose time has passed may stand where this request's is to come. */
+  /** Tells whether an expired record may exist that the new one must replace. */
   get mayReplaceDead(): boolean {
     return !this.foundNone;
   }
 }
 
-/** The number under which Postgres locks the key: 64 bits of a hash over all that makes it one. */
+/** The advisory lock number of the key: 64 bits of a hash over workspace, application and key. */
 function lockNumber({ workspaceId, applicationId, keyHash }: IdempotentRequest): string {
   const digest = hash('sha256', `idempotency\n${workspaceId}\n${applicationId}\n${keyHash}`);
   return BigInt.asIntN(64, BigInt(`0x${digest.slice(0, 16)}`)).toString();

@@ -1,4 +1,4 @@
-/** Whose turn it is: `turn` to go on alone, `answered` when the one before succeeded. */
+/** The result of waiting: `turn` to proceed alone, `answered` when the previous request succeeded. */
 export type Admission =
   { readonly kind: 'turn'; readonly end: (answered: boolean) => void } | { readonly kind: 'answered' };
 
@@ -7,14 +7,13 @@ interface Waiter {
 }
 
 /**
- * Requests of this process with the same key, one at a time and in the order they came: the others wait here, where waiting
- * costs a closure and no connection. Keys do not wait for each other. Holds an entry only while a request with the key is
- * being answered.
+ * Serializes this instance's requests with the same key, in order of arrival. A waiting request costs one closure and
+ * no connection. Different keys do not wait for each other. Entries exist only while a request with the key is running.
  */
 export class KeyQueue {
   private readonly waiting = new Map<string, Waiter[]>();
 
-  /** Null when the turn did not come within the time. */
+  /** Returns null when the turn does not come in time. */
   async enter(key: string, patienceMs: number): Promise<Admission | null> {
     const waiters = this.waiting.get(key);
     if (waiters) return this.wait(waiters, patienceMs);
@@ -42,7 +41,7 @@ export class KeyQueue {
     return { kind: 'turn', end: (answered) => this.passOn(key, answered) };
   }
 
-  /** After an answer nobody needs a turn any more: it can be read by all at once. */
+  /** After a success nobody needs a turn: all waiters read the response at once. */
   private passOn(key: string, answered: boolean): void {
     const waiters = this.waiting.get(key) ?? [];
     const next = answered ? undefined : waiters.shift();

@@ -1,9 +1,9 @@
-/** At most this many are remembered, some 200 bytes each. */
+/** Maximum number of remembered keys, at about 200 bytes each. */
 const REMEMBERED = 10_000;
 
 /**
- * Keys that this process answered lately: what comes under one of them is a repetition, and its answer is read without
- * beginning anything. A hint and no more: whether there is an answer, and whose, is for the record to say.
+ * Keys that this instance completed recently. A request with such a key is probably a replay, so its record is read
+ * before a transaction begins. Only a hint: the record decides.
  */
 export class RecentKeys {
   private readonly keys = new Set<string>();

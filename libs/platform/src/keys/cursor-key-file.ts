@@ -5,12 +5,12 @@ import { type DatedKey, KeysUnusable, LastKey, madeAfter } from './key-rotation'
 import { readSecretFileSync, replaceSecretFile } from '../config/secret-file';
 import { type CursorKey, cursorKeyFile, newCursorKey, readCursorKeys } from './cursor-keys';
 
-/** Ids and times of the keys in CURSOR_KEYS_FILE, newest first; none when there is no file. */
+/** Lists ids and times of the keys in CURSOR_KEYS_FILE, newest first. Empty without a file. */
 export function listCursorKeys(file: string): DatedKey[] {
   return read(file).map(({ kid, createdAt }) => ({ kid, createdAt }));
 }
 
-/** Adds a key, which issues cursors once every replica has it. Throws {@link KeysUnusable} when there is none yet. */
+/** Adds a key. It issues cursors once every instance knows it. @throws {@link KeysUnusable} when no key exists yet */
 export async function rotateCursorKey(file: string, clock: Clock): Promise<DatedKey> {
   return withKeyLock(directoryOf(file), () => {
     const keys = read(file);
@@ -21,7 +21,7 @@ export async function rotateCursorKey(file: string, clock: Clock): Promise<Dated
   });
 }
 
-/** Takes a key away; its cursors are refused from then on. False: it is not there. Throws {@link LastKey}. */
+/** Removes a key; its cursors are refused from then on. Returns false for an unknown key. @throws {@link LastKey} */
 export async function removeCursorKey(file: string, kid: string): Promise<boolean> {
   return withKeyLock(directoryOf(file), () => {
     const keys = read(file);

@@ -5,7 +5,7 @@ import type { KeyReading, RereadableKeys } from './key-rereading';
 import { type DatedKey, KeysUnusable, keyInUse, newestFirst } from './key-rotation';
 import { readSecretFile } from '../config/secret-file';
 
-/** One key of the cursors: AES-256, named by the id that each cursor carries. */
+/** An AES-256 key for cursors. Each cursor carries the id of its key. */
 export interface CursorKey extends DatedKey {
   readonly secret: Buffer;
 }
@@ -16,7 +16,7 @@ const keyFileSchema = z.object({
     .min(1),
 });
 
-/** The keys of a key file, newest first. Throws without a word of what the file holds. */
+/** Parses a key file, newest key first. Errors quote nothing of the file. */
 export function readCursorKeys(text: string): CursorKey[] {
   const keys = parsed(text).map(({ kid, secret, createdAt }) => {
     const bytes = Buffer.from(secret, 'base64');
@@ -30,12 +30,12 @@ function parsed(text: string): z.infer<typeof keyFileSchema>['keys'] {
   try {
     return keyFileSchema.parse(JSON.parse(text)).keys;
   } catch {
-    // What the parser says would show a piece of the keys.
+    // The parser's own message would quote part of the keys.
     throw new KeysUnusable('CURSOR_KEYS_FILE is not a file of cursor keys.');
   }
 }
 
-/** A key file that holds these keys. */
+/** Formats a key file. */
 export function cursorKeyFile(keys: readonly CursorKey[]): string {
   const entries = keys.map(({ kid, secret, createdAt }) => ({
     kid,
@@ -49,10 +49,10 @@ export function newCursorKey(createdAt: number): CursorKey {
   return { kid: randomBytes(4).toString('hex'), secret: randomBytes(32), createdAt };
 }
 
-/** A key file with one new key. */
+/** Formats a key file with one new key. */
 export const newCursorKeyFile = (now: number): string => cursorKeyFile([newCursorKey(now)]);
 
-/** The keys in CURSOR_KEYS_FILE as they were when last read: one of them issues cursors, all of them accept. */
+/** The keys in CURSOR_KEYS_FILE as last read. One issues cursors; all are accepted. */
 export class CursorKeys implements RereadableKeys {
   private text: string | null = null;
   private keys: readonly CursorKey[] = [];
@@ -62,7 +62,7 @@ export class CursorKeys implements RereadableKeys {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws {@link KeysUnusable} when the file cannot be read or is none of keys. */
+  /** @throws {@link KeysUnusable} when the file is unreadable or not a key file */
   static async open(file: string, clock: Clock): Promise<CursorKeys> {
     const keys = new CursorKeys(file, clock);
     const { faults } = await keys.reread();
@@ -70,14 +70,14 @@ export class CursorKeys implements RereadableKeys {
     return keys;
   }
 
-  /** The key that new cursors are sealed with. */
+  /** Returns the key that encrypts new cursors. */
   current(): CursorKey {
     const key = keyInUse(this.keys, this.clock.now());
     if (!key) throw new Error('There is no cursor key.');
     return key;
   }
 
-  /** The key of that id; null when it is none of ours, or was removed. */
+  /** Returns the key with this id, or null when it is unknown or removed. */
   find(kid: string): CursorKey | null {
     return this.keys.find((key) => key.kid === kid) ?? null;
   }

@@ -4,9 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { withKeyLock } from './key-lock';
 
 /**
- * Makes a file of secrets unless it is there, so that of several processes that start at once exactly one makes it and
- * all use the same: it is written beside its place and linked in, which fails when another was first.
- * Returns whether this call made it.
+ * Creates a file of secrets unless it exists. Writes it to a temporary name and links it into place, so of several
+ * instances that start together exactly one creates it. Returns whether this call did.
  */
 export function makeSecretFileOnce(path: string, content: () => string): boolean {
   if (existsSync(path)) return false;
@@ -25,8 +24,8 @@ export function makeSecretFileOnce(path: string, content: () => string): boolean
 }
 
 /**
- * The same for a directory of secrets: `holdsSome` tells whether any are in it. A new directory is filled beside its place
- * and renamed in. One that is there stays, with its owner and whatever else is in it: it may be the root of a volume.
+ * Creates a directory of secrets unless `holdsSome` finds any in it. Fills a new directory under a temporary name and
+ * renames it. An existing directory may be the root of a volume: it keeps its owner and other contents.
  */
 export async function makeSecretDirectoryOnce(
   path: string,
@@ -34,7 +33,7 @@ export async function makeSecretDirectoryOnce(
   files: () => Promise<Readonly<Record<string, string>>>,
 ): Promise<boolean> {
   if (existsSync(path) && (await holdsSome(path))) return false;
-  // May take seconds: before others are kept waiting.
+  // May take seconds, so it runs before the lock is taken.
   const contents = await files();
   if (!existsSync(path) && renameIn(path, contents)) return true;
   return withKeyLock(path, async () => {
@@ -44,7 +43,7 @@ export async function makeSecretDirectoryOnce(
   });
 }
 
-/** False where another was first. */
+/** Returns false when another process was first. */
 function renameIn(path: string, contents: Readonly<Record<string, string>>): boolean {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const draft = join(dirname(path), `.${basename(path)}-${randomUUID()}`);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const POLL_MS = 20;
-/** Work under the lock takes milliseconds: who holds it for so long has died. */
+/** Work under the lock takes milliseconds. A holder of this age has crashed. */
 const ABANDONED_AFTER_MS = 5_000;
 const TICKET = /^\.keys-lock-([1-9][0-9]*)$/;
 const HELD = 'held\n';
@@ -12,11 +12,12 @@ const HELD = 'held\n';
 const ticketPath = (directory: string, ticket: number): string => join(directory, `.keys-lock-${ticket}`);
 
 /**
- * Runs `work`, which must be short, while no other process does so under the same directory, on this machine or another.
+ * Runs `work`, which must be short, while no other process runs under the lock of the same directory, on this machine
+ * or another.
  *
- * The lock is the highest numbered ticket in the directory; an emptied one is free, and so is one that was seen held for
- * longer than work takes. Taking it means making the next number, which only one process can do, so that of two who see
- * the same dead holder only one wins. The last ticket stays, empty: numbers must not come twice.
+ * The lock is the ticket file with the highest number. An empty ticket is free; so is one that was held longer than
+ * work takes. Taking the lock means creating the next number, which only one process can do. So of two processes that
+ * see the same crashed holder, one wins. The last ticket stays, empty, because numbers must not repeat.
  */
 export async function withKeyLock<Result>(directory: string, work: () => Result | Promise<Result>): Promise<Result> {
   let seen = -1;
@@ -40,8 +41,8 @@ export async function withKeyLock<Result>(directory: string, work: () => Result 
 function take(directory: string, ticket: number): boolean {
   const path = ticketPath(directory, ticket);
   const draft = join(directory, `.keys-lock-${randomUUID()}`);
-  // Linked in with its content, so that an empty ticket always means "given back". It is no secret: another user's
-  // commands read it.
+  // Linked with its content, so that an empty ticket always means "released". Not secret: other users' commands read
+  // it.
   writeFileSync(draft, HELD, { mode: 0o644 });
   try {
     linkSync(draft, path);
@@ -52,7 +53,7 @@ function take(directory: string, ticket: number): boolean {
     rmSync(draft, { force: true });
   }
   if (Math.max(...tickets(directory)) !== ticket) {
-    // The number was used and cleared away since we looked: a later one rules.
+    // The number was used and removed meanwhile: a later ticket exists.
     rmSync(path, { force: true });
     return false;
   }
@@ -65,7 +66,7 @@ function isFree(directory: string, ticket: number): boolean {
   try {
     return readFileSync(ticketPath(directory, ticket), 'utf8') === '';
   } catch (error) {
-    // Gone since we looked: the answer has to be sought again.
+    // Removed since it was listed: look again.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw error;
   }

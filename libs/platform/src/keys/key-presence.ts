@@ -2,14 +2,14 @@ import { readdirSync } from 'node:fs';
 import { readSecretFileSync } from '../config/secret-file';
 import { type Settings, SettingsInvalid } from '../config/settings';
 
-/** In bytes; `admin keys init` makes longer ones. */
+/** In bytes. `admin keys init` makes longer ones. */
 export const SHORTEST_PEPPER = 16;
-/** In bytes: shorter keys of HMAC-SHA256 are weaker than its output. */
+/** In bytes. Shorter HMAC-SHA256 keys are weaker than the output. */
 export const SHORTEST_AUDIT_KEY = 32;
 
 /**
- * Looks whether every key is where the settings say and can be read, before anything needs one of them. Throws
- * {@link SettingsInvalid} with every fault; what stands in the keys of tokens and cursors is for their readers to judge.
+ * Checks that every configured key file exists and is readable. @throws {@link SettingsInvalid} with every fault. The
+ * contents of signing and cursor keys are checked when they are read.
  */
 export function assertKeysReadable(settings: Settings): void {
   const faults = [
@@ -21,7 +21,7 @@ export function assertKeysReadable(settings: Settings): void {
   if (faults.length > 0) throw new SettingsInvalid(faults);
 }
 
-/** Why a key cannot be read, for an operator; `code` is the system's for the error. */
+/** The operator's message for an unreadable key. `code` is the system's error code. */
 export function unreadableKey(setting: string, path: string, code = 'unknown'): string {
   const names = `${setting} names ${path}, which`;
   return code === 'ENOENT' ? `${names} does not exist; run: admin keys init` : `${names} cannot be read (${code})`;

@@ -1,24 +1,24 @@
 import { type BeforeApplicationShutdown, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 
-/** Far within the time for which a key is published before it is used, so that a round may fail now and then. */
+/** Much shorter than the time between publication and use of a key, so that single rounds may fail. */
 const INTERVAL_MS = 5_000;
-/** After so long a round is late: its disk hangs. */
+/** A round that takes this long is late, probably because the disk hangs. */
 const LATE_MS = 5_000;
 
 export interface KeyReading {
-  /** Ids of the keys that are accepted now, newest first. */
+  /** Ids of the accepted keys, newest first. */
   readonly kids: readonly string[];
-  /** What could not be read, in words that show nothing of a key; the keys known before stay. */
+  /** Messages about unreadable files, without any key material. The previous keys stay in force. */
   readonly faults: readonly string[];
 }
 
-/** Keys that are kept in files and may be replaced while the process runs. */
+/** Keys in files that may be replaced while the instance runs. */
 export interface RereadableKeys {
-  /** Takes up what the files hold now. Never throws. */
+  /** Loads the current files. Never throws. */
   reread(): Promise<KeyReading>;
 }
 
-/** Reads the keys again every few seconds for as long as the API serves: a rotation needs no restart and no signal. */
+/** Reads the keys again every few seconds while the instance serves. A rotation needs neither restart nor signal. */
 export class KeyRereading implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('Keys');
   private timer: NodeJS.Timeout | null = null;
@@ -47,17 +47,17 @@ export class KeyRereading implements OnApplicationBootstrap, BeforeApplicationSh
     const { kids, faults } = await this.keys.reread();
     clearTimeout(late);
     if (this.stopping) return;
-    // A fault is said when it begins, not at each round.
+    // Logs a fault when it begins, not in each round.
     for (const fault of faults) if (!this.faults.has(fault)) this.logger.warn(fault);
     this.faults = new Set(faults);
     const known = kids.join(' ');
-    // Operators wait for it: under a context of its own it would be said to contributors alone.
+    // Operators wait for this line. With a context it would be logged at debug level.
     if (this.kids !== null && this.kids !== known) Logger.log({ message: 'took up keys', use: this.use, kids });
     this.kids = known;
     this.timer = setTimeout(() => void this.round(), this.intervalMs).unref();
   }
 
-  /** The next round begins when this one has ended, so that a disk that hangs holds one thread and no more. */
+  /** The next round starts after this one, so a hanging disk holds one thread only. */
   private warnLate(): void {
     this.logger.warn(`Reading the ${this.use} keys takes long; the keys in force stay.`);
   }

@@ -1,26 +1,27 @@
 import { constants, openSync, write, writeSync } from 'node:fs';
 import type { DestinationStream } from 'pino';
 
-/** How long a line waits for others, and a refused write for its next try. */
+/** Time that a line waits for others, and that a failed write waits for its retry. */
 const GATHERED_FOR_MS = 20;
-/** Characters of the lines that may wait. As many may be on their way. */
+/** Characters of waiting lines. As many may be in the write under way. */
 const LONGEST_BACKLOG = 2 * 1_048_576;
-/** How long the end of the process waits for a slow reader. */
+/** Time that the end of the process waits for a slow reader. */
 const LAST_TRY_MS = 250;
 const PAUSE_MS = 10;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Writes the log's lines and never waits for who reads them or for the disk. Lines that come close together are written
- * together: under load a system call for each costs more than making it. While nothing can be written, lines wait in a
- * bounded backlog. Further lines are dropped and counted.
+ * Writes log lines and never waits for the reader or the disk. Lines that come close together share one write, because
+ * under load a system call costs more than a line. While nothing can be written, lines wait in a bounded backlog.
+ * Further lines are dropped and counted.
  *
- * pino's own destination does not: its `flushSync` repeats a failed write for ever, and it is silent once a reader has gone.
+ * pino's own destination is unsuitable: its `flushSync` repeats a failed write for ever, and it stays silent once the
+ * reader is gone.
  */
 export class LogOutput implements DestinationStream {
   /** Lines dropped since the start of the process. */
   dropped = 0;
-  /** Called with the number of lines dropped since the last time, once lines are written again. */
+  /** Called with the number of lines dropped since the last call, once writing works again. */
   onRecovery: (dropped: number) => void = () => undefined;
 
   private told = 0;
@@ -31,9 +32,9 @@ export class LogOutput implements DestinationStream {
 
   constructor(private readonly descriptor: number) {}
 
-  /** The standard output of the process. Errors of whatever else writes there end nothing. */
+  /** The standard output of the process. Write errors do not end the process. */
   static ofProcess(): LogOutput {
-    // Node makes pipes and sockets non-blocking at the first use of their streams.
+    // Node makes pipes and sockets non-blocking when their streams are first used.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
     return new LogOutput(process.stdout.isTTY ? openTerminal() : 1);
   }
@@ -47,10 +48,10 @@ export class LogOutput implements DestinationStream {
     this.writeSoon();
   }
 
-  /** Writes what waits, for {@link LAST_TRY_MS} at most: the process ends. pino calls it after a fatal line. */
+  /** Writes the backlog for {@link LAST_TRY_MS} at most, because the process ends. pino calls it after a fatal line. */
   flushSync(): void {
     const until = performance.now() + LAST_TRY_MS;
-    // A write in flight belongs to the system.
+    // The operating system owns the write in flight.
     let rest = Buffer.concat([this.isWriting ? NOTHING : this.unwritten, Buffer.from(this.waiting)]);
     [this.unwritten, this.waiting] = [NOTHING, ''];
     while (rest.length > 0) {
@@ -78,7 +79,7 @@ export class LogOutput implements DestinationStream {
     });
   }
 
-  /** The lines taken before are written, so there is room again if any were dropped. */
+  /** The previous lines are written, so there is room again. */
   private takeWaiting(): void {
     [this.unwritten, this.waiting] = [Buffer.from(this.waiting), ''];
     const dropped = this.dropped - this.told;
@@ -87,7 +88,9 @@ export class LogOutput implements DestinationStream {
   }
 }
 
-/** The terminal once more, for ourselves: other processes share the descriptor that we were given. */
+/**
+ * Opens the terminal again. The given descriptor is shared with other processes, so it must not become non-blocking.
+ */
 function openTerminal(): number {
   try {
     return openSync('/dev/fd/1', constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);

@@ -1,7 +1,9 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Tally } from './tally';
 
-/** What every metric has. The name follows the conventions of Prometheus: base units, `_total` for what only grows. */
+/**
+ * Name, help and labels of a metric. Names follow the Prometheus conventions: base units, and `_total` for counters.
+ */
 export interface MetricDefinition<Label extends string = never> {
   readonly name: string;
   readonly help: string;
@@ -14,28 +16,28 @@ export interface Sample<Label extends string> {
 }
 
 /**
- * The metrics of one application, read when somebody asks: what is counted elsewhere, and what things are like at that
- * moment. The one file that knows the library; features hand in a {@link Tally} or a function.
+ * The metrics of one application. Values are read at each scrape. Only this file knows the metrics library; features
+ * pass a {@link Tally} or a function.
  */
 export class Metrics {
   private readonly registry = new Registry();
 
-  /** Of the exposition: the text format of Prometheus. */
+  /** Media type of the Prometheus text format. */
   get mediaType(): string {
     return this.registry.contentType;
   }
 
-  /** Everything, in the text format. */
+  /** Returns all metrics in the text format. */
   async expose(): Promise<string> {
     return this.registry.metrics();
   }
 
-  /** Adds what concerns the whole process: processor, memory, event loop, garbage collection. Once a process. */
+  /** Adds metrics of the process: CPU, memory, event loop, garbage collection. Call once per process. */
   watchProcess(): void {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  /** `buckets` in seconds. */
+  /** `buckets` are in seconds. */
   histogram<Label extends string>(
     { name, help, labels = [] }: MetricDefinition<Label>,
     buckets: readonly number[],
@@ -43,14 +45,14 @@ export class Metrics {
     return new Histogram({ name, help, labelNames: labels, buckets: [...buckets], registers: [this.registry] });
   }
 
-  /** What a tally has counted. */
+  /** Exposes the counts of a tally. */
   tally<Kind extends string>({ name, help }: MetricDefinition, label: string, tally: Tally<Kind>): void {
     this.counts({ name, help, labels: [label] }, () =>
       Array.from(tally.entries(), ([kind, value]) => ({ labels: { [label]: kind }, value })),
     );
   }
 
-  /** Numbers that only grow. The labels' values must be of a closed set. */
+  /** Adds counters. Label values must form a closed set. */
   counts<Label extends string>(
     { name, help, labels = [] }: MetricDefinition<Label>,
     read: () => Iterable<Sample<Label>>,
@@ -67,7 +69,7 @@ export class Metrics {
     });
   }
 
-  /** A value as it is now; null while there is none. */
+  /** Adds a gauge. `read` returns null while there is no value. */
   gauge({ name, help }: MetricDefinition, read: () => number | null): void {
     this.gauges({ name, help }, () => {
       const value = read();
@@ -75,7 +77,7 @@ export class Metrics {
     });
   }
 
-  /** Values as they are now. The labels' values must be of a closed set. */
+  /** Adds gauges. Label values must form a closed set. */
   gauges<Label extends string>(
     { name, help, labels = [] }: MetricDefinition<Label>,
     read: () => Iterable<Sample<Label>>,
@@ -93,7 +95,7 @@ export class Metrics {
     });
   }
 
-  /** Which of several states holds: 1 for that one, 0 for the others. */
+  /** Exposes the current state as 1 and the other states as 0. */
   states<State extends string>(
     { name, help }: MetricDefinition,
     label: string,

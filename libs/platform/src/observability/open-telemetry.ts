@@ -10,13 +10,16 @@ import { SpanSender } from './span-sender';
 import type { OutgoingCall, RequestTrace, Tracing } from './trace';
 
 const SERVICE = 'compliance-api';
-/** A process that stops does not wait longer for a collector. */
+/** Maximum wait for the collector when the process stops. */
 const LAST_WORDS_MS = 3_000;
 const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi;
 
-/** Loaded only where traces are kept. Sampler, resource and headers are the SDK's own settings, by OTEL_…. */
+/**
+ * Sends traces by OpenTelemetry. Loaded only when tracing is on. The SDK reads sampler, resource and headers from its
+ * own OTEL_… settings.
+ */
 export class OpenTelemetryTracing implements Tracing {
-  /** `endpoint` is the collector's base address, to which OTLP adds a path. */
+  /** `endpoint` is the collector's base address. OTLP adds a path. */
   static to(endpoint: string, warn: (message: string) => void): OpenTelemetryTracing {
     const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
     const own = resourceFromAttributes({ 'service.name': SERVICE, 'service.version': API_VERSION });
@@ -37,7 +40,7 @@ export class OpenTelemetryTracing implements Tracing {
   }
 
   request(request: Request): RequestTrace {
-    // Of the client's words only the two ids, which are hexadecimal: `tracestate` may hold anything.
+    // Takes only the two hexadecimal ids from the client. `tracestate` may hold anything.
     const { traceparent } = request.headers;
     const parent = propagation.extract(ROOT_CONTEXT, { traceparent });
     const { requestId, instance } = request.context;
@@ -57,7 +60,7 @@ export class OpenTelemetryTracing implements Tracing {
         if (route !== null) {
           span.updateName(`${method} ${route}`);
           span.setAttribute('http.route', route);
-          // Anything else in a path is of the client's making, and might be a secret in the wrong place.
+          // Other text in a path comes from the client and may be a misplaced secret.
           if (instance.replace(UUID, ':id') === route) span.setAttribute('url.path', instance);
         }
         span.setAttributes(outcomeOf(served));
@@ -68,13 +71,13 @@ export class OpenTelemetryTracing implements Tracing {
   }
 
   async call<Result>({ name, attributes }: OutgoingCall, work: () => Promise<Result>): Promise<Result> {
-    // What the process does by itself, every few seconds, is nobody's request.
+    // Background work of the instance belongs to no request.
     if (!trace.getActiveSpan()) return work();
     return this.tracer.startActiveSpan(name, { kind: SpanKind.CLIENT, attributes: { ...attributes } }, async (span) => {
       try {
         return await work();
       } catch (error) {
-        // Never the message: it may quote values.
+        // Not the message, which may quote values.
         const { code, name: kind } = error as { code?: unknown; name?: unknown };
         span.setAttribute('error.type', String(code ?? kind));
         span.setStatus({ code: SpanStatusCode.ERROR });

@@ -3,7 +3,7 @@ import { type Logger, pino } from 'pino';
 import { LogOutput } from './log-output';
 import { messageOf, redacted } from './redaction';
 
-/** The process's log: one JSON document a line, or readable lines for a terminal. */
+/** Creates the log: one JSON document a line, or readable lines for a terminal. */
 export function createLog(
   options: { readonly level: string; readonly format: 'json' | 'pretty' },
   output = new LogOutput(1),
@@ -24,7 +24,7 @@ export function createLog(
   return log;
 }
 
-/** Only here the library is loaded: JSON lines do not need it. */
+/** Loaded here only, because JSON lines do not need it. */
 function readable(): (line: string) => string {
   const { prettyFactory } = require('pino-pretty') as typeof import('pino-pretty');
   const prettify = prettyFactory({ messageKey: 'message' });
@@ -32,8 +32,8 @@ function readable(): (line: string) => string {
 }
 
 /**
- * Of an error that nobody caught, Node would print every member, in lines that are no JSON. Said here as every other
- * error is; then the process ends, for what it was doing is not known any more.
+ * Logs an uncaught error and ends the process. Node would print all members of the error, and not as JSON. The state of
+ * the process is unknown by then.
  */
 export function logCrash(log: Logger): void {
   process.once('uncaughtException', (error: unknown) => {
@@ -42,15 +42,15 @@ export function logCrash(log: Logger): void {
   });
 }
 
-/** A line of a stack in `apps/` or `libs/`, without what stands before. */
+/** A stack line in `apps/` or `libs/`, without the path before it. */
 const OWN_FRAME = /^ +at .*?((?:apps|libs)\/[^\s)]+)\)?$/m;
 
-/** Nest's own messages, and those of our `Logger`s, in the same log. */
+/** Sends the messages of Nest and of our `Logger`s to the same log. */
 export class ProcessLogger implements LoggerService {
   constructor(private readonly target: Logger) {}
 
   log(message: unknown, context?: string): void {
-    // Nest's start-up chatter is of use to contributors only.
+    // Nest's start-up messages help contributors only.
     this.target[context === 'NestApplication' || context === undefined ? 'info' : 'debug'](...entry(message, context));
   }
 
@@ -80,9 +80,8 @@ function entry(message: unknown, context: string | undefined): [object, string?]
 }
 
 /**
- * What the log keeps of an error: its kind, its message and where in our own code it arose. Never its stack as it is,
- * which tells the paths of the host, nor its other members: those of Postgres' errors hold values of rows, those of an
- * HTTP client's the credentials it was sent (decisions, section 1).
+ * Describes an error by its name, its message and the line in our code. Omits the full stack, which shows paths of the
+ * host. Omits other members, which may hold row values or credentials (decisions, section 1).
  */
 function describe(error: unknown): object {
   if (!(error instanceof Error)) return { name: typeof error };

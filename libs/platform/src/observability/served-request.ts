@@ -1,18 +1,20 @@
-/** What is known of a request when its answer is out or its connection lost. Nothing that a client could have filled in. */
+/**
+ * Facts about a request whose response is sent or whose connection is lost. None of them is free text of the client.
+ */
 export interface ServedRequest {
   readonly requestId: string;
-  /** Null when what came was no request that could be read. */
+  /** Null when the input was not a readable request. */
   readonly method: string | null;
-  /** The template, as in `/v1/inventory/assets/:id`; null when no route matched. */
+  /** The route template, such as `/v1/inventory/assets/:id`. Null when no route matched. */
   readonly route: string | null;
-  /** Null when the connection was lost before the answer was out. */
+  /** Null when the connection was lost before the response was sent. */
   readonly status: number | null;
-  /** Of the problem that was answered. */
+  /** Code of the problem that was sent. */
   readonly code: string | null;
   readonly workspaceId: string | null;
   readonly clientId: string | null;
   readonly durationMs: number;
-  /** Of the answer's body, as handed to the connection. */
+  /** Body bytes handed to the connection. */
   readonly bytes: number;
   readonly traceId: string | null;
 }

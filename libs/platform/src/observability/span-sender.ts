@@ -2,10 +2,10 @@ import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-node';
 
 type Done = Parameters<SpanExporter['export']>[1];
 
-/** OpenTelemetry's code for spans that arrived. */
+/** OpenTelemetry's code for a successful export. */
 const ARRIVED = 0;
 
-/** Says once that a collector cannot be reached, and once that it can be again. Spans that did not arrive are dropped. */
+/** Logs once when the collector becomes unreachable and once when it is back. Drops spans that could not be sent. */
 export class SpanSender implements SpanExporter {
   private failing = false;
 
@@ -19,10 +19,10 @@ export class SpanSender implements SpanExporter {
       const failed = Number(result.code) !== ARRIVED;
       if (failed !== this.failing) {
         this.failing = failed;
-        // Not the error itself: it may hold the headers, and what the collector answered.
+        // Not the error itself, which may hold headers and the collector's response.
         this.warn(failed ? 'Traces cannot be sent, and are dropped.' : 'Traces are sent again.');
       }
-      // To the batch processor all is well: it could only complain of every batch.
+      // The batch processor is always told success. It would otherwise log every failed batch.
       done({ code: ARRIVED });
     });
   }

@@ -1,7 +1,4 @@
-/**
- * Counts what happened, by kinds that are all known beforehand: whoever reads it sees each kind from the start, and never
- * one more. Costs nothing until it is read.
- */
+/** Counts events of a fixed set of kinds. Every kind is present from the start, with 0. */
 export class Tally<Kind extends string> {
   private readonly counts: Map<Kind, number>;
 
@@ -14,7 +11,7 @@ export class Tally<Kind extends string> {
     if (count !== undefined) this.counts.set(kind, count + 1);
   }
 
-  /** Each kind and how often it happened since the start of the process. */
+  /** Each kind with its count since the start of the process. */
   entries(): Iterable<readonly [Kind, number]> {
     return this.counts;
   }

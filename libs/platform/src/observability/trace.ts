@@ -4,22 +4,22 @@ import type { ServedRequest } from './served-request';
 /** A call to Postgres or Redis. Neither name nor attributes hold a value that was sent. */
 export interface OutgoingCall {
   readonly name: string;
-  /** By the semantic conventions of OpenTelemetry. */
+  /** Named by the semantic conventions of OpenTelemetry. */
   readonly attributes: Readonly<Record<string, string | number>>;
 }
 
 export interface RequestTrace {
   readonly traceId: string;
-  /** What begins here, and whatever that leads to, is part of the request. */
+  /** Runs work as part of the request, including everything it starts later. */
   run(work: () => void): void;
   end(served: ServedRequest): void;
 }
 
-/** Where the time of requests goes, told to a collector. */
+/** Reports to a collector how requests spend their time. */
 export interface Tracing {
   request(request: Request): RequestTrace;
-  /** Traces the call when it is made for a request. */
+  /** Traces the call when it belongs to a request. */
   call<Result>(call: OutgoingCall, work: () => Promise<Result>): Promise<Result>;
-  /** Sends what is left, and waits for that three seconds at most. */
+  /** Sends the remaining spans, for three seconds at most. */
   stop(): Promise<void>;
 }

@@ -2,19 +2,19 @@ import { type Type, applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import { type AnswerHeaders, EVERY_ANSWER, chargedAnswer, headerReferences } from './api-headers';
 
-/** An answer that a client may get, by a name that says when. */
+/** Examples of a response, by a name that describes the case. */
 export type AnswerExamples<Body> = Readonly<Record<string, { readonly summary: string; readonly value: Body }>>;
 
 interface Answer<Body> {
   readonly description: string;
   readonly examples: AnswerExamples<Body>;
-  /** Beyond those that every answer carries. */
+  /** Headers beyond those of every response. */
   readonly headers?: AnswerHeaders;
-  /** False for a route that no limit counts. */
+  /** False for a route without a rate limit. */
   readonly charged?: boolean;
 }
 
-/** Documents the one success of a route, always 200, with its headers and examples. */
+/** Documents the only success of a route, always 200, with its headers and examples. */
 export function ApiAnswer<Body>(type: Type<Body>, answer: Answer<Body>): MethodDecorator {
   const { description, examples, headers = {}, charged = true } = answer;
   return applyDecorators(

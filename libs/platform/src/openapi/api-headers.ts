@@ -6,7 +6,7 @@ interface DescribedHeader {
   readonly example: string | number;
 }
 
-/** Every header of an answer that clients may rely on. */
+/** Every response header that clients may rely on. */
 const HEADERS = {
   'X-Request-Id': {
     description:
@@ -80,18 +80,18 @@ const HEADERS = {
 } as const satisfies Readonly<Record<string, DescribedHeader>>;
 
 export type HeaderName = keyof typeof HEADERS;
-/** Whether the answer carries the header whenever it is given, or only in the cases that its description names. */
+/** `always`: the header is present whenever the response is. `sometimes`: only in the cases of its description. */
 export type Presence = 'always' | 'sometimes';
 export type AnswerHeaders = Readonly<Partial<Record<HeaderName, Presence>>>;
 
-/** What every answer carries. */
+/** Headers of every response. */
 export const EVERY_ANSWER: AnswerHeaders = {
   'X-Request-Id': 'always',
   'X-Content-Type-Options': 'always',
   'Cache-Control': 'always',
 };
 
-/** What an answer carries once, or where, the request was charged to a bucket. */
+/** Headers of every response to a request that was charged to a bucket. */
 export const chargedAnswer = (presence: Presence): AnswerHeaders => ({
   'X-RateLimit-Limit': presence,
   'X-RateLimit-Remaining': presence,
@@ -99,17 +99,17 @@ export const chargedAnswer = (presence: Presence): AnswerHeaders => ({
   'RateLimit-Policy': presence,
 });
 
-/** Codes whose answers say when to try again. */
+/** Codes whose responses say when to retry. */
 const RETRIED: readonly ErrorCode[] = ['rate_limited', 'service_unavailable', 'idempotency_in_progress'];
 
-/** `Retry-After`, as far as these codes of one status carry it. */
+/** `Retry-After`, if any of the codes of this status carries it. */
 export function retryHeader(codes: readonly ErrorCode[]): AnswerHeaders {
   const retried = codes.filter((code) => RETRIED.includes(code));
   if (retried.length === 0) return {};
   return { 'Retry-After': retried.length === codes.length ? 'always' : 'sometimes' };
 }
 
-/** The headers of one answer, as references to {@link headerComponents}. */
+/** The headers of one response, as references to {@link headerComponents}. */
 export function headerReferences(headers: AnswerHeaders): Record<string, { $ref: string }> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, presence]) => [
@@ -119,7 +119,7 @@ export function headerReferences(headers: AnswerHeaders): Record<string, { $ref:
   );
 }
 
-/** A header that some answers of a kind lack is another component than the one that is always there. */
+/** An optional header and a required one are separate components. */
 export function headerComponents(): Record<string, object> {
   const entries = Object.entries<DescribedHeader>(HEADERS).flatMap(([name, header]) =>
     (['always', 'sometimes'] as const).map((presence) => [

@@ -6,16 +6,16 @@ import { ProblemDto } from './problem.dto';
 import { PROBLEM_MEDIA_TYPE } from '../problems/problem';
 import { type AnswerHeaders, EVERY_ANSWER, chargedAnswer, headerReferences, retryHeader } from './api-headers';
 
-/** How the problems of a kind of route look, beyond what they all have in common. */
+/** The form of the problems of one kind of route. */
 export interface ProblemAnswers {
   readonly body: Type;
   readonly mediaTypes: readonly string[];
-  /** Name of the example of a code among those of the contract. */
+  /** Name of the code's example in the contract. */
   exampleOf(this: void, code: ErrorCode): string;
   headersOf(this: void, status: number, codes: readonly ErrorCode[]): AnswerHeaders;
 }
 
-/** Documents the problems that a route answers, one response a status with an example for each code. */
+/** Documents the problems of a route: one response for each status, with an example for each code. */
 export function ApiProblemsAs(answers: ProblemAnswers, codes: readonly ErrorCode[]): MethodDecorator {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {
@@ -30,7 +30,7 @@ export function ApiProblemsAs(answers: ProblemAnswers, codes: readonly ErrorCode
   );
 }
 
-/** One response of the contract: the codes of one status, each with its cause and an example. */
+/** One response of the contract: all codes of one status, each with its cause and an example. */
 export function problemResponse(answers: ProblemAnswers, status: number, codes: readonly ErrorCode[]) {
   const examples = codes.map((code) => [code, { $ref: `#/components/examples/${answers.exampleOf(code)}` }] as const);
   const content = { schema: { $ref: getSchemaPath(answers.body) }, examples: Object.fromEntries(examples) };
@@ -47,13 +47,16 @@ const PLAIN: Omit<ProblemAnswers, 'headersOf'> = {
   exampleOf: (code) => code,
 };
 
-/** Problems of what needs no token and is never limited. */
+/** Problems of routes without a token, which have no rate limit. */
 export const PUBLIC_ANSWERS: ProblemAnswers = {
   ...PLAIN,
   headersOf: (status) => (status === 405 ? { Allow: 'always' } : {}),
 };
 
-/** Problems behind a bearer token: from the look at the bucket on, every answer says what is left in it. */
+/**
+ * Problems of routes behind a bearer token. After the rate limit was checked, every response shows the remaining
+ * tokens.
+ */
 const BEARER_ANSWERS: ProblemAnswers = {
   ...PLAIN,
   headersOf: (status) => {
@@ -64,10 +67,10 @@ const BEARER_ANSWERS: ProblemAnswers = {
   },
 };
 
-/** Codes that every route can answer. */
+/** Codes of every route. */
 const EVERY_PROBLEM: readonly ErrorCode[] = ['headers_too_large', 'internal_error'];
 
-/** Codes that every route behind a bearer token can answer. */
+/** Codes of every route behind a bearer token. */
 export const BEARER_PROBLEMS: readonly ErrorCode[] = [
   'token_missing',
   'token_invalid',
@@ -79,10 +82,10 @@ export const BEARER_PROBLEMS: readonly ErrorCode[] = [
   'service_unavailable',
 ];
 
-/** The problems of a route behind a bearer token: those of every such route, and its own. */
+/** Documents the problems of a route behind a bearer token: the common ones and its own. */
 export const ApiProblems = (...codes: readonly ErrorCode[]): MethodDecorator =>
   ApiProblemsAs(BEARER_ANSWERS, [...codes, ...BEARER_PROBLEMS]);
 
-/** The problems of a route that needs no token. */
+/** Documents the problems of a route without a token. */
 export const ApiPublicProblems = (...codes: readonly ErrorCode[]): MethodDecorator =>
   ApiProblemsAs(PUBLIC_ANSWERS, [...codes, ...EVERY_PROBLEM]);

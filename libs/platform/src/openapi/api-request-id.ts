@@ -1,4 +1,4 @@
-/** The one header that every request may carry, whatever it asks for. */
+/** The only header that every request may carry. */
 export const REQUEST_ID_PARAMETER = {
   name: 'X-Request-Id',
   in: 'header' as const,
@@ -6,7 +6,7 @@ export const REQUEST_ID_PARAMETER = {
   description:
     'Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log ' +
     'carry it. Anything else is replaced by an id of ours, never refused.',
-  // No pattern and no limit: a client that checked one would refuse to send what the API takes.
+  // No pattern and no limit: a client that checked one would refuse values that the API accepts.
   schema: { type: 'string', 'x-unbounded': 'A value of another form is replaced, never refused.' },
   example: '0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10',
 };

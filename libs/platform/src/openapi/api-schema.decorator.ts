@@ -1,24 +1,24 @@
 import { ApiSchema } from '@nestjs/swagger';
 
 export interface ObjectSchema {
-  /** Name in the contract: the one that the specification uses. */
+  /** Name in the contract, taken from the specification. */
   readonly name: string;
   readonly description: string;
-  /** Null where there is no such object. It must stand here: beside a reference, `nullable` says nothing. */
+  /** True when the object may be null. Must be part of the schema: `nullable` beside a reference has no effect. */
   readonly nullable?: boolean;
-  /** Of a request: a member that is not named is refused. Answers stay open, so that members can be added. */
+  /** False for requests, which refuse unknown members. Responses stay open, so that members can be added. */
   readonly additionalProperties?: boolean;
 }
 
 /** Names and describes the object of a DTO in the contract. */
 export const ApiObject = (schema: ObjectSchema): ClassDecorator =>
-  // Nest's decorator copies whatever it is given into the schema, though its type names only two of these.
+  // Nest's decorator copies every member into the schema, although its type has only two of these.
   ApiSchema(schema as { name: string });
 
 /**
- * A closed list of values, as one schema of the contract that every use refers to. Spread it into the decorator of a member or
- * a query parameter: `@ApiProperty({ ...CLASSIFICATION, description, example })`, with `nullable: true` where null is allowed.
- * Written inline instead, lists of values get colliding names in generated clients.
+ * A closed list of values as one named schema of the contract. Spread it into the decorator of a member or query
+ * parameter: `@ApiProperty({ ...CLASSIFICATION, description, example })`, with `nullable: true` where null is allowed.
+ * Inline lists get colliding names in generated clients.
  */
 export const namedEnum = (name: string, values: readonly string[], description: string) => ({
   enum: [...values],
@@ -26,12 +26,12 @@ export const namedEnum = (name: string, values: readonly string[], description: 
   enumSchema: { description, example: values[0] },
 });
 
-/** A text that is always the same. A pattern, because generators would make a class of an `enum` of one value. */
+/** A constant text. Uses a pattern, because generators would turn an `enum` of one value into a class. */
 export const constant = (value: string) => ({ type: 'string', pattern: `^${value}$`, example: value }) as const;
 
 /**
- * A member of an answer whose values are known today, while more may come: no `enum`, which would have generated clients
- * refuse a new one.
+ * A response member with known values to which more may be added. Has no `enum`, because generated clients would refuse
+ * a new value.
  */
 export const openEnum = (values: readonly string[], description: string) => ({
   type: 'string' as const,

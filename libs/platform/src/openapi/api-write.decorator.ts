@@ -9,8 +9,8 @@ interface WriteBody<Body> {
 }
 
 /**
- * Documents what every write under /v1 takes: a key, and a body in one of two media types. Each has a schema of its own, because
- * null keeps what is there in the one and clears it in the other. JSON comes first: generated clients send it by default.
+ * Documents the key and the body of a write under /v1. The two media types have separate schemas, because null keeps a
+ * value in one and clears it in the other. JSON comes first, because generated clients send the first by default.
  */
 export function ApiWrite<Json, MergePatch>(bodies: {
   readonly json: WriteBody<Json>;
@@ -38,7 +38,7 @@ export function ApiWrite<Json, MergePatch>(bodies: {
       },
     }),
     ApiExtraModels(json.type, mergePatch.type),
-    // Nest's decorator of bodies knows one schema for all media types.
+    // Nest's body decorator supports only one schema for all media types.
     ApiOperation({
       requestBody: {
         required: true,
@@ -51,11 +51,11 @@ export function ApiWrite<Json, MergePatch>(bodies: {
   );
 }
 
-/** Something visible, and nothing that is a control character. */
+/** At least one visible character, and no control characters. */
 const KEY_PATTERN =
   '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$';
 
-/** Codes that every write can answer. */
+/** Codes of every write. */
 export const WRITE_PROBLEMS: readonly ErrorCode[] = [
   'idempotency_conflict',
   'idempotency_in_progress',

@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ERROR_CODES } from '#libs/kernel';
 import { ApiObject, openEnum } from './api-schema.decorator';
 
-/** So many faults are named at most, and none of them at greater length. */
+/** Limits of the list of faults and of the texts in it. */
 const MOST_FAULTS = 20;
 const FAULT_CODES = ['required', 'unknown', 'duplicated', 'format', 'length', 'range', 'choice', 'readonly'];
 
@@ -14,7 +14,7 @@ export class InputFaultDto {
   @ApiPropertyOptional({ maxLength: 201, description: 'JSON pointer into the body (RFC 6901).', example: '/ownerId' })
   pointer?: string;
 
-  // Of an unknown parameter the name is given back as it was sent, so its length is that of a request line at most.
+  // An unknown parameter's name is returned as sent, so a request line limits its length.
   @ApiPropertyOptional({ maxLength: 16_384, description: 'Name of a query or path parameter.', example: 'pageSize' })
   parameter?: string;
 

@@ -5,7 +5,7 @@ import { CursorInvalid, Cursors } from './cursors';
 const HERE = workspaceId('00000000-0000-4000-8000-000000000001');
 const ELSEWHERE = workspaceId('00000000-0000-4000-8000-000000000002');
 const content = { after: '4711', filters: { classification: 'PUBLIC' } };
-/** The first issues, all accept. */
+/** The first key issues cursors; all are accepted. */
 const cursorsOf = (...keys: readonly [CursorKey, ...CursorKey[]]) =>
   new Cursors({ current: () => keys[0], find: (kid) => keys.find((key) => key.kid === kid) ?? null });
 

@@ -3,11 +3,11 @@ import { DomainError, type WorkspaceId } from '#libs/kernel';
 import type { CursorKeys } from '../keys/cursor-keys';
 import { RandomPieces } from './random-pieces';
 
-/** Filters of a list as the client sent them: parameter name to value, absent ones left out. */
+/** Filters of a list as the client sent them, by parameter name. Absent ones are left out. */
 export type ListFilters = Readonly<Record<string, string>>;
 
 export interface CursorContent {
-  /** Position of the last item of the page before, in the list's own terms. */
+  /** Position of the previous page's last item. Its form depends on the list. */
   readonly after: string;
   readonly filters: ListFilters;
 }
@@ -26,8 +26,8 @@ export class CursorInvalid extends DomainError {
 }
 
 /**
- * Opaque cursors: AES-256-GCM over position and filters, bound to workspace and resource as additional data, so that
- * internal ids never leave and a cursor is of use nowhere else. They do not expire.
+ * Encrypts cursors with AES-256-GCM. A cursor holds position and filters, and is bound to workspace and resource as
+ * additional data. So internal ids stay hidden, and a cursor works for one list only. Cursors do not expire.
  *
  * Layout, base64url: version (1 byte) · key id (4) · IV (12) · ciphertext · tag (16).
  */
@@ -46,10 +46,10 @@ export class Cursors {
     return Buffer.concat([header, iv, sealed, cipher.getAuthTag()]).toString('base64url');
   }
 
-  /** Throws {@link CursorInvalid} unless the cursor was issued for this workspace and resource by a key still accepted. */
+  /** @throws {@link CursorInvalid} unless an accepted key issued the cursor for this workspace and resource */
   open(workspaceId: WorkspaceId, resource: string, cursor: string): CursorContent {
     const bytes = Buffer.from(cursor, 'base64url');
-    // Base64 decoders overlook stray characters and surplus bits; a cursor must come back exactly as it was returned.
+    // Base64 decoders ignore stray characters and surplus bits. A cursor must return exactly as it was issued.
     if (bytes.toString('base64url') !== cursor || bytes.length < HEADER_BYTES + IV_BYTES + TAG_BYTES) {
       throw new CursorInvalid();
     }

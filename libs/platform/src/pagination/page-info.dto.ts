@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ApiObject } from '../openapi/api-schema.decorator';
 
-/** Far more than any cursor needs: it holds a position and the filters of one list. */
+/** Far more than any cursor needs, with its position and the filters of one list. */
 export const MAX_CURSOR_LENGTH = 1024;
 
 @ApiObject({ name: 'PageInfo', description: 'Where a page stands in its list.' })

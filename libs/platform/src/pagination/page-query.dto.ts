@@ -2,7 +2,7 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, Matches } from 'class-validator';
 import { MAX_CURSOR_LENGTH } from './page-info.dto';
 
-/** Query of every list. Members are strings as sent: nothing is converted before it was checked. */
+/** Query of every list. Members are strings as sent; nothing is converted before validation. */
 export class PageQueryDto {
   @ApiPropertyOptional({
     description: 'Items per page.',

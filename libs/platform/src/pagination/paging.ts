@@ -10,11 +10,11 @@ const DEFAULT_PAGE_SIZE = 25;
 
 export interface ListRequest {
   readonly page: PageRequest;
-  /** The filters in force: those sent, or those of the cursor. */
+  /** The filters that apply: those sent, or those of the cursor. */
   readonly filters: ListFilters;
 }
 
-/** Turns the query of a list into a page request, and a page into the envelope of the specification. */
+/** Turns a list's query into a page request, and a page into the specification's envelope. */
 @Injectable()
 export class Paging {
   constructor(
@@ -23,8 +23,8 @@ export class Paging {
   ) {}
 
   /**
-   * With a cursor, filters left out are those of the cursor and a filter sent must equal it. Throws `invalid_cursor`
-   * otherwise, and for a cursor of another workspace or resource.
+   * With a cursor, omitted filters come from the cursor, and sent filters must equal it. @throws `invalid_cursor`
+   * otherwise, and for a cursor of another workspace or resource
    */
   request(workspaceId: WorkspaceId, resource: string, query: PageQueryDto): ListRequest {
     const { pageSize, pageCursor, ...others } = query;
@@ -38,7 +38,7 @@ export class Paging {
     return { page: { size, after }, filters };
   }
 
-  /** Describes a page, and names the next one in the response's `Link` (RFC 8288). */
+  /** Describes a page, and names the next one in the `Link` header (RFC 8288). */
   pageInfo(
     response: Response,
     workspaceId: WorkspaceId,
@@ -54,7 +54,7 @@ export class Paging {
   }
 }
 
-/** The request's path and parameters, with the cursor of the next page. */
+/** The request's path and parameters with the next page's cursor. */
 function nextPage({ req }: Response, endCursor: string): string {
   const query = new URLSearchParams(req.query as Record<string, string>);
   query.set('pageCursor', endCursor);

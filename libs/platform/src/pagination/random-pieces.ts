@@ -1,9 +1,9 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Pieces that are drawn together: a call for a few bytes costs as much as one for thousands. */
+/** Pieces drawn in one call: a few bytes cost as much as thousands. */
 const DRAWN_TOGETHER = 256;
 
-/** Random bytes in pieces of one size, none of them twice. */
+/** Hands out random bytes in pieces of one size, each piece once. */
 export class RandomPieces {
   private readonly drawn: Buffer;
   private taken: number;
@@ -13,7 +13,7 @@ export class RandomPieces {
     this.taken = this.drawn.length;
   }
 
-  /** To be used at once: what it stands in is drawn anew. */
+  /** Use the piece at once, because the next draw overwrites the buffer. */
   next(): Buffer {
     if (this.taken === this.drawn.length) {
       randomFillSync(this.drawn);

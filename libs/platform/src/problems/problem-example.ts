@@ -2,10 +2,10 @@ import type { ErrorCode } from '#libs/kernel';
 import type { Problem } from './problem';
 import { PROBLEMS } from './problem-table';
 
-/** The id that stands in every example; the one of a real answer is its own. */
+/** The request id of every example. */
 export const EXAMPLE_REQUEST_ID = '0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10';
 
-/** A whole answer of this code, as the contract and the page of the problem show it. */
+/** A complete response with this code, as the contract and the problem's page show it. */
 export function problemExample(code: ErrorCode, baseUrl: string): Problem {
   const { status, title, example } = PROBLEMS[code];
   const { detail, instance, errors } = example;

@@ -3,7 +3,7 @@ import type { Problem } from './problem';
 import { problemExample } from './problem-example';
 import { PROBLEMS } from './problem-table';
 
-/** What the address of a problem tells: to programs as it is, to people as a page. */
+/** A problem as its URL describes it: JSON for programs, a page for people. */
 export interface DescribedProblem {
   readonly type: string;
   readonly code: ErrorCode;
@@ -11,7 +11,7 @@ export interface DescribedProblem {
   readonly title: string;
   readonly cause: string;
   readonly remedy: string;
-  /** A whole answer, the same that the contract shows. */
+  /** A complete response, the same as in the contract. */
   readonly example: Problem;
 }
 
@@ -22,8 +22,8 @@ export function describeProblem(code: ErrorCode, baseUrl: string): DescribedProb
 }
 
 /**
- * Page on one problem. Its links are relative, as the base URL may have a path that only a proxy knows.
- * Its texts are our own, from the one table; they are escaped all the same.
+ * Renders the page of one problem. Links are relative, because only a proxy may know the path of the base URL. The
+ * texts are our own, and are escaped all the same.
  */
 export function problemPage({ code, status, title, cause, remedy, example }: DescribedProblem): string {
   return page(

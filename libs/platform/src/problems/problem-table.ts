@@ -1,13 +1,13 @@
 import type { ErrorCode, InputFault } from '#libs/kernel';
 
-/** What one code means to whoever receives it. The pages under /problems and docs/errors.md are made from this. */
+/** The client's view of one code. The pages under /problems and docs/errors.md are made from this. */
 export interface ProblemDefinition {
   readonly status: number;
   /** The HTTP status text (specification, Errors). */
   readonly title: string;
   readonly cause: string;
   readonly remedy: string;
-  /** What differs from answer to answer, as a client may see it. */
+  /** Parts of the response that vary, as a client may see them. */
   readonly example: ExampleAnswer;
 }
 
@@ -27,7 +27,7 @@ const atFault = (instance: string, place: 'parameter' | 'header', name: string, 
   errors: [{ [place]: name, code, detail }],
 });
 
-/** The one table from codes to problems. */
+/** Maps every code to its problem. */
 export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
   validation_failed: {
     status: 400,

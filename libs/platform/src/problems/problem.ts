@@ -2,7 +2,7 @@ import { DomainError, type ErrorCode, type InputFault } from '#libs/kernel';
 import { databaseIsUnavailable } from '../database/connections/database-fault';
 import { PROBLEMS } from './problem-table';
 
-/** Body of every error (RFC 7807; specification, Errors), with `errors` where a particular input is at fault. */
+/** Body of every error (RFC 7807; specification, Errors). `errors` lists invalid inputs. */
 export interface Problem {
   readonly type: string;
   readonly title: string;
@@ -16,7 +16,7 @@ export interface Problem {
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
-/** Anything thrown, as the domain error a client may see. What is not meant for clients becomes `internal_error`. */
+/** Turns any thrown value into a domain error that a client may see. Unexpected errors become `internal_error`. */
 export function toDomainError(thrown: unknown): DomainError {
   if (thrown instanceof DomainError) return thrown;
   const code: ErrorCode = databaseIsUnavailable(thrown) ? 'service_unavailable' : 'internal_error';

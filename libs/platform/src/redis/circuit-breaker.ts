@@ -1,14 +1,14 @@
 import { meansAway } from './redis-fault';
 
-/** Redis replies to a command within this time, or it is away. */
+/** Maximum wait for the reply to a command. After that Redis counts as away. */
 const PATIENCE_MS = 50;
-/** After a failure Redis is left alone for this long. Then a probe finds out whether it is back. */
+/** Time between a failure and the next probe. */
 const REST_MS = 1_000;
 
-/** Redis was not asked, did not reply in time, or cannot do its work. */
+/** The command was not sent, got no reply in time, or Redis cannot do its work. */
 export class RedisAway extends Error {}
 
-// Made once: during an outage every request throws it, and a stack is dear.
+// Created once: during an outage every request throws it, and stack traces are expensive.
 const AWAY = new RedisAway('Redis is away.');
 
 export interface CircuitWatcher {
@@ -18,9 +18,9 @@ export interface CircuitWatcher {
 }
 
 /**
- * The circuit breaker in front of Redis. Closed, every command passes; the first that fails opens it. Open, no command
- * passes. Once a second it is half-open: a probe goes beside the requests, and when Redis replies the breaker is closed. So
- * an outage costs a client one wait.
+ * The circuit breaker in front of Redis. Closed, every command passes; the first failure opens it. Open, no command
+ * passes. Once a second it is half-open: a probe runs beside the requests, and when Redis replies the breaker closes.
+ * So an outage costs a client one wait.
  */
 export class CircuitBreaker {
   private state: 'closed' | 'open' | 'half-open' = 'closed';
@@ -36,7 +36,9 @@ export class CircuitBreaker {
     return this.state === 'closed';
   }
 
-  /** Runs a command about this key. @throws {@link RedisAway}, or the error by which Redis refuses the command itself. */
+  /**
+   * Runs a command about this key. @throws {@link RedisAway}, or the error with which Redis refuses the command itself
+   */
   async run<Result>(key: string, command: () => Promise<Result>): Promise<Result> {
     if (!this.isClosed) throw AWAY;
     try {
@@ -55,12 +57,12 @@ export class CircuitBreaker {
     this.probeLater(key);
   }
 
-  /** No more probes. */
+  /** Stops probing. */
   end(): void {
     this.ended = true;
   }
 
-  /** The key that failed is the one to try: in a cluster another node may have the others. */
+  /** Probes the key that failed, because in a cluster other keys may live on other nodes. */
   private probeLater(key: string): void {
     setTimeout(() => void this.halfOpen(key), REST_MS).unref();
   }
@@ -82,9 +84,9 @@ export class CircuitBreaker {
 }
 
 /**
- * Rejects when there is no reply in time. The time begins at the end of this turn of the event loop, because commands leave
- * then (`gathered-commands.ts`). A reply that came while this process was busy is read before the time is over: after a late
- * timer sockets have their turn before `setImmediate`. The `commandTimeout` of ioredis would do neither.
+ * Rejects when no reply comes in time. The time starts at the end of this turn of the event loop, when commands are
+ * written (`gathered-commands.ts`). A reply that arrived while this instance was busy still counts: after a late timer,
+ * sockets are read before `setImmediate`. The `commandTimeout` of ioredis does neither.
  */
 function replyInTime<Result>(reply: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {

@@ -4,11 +4,11 @@ import type { RedisAddress, RedisCredentials } from '../config/redis-address';
 
 type Address<Kind extends RedisAddress['kind']> = Extract<RedisAddress, { kind: Kind }>;
 
-/** Lost connections are made again after this long, for as long as the process runs. */
+/** Delay before a lost connection is opened again, without a limit of attempts. */
 const retryDelay = (attempt: number): number => Math.min(attempt * 100, 1_000);
 const ignore = (): undefined => undefined;
 
-/** A client that connects when it is told to. Finding nodes, primaries and slots again is the work of ioredis. */
+/** Creates a client that connects on demand. ioredis rediscovers nodes, primaries and slots. */
 export function redisAt(address: RedisAddress): Redis | Cluster {
   if (address.kind === 'cluster') return aCluster(address);
   const client = new Redis({
@@ -29,21 +29,23 @@ function aCluster({ nodes, tls, credentials }: Address<'cluster'>): Cluster {
     {
       lazyConnect: true,
       maxRedirections: 4,
-      // A delay would be longer than a command waits. Where a node is gone, the others say at the next try who has its slots.
+      // Any delay would exceed the wait of a command. When a node is gone, the others report the owner of its slots at
+      // the next try.
       ...{ retryDelayOnFailover: 0, retryDelayOnClusterDown: 0, retryDelayOnTryAgain: 10 },
       slotsRefreshTimeout: 500,
       clusterRetryStrategy: retryDelay,
-      // Names stay names: a certificate is for one, and one that cannot be resolved must not hide the other nodes.
+      // Keeps host names unresolved. Certificates are for names, and one unresolvable name must not hide the other
+      // nodes.
       dnsLookup: (host, callback) => callback(null, host),
       redisOptions: connectionOptions(tls, credentials),
     },
   );
   client.on('+node', (node: Redis) => {
     gatherCommands(node);
-    // The client does not wait for ASKING; were it to fail, nobody would catch that and the process would end.
+    // The client does not await ASKING. An unhandled failure would end the process.
     const asking = node.asking.bind(node);
     Object.assign(node, { asking: () => asking().catch(ignore) });
-    // Now, so that the first command to a node does not wait for its connection.
+    // Connects now, so that the first command to a node does not wait.
     if (!node.options.readOnly) node.connect().catch(ignore);
   });
   return client;
@@ -58,7 +60,7 @@ function connectionOptions(tls: boolean, { user, password }: RedisCredentials): 
     autoResendUnfulfilledCommands: false,
     connectTimeout: 2_000,
     disconnectTimeout: 100,
-    // For what a new connection asks before it is used; the circuit breaker bounds every other command.
+    // For the commands of a new connection only. The circuit breaker limits all others.
     commandTimeout: 1_000,
     disableClientInfo: true,
   };

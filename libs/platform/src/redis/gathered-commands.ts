@@ -1,15 +1,15 @@
 import { Redis } from 'ioredis';
 
-/** Bytes of some sixteen commands. With more to do Redis is not kept waiting. */
+/** About sixteen commands. With more, Redis should start working. */
 const ENOUGH_BYTES = 4_096;
 
 /**
- * Has a node sent in one write what one turn of the event loop asks of it: under load a system call for each command costs
- * more, here and there, than making it. Whoever asks alone waits no longer for that.
+ * Makes a node send all commands of one turn of the event loop in one write. Under load a system call for each command
+ * costs more than the command. A single command waits no longer for that.
  */
 export function gatherCommands(node: Redis): void {
   node.sendCommand = (...command) => {
-    // There is no connection before the first one is made.
+    // Undefined before the first connection.
     const connection = node.stream as Redis['stream'] | undefined;
     if (connection) gather(connection);
     return Redis.prototype.sendCommand.apply(node, command);

@@ -5,7 +5,7 @@ import type { RedisCommands } from './redis-commands';
 
 type Values = readonly (string | number)[];
 
-/** Sends every command through the circuit breaker, and none that would have to wait for a connection. */
+/** Sends every command through the circuit breaker, and fails instead of waiting for a connection. */
 export class GuardedCommands implements RedisCommands {
   constructor(
     private readonly client: Redis | Cluster,
@@ -34,7 +34,7 @@ export class GuardedCommands implements RedisCommands {
   }
 }
 
-/** A cluster that is not connected would keep the command and send it when nobody waits for it any more. */
+/** A disconnected cluster client would queue the command and send it after its caller gave up. */
 export async function sendNow<Result>(client: Redis | Cluster, command: () => Promise<Result>): Promise<Result> {
   if (client.status !== 'ready') throw new Error('Connection is closed.');
   return command();

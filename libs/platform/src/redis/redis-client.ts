@@ -9,32 +9,29 @@ import { parseRedisUrl } from '../config/redis-address';
 import type { RedisCommands } from './redis-commands';
 import { reasonOf, refusesDatabase, tellsWhy } from './redis-fault';
 
-/** The start of the process waits this long for Redis. */
+/** Maximum wait for Redis at the start of an instance. */
 const FIRST_CONNECTION_MS = 2_000;
-/** The same refusal of a command is logged this often. */
+/** Minimum time between two log lines about the same refusal. */
 const COMPLAINT_EVERY_MS = 60_000;
 const ANY_KEY = '{ping}';
 
 export type RedisState = 'not configured' | 'ok' | 'away';
 
-/**
- * Redis as something that may be away at any time, or not be there at all. It only ever helps: whoever asks knows what to do
- * without it.
- */
+/** Access to a Redis that may be away or absent. Redis is optional: every caller has a fallback. */
 export class RedisClient implements OnModuleInit, OnApplicationShutdown {
-  /** How often Redis was found to be away (opened) and back (closed). */
+  /** Outages that began (opened) and ended (closed). */
   readonly transitions = new Tally(['opened', 'closed']);
   private readonly logger = new Logger('Redis');
   private readonly client: Redis | Cluster | null;
   private readonly commands: RedisCommands | null;
   private readonly breaker: CircuitBreaker;
   private readonly complaints = new Map<string, number>();
-  /** When Redis was back the last time, by `performance.now()`. */
+  /** Time of the last reconnection, by `performance.now()`. */
   private returnedAt = -Infinity;
-  /** What went wrong with a connection last. */
+  /** The last error of a connection. */
   private fault: unknown;
 
-  /** Null: there is none. @throws `RedisUrlInvalid` */
+  /** `url` is null without Redis. @throws `RedisUrlInvalid` */
   constructor(url: string | null) {
     this.breaker = new CircuitBreaker(
       {
@@ -61,13 +58,13 @@ export class RedisClient implements OnModuleInit, OnApplicationShutdown {
     return this.client !== null;
   }
 
-  /** As the last commands found it. After an outage it is `ok` within two seconds, also if nobody asks. */
+  /** State as the last commands found it. Becomes `ok` within two seconds after an outage, even without requests. */
   get state(): RedisState {
     if (!this.client) return 'not configured';
     return this.breaker.isClosed ? 'ok' : 'away';
   }
 
-  /** Waits for the first connection. A Redis that is away does not keep the process from starting. */
+  /** Waits for the first connection. The instance starts even without Redis. */
   async onModuleInit(): Promise<void> {
     if (!this.client) return;
     const patience = new AbortController();
@@ -84,7 +81,7 @@ export class RedisClient implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** The outcome of `work`; `undefined` when Redis is away or refused a command. Never rejects. */
+  /** Returns the result of `work`, or `undefined` when Redis is away or refused a command. Never rejects. */
   async attempt<Result>(work: (redis: RedisCommands) => Promise<Result>): Promise<Result | undefined> {
     if (!this.commands) return undefined;
     try {
@@ -96,14 +93,14 @@ export class RedisClient implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * For how many milliseconds Redis has been there without a break; infinite since this process began. A Redis that was
-   * away, or whose connection was lost, may be back with an older state.
+   * Milliseconds of uninterrupted service; infinite since the start. After an outage or a lost connection Redis may
+   * have older data.
    */
   get unbrokenMs(): number {
     return this.state === 'ok' ? performance.now() - this.returnedAt : 0;
   }
 
-  /** Whether Redis takes a write. */
+  /** Tells whether Redis accepts a write. */
   async ping(): Promise<boolean> {
     return (await this.attempt((redis) => takesWrite(redis, ANY_KEY))) !== undefined;
   }
@@ -117,7 +114,7 @@ export class RedisClient implements OnModuleInit, OnApplicationShutdown {
     for (const event of ['error', 'node error', 'sentinelError']) {
       client.on(event, (error: unknown) => {
         if (tellsWhy(error)) this.fault = error;
-        // By itself the client would go on with the first database.
+        // The client would otherwise continue with the default database.
         if (refusesDatabase(error)) client.disconnect(true);
       });
     }
@@ -125,7 +122,7 @@ export class RedisClient implements OnModuleInit, OnApplicationShutdown {
     else this.watchConnection(client);
   }
 
-  /** A first connection is no return; any later one is. */
+  /** The first connection is not a reconnection. */
   private watchConnection(node: Redis): void {
     let wasLost = false;
     node.on('close', () => {
@@ -152,12 +149,12 @@ export class RedisClient implements OnModuleInit, OnApplicationShutdown {
     if (client) await sendNow(client, () => takesWrite(client, key));
   }
 
-  /** The connections may lead to a machine that is gone, or to a node that has lost its place. */
+  /** The connections may lead to a dead machine, or to a node that lost its role. */
   private reconnect(): void {
     if (this.client?.status === 'ready') this.client.disconnect(true);
   }
 
-  /** What is wrong with a command and not with Redis. */
+  /** Logs a fault of a command, as opposed to an outage. */
   private complain(error: unknown): void {
     const reason = reasonOf(error);
     const now = performance.now();
@@ -167,6 +164,6 @@ export class RedisClient implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-/** A mere PING would be answered also by a server that refuses everything else. */
+/** A server that refuses all other commands may still reply to PING. */
 const takesWrite = (redis: Pick<RedisCommands, 'set'>, key: string): Promise<unknown> =>
   redis.set(`${key}:ping`, '', 'PX', 1_000, 'NX');

@@ -1,41 +1,43 @@
 import { ReplyError } from 'ioredis';
 
 /**
- * Answers of a server that will not do its work for a while, whatever it is asked: it loads, is a replica, may not write,
- * has no memory left, is held up by a script, takes no connection, or belongs to a cluster that lost a part.
+ * Replies of a server that currently refuses all work: it is loading, a replica, read-only, out of memory, blocked by a
+ * script, out of connections, or part of an incomplete cluster.
  */
 const AWAY_ANSWERS = [
   ...['LOADING', 'BUSY', 'READONLY', 'MASTERDOWN', 'MISCONF', 'NOREPLICAS', 'OOM', 'NOAUTH', 'WRONGPASS'],
   ...['CLUSTERDOWN', 'TRYAGAIN', 'MOVED', 'ASK', 'DENIED', 'ERR max number of clients'],
 ];
-/** Before Redis 7 the word stands behind a dash in the error of the script that met it. */
+/** Before Redis 7 the word follows a dash in the error of the script that met it. */
 const AWAY_ANSWER = new RegExp(`^(?:${AWAY_ANSWERS.join('|')})\\b|-(?:${AWAY_ANSWERS.join('|')}) `);
 
 const REDIRECTION = /^(?:MOVED|ASK) /;
 
-/** Errors of the client that say less than what was wrong with the connection last. */
+/** Client errors that are less specific than the last error of the connection. */
 const NOT_CONNECTED =
   /^(?:Stream isn't writeable|Connection is closed|Cluster isn't ready|None of startup nodes|Reached )/;
 
 const isAnswer = (error: unknown): error is Error => error instanceof (ReplyError as typeof Error);
 
 /**
- * Whether what went wrong says that Redis is away. Otherwise it answered and found the command itself wrong (a wrong type,
- * a fault of a script, a script it does not know), which says nothing about the next command.
+ * Tells whether an error means that Redis is away. Otherwise Redis found the command itself wrong: a wrong type, a
+ * script error, an unknown script. That says nothing about the next command.
  */
 export function meansAway(error: unknown): boolean {
   return !isAnswer(error) || AWAY_ANSWER.test(error.message);
 }
 
-/** Whether the database that the address names was refused: by itself the client would go on with the first one. */
+/** Tells whether Redis refused the database of the URL. The client would otherwise continue with the default one. */
 export function refusesDatabase(error: unknown): boolean {
   return isAnswer(error) && (error as { command?: { name?: unknown } }).command?.name === 'select';
 }
 
-/** Whether this tells why there is no connection, rather than that there is none. */
+/** Tells whether the error explains why there is no connection. */
 export const tellsWhy = (error: unknown): boolean => !NOT_CONNECTED.test(String((error as Partial<Error>).message));
 
-/** What went wrong, for the log: without addresses, names or arguments. `before` is what went wrong with the connection last. */
+/**
+ * Describes an error for the log, without addresses, names or arguments. `before` is the last error of the connection.
+ */
 export function reasonOf(error: unknown, before?: unknown): string {
   const { message, code, lastNodeError } = error as Partial<Record<'message' | 'code' | 'lastNodeError', unknown>>;
   if (typeof message !== 'string') return 'unknown';

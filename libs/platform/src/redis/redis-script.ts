@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { RedisCommands } from './redis-commands';
 
 /**
- * A Lua script, sent by its digest, and in full only where Redis does not know it: on a new node, after a restart, after
+ * A Lua script. Sent by its digest, and in full when Redis does not know it: on a new node, after a restart, after
  * SCRIPT FLUSH.
  */
 export class RedisScript {
@@ -12,7 +12,7 @@ export class RedisScript {
     this.digest = createHash('sha1').update(text).digest('hex');
   }
 
-  /** What the script returns. All keys have the same hash tag. */
+  /** Returns the script's result. All keys must have the same hash tag. */
   async run(redis: RedisCommands, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
     try {
       return await redis.evalsha(this.digest, keys.length, ...keys, ...args);

@@ -2,8 +2,8 @@ import type { Charge } from '#libs/kernel';
 import { type BucketSize, microsecondsToFill } from './rate-limit';
 
 /**
- * A token bucket by the generic cell rate algorithm. All it remembers is the moment at which it will be full, in
- * microseconds; null is a full bucket. `charge-script.ts` says the same in Lua, and tests hold the two together.
+ * A token bucket by the generic cell rate algorithm. Its only state is the time at which it will be full, in
+ * microseconds; null is a full bucket. `charge-script.ts` implements the same in Lua, and tests compare the two.
  */
 export function chargeBucket(
   fullAt: number | null,
@@ -11,14 +11,14 @@ export function chargeBucket(
   size: BucketSize,
 ): { readonly fullAt: number; readonly charge: Charge } {
   const emptyAt = now + microsecondsToFill(size);
-  // Never further ahead than an empty bucket: a clock that steps back must not lock a client out.
+  // At most as far ahead as an empty bucket: a clock that steps back must not lock a client out.
   const before = Math.min(Math.max(fullAt ?? now, now), emptyAt);
   const allowed = before + size.interval <= emptyAt;
   const after = allowed ? before + size.interval : before;
   return { fullAt: after, charge: toCharge(size, allowed, emptyAt - after, after - now) };
 }
 
-/** `spare` is the time worth of tokens that are left, `toFull` that of those that are missing, in microseconds. */
+/** `spare` is the remaining tokens as time, `toFull` the missing ones, in microseconds. */
 export function toCharge(size: BucketSize, allowed: boolean, spare: number, toFull: number): Charge {
   return {
     allowed,

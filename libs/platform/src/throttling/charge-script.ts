@@ -1,8 +1,8 @@
 import { RedisScript } from '../redis/redis-script';
 
 /**
- * Lua: microseconds by Redis' own clock, which all replicas share. A first argument that is not empty stands in for it, so
- * that tests can move the time.
+ * Lua: the time in microseconds by Redis' own clock, which all instances share. A non-empty first argument replaces it,
+ * for tests.
  */
 export const NOW_LUA = `
   local now = tonumber(ARGV[1])
@@ -11,22 +11,25 @@ export const NOW_LUA = `
     now = time[1] * 1000000 + time[2]
   end`;
 
-/** Lua: `keepFor(milliseconds)` has the hash KEYS[1] live for as long at least. What else it holds may need it longer. */
+/**
+ * Lua: `keepFor(milliseconds)` extends the life of the hash KEYS[1] to at least this long. Its other fields may need
+ * longer.
+ */
 export const KEEP_FOR_LUA = `
   local function keepFor(milliseconds)
     if redis.call('PTTL', KEYS[1]) < milliseconds then redis.call('PEXPIRE', KEYS[1], milliseconds) end
   end`;
 
 /**
- * Lua: `charge(field, now, interval, burst)` takes a token of the bucket that a field of the hash KEYS[1] remembers, as
- * `chargeBucket` does. Gives allowed (1 or 0), the time worth of tokens left, and the time to full, in microseconds.
+ * Lua: `charge(field, now, interval, burst)` takes a token from the bucket in a field of the hash KEYS[1], as
+ * `chargeBucket` does. Returns allowed (1 or 0), the remaining tokens as time, and the time to full, in microseconds.
  */
 export const CHARGE_LUA = `
   ${KEEP_FOR_LUA}
   local function charge(field, now, interval, burst)
     local stored = redis.call('HGET', KEYS[1], field)
     local emptyAt = now + interval * burst
-    -- Never further ahead than an empty bucket: a clock that steps back must not lock a client out. NaN counts as full.
+    -- At most as far ahead as an empty bucket: a clock that steps back must not lock a client out. NaN counts as full.
     local fullAt = math.min(math.max(now, tonumber(stored) or now), emptyAt)
     local allowed = 0
     if fullAt + interval <= emptyAt then
@@ -35,12 +38,12 @@ export const CHARGE_LUA = `
     end
     local text = string.format('%.0f', fullAt)
     if text ~= stored then redis.call('HSET', KEYS[1], field, text) end
-    -- A bucket that is full again is not worth keeping.
+    -- A full bucket needs no state.
     keepFor(math.ceil((fullAt - now) / 1000) + 10000)
     return {allowed, emptyAt - fullAt, fullAt - now}
   end`;
 
-/** KEYS: the hash. ARGV: the time or nothing, the field, microseconds between tokens, tokens of a full bucket. */
+/** KEYS: the hash. ARGV: the time or '', the field, microseconds between tokens, tokens of a full bucket. */
 export const CHARGE = new RedisScript(`
   ${NOW_LUA}
   ${CHARGE_LUA}

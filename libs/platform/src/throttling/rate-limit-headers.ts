@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { Charge } from '#libs/kernel';
 
 /**
- * What the specification promises of limits (X-RateLimit-…, Retry-After) and, beside it, the fields that the IETF's
- * draft-ietf-httpapi-ratelimit-headers has for the same.
+ * Sets the headers of the specification (X-RateLimit-…, Retry-After) and the fields of
+ * draft-ietf-httpapi-ratelimit-headers.
  */
 export function setRateLimitHeaders(response: ServerResponse, rateClass: string, charge: Charge): void {
   const { limit, remaining } = charge;
@@ -14,7 +14,7 @@ export function setRateLimitHeaders(response: ServerResponse, rateClass: string,
   if (!charge.allowed) response.setHeader('Retry-After', charge.retryAfterSeconds);
 }
 
-/** Takes them back from a response that must not tell of a bucket. */
+/** Removes the headers from a response that must not describe a bucket. */
 export function clearRateLimitHeaders(response: ServerResponse): void {
   for (const name of ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'RateLimit-Policy', 'RateLimit']) {
     response.removeHeader(name);

@@ -4,7 +4,7 @@ import type { RateClass, RateLimit, RateLimits } from '#libs/kernel';
 export const rateClassOf = (method: string): 'read' | 'write' =>
   method === 'GET' || method === 'HEAD' ? 'read' : 'write';
 
-/** The limit of a class: an application's own where it has one, else the general one. */
+/** Returns the application's own limit of a class, or the general one. */
 export const limitOf = (rateClass: RateClass, own: Partial<RateLimits>, general: RateLimits): RateLimit =>
   own[rateClass] ?? general[rateClass];
 
@@ -23,7 +23,7 @@ export const bucketSizeOf = ({ perMinute, burst }: RateLimit): BucketSize => ({
 /** Microseconds until an empty bucket is full. */
 export const microsecondsToFill = ({ burst, interval }: BucketSize): number => interval * burst;
 
-/** The share of one of so many instances that cannot ask each other; at least one token. */
+/** The share of one of several instances that cannot ask each other. At least one token. */
 export const shareOf = ({ burst, interval }: BucketSize, instances: number): BucketSize => ({
   burst: Math.max(1, Math.floor(burst / instances)),
   interval: interval * instances,

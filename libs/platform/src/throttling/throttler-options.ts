@@ -5,7 +5,9 @@ import { Settings } from '../config/settings';
 import { type BucketSize, bucketSizeOf, rateClassOf } from './rate-limit';
 import { TokenBuckets } from './token-buckets';
 
-/** The general limits of requests under /v1, in the terms of `TokenBuckets.increment`. An application may have its own. */
+/**
+ * The general limits of requests under /v1, in the terms of `TokenBuckets.increment`. An application may have its own.
+ */
 export const throttling = ThrottlerModule.forRootAsync({
   inject: [Settings, TokenBuckets],
   useFactory: (settings: Settings, storage: TokenBuckets) => {

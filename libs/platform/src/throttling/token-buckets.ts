@@ -8,12 +8,12 @@ import { CHARGE } from './charge-script';
 import { LocalBuckets } from './local-buckets';
 import type { BucketSize } from './rate-limit';
 
-/** What a script that charges gives: allowed (1 or 0), microseconds' worth of tokens left, microseconds to full. */
+/** The reply of a charge script: allowed (1 or 0), remaining tokens in microseconds, microseconds to full. */
 export type ChargeReply = readonly [number, number, number];
 
 /**
- * Token buckets that all instances share in Redis. While it is away each instance has buckets of its own, with its share of
- * the limit: never without a limit, never closed, and never an error because of the limiter itself (decisions, section 3).
+ * Token buckets that all instances share in Redis. While Redis is away each instance uses its own buckets with its
+ * share of the limit. So a limit always applies, and the limiter itself never fails a request (decisions, section 3).
  */
 @Injectable()
 export class TokenBuckets implements ThrottlerStorage {
@@ -24,7 +24,7 @@ export class TokenBuckets implements ThrottlerStorage {
     private readonly settings: Settings,
   ) {}
 
-  /** Charges one request to a bucket. `owner` names the hash in which the buckets of one client stand together. */
+  /** Charges one request to a bucket. `owner` names the hash that holds all buckets of one client. */
   async charge(owner: string, bucket: string, size: BucketSize): Promise<Charge> {
     const args = ['', bucketField(bucket), size.interval, size.burst];
     const reply = await this.redis.attempt((redis) => CHARGE.run(redis, [clientKey(owner)], args));
@@ -44,10 +44,10 @@ export class TokenBuckets implements ThrottlerStorage {
   }
 }
 
-/** What the reply of a script that charges a bucket of this size means. */
+/** Reads the reply of a script that charged a bucket of this size. */
 export const chargeOf = ([allowed, spare, toFull]: ChargeReply, size: BucketSize): Charge =>
   toCharge(size, allowed === 1, spare, toFull);
 
-/** One hash for everything that is kept of a client. The braces keep it on one node of a cluster. */
+/** One hash for all state of a client. The braces keep it on one node of a cluster. */
 export const clientKey = (owner: string): string => `client:{${owner}}`;
 export const bucketField = (bucket: string): string => `full:${bucket}`;

@@ -4,12 +4,12 @@ import { connectionTimedOut, connectionWasLost } from './database-fault';
 import { Permits } from './permits';
 import { type BoundStatement, PipelinedStatements, type TextRow } from '../pipelined-statements';
 
-/** Less time than this is not worth another try. */
+/** A retry needs at least this much time. */
 export const SHORTEST_TRY_MS = 200;
-/** Connections of a larger pool that units of work leave to reads: a unit may wait for a lock, a read never does. */
+/** Connections of a larger pool that units of work leave to reads. A unit may wait for a lock; a read never does. */
 const LEFT_TO_READS = 2;
 
-/** Numbers of connections, of requests that wait for one, and of those that waited in vain since the instance started. */
+/** Connections, requests waiting for one, and waits that timed out since the instance started. */
 export interface PoolUse {
   readonly size: number;
   readonly inUse: number;
@@ -18,7 +18,9 @@ export interface PoolUse {
   readonly timeouts: number;
 }
 
-/** A pool of node-postgres that gives a connection by a deadline or not at all. Deadlines are times of `performance.now()`. */
+/**
+ * A node-postgres pool that hands out a connection by a deadline or fails. Deadlines are times of `performance.now()`.
+ */
 export class ConnectionPool {
   private timeouts = 0;
   private readonly openedAt = new WeakMap<PoolClient, number>();
@@ -27,7 +29,7 @@ export class ConnectionPool {
   constructor(private readonly pool: Pool) {
     this.permits = new Permits(Math.max(1, pool.options.max - LEFT_TO_READS));
     pool.on('connect', (client) => this.openedAt.set(client, performance.now()));
-    // At every use, because the pool may have opened its first connection before.
+    // On every acquire, because the pool may have opened its first connection earlier.
     pool.on('acquire', hearLosses);
   }
 
@@ -37,14 +39,14 @@ export class ConnectionPool {
     return { size: options.max, inUse: totalCount - idleCount, idle: idleCount, waiting, timeouts: this.timeouts };
   }
 
-  /** Runs the statements as a transaction of their own, and gives the rows of each. */
+  /** Runs the statements as one transaction and returns the rows of each. */
   async run(statements: readonly BoundStatement[], deadline = Infinity): Promise<TextRow[][]> {
     return this.runOn(await this.connect(deadline), statements, deadline);
   }
 
   /**
-   * Like {@link run} for statements that only read. When the connection is lost they are sent once more, on one that was
-   * opened since: a restart or a failover ends every connection of the pool, and some losses are not known yet.
+   * Like {@link run}, for statements that only read. Retries once on a new connection when the connection is lost: a
+   * restart or failover breaks every connection in the pool, some of them unnoticed.
    */
   async read(statements: readonly BoundStatement[], deadline: number): Promise<TextRow[][]> {
     try {
@@ -56,7 +58,7 @@ export class ConnectionPool {
     }
   }
 
-  /** A connection for a unit of work, which gives it back by {@link releaseUnit}. */
+  /** Takes a connection for a unit of work. {@link releaseUnit} gives it back. */
   async connectUnit(permitDeadline: number, deadline: number): Promise<PoolClient> {
     await this.counted(() => this.permits.acquire(permitDeadline - performance.now()));
     return this.connect(deadline).catch((error: unknown) => {
@@ -71,7 +73,7 @@ export class ConnectionPool {
     this.permits.release();
   }
 
-  /** Gives or throws what `work` does, and counts that it had no connection in time. */
+  /** Runs `work` and counts it when it got no connection in time. */
   async counted<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
@@ -104,7 +106,7 @@ export class ConnectionPool {
     }
   }
 
-  /** A connection by the deadline. @throws the pool's own error where there was none. */
+  /** Takes a connection by the deadline. @throws the pool's own error when there is none */
   private connect(deadline: number): Promise<PoolClient> {
     const connected = this.pool.connect();
     const leftMs = deadline - performance.now();

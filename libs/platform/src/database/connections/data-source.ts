@@ -6,26 +6,26 @@ export interface DatabaseConnection {
   readonly url: string;
   readonly poolSize: number;
   /**
-   * `request`: nothing waits longer than five seconds (acquiring a connection two, a lock two, a statement five, and a
-   * server that has gone silent is given up by the client's own clock). `operator`: long work such as an import may take
-   * its time.
+   * `request`: no wait exceeds five seconds. Limits are two seconds for a connection, two for a lock and five for a
+   * statement; a client-side timer gives up on a silent server.
+   * `operator`: long work such as an import has no limits.
    */
   readonly patience: 'request' | 'operator';
-  /** Standbys that reads may go to; none unless given. */
+  /** Standbys that may serve reads. None by default. */
   readonly replicaUrls?: readonly string[];
-  /** Whether statements are prepared once per connection and then called by their names; true unless given. */
+  /** Prepares statements once per connection and then calls them by name. True by default. */
   readonly preparedStatements?: boolean;
 }
 
-/** What Postgres is told at the start of a session that serves requests. */
+/** Session settings of connections that serve requests. */
 export const SESSION_SETTINGS = {
   statement_timeout: '5s',
   lock_timeout: '2s',
   idle_in_transaction_session_timeout: '10s',
-  // What nobody waits for any more must not go on beside what takes its place in the pool.
+  // Postgres stops a statement whose client is gone. Its replacement in the pool needs the capacity.
   client_connection_check_interval: '1s',
-  // Every statement of a request has an index and one plan that is right for every value; planning each time would cost
-  // more than running it, and a plan made while a table was small must not go on reading it whole when it is not.
+  // Every statement of a request has an index and one plan that fits every value. Planning on each call would cost more
+  // than running it. A plan made while a table was small must not keep scanning it sequentially.
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   jit: 'off',
@@ -38,7 +38,7 @@ const optionsOf = (settings: Readonly<Record<string, string>>): string =>
 
 const REQUEST_SESSION = { query_timeout: 5_500, options: optionsOf(SESSION_SETTINGS) };
 
-/** A read that a standby does not answer goes to the primary, and the two together must not take longer than a read may. */
+/** A failed standby read is repeated on the primary. Both together must fit into the time limit of a read. */
 const STANDBY_SESSION = {
   query_timeout: 2_000,
   options: optionsOf({ ...SESSION_SETTINGS, statement_timeout: '1800ms', default_transaction_read_only: 'on' }),
@@ -62,24 +62,24 @@ export function dataSourceOptions(
   };
 }
 
-/** The pool of node-postgres under TypeORM: hot reads use it directly, with prepared statements. */
+/** The node-postgres pool under TypeORM. Hot reads use it directly, with prepared statements. */
 export function poolOf(dataSource: DataSource): Pool {
   return (dataSource.driver as unknown as { master: Pool }).master;
 }
 
 const unheard = (): void => undefined;
 
-/** Whoever uses a connection that is lost hears of it by the next query; an event that nobody hears ends the process. */
+/** Ignores the error event of a lost connection, which would end the process. The next query reports the loss. */
 export function hearLosses(client: PoolClient): void {
   if (!client.listeners('error').includes(unheard)) client.on('error', unheard);
 }
 
-/** Connections to a standby, for reads alone. */
+/** Opens connections to a standby, for reads only. */
 export function standbyPool(url: string, size: number, preparedStatements: boolean): Pool {
   const config: PoolConfig = {
     connectionString: url,
     max: size,
-    // The primary is asked then, and needs time too.
+    // The read then goes to the primary, which needs time too.
     connectionTimeoutMillis: 500,
     application_name: 'compliance-api',
     keepAlive: true,

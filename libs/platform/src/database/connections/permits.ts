@@ -1,4 +1,4 @@
-/** So many holders at once; whoever comes later waits in line. */
+/** A semaphore: limits the number of holders, and later callers wait in line. */
 export class Permits {
   private free: number;
   private readonly line: (() => void)[] = [];
@@ -11,7 +11,7 @@ export class Permits {
     return this.line.length;
   }
 
-  /** Throws as a pool does when none was had within the time. */
+  /** @throws the pool's timeout error when no permit is free in time */
   async acquire(patienceMs: number): Promise<void> {
     if (this.free > 0) {
       this.free -= 1;

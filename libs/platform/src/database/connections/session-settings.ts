@@ -1,10 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { SESSION_SETTINGS } from './data-source';
 
-/**
- * Settings that a session was to begin with and has not: a pooler in between forwards none of them. Each as
- * `name = value`, as it should be.
- */
+/** Returns session settings that did not take effect, each as `name = value`. Connection poolers drop them. */
 export async function missingSessionSettings(dataSource: DataSource): Promise<string[]> {
   const names = Object.keys(SESSION_SETTINGS);
   const found = await dataSource.query<{ name: string; value: string }[]>(

@@ -4,7 +4,7 @@ import type { BoundStatement, TextRow } from '../pipelined-statements';
 
 /** A standby that lags further is not used. */
 export const MAX_LAG_MS = 5_000;
-/** After this long a read goes to the primary, which needs time too. */
+/** After this long the read goes to the primary, which needs time too. */
 const PATIENCE_MS = 1_500;
 /** A standby that failed a read is not used for this long. */
 const REST_MS = 5_000;
@@ -18,12 +18,12 @@ const STATE: BoundStatement = {
   values: [],
 };
 
-/** Where the primary's log of changes ended at one moment. */
+/** The end of the primary's write-ahead log at one moment. */
 export interface PrimaryState {
-  /** By `performance.now()`, before the primary was asked: the log holds everything that was committed by then. */
+  /** Time of `performance.now()` before the primary was asked. The log holds every commit up to then. */
   readonly at: number;
   readonly position: bigint;
-  /** The system identifier and the timeline, which changes when another server becomes the primary. */
+  /** The system identifier and the timeline. Both change when another server becomes the primary. */
   readonly history: string;
 }
 
@@ -31,10 +31,10 @@ export interface StandbyUse extends PoolUse {
   readonly isUsed: boolean;
 }
 
-/** One streaming copy of the primary that serves reads. */
+/** A streaming copy of the primary that serves reads. */
 export class Standby {
   private readonly pool: ConnectionPool;
-  /** This copy shows everything that was committed by this moment of `performance.now()`. */
+  /** The standby shows every commit up to this time of `performance.now()`. */
   private completeUpTo = -Infinity;
   private restsUntil = -Infinity;
   private saidUsed: boolean | null = null;
@@ -58,7 +58,9 @@ export class Standby {
     return { ...this.pool.use, isUsed: this.isUsed };
   }
 
-  /** Gives the rows of each statement. Throws after a second and a half at most; then the standby rests. */
+  /**
+   * Returns the rows of each statement. @throws after 1.5 seconds at most; the standby then stays unused for a while
+   */
   async read(statements: readonly BoundStatement[]): Promise<TextRow[][]> {
     try {
       return await this.pool.run(statements, performance.now() + PATIENCE_MS);
@@ -69,7 +71,7 @@ export class Standby {
     }
   }
 
-  /** Compares this copy with recent states of the primary, oldest first. Never rejects. */
+  /** Compares this standby with recent states of the primary, oldest first. Never rejects. */
   async compareWith(primary: readonly PrimaryState[]): Promise<void> {
     try {
       const [rows] = await this.pool.run([STATE]);
@@ -79,7 +81,7 @@ export class Standby {
       this.completeUpTo = shown?.at ?? -Infinity;
       this.say(isOfPrimary ? `it lags more than ${MAX_LAG_MS / 1_000} s` : 'it is no standby of this primary');
     } catch (error) {
-      // Reads may have filled the pool for a moment. A standby that stays silent is out of use once it may lag too far.
+      // Reads may have filled the pool for a moment. A silent standby is dropped once it may lag too far.
       this.say(`it does not respond (${reasonOf(error)})`);
     }
   }
@@ -88,7 +90,7 @@ export class Standby {
     await this.pool.end();
   }
 
-  /** Logs each time that the standby comes into use, or goes out of it for this reason. */
+  /** Logs when the standby comes into use or goes out of use. */
   private say(reason: string): void {
     const { isUsed } = this;
     if (isUsed === this.saidUsed) return;
@@ -97,7 +99,7 @@ export class Standby {
   }
 }
 
-/** For the log: without addresses. */
+/** The reason for the log, without addresses. */
 function reasonOf(error: unknown): string {
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   return typeof code === 'string' ? code : String(message);

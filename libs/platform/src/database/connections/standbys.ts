@@ -16,9 +16,9 @@ const PRIMARY_STATE: BoundStatement = {
 };
 
 /**
- * The standbys of the primary. Once a second each instance notes where the primary's log of changes ends, and compares
- * each standby with these notes: a standby that has applied what the primary had written by a moment shows that moment.
- * So nobody compares clocks, and a standby of an idle primary does not seem to lag.
+ * The standbys of the primary. Once a second each instance notes the end of the primary's write-ahead log and compares
+ * each standby with these notes. A standby that has applied the log up to a note is at least as new as that note. So no
+ * clocks are compared, and a standby of an idle primary does not seem to lag.
  */
 export class Standbys implements OnModuleInit, OnApplicationShutdown {
   private readonly primary: ConnectionPool;
@@ -47,7 +47,7 @@ export class Standbys implements OnModuleInit, OnApplicationShutdown {
     return this.standbys.map(({ use }) => use);
   }
 
-  /** The next standby in turn that is in use; null when there is none. */
+  /** Returns the next usable standby in turn, or null. */
   choose(): Standby | null {
     this.turn += 1;
     const inUse = this.standbys.filter(({ isUsed }) => isUsed);
@@ -68,7 +68,10 @@ export class Standbys implements OnModuleInit, OnApplicationShutdown {
     await Promise.all(this.standbys.map((standby) => standby.close()));
   }
 
-  /** Compares each standby with the primary. Changes nothing while the primary is away: then every standby goes out of use. */
+  /**
+   * Compares each standby with the primary. Learns nothing new while the primary is away, so every standby soon goes
+   * out of use.
+   */
   async compare(): Promise<void> {
     const newest = await this.primaryState().catch(() => null);
     if (!newest) return;

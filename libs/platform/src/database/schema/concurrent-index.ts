@@ -1,9 +1,10 @@
 import type { QueryRunner } from 'typeorm';
 
 /**
- * Builds an index while its table goes on being read and written, for a migration with `transaction = false`.
- * `definition` is what follows ON: `asset (workspace_id, name)`. What an attempt that failed has left is removed first.
- * It blocks nobody, but waits for every transaction that was there before it, an import's too, however long.
+ * Builds an index while its table stays readable and writable. For migrations with `transaction = false`. `definition`
+ * is the SQL after ON: `asset (workspace_id, name)`.
+ * Removes the remains of a failed attempt first. Blocks nobody, but waits for every older transaction, however long it
+ * runs; an import's, too.
  */
 export async function buildIndexConcurrently(
   runner: QueryRunner,

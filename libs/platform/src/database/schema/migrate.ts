@@ -3,13 +3,13 @@ import { DataSource, type Logger, type QueryRunner } from 'typeorm';
 import { takeTurn } from './migration-turn';
 import type { SchemaPart, TableGrant } from './schema-part';
 
-/** SQLSTATE of a lock that was not had in time. */
+/** SQLSTATE of a lock timeout. */
 const LOCK_NOT_AVAILABLE = '55P03';
-/** What waits behind a migration that waits itself is let through before the next try. */
+/** Lets queries that queued behind the migration run before the next try. */
 const PAUSE_MS = 1_000;
 
 const nothing = (): void => undefined;
-/** TypeORM would write to stdout, which is the command's; what fails is thrown as well. */
+/** TypeORM would log to stdout, which holds the command's output. Failures are thrown anyway. */
 const SILENT: Logger = {
   logQuery: nothing,
   logQueryError: nothing,
@@ -19,7 +19,7 @@ const SILENT: Logger = {
   log: nothing,
 };
 
-/** Readiness compares the migrations that were applied with those that the process knows. */
+/** Readiness compares the applied migrations with those the instance knows. */
 const MIGRATION_TABLE_GRANT: TableGrant = { table: 'migration', privileges: 'SELECT' };
 
 export interface MigrationReport {
@@ -27,7 +27,7 @@ export interface MigrationReport {
   readonly applied: readonly string[];
 }
 
-/** The role of DATABASE_URL would own the tables, and so could switch row-level security off. */
+/** The role of DATABASE_URL would own the tables, so it could switch row-level security off. */
 export class RolesNotApart extends Error {
   constructor(role: string) {
     super(
@@ -38,7 +38,7 @@ export class RolesNotApart extends Error {
   }
 }
 
-/** The role of DATABASE_URL would not be held by row-level security, or is not there. */
+/** The role of DATABASE_URL bypasses row-level security, or does not exist. */
 export class RuntimeRoleUnfit extends Error {
   constructor(what: string) {
     super(`${what} Create it with: CREATE ROLE … LOGIN NOSUPERUSER NOBYPASSRLS PASSWORD '…'`);
@@ -47,16 +47,16 @@ export class RuntimeRoleUnfit extends Error {
 }
 
 /**
- * Brings the schema up to date and grants the runtime role what it needs. Safe to run at any time and by several at once.
- * Each migration is one transaction, unless it says `transaction = false`, and waits at most two seconds for a lock, so it
- * never keeps traffic longer behind itself; it is then tried again for as long as `patienceMs` says, two minutes unless given.
+ * Applies missing migrations and grants the runtime role its privileges. Safe to run at any time, also concurrently.
+ * Each migration is one transaction unless it sets `transaction = false`. It waits two seconds at most for a lock, so
+ * that traffic never queues longer behind it. Then it tries again until `patienceMs` is over, by default two minutes.
  */
 export async function migrate(options: {
   readonly migrationDatabaseUrl: string;
   readonly databaseUrl: string;
   readonly schema: readonly SchemaPart[];
   readonly patienceMs?: number;
-  /** Told why, in a sentence: once while another migration runs, and each time that a lock was not had. */
+  /** Receives the reason as a sentence: once while another migration runs, and at each lock timeout. */
   readonly onWait?: (reason: string) => void;
 }): Promise<MigrationReport> {
   const runtimeRole = decodeURIComponent(new URL(options.databaseUrl).username);
@@ -126,13 +126,13 @@ async function assertRoleExists(connection: QueryRunner, role: string): Promise<
   }
 }
 
-/** Exactly the listed privileges: what an earlier release granted and this one does not need is revoked. */
+/** Grants exactly the listed privileges. Revokes privileges of earlier releases that are no longer needed. */
 async function grant(connection: QueryRunner, role: string, schema: readonly SchemaPart[]): Promise<void> {
   const name = `"${role.replaceAll('"', '""')}"`;
   await connection.startTransaction();
   try {
     await connection.query(`GRANT USAGE ON SCHEMA public TO ${name}`);
-    // Temporary tables are the owner's tool, for imports; in anybody else's hands they could pass for tables of ours.
+    // Only the owner needs temporary tables, for imports. Another role could shadow our tables with them.
     await connection.query(
       `DO $$ BEGIN EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database()); END $$`,
     );

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { QueryRunner } from 'typeorm';
 
-/** Held for the whole run, so that two deployments that migrate at once take turns. */
+/** Held for the whole run, so that concurrent deployments take turns. */
 const MIGRATION_LOCK = 7_204_716_105_331n;
 
 interface Holder {
@@ -12,7 +12,7 @@ interface Holder {
   readonly since: Date | null;
 }
 
-/** Null when it has just been given back. What Postgres shows to superusers alone is null for others. */
+/** Null when the lock was just released. Postgres shows some columns to superusers only; they are null for others. */
 const HOLDER = `
   SELECT pid, usename AS user, application_name AS application, host(client_addr) AS address, backend_start AS since
     FROM pg_locks LEFT JOIN pg_stat_activity USING (pid)
@@ -21,11 +21,11 @@ const HOLDER = `
      AND (classid::int8 << 32 | objid::int8) = $1`;
 
 /**
- * Resolves once no other migration of this database runs, nor can begin before the connection is closed. `onWait` is told
- * once, in a sentence, who is waited for.
+ * Waits until no other migration of this database runs. None can start before the connection is closed. `onWait` is
+ * called once with a sentence that names the holder.
  *
- * Asks again and again rather than waits in Postgres: a statement that waits has a snapshot, for whose end an index that
- * is built CONCURRENTLY would wait in turn, and neither would ever come to one.
+ * Polls instead of waiting in Postgres. A waiting statement holds a snapshot, and a concurrent index build would wait
+ * for that snapshot to end: a deadlock.
  */
 export async function takeTurn(connection: QueryRunner, onWait?: (reason: string) => void): Promise<void> {
   for (let told = false; ; await delay(100)) {

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 
-/** The role of DATABASE_URL may do what row-level security is there to prevent. */
+/** Row-level security does not restrict the role of DATABASE_URL. */
 export class RuntimeRoleTooPowerful extends Error {
   constructor() {
     super(
@@ -10,7 +10,7 @@ export class RuntimeRoleTooPowerful extends Error {
   }
 }
 
-/** Refuses a role that row-level security does not hold; outside production it only warns. */
+/** Refuses a role that bypasses row-level security. Outside production it only warns. */
 export async function assertRuntimeRole(
   dataSource: DataSource,
   production: boolean,

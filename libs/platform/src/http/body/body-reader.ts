@@ -4,18 +4,18 @@ import { type InputFaults, type Place, isLongerThan, isUuid } from '#libs/kernel
 export type ThreeState<Value> = Value | null | undefined;
 
 /**
- * Reads the members of one object of a body strictly: nothing is converted, and whatever is at fault is named by its
- * JSON pointer. A member at fault reads as absent; the faults are the caller's to throw, all at once.
+ * Reads the members of one object of a body. Converts nothing, and records every fault by its JSON pointer. An invalid
+ * member reads as absent. The caller throws all faults together.
  */
 export class BodyReader {
   private constructor(
-    /** Null when there is no object to read, which is a fault already. */
+    /** Null when there is no object to read, which is already a recorded fault. */
     private readonly members: Readonly<Record<string, unknown>> | null,
     private readonly place: Place,
     private readonly faults: InputFaults,
   ) {}
 
-  /** An object reads as it is; anything else is a fault and reads as an empty one. */
+  /** Reads an object as it is. Records a fault for anything else and reads it as an empty object. */
   static of(value: unknown, place: Place, faults: InputFaults): BodyReader {
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
       return new BodyReader(value as Record<string, unknown>, place, faults);
@@ -24,7 +24,7 @@ export class BodyReader {
     return new BodyReader(null, place, faults);
   }
 
-  /** Refuses every other member by name; `readable` are those that a client knows from what it reads. */
+  /** Refuses every other member by name. `readable` lists members that responses contain but writes must not. */
   allowOnly(names: readonly string[], readable: readonly string[] = []): void {
     for (const name of Object.keys(this.members ?? {})) {
       if (this.faults.isFull) return;
@@ -38,17 +38,17 @@ export class BodyReader {
     this.faults.addMember([...this.place, name], code, what);
   }
 
-  /** An absent or null member is a fault. */
+  /** Records a fault when the member is absent or null. */
   require(name: string): void {
     if (this.members && this.raw(name) == null) this.refuse(name, 'required', 'is required.');
   }
 
-  /** The member as it was sent. */
+  /** Returns the member as it was sent. */
   raw(name: string): unknown {
     return this.members && Object.hasOwn(this.members, name) ? this.members[name] : undefined;
   }
 
-  /** At most so many Unicode code points. */
+  /** Reads a text of at most `maxLength` Unicode code points. */
   text(name: string, maxLength: number): ThreeState<string> {
     const value = this.raw(name);
     if (value === undefined || value === null) return value;
@@ -80,7 +80,7 @@ export class BodyReader {
     return this.unreadable(name, 'format', 'must be a UUID.');
   }
 
-  /** Between so many items, each as it was sent. */
+  /** Reads an array within the bounds, each item as it was sent. */
   array(name: string, bounds: { readonly min: number; readonly max: number }): ThreeState<readonly unknown[]> {
     const value = this.raw(name);
     if (value === undefined || value === null) return value;
@@ -91,7 +91,7 @@ export class BodyReader {
     return value as unknown[];
   }
 
-  /** The objects of an array, or what they would be. */
+  /** Reads an array of objects within the bounds. */
   objects(name: string, bounds: { readonly min: number; readonly max: number }): ThreeState<readonly BodyReader[]> {
     const items = this.array(name, bounds);
     if (items === undefined || items === null) return items;

@@ -1,13 +1,13 @@
 import { InputFaults, ValidationFailed, isStorable } from '#libs/kernel';
 
-/** Media types of a body that a write takes. */
+/** Media types that the body of a write may have. */
 export const JSON_MEDIA_TYPES = ['application/json', 'application/merge-patch+json'] as const;
 export type JsonMediaType = (typeof JSON_MEDIA_TYPES)[number];
 
-/** Media type of every answer that is no problem. */
+/** Media type of every successful response. */
 export const JSON_ANSWER = 'application/json; charset=utf-8';
 
-/** A body as it was understood; what its members mean is for the route to say. */
+/** A parsed body. The route interprets its members. */
 export interface JsonBody {
   readonly mediaType: JsonMediaType;
   readonly value: unknown;
@@ -16,8 +16,8 @@ export interface JsonBody {
 const MAX_DEPTH = 16;
 
 /**
- * Reads a JSON body (RFC 8259). Throws `validation_failed` when it is empty, not UTF-8, malformed, deeper than 16 levels,
- * or holds a string that no store keeps as it is, with U+0000 or a lone surrogate. Of duplicate members the last wins.
+ * Parses a JSON body (RFC 8259). The last of duplicate members wins.
+ * @throws `validation_failed` for an empty body, invalid UTF-8 or JSON, more than 16 levels, U+0000 or a lone surrogate
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw refusal('required', 'The body must not be empty.');
@@ -46,7 +46,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Depth of the brackets outside strings, found before anything recursive looks at the text. */
+/** Counts the depth of brackets outside strings, before recursive code sees the text. */
 function deepest(text: string): number {
   let depth = 0;
   let deepestYet = 0;
@@ -63,7 +63,7 @@ function deepest(text: string): number {
   return deepestYet;
 }
 
-/** Goes no further than the faults that are shown: a body of nothing else must not cost more than any other. */
+/** Stops at the limit of shown faults, so a body full of faults costs no more than any other. */
 function findFaults(value: unknown, place: (string | number)[], faults: InputFaults): void {
   if (typeof value === 'string') {
     if (!isStorable(value)) faults.addMember(place, 'format', 'holds U+0000 or a lone surrogate.');

@@ -3,20 +3,20 @@ import { DomainError } from '#libs/kernel';
 import { BodyRefused } from '../server/incoming-body';
 
 export const MAX_BODY_BYTES = 262_144;
-/** Time for a whole body to arrive, shorter than that of a whole request. */
+/** Time for the whole body to arrive. Shorter than the time for a whole request. */
 const BODY_MS = 10_000;
 const EXPECTS_CONTINUE = /^100-continue$/i;
 const UTF_8 = /^utf-?8$/i;
-/** Headers that say how the bytes of the body are wrapped, and what they say of those that are not. */
+/** Headers that describe an encoding of the body, with the value that stands for none. */
 const PLAIN_ENCODINGS = [
   ['Content-Encoding', 'identity'],
   ['Transfer-Encoding', 'chunked'],
 ] as const;
 
 /**
- * Reads the whole body of a request whose caller was already accepted. Throws `unsupported_media_type` unless the body
- * is uncompressed and of one of the media types, `payload_too_large` beyond so many bytes, and `validation_failed` for a
- * body that does not arrive whole within ten seconds.
+ * Reads the whole body. Called only after the caller was accepted.
+ * @throws `unsupported_media_type` for a compressed body or another media type, `payload_too_large` above the limit,
+ * and `validation_failed` for a body that does not arrive completely within ten seconds
  */
 export async function readBody<MediaType extends string>(
   request: Request,
@@ -38,7 +38,7 @@ export async function readBody<MediaType extends string>(
     throw unsupported(header, 'must be absent: a compressed body is not read.');
   }
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  // A client of HTTP/1.0 would take the 100 for the response (RFC 9110, 10.1.1).
+  // An HTTP/1.0 client would take the 100 for the final response (RFC 9110, 10.1.1).
   const mayWait = request.httpVersion !== '1.0' && EXPECTS_CONTINUE.test(request.headers.expect ?? '');
   if (mayWait) response.writeContinue();
   try {

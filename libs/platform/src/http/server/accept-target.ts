@@ -1,17 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '#libs/kernel';
 
-/** A name, an IPv4 or a bracketed IPv6 address, with or without a port (RFC 3986, 3.2.2); empty where there is none. */
+/** A name, an IPv4 address or a bracketed IPv6 address, with an optional port (RFC 3986, 3.2.2). May be empty. */
 const HOST = /^(?:(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*|\[[\da-fv.:]+\])(?::\d*)?$/i;
 /** Each header costs time, however short it is. */
 export const MAX_HEADERS = 200;
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 
 /**
- * Makes a request target safe to route. The absolute form (RFC 9112, 3.2.2) is accepted; a path whose percent-encoding
- * does not decode is taken literally, so that its route still asks for the token before anything is said of the path.
- * Throws `validation_failed` unless there is one well-formed Host header (RFC 9112, 3.2), and for HTTP/1.0 in chunks.
- * Throws `headers_too_large` for too many headers.
+ * Makes a request target safe to route. Accepts the absolute form (RFC 9112, 3.2.2). Takes a path with invalid
+ * percent-encoding literally, so that its route still requires the token first.
+ * @throws `validation_failed` without exactly one well-formed Host header (RFC 9112, 3.2) and for HTTP/1.0 with
+ * Transfer-Encoding
+ * @throws `headers_too_large` for too many headers
  */
 export function acceptTarget(request: IncomingMessage): void {
   if (hasTooManyHeaders(request)) {
@@ -21,7 +22,7 @@ export function acceptTarget(request: IncomingMessage): void {
   if (hosts.length === 0 && request.httpVersion === '1.1') throw hostRefused('required', 'is required.');
   if (hosts.length > 1) throw hostRefused('duplicated', 'must be given once.');
   if (!HOST.test(hosts[0] ?? '')) throw hostRefused('format', 'is malformed.');
-  // How long such a body is meant to be cannot be known (RFC 9112, 6.1).
+  // The length of such a body is unknown (RFC 9112, 6.1).
   if (request.httpVersion === '1.0' && request.headers['transfer-encoding'] !== undefined) {
     throw new DomainError('validation_failed', 'HTTP/1.0 has no Transfer-Encoding.');
   }
@@ -32,7 +33,7 @@ export function acceptTarget(request: IncomingMessage): void {
   if (!request.url.startsWith('/')) request.url = `/${request.url}`;
 }
 
-/** Names and values stand side by side. */
+/** Names and values alternate. */
 export const hasTooManyHeaders = ({ rawHeaders }: IncomingMessage): boolean => rawHeaders.length > 2 * MAX_HEADERS;
 
 function hostRefused(code: string, what: string): DomainError {

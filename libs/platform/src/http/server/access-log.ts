@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ServedRequest } from '../../observability/served-request';
 
-/** One line a request. No path, no query, no header, no body: what a client sends may be a secret in the wrong place. */
+/** Writes one line for each request. No path, query, header or body, because clients put secrets into wrong places. */
 export function logAccess(log: Logger, { traceId, ...served }: ServedRequest): void {
   log.info(
     traceId === null ? served : { ...served, trace_id: traceId },

@@ -5,7 +5,7 @@ interface RouterLayer {
   match(path: string): boolean;
 }
 
-/** The methods that some route answers at the path of this request; empty where there is none. */
+/** Returns the methods of all routes that match the request's path. May be empty. */
 export function allowedMethods(request: Request): string[] {
   const { stack } = (request.app as unknown as { router: { stack: RouterLayer[] } }).router;
   const methods = new Set<string>();

@@ -63,7 +63,7 @@ describe('The connections of the public port', () => {
     await until(async () => (await connections()) === 0);
     expect(answers).toHaveLength(1);
     socket.destroy();
-    // Node uses the parser of that connection again.
+    // Node reuses the parser of that connection.
     const other = await open(GET);
     await until(() => answers.length === 2);
     answers[1]?.end('second');

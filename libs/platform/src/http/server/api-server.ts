@@ -15,14 +15,14 @@ import { closeLingering } from './lingering-close';
 import { PipelinedRequests } from './pipelined-requests';
 import { stopParsing } from './stop-parsing';
 
-/** Memory and file descriptors of one instance have a bound whoever opens connections (docs/production.md). */
+/** Bounds the memory and file descriptors of one instance (docs/production.md). */
 const MAX_CONNECTIONS = 5_000;
-/** A connection on which no byte goes either way for this long during a request or its response is closed. */
+/** Closes a connection on which no byte moves for this long during a request or its response. */
 const SILENCE_MS = 30_000;
 
 /**
- * Express on a Node server whose own refusals (a malformed request, too large a header block) are problems like every
- * other error, and which matches paths to the letter.
+ * Express on a Node server with two changes. Node's own refusals (a malformed request, a header block that is too
+ * large) become problems like every other error. Paths match exactly.
  */
 export class ApiServerAdapter extends ExpressAdapter {
   private tell: (refused: ServedRequest) => void = () => undefined;
@@ -33,12 +33,15 @@ export class ApiServerAdapter extends ExpressAdapter {
     super(strictExpress());
   }
 
-  /** What Node refuses never becomes a request; `listener` hears of it. */
+  /** Calls `listener` for refusals of Node's parser, which never become requests. */
   whenRefused(listener: (refused: ServedRequest) => void): void {
     this.tell = listener;
   }
 
-  /** What every request goes through, also one that no route answers. Before Express: a layer of its router costs more. */
+  /**
+   * Runs these steps for every request, even without a matching route. They run before Express, because a layer of its
+   * router costs more.
+   */
   beforeRouting(steps: (request: Request, response: Response, route: () => void) => void): void {
     this.first = steps;
   }
@@ -47,33 +50,33 @@ export class ApiServerAdapter extends ExpressAdapter {
     const route = this.getInstance<Express>();
     const server = createServer({
       ...expressMessages(route),
-      // Node would answer a request without Host by an empty 400; `acceptTarget` answers it by a problem.
+      // Node would send an empty 400 for a request without Host. `acceptTarget` sends a problem.
       requireHostHeader: false,
       keepAliveTimeout: 70_000,
       headersTimeout: 10_000,
       requestTimeout: 30_000,
       connectionsCheckingInterval: 5_000,
     });
-    // Node leaves out the headers after these; `acceptTarget` refuses a request that has so many.
+    // Node drops headers beyond this limit. `acceptTarget` refuses a request that reaches it.
     server.maxHeadersCount = MAX_HEADERS + 1;
     server.maxConnections = MAX_CONNECTIONS;
     server.timeout = SILENCE_MS;
     server.on('request', (request: Request, response: Response) => {
-      // The same read may hold more of them, and each costs as much as ten ordinary requests.
+      // The same read may hold more such requests, and each costs as much as ten ordinary ones.
       if (hasTooManyHeaders(request)) stopParsing(request.socket);
       this.pipelined.enter(response, () => this.first(request, response, () => void route(request, response)));
     });
-    // Who reads the body says that it is wanted: a refused request gets no 100 (RFC 9110, 10.1.1).
+    // The code that reads the body sends the 100, so a refused request gets none (RFC 9110, 10.1.1).
     server.on('checkContinue', (request, response) => server.emit('request', request, response));
-    // An expectation other than 100-continue is ignored rather than refused by an empty 417 (RFC 9110, 10.1.1).
+    // Ignores other expectations. Node would refuse them with an empty 417 (RFC 9110, 10.1.1).
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     server.on('clientError', (error, socket) => this.refuseMalformed(error, socket as Socket));
-    // Node would close the connection of a CONNECT without a word: there is nothing here to tunnel to.
+    // Node would close the connection of a CONNECT without a response. This server tunnels nothing.
     server.on('connect', (_request, socket) => this.refuseTunnel(socket as Socket));
     this.httpServer = server as Server;
   }
 
-  /** What a route gives is sent as it is, without what Express would find out about each answer: type, tag, freshness. */
+  /** Sends the route's result as it is. Express would compute type, tag and freshness for each response. */
   override reply(response: Response, body: unknown, status?: number): unknown {
     if (status !== undefined) response.statusCode = status;
     if (body instanceof Uint8Array) return sendBytes(response, body);
@@ -85,7 +88,7 @@ export class ApiServerAdapter extends ExpressAdapter {
     return sendBytes(response, text);
   }
 
-  /** Answers what Node's parser refused: there is no request object, only a socket. */
+  /** Responds to requests that Node's parser refused. There is no request object, only a socket. */
   private refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
     if (error.code === 'ECONNRESET') socket.destroy();
     else if (error.code === 'HPE_HEADER_OVERFLOW')
@@ -97,17 +100,17 @@ export class ApiServerAdapter extends ExpressAdapter {
   }
 
   private refuseTunnel(socket: Socket): void {
-    // Node leaves the connection of a CONNECT to us: an error that nobody hears would end the process.
+    // Node hands over the connection of a CONNECT. An unhandled error would end the process.
     socket.on('error', () => socket.destroy());
-    // Nobody learns that the client has hung up where something is left unread.
+    // Unread input would hide that the client has disconnected.
     socket.resume();
     this.refuse(new DomainError('not_found', 'There is nothing at this path.'), socket);
   }
 
-  /** Nothing may come before the response to an earlier request, so a connection that waits for one is only closed. */
+  /** No response may overtake one to an earlier request, so a connection that still waits for one is just closed. */
   private refuse(refusal: DomainError, socket: Socket): void {
     const current = this.pipelined.currentOf(socket);
-    // A request that has not come whole is what is refused here.
+    // The refused request is the one that has not arrived completely.
     if (socket.writable && !(current && (current.req.complete || current.headersSent))) this.answerOn(socket, refusal);
     else socket.destroy();
   }
@@ -130,7 +133,7 @@ export class ApiServerAdapter extends ExpressAdapter {
 }
 
 function sendBytes(response: Response, body: string | Uint8Array): Response {
-  // Node leaves it out of the response to a HEAD alone.
+  // Node omits the length from the response to a HEAD only.
   if (response.req.method === 'HEAD') response.setHeader('Content-Length', Buffer.byteLength(body));
   return response.end(body);
 }
@@ -138,16 +141,16 @@ function sendBytes(response: Response, body: string | Uint8Array): Response {
 const isPlain = (body: unknown): body is object =>
   typeof body === 'object' && body !== null && !(body instanceof StreamableFile) && !(body instanceof Error);
 
-/** The settings of its router must stand before anything is registered: Nest's adapter registers at once. */
+/** Router settings must be set before the first registration, and Nest's adapter registers at once. */
 function strictExpress(): Express {
   const instance = express();
   instance.disable('x-powered-by');
   instance.disable('etag');
   instance.set('strict routing', true);
   instance.set('case sensitive routing', true);
-  // All of it: Node would stop at the thousandth parameter, and what follows would count for nothing.
+  // Parses every parameter. Node would ignore those after the thousandth.
   instance.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
-  // Express would answer any conditional GET by itself; nothing here is meant to be kept, and success is always 200.
+  // Express would handle conditional GETs by itself. Here nothing is cached and success is always 200.
   Object.defineProperty(instance.request, 'fresh', { value: false });
   return instance;
 }

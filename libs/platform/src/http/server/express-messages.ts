@@ -8,14 +8,15 @@ declare module 'http' {
     readonly incomingBody: IncomingBody;
   }
   interface ServerResponse {
-    /** Bytes of the body that were handed to the connection. */
+    /** Body bytes that were handed to the connection. */
     bodyBytes: number;
   }
 }
 
 /**
- * Classes by which Node makes its messages as Express wants them, so that Express need not change the prototype of each:
- * that costs as much as all of its routing. Requests gather their bodies, responses count what they hand over.
+ * Message classes with the prototypes that Express wants. Express would otherwise change the prototype of each message,
+ * which costs as much as all of its routing. Requests also collect their bodies, and responses count the bytes they
+ * send.
  */
 export function expressMessages(instance: Express): {
   readonly IncomingMessage: typeof IncomingMessage;
@@ -28,7 +29,7 @@ export function expressMessages(instance: Express): {
       return (this.gathered ??= new IncomingBody(this.socket, this.complete));
     }
 
-    /** Node's parser hands over the body here, null at its end. Nothing of it goes into the buffers of the stream. */
+    /** Node's parser passes the body here, null at its end. Nothing enters the stream's own buffers. */
     override push(piece: Buffer | null): boolean {
       if (piece !== null) return this.incomingBody.add(piece);
       this.gathered?.end();
@@ -40,7 +41,7 @@ export function expressMessages(instance: Express): {
       super._destroy(error, done);
     }
 
-    /** Node calls this after the response; its own would swallow a body without end. */
+    /** Node calls this after the response. The original would swallow an endless body. */
     _dump(): void {
       if (this.complete) this.resume();
       else this.incomingBody.ignore();
@@ -49,12 +50,12 @@ export function expressMessages(instance: Express): {
   class ExpressResponse extends ServerResponse {
     override bodyBytes = 0;
 
-    /** A connection on which a body is still to come cannot carry another request. */
+    /** A connection with an unfinished body cannot carry another request. */
     override writeHead(...given: unknown[]): this {
       const { req: request } = this;
       if (!request.complete && bodyIsMissing(request)) {
         this.setHeader('Connection', 'close');
-        // Node calls it after the response, and would reset the connection.
+        // Node calls this after the response. The original would reset the connection.
         request.socket.destroySoon = () => closeLingering(request.socket);
       }
       return (super.writeHead as (...given: unknown[]) => this)(...given);
@@ -83,7 +84,7 @@ export function expressMessages(instance: Express): {
   return { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse as typeof ServerResponse };
 }
 
-/** Whether some of the body has not arrived yet: Node may not have told its end. */
+/** Tells whether part of the body is still missing. Node may not have reported its end yet. */
 function bodyIsMissing(request: IncomingMessage): boolean {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   return encoding !== undefined || (length !== undefined && Number(length) !== request.incomingBody.received);

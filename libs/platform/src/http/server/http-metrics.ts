@@ -3,19 +3,19 @@ import type { Metrics, Sample } from '../../observability/metrics';
 import type { ServedRequest } from '../../observability/served-request';
 import { Tally } from '../../observability/tally';
 
-/** From what a cached row takes to the five seconds after which nothing is waited for. */
+/** From the time of a cached row to five seconds, the limit of every wait, and a margin. */
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Methods under their own name; whatever else a client thinks of is one value. */
+/** Methods with a label of their own. All others share one label. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Where a request belongs. Bound once, since looking labels up costs more than counting. */
+/** One time series, bound once: looking labels up costs more than counting. */
 interface Series extends Sample<'route' | 'method' | 'status' | 'code'> {
   value: number;
   readonly duration: ReturnType<Histogram<'route' | 'method' | 'status_class'>['labels']>;
 }
 
-/** Requests by route template, never by path: how many series there are is for us to say, not for those who ask. */
+/** Counts requests by route template, never by path, so clients cannot create time series. */
 export class HttpMetrics {
   private readonly durations: Histogram<'route' | 'method' | 'status_class'>;
   private readonly denials = new Tally(['token', 'read', 'write']);
@@ -51,13 +51,13 @@ export class HttpMetrics {
     this.inFlight += 1;
   }
 
-  /** For every request that was begun, once. */
+  /** Called once for every request that was begun. */
   end(served: ServedRequest): void {
     this.inFlight -= 1;
     this.count(served);
   }
 
-  /** Also what Node refused before it was a request. */
+  /** Also counts requests that Node's parser refused. */
   count({ method, route, status, code, clientId, durationMs }: ServedRequest): void {
     const known = method !== null && METHODS.has(method) ? method : 'other';
     const key = `${status} ${code} ${known} ${route}`;
@@ -65,7 +65,7 @@ export class HttpMetrics {
     if (!series) this.series.set(key, (series = this.bind(route ?? 'unmatched', known, status, code ?? '')));
     series.value += 1;
     series.duration.observe(durationMs / 1_000);
-    // Whoever is limited without being known as a caller asked for a token.
+    // A limited request without a known caller asked for a token.
     if (code === 'rate_limited') {
       this.denials.add(clientId === null ? 'token' : known === 'GET' || known === 'HEAD' ? 'read' : 'write');
     }

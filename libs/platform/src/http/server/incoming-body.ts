@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import { stopParsing } from './stop-parsing';
 
-/** More than this is not read of a body that no route has asked for. */
+/** Bytes buffered of a body that no route has asked for yet. */
 const UNASKED_BYTES = 16_384;
-/** After a response, what is left of a body is read up to this, so that a client in the middle of it gets to the response. */
+/** Bytes read of a body after the response, so that a client that is still sending can read the response. */
 const IGNORED_BYTES = 262_144;
-/** One piece is one chunk, or what one read of the socket gave. Each costs a call of Node's, however small it is. */
+/** A piece is one chunk, or the result of one read of the socket. Each costs one call of Node, however small it is. */
 const MAX_PIECES = 1_024;
 
 export class BodyRefused extends Error {
@@ -16,13 +16,13 @@ export class BodyRefused extends Error {
 
 const NOTHING = Buffer.alloc(0);
 
-/** The body of one request. It is copied into one buffer as it arrives, so a byte costs a byte whatever the chunks. */
+/** The body of one request. Copies it into one buffer as it arrives, so memory depends on bytes and not on chunks. */
 export class IncomingBody {
   private buffer = NOTHING;
   private length = 0;
   private pieces = 0;
   private refused: BodyRefused | null = null;
-  /** Of the route that reads it. */
+  /** Limit of the route that reads the body. */
   private limit: number | null = null;
   private isIgnored = false;
   private settle: () => void = () => undefined;
@@ -32,7 +32,7 @@ export class IncomingBody {
     private isWhole: boolean,
   ) {}
 
-  /** Resolves to the whole body. Rejects with `BodyRefused` beyond so many bytes or milliseconds. */
+  /** Resolves to the whole body. Rejects with `BodyRefused` above the limit or after the time. */
   async read(limit: number, milliseconds: number): Promise<Buffer> {
     this.limit = limit;
     if (this.length > limit) this.refuse('too large');
@@ -47,12 +47,12 @@ export class IncomingBody {
     return this.buffer.subarray(0, this.length);
   }
 
-  /** Bytes so far. */
+  /** Bytes received so far. */
   get received(): number {
     return this.length;
   }
 
-  /** Takes what has arrived. Returns whether more shall be read from the socket now. */
+  /** Adds a piece. Returns whether to keep reading from the socket. */
   add(piece: Buffer): boolean {
     this.length += piece.length;
     this.pieces += 1;
@@ -72,12 +72,12 @@ export class IncomingBody {
     this.settle();
   }
 
-  /** Where the connection is lost before the end. */
+  /** Called when the connection is lost before the end. */
   abort(): void {
     if (!this.isWhole) this.refuse('cut off');
   }
 
-  /** Keeps nothing from now on: the request has its response. */
+  /** Discards the rest: the response was sent. */
   ignore(): void {
     this.isIgnored = true;
     this.length = 0;

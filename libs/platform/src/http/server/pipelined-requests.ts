@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { stopParsing } from './stop-parsing';
 
-/** Requests that a client may send ahead of the response that it waits for. */
+/** Requests that a client may send before it has the first response. */
 const MAX_AHEAD = 16;
 
 interface Waiting {
@@ -16,13 +16,13 @@ interface Connection {
 }
 
 /**
- * Serves the requests of one connection one after another, each once the response to the one before was handed to the
+ * Serves the requests of one connection one after another. Each starts once the previous response was handed to the
  * operating system. So a client that sends many requests and reads nothing is owed one response at a time.
  */
 export class PipelinedRequests {
   private readonly connections = new WeakMap<Socket, Connection>();
 
-  /** Calls `serve` when its turn has come. Closes a connection with too many requests ahead. */
+  /** Calls `serve` when the request's turn comes. Closes a connection with too many pipelined requests. */
   enter(response: ServerResponse, serve: () => void): void {
     const { socket } = response.req;
     const connection = this.connections.get(socket);
@@ -31,7 +31,7 @@ export class PipelinedRequests {
       socket.destroy();
     }
     if (!socket.writable) {
-      // Listeners to this request come after this one.
+      // Listeners of this request are added later.
       setImmediate(() => close(response));
     } else if (connection) connection.ahead.push({ response, serve });
     else {
@@ -41,14 +41,15 @@ export class PipelinedRequests {
     }
   }
 
-  /** The response that the connection waits for. */
+  /** Returns the response that the connection waits for. */
   currentOf(socket: Socket): ServerResponse | undefined {
     return this.connections.get(socket)?.current;
   }
 
   private begin(socket: Socket, connection: Connection, { response, serve }: Waiting): void {
     connection.current = response;
-    // One request a turn of the event loop: Node parses on while responses go out, and others wait for the loop.
+    // One request for each turn of the event loop. Node keeps parsing while responses go out, and other connections
+    // need the loop.
     response.once('close', () => setImmediate(() => this.advance(socket, connection)));
     serve();
   }
@@ -64,7 +65,7 @@ export class PipelinedRequests {
   }
 }
 
-/** Before version 24 Node closes only the response whose turn it was when a connection is lost. */
+/** Before version 24 Node closes only the current response when a connection is lost. */
 function close(response: ServerResponse): void {
   if (!response.closed) response.emit('close');
 }

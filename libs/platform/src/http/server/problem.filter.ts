@@ -5,10 +5,10 @@ import { Settings } from '../../config/settings';
 import { allowedMethods } from './allowed-methods';
 import { PROBLEM_MEDIA_TYPE, type Problem, toDomainError, toProblem } from '../../problems/problem';
 
-/** Conditions that pass by themselves. */
+/** Conditions that pass without the client's doing. */
 const RETRIED_AT_ONCE = new Set<ErrorCode>(['service_unavailable', 'idempotency_in_progress']);
 
-/** The one place where an error becomes an answer. */
+/** The only place that turns errors into responses. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   private readonly logger = new Logger('Problem');
@@ -21,8 +21,8 @@ export class ProblemFilter implements ExceptionFilter {
   }
 
   /**
-   * Sends the problem that `thrown` is. `extend` lets a route add members of its own protocol, as the token endpoint
-   * does with those of RFC 6749.
+   * Sends the problem for `thrown`. `extend` lets a route add members of its own protocol, such as those of RFC 6749 at
+   * the token endpoint.
    */
   answer(
     thrown: unknown,
@@ -55,11 +55,11 @@ export class ProblemFilter implements ExceptionFilter {
     response.end(request.method === 'HEAD' ? undefined : bytes);
   }
 
-  /** Nest's router throws when no route matches: a wrong method where the path exists, else an unknown path. */
+  /** Nest's router throws when no route matches. The path exists with another method, or does not exist. */
   private refusedByRouter(thrown: HttpException, request: Request, response: Response): DomainError {
     if (thrown.getStatus() !== 404) return new DomainError('validation_failed', 'The request is malformed.');
     const allowed = allowedMethods(request);
-    // A route may pass a request on, as that of static files does; its own method is not the fault then.
+    // A route may pass a request on, as the one of static files does. Its own method is then not the fault.
     if (allowed.length === 0 || allowed.includes(request.method))
       return new DomainError('not_found', 'There is nothing at this path.');
     response.setHeader('Allow', allowed.join(', '));

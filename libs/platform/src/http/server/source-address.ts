@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { normalizeIp } from '@nestjs/throttler';
 import type { Express, Request } from 'express';
 
-/** Some proxies say the port as well. It is another one for each connection, and a client has as many as it likes. */
+/** Some proxies append the port. It must be removed: it differs for each connection. */
 const WITH_PORT = /^(?:\[(?<v6>[^\]]+)\](?::\d+)?|(?<v4>[\d.]+):\d+)$/;
 
 function withoutPort(said: string): string {
@@ -10,7 +10,7 @@ function withoutPort(said: string): string {
   return v6 ?? v4 ?? said;
 }
 
-/** Has Express take the word of these proxies on where a request comes from, each known by its address, whatever its port. */
+/** Makes Express trust these proxies for the client's address. Each is identified by its address, whatever its port. */
 export function trustProxies(express: Express, proxies: readonly string[]): void {
   express.set('trust proxy', [...proxies]);
   const trusts = express.get('trust proxy fn') as (address: string, hop: number) => boolean;
@@ -18,8 +18,8 @@ export function trustProxies(express: Express, proxies: readonly string[]): void
 }
 
 /**
- * Where a request comes from: the address of the connection, or what a proxy of TRUST_PROXY says of it where that is one.
- * IPv6 addresses by their network of 64 bits, within which one customer has them all.
+ * Returns the source of a request: the address of the connection, or the address that a proxy of TRUST_PROXY reports.
+ * IPv6 addresses are reduced to their /64 network, because one customer usually owns all of it.
  */
 export function sourceOf(request: Request): string {
   const address = withoutPort(request.ip ?? '');

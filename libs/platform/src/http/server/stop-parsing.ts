@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** The part of Node's HTTP parser that is used here. Node does not document it: where it is missing nothing happens. */
+/** The part of Node's HTTP parser that is used here. Node does not document it; without it, nothing happens. */
 interface Parser {
   [callback: number]: unknown;
   readonly constructor: {
@@ -11,8 +11,8 @@ interface Parser {
 }
 
 /**
- * Makes Node's parser skip what is left of the bytes that were read. It would otherwise go on to their end, 64 kB, also
- * on a destroyed socket: 1,300 small requests or 10,900 chunks of one byte take it 9 ms, skipped they take 0.3 ms.
+ * Makes Node's parser skip the remaining bytes of the current read. Otherwise it parses up to 64 kB more, even on a
+ * destroyed socket: 1,300 small requests or 10,900 chunks of one byte take 9 ms, against 0.3 ms when skipped.
  */
 export function stopParsing(socket: Socket): void {
   const { parser } = socket as { parser?: Parser | null };
@@ -22,7 +22,7 @@ export function stopParsing(socket: Socket): void {
     if (callback === undefined) continue;
     const original = parser[callback];
     parser[callback] = null;
-    // Node gives the parser to another connection afterwards.
+    // Node reuses the parser for another connection.
     socket.once('close', () => (parser[callback] = original));
   }
 }

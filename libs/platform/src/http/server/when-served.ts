@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import type { ServedRequest } from '../../observability/served-request';
 import { millisecondsSince } from '../request-context';
 
-/** Calls `served` once, when the answer is out or the connection lost. */
+/** Calls `served` once, when the response is sent or the connection is lost. */
 export function whenServed(request: Request, response: Response, served: (request: ServedRequest) => void): void {
   response.once('close', () => {
     const { context } = request;

@@ -4,18 +4,18 @@ import { Database } from '../../database/database';
 import { type Statement, bind } from '../../database/pipelined-statements';
 
 const BATCH = 1_000;
-/** Between batches, so that removing many never keeps others from the disk. */
+/** Pause between batches, so that a long purge leaves the disk to others. */
 const PAUSE_MS = 50;
 const PURGE: Statement = { name: 'idempotency_purge_1', text: 'SELECT purge_idempotency_records($1::integer)' };
 
-/** Removes dead records of every workspace: at a pace, and one process at a time. */
+/** Removes expired records of every workspace at a limited pace. Only one instance purges at a time. */
 @Injectable()
 export class IdempotencyPurge {
   constructor(private readonly database: Database) {}
 
   /**
-   * Goes on until none is left, and gives how many there were. While another process is at it this one waits, or with
-   * `whenBusy: 'leave'` leaves it to the other. `onBatch` hears of every batch and may throw to stop.
+   * Purges until no expired record is left and returns their number. `whenBusy` decides whether to wait for another
+   * purge or leave the work to it. `onBatch` is called after every batch and may throw to stop.
    */
   async run(whenBusy: 'wait' | 'leave', onBatch: (purged: number) => void = () => undefined): Promise<number> {
     let total = 0;
@@ -29,7 +29,7 @@ export class IdempotencyPurge {
     }
   }
 
-  /** Null while another process purges. */
+  /** Returns null while another instance purges. */
   private async purgeBatch(): Promise<number | null> {
     const [rows] = await this.database.run({ outsideTenants: true }, [bind(PURGE, [String(BATCH)])]);
     const purged = rows?.[0]?.[0] ?? null;

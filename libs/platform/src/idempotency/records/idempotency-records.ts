@@ -16,7 +16,7 @@ const DELETE_DEAD: Statement = {
   text: `DELETE FROM idempotency_record WHERE ${OF_KEY} AND expires_at <= now()`,
 };
 
-/** Lives from now on, just before the COMMIT, and not from when a transaction began that may have waited since. */
+/** The lifetime starts at the insert, just before COMMIT. The transaction's start may lie far back. */
 const INSERT: Statement = {
   name: 'idempotency_insert_2',
   text: `
@@ -26,7 +26,7 @@ const INSERT: Statement = {
             clock_timestamp() + make_interval(secs => $8::double precision))`,
 };
 
-/** The truth about keys: rows in Postgres, written in the transactions of the changes that they answer for. */
+/** Stores the records of idempotency keys in Postgres, in the transaction of the write they belong to. */
 @Injectable()
 export class IdempotencyRecords {
   constructor(
@@ -35,15 +35,15 @@ export class IdempotencyRecords {
   ) {}
 
   /**
-   * The answer to replay, null when there is none; outside a unit of work, and like any read in spite of one lost
-   * connection. Throws `idempotency_conflict`.
+   * Finds the response to replay, or null. Runs outside a unit of work and survives one lost connection. @throws
+   * `idempotency_conflict`
    */
   async find(request: IdempotentRequest): Promise<IdempotentAnswer | null> {
     const [[row] = []] = await this.database.read(request, [boundToKey(FIND, request)], 'newest');
     return answerOf(row, request);
   }
 
-  /** Within the unit of work that the claim let in: the record commits with the change or not at all. */
+  /** Runs in the unit of work of the claim: the record commits with the change or not at all. */
   async insert(claim: KeyClaim, { status, body, entityTag }: IdempotentAnswer): Promise<void> {
     const { request } = claim;
     const further = [request.fingerprint, String(status), body, entityTag, String(this.settings.idempotencyTtlSeconds)];

@@ -1,7 +1,6 @@
 import type { SchemaPart } from '../../database/schema/schema-part';
 import { IdempotencyRecords1780000000011 } from './migrations/1780000000011-idempotency-records';
 
-/** The table of idempotency records. */
 export const idempotencySchema: SchemaPart = {
   migrations: [IdempotencyRecords1780000000011],
   grants: [

@@ -2,10 +2,10 @@ import { type BoundStatement, type Statement, type TextRow, bind } from '../../d
 import { IdempotencyConflict } from '../idempotency-errors';
 import type { IdempotentAnswer, IdempotentRequest } from '../idempotent-answer';
 
-/** The condition on a record's key, for the values that {@link boundToKey} puts first. */
+/** SQL condition on a record's key. {@link boundToKey} supplies its first values. */
 export const OF_KEY = `workspace_id = $1 AND application_id = $2 AND key_hash = decode($3, 'hex')`;
 
-/** What {@link answerOf} reads. */
+/** The columns that {@link answerOf} reads. */
 export const ANSWER_COLUMNS = `encode(fingerprint, 'hex'), expires_at > now(), status, body, entity_tag`;
 
 export function boundToKey(
@@ -17,8 +17,9 @@ export function boundToKey(
 }
 
 /**
- * The answer to replay, null without a record. One whose time has passed is dead, whether or not it was removed. Throws
- * `idempotency_conflict` when the record is of another request.
+ * Returns the response to replay, or null without a live record. An expired record counts as absent even before it is
+ * purged.
+ * @throws `idempotency_conflict` when the record belongs to another request
  */
 export function answerOf(row: TextRow | undefined, request: IdempotentRequest): IdempotentAnswer | null {
   if (row?.[1] !== 't') return null;

@@ -3,7 +3,7 @@ import { type IdempotencyPurge } from './idempotency-purge';
 
 const INTERVAL_MS = 60_000;
 
-/** Purges every minute for as long as the API serves. A failure is logged, and the next minute tries again. */
+/** Purges every minute while the instance serves. Logs a failure and tries again a minute later. */
 export class IdempotencyPurgeWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('Idempotency');
   private timer: NodeJS.Timeout | null = null;

@@ -28,7 +28,7 @@ export class IdempotencyRecords1780000000011 implements MigrationInterface {
         USING (workspace_id = NULLIF(current_setting('app.workspace_id', true), '')::uuid);
       CREATE POLICY operator ON idempotency_record TO CURRENT_USER USING (true) WITH CHECK (true);
     `);
-    // Works across workspaces, and so with the rights of the owner; all that it can remove is dead already.
+    // Works across workspaces, so it runs with the owner's rights. It can remove expired records only.
     await runner.query(`
       CREATE FUNCTION purge_idempotency_records(batch integer) RETURNS integer
         LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
