@@ -65,6 +65,11 @@ describe('Every route', () => {
     expect(open.sort()).toEqual(PUBLIC_ROUTES);
   });
 
+  it('takes any token only where the additions say so', () => {
+    const anyToken = routes.filter(({ access }) => access?.kind === 'token');
+    expect(anyToken.map(({ name }) => name)).toEqual(['MeController.get']);
+  });
+
   it('demands a read scope to read and a write scope to write, one that can be granted', () => {
     for (const { name, method, access } of routes) {
       if (access?.kind !== 'scope') continue;

@@ -83,7 +83,7 @@ export class ProvokedResponses {
     const isEarly = ({ operation }: NamedOperation): boolean => early.includes(operation.operationId ?? '');
     await failing(
       operations.filter((one) => !isEarly(one)),
-      ['asset', 'visible_computer'],
+      ['asset', 'visible_computer', 'workspace'],
     );
     await failing(operations.filter(isEarly), ['application']);
     return operations.map((one) => answers.get(one) as ApiResponse);

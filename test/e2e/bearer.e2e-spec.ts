@@ -194,6 +194,7 @@ describe('Bearer tokens', () => {
       ['all:write', '/v1/inventory/assets', 403],
       ['inventory:write', '/v1/inventory/assets', 403],
       ['frameworks:read', '/v1/computers', 403],
+      ['frameworks:read', '/v1/me', 200],
     ])('%s on %s gives %i', async (scope, path, expected) => {
       expect((await status(scope, path)).status).toBe(expected);
     });

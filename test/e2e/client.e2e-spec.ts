@@ -30,7 +30,8 @@ describe('The client', () => {
       Object.values(path).map(({ operationId }) => operationId),
     );
     const methods = Object.getOwnPropertyNames(ComplianceClient.prototype).filter((name) => name !== 'constructor');
-    expect(methods.sort()).toEqual(operations.filter((name) => name !== 'issueToken').sort());
+    const expected = operations.filter((name) => name !== 'issueToken');
+    expect(methods.sort()).toEqual(expected.map((name) => (name === 'getMe' ? 'me' : name)).sort());
   });
 
   it('takes one token for many calls at once, and goes on using it', async () => {
@@ -74,6 +75,17 @@ describe('The client', () => {
     const rest: string[] = [];
     for await (const { key } of api.listCategories({ pageSize: 2, pageCursor })) rest.push(key);
     expect(rest).toEqual(['CUSTOM', 'INFORMATION', 'EMPLOYEE']);
+  });
+
+  it('tells whose token it uses, and how many requests are left', async () => {
+    const application = await app.arrange.anApplication(workspace, ['inventory:read']);
+    const client = new ComplianceClient({ baseUrl: app.origin, ...application });
+
+    const { body } = await client.me();
+
+    expect([body.workspace.id, body.application.clientId]).toEqual([workspace, application.clientId]);
+    expect([body.grantedScopes, body.token.scopes]).toEqual([['inventory:read'], ['inventory:read']]);
+    expect(body.limits.read).toEqual({ burst: 100_000, perMinute: 100_000, remaining: expect.any(Number) as number });
   });
 
   it('tells whether the service lives, without a token', async () => {

@@ -87,7 +87,7 @@ describe('The documentation of the API', () => {
     });
   });
 
-  it('has a contract with exactly the endpoints of the specification', () => {
+  it('has a contract with exactly the endpoints of the specification and its additions', () => {
     const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
@@ -98,6 +98,7 @@ describe('The documentation of the API', () => {
       'GET /v1/inventory/assets',
       'GET /v1/inventory/assets/{id}',
       'GET /v1/inventory/categories',
+      'GET /v1/me',
       'PATCH /v1/inventory/assets',
       'PATCH /v1/inventory/assets/{id}',
       'POST /oauth/token',
@@ -120,7 +121,7 @@ describe('The documentation of the API', () => {
       for (const operation of Object.values(methods)) {
         expect([path, operation.operationId]).toEqual([path, expect.any(String) as string]);
         expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['200', '500']));
-        if (path.startsWith('/v1/') && path !== '/v1/health') {
+        if (path.startsWith('/v1/') && path !== '/v1/health' && path !== '/v1/me') {
           expect(operation.security).toEqual([
             { clientCredentials: [expect.stringMatching(/^(inventory|computers):(read|write)$/)] },
             { clientCredentials: [expect.stringMatching(/^all:(read|write)$/)] },
@@ -129,6 +130,7 @@ describe('The documentation of the API', () => {
         }
       }
     }
+    expect(contract.paths['/v1/me']?.['get']?.security).toEqual([{ clientCredentials: [] }]);
   });
 
   it('lets people authorize by client credentials at the token endpoint', () => {

@@ -84,6 +84,7 @@ describe('Hostile requests', () => {
       '/v1/inventory/categories',
       '/v1/computers',
       '/v1/health',
+      '/v1/me',
       '/oauth/token',
       '/problems',
       '/docs',

@@ -86,6 +86,7 @@ describe('A request costs', () => {
     ['a page of computers', '/v1/computers', READ],
     ['a computer', '/v1/computers/:id', READ],
     ['the categories', '/v1/inventory/categories', { roundTrips: 0, statements: 0, commands: 1 }],
+    ['its own application', '/v1/me', { roundTrips: 1, statements: 3, commands: 2 }],
     ['a sign of life', '/v1/health', { roundTrips: 0, statements: 0, commands: 0 }],
   ])('for %s no more than its one statement', async (_, path, expected) => {
     expect(await costOf(() => client.get(path.replace(':id', ids[0] ?? '')))).toEqual(expected);

@@ -3,10 +3,11 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { RedisClient } from '#libs/platform/redis';
 import { type Settings } from '#libs/platform/config';
-import { chargeBucket } from '../../libs/platform/src/throttling/bucket';
+import { chargeBucket, tokensLeft } from '../../libs/platform/src/throttling/bucket';
 import { CHARGE } from '../../libs/platform/src/throttling/charge-script';
 import { LocalBuckets } from '../../libs/platform/src/throttling/local-buckets';
 import { type BucketSize, bucketSizeOf } from '../../libs/platform/src/throttling/rate-limit';
+import { SPARE } from '../../libs/platform/src/throttling/spare-script';
 import {
   type ChargeReply,
   TokenBuckets,
@@ -118,6 +119,34 @@ describe('A token bucket', () => {
         }
       }),
       { numRuns: 60 },
+    );
+  });
+
+  it('can be looked at without a charge, in Redis and in the process', async () => {
+    await fc.assert(
+      fc.asyncProperty(limits, pauses, async (limit, sequence) => {
+        const [model, owner] = [new Model(limit), randomUUID()];
+        let fullAt: number | null = null;
+        let now = START;
+        for (const pause of sequence) {
+          const size = [bucketField('read'), limit.interval, limit.burst];
+          const look = async () => {
+            const [spare] = (await SPARE.run(redis, [clientKey(owner)], [now, ...size])) as [number];
+            return [tokensLeft(fullAt, now, limit), Math.floor(spare / limit.interval)];
+          };
+          now += pause;
+          const before = await look();
+          const { remaining, allowed } = model.charge(BigInt(now));
+          const left = allowed ? remaining + 1 : remaining;
+          expect([before, await look()]).toEqual([
+            [left, left],
+            [left, left],
+          ]);
+          ({ fullAt } = chargeBucket(fullAt, now, limit));
+          await CHARGE.run(redis, [clientKey(owner)], [now, ...size]);
+        }
+      }),
+      { numRuns: 30 },
     );
   });
 

@@ -7,6 +7,7 @@ import { Settings, SystemClock } from '#libs/platform/config';
 import { AccessTokenLifetime, AccessTokensService } from './application/access-tokens.service';
 import { AccessTokenSigner } from './domain/access-token-signer.port';
 import { TokenRequestLimiter } from './domain/token-request-limiter.port';
+import { MeController } from './http/me.controller';
 import { TokenRequestOutcomes } from './http/token-request-outcomes';
 import { TokenController } from './http/token.controller';
 import { AccessTokenSignerJwt, TokenIdentity } from './jwt/access-token-signer.jwt';
@@ -17,7 +18,7 @@ import { applicationProviders, grantCache } from './auth-operator.module';
 /** Tokens and their checks, for the API. */
 @Module({
   imports: [JwtModule.register({})],
-  controllers: [TokenController],
+  controllers: [TokenController, MeController],
   providers: [
     ...applicationProviders,
     grantCache({ cachedElsewhere: false }),

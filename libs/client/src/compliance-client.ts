@@ -15,6 +15,7 @@ import {
   type Computer,
   type ComputerQuery,
   type Health,
+  type Me,
 } from './resources';
 import { type TokenStore } from './token-store';
 import { Transport } from './transport';
@@ -88,6 +89,11 @@ export class ComplianceClient {
   async getHealth(options: CallOptions = {}): Promise<Answer<Health>> {
     const anonymously = (request: Request) => this.#transport.sendAnonymously(request);
     return answerOf(await this.#api.GET('/v1/health', { ...options, fetch: anonymously }));
+  }
+
+  /** The application of the token, what it may do, and how many requests it has left. */
+  async me(options: CallOptions = {}): Promise<Answer<Me>> {
+    return answerOf(await this.#api.GET('/v1/me', { ...options }));
   }
 
   listAssets(query: AssetQuery = {}, options: CallOptions = {}): Pages<Asset> {

@@ -149,6 +149,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/me': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Tell who the token speaks for
+     * @description Any valid token, whatever its scopes. The application with its workspace, the token with its scopes, and the limits with the tokens left in each bucket. The request takes one token of the read bucket and none of the others.
+     */
+    get: operations['getMe'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -619,6 +639,106 @@ export interface components {
        * @example /ownerId
        */
       pointer?: string;
+    };
+    /** @description The application of the token, what it may do, and how often. */
+    Me: {
+      /** @description The application that the token speaks for. */
+      application: components['schemas']['MyApplication'];
+      /**
+       * @description Scopes that the application has now. A new token may have all of them.
+       * @example [
+       *       "inventory:read"
+       *     ]
+       */
+      grantedScopes: string[];
+      /** @description Limits of the application, and the tokens left. */
+      limits: components['schemas']['MyLimits'];
+      /** @description The token of the request. */
+      token: components['schemas']['MyToken'];
+      /** @description The workspace of the application. */
+      workspace: components['schemas']['MyWorkspace'];
+    };
+    /** @description The application that the token speaks for. */
+    MyApplication: {
+      /**
+       * @description Client id.
+       * @example ci_3f9a1c5e7b2d4f608192a3b4c5d6e7f8
+       */
+      clientId: string;
+      /**
+       * Format: uuid
+       * @description Application id.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c20
+       */
+      id: string;
+      /**
+       * @description Name that the operator gave it.
+       * @example siem
+       */
+      name: string;
+    };
+    /** @description A token bucket of the application. */
+    MyLimit: {
+      /**
+       * @description Tokens in a full bucket.
+       * @example 100
+       */
+      burst: number;
+      /**
+       * @description Tokens that come back each minute.
+       * @example 50
+       */
+      perMinute: number;
+      /**
+       * @description Whole tokens left.
+       * @example 98
+       */
+      remaining: number;
+    };
+    /** @description The token buckets of the application. */
+    MyLimits: {
+      /** @description `GET` and `HEAD` under `/v1`. */
+      read: components['schemas']['MyLimit'];
+      /** @description `POST /oauth/token`. */
+      token: components['schemas']['MyLimit'];
+      /** @description Every other method under `/v1`. */
+      write: components['schemas']['MyLimit'];
+    };
+    /** @description The token of the request. */
+    MyToken: {
+      /**
+       * Format: date-time
+       * @description When it expires, UTC.
+       * @example 2026-11-01T01:00:00.000Z
+       */
+      expiresAt: string;
+      /**
+       * Format: date-time
+       * @description When it was issued, UTC.
+       * @example 2026-11-01T00:00:00.000Z
+       */
+      issuedAt: string;
+      /**
+       * @description Scopes of the token that the application still has.
+       * @example [
+       *       "inventory:read"
+       *     ]
+       */
+      scopes: string[];
+    };
+    /** @description The workspace of the application. */
+    MyWorkspace: {
+      /**
+       * Format: uuid
+       * @description Workspace id.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c20
+       */
+      id: string;
+      /**
+       * @description Short name of the workspace, unique.
+       * @example acme
+       */
+      slug: string;
     };
     /** @description Where a page stands in its list. */
     PageInfo: {
@@ -2360,6 +2480,138 @@ export interface operations {
           'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
           'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
           'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `rate_limited`: The token bucket of the application for this class of requests is empty. */
+      429: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
+      431: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `internal_error`: Something went wrong on our side. */
+      500: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied all the same. */
+      503: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getMe: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The application of the token. */
+      200: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['Me'];
+        };
+      };
+      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
+      400: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description `token_missing`: The request carries no bearer token.
+       *
+       *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
+       *
+       *     `token_expired`: The lifetime of the bearer token is over.
+       *
+       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
+       */
+      401: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
           'X-Request-Id': components['headers']['X-Request-Id'];
           [name: string]: unknown;
         };

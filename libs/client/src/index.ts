@@ -23,6 +23,7 @@ export {
   type Computer,
   type ComputerQuery,
   type Health,
+  type Me,
 } from './resources';
 export { type RetryPolicy } from './retry';
 export { LOCK_MS, type StoredToken, type TokenStore, type Unlock } from './token-store';

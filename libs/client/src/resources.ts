@@ -13,6 +13,7 @@ type Body<Name extends keyof operations> = operations[Name] extends {
   : never;
 
 export type Health = Answer<'getHealth'>;
+export type Me = Answer<'getMe'>;
 export type Asset = Answer<'getAsset'>;
 export type AssetCategory = Answer<'listCategories'>['results'][number];
 export type Computer = Answer<'getComputer'>;

@@ -20,6 +20,7 @@ export interface AccessToken {
 /** Who presents a token, with the scopes that are in force now. */
 export interface AuthenticatedApplication {
   readonly grant: Grant;
+  readonly claims: AccessTokenClaims;
   readonly scopes: readonly string[];
   readonly charge: Charge | null;
   /** What it must see at least to see its own writes. */
@@ -126,5 +127,5 @@ function accept(
 ): AuthenticatedApplication {
   if (grant.disabled || grant.workspaceId !== claims.workspaceId) throw new TokenInvalid();
   if (claims.generation !== grant.generation) throw new TokenSuperseded();
-  return { grant, scopes: coveredByBoth(claims.scopes, grant.scopes), charge, freshness };
+  return { grant, claims, scopes: coveredByBoth(claims.scopes, grant.scopes), charge, freshness };
 }

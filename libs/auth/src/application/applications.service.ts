@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { RateLimits, WorkspaceId } from '#libs/kernel';
-import type { Application } from '../domain/application';
+import type { Application, ApplicationInWorkspace } from '../domain/application';
 import { ApplicationRepository } from '../domain/application-repository.port';
+import { TokenInvalid } from '../domain/authentication-errors';
 import { ClientSecrets } from '../domain/client-secrets.port';
 import { GrantCache } from '../domain/grant-cache.port';
 import type { Scope } from '../domain/scope';
@@ -38,6 +39,13 @@ export class ApplicationsService {
   /** Null for an unknown client id. */
   async find(clientId: string): Promise<Application | null> {
     return this.applications.findByClientId(clientId);
+  }
+
+  /** The application of the workspace, with the workspace. @throws `token_invalid` when there is none with this client id. */
+  async getWithWorkspace(workspaceId: WorkspaceId, clientId: string): Promise<ApplicationInWorkspace> {
+    const found = await this.applications.findWithWorkspace(workspaceId, clientId);
+    if (!found) throw new TokenInvalid();
+    return found;
   }
 
   /** Null for an unknown client id, as with everything below; each acts on the next request. */

@@ -1,5 +1,5 @@
 import type { RateLimits, WorkspaceId } from '#libs/kernel';
-import type { Application } from './application';
+import type { Application, ApplicationInWorkspace } from './application';
 import type { Grant } from './grant';
 
 /** A new application as it is stored. */
@@ -20,6 +20,9 @@ export abstract class ApplicationRepository {
 
   /** The application as it stands now; null when no workspace has one with this client id. */
   abstract findByClientId(clientId: string): Promise<Application | null>;
+
+  /** The application of the workspace as it stands now, with the workspace; null when there is none with this client id. */
+  abstract findWithWorkspace(workspaceId: WorkspaceId, clientId: string): Promise<ApplicationInWorkspace | null>;
 
   /**
    * What the client may do, with the digests of the secrets that are accepted now: its own, and until the overlap ends the

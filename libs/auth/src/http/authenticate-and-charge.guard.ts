@@ -28,12 +28,13 @@ export class AuthenticateAndChargeGuard extends ThrottlerGuard {
     const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
     const rateClass = rateClassOf(request.method);
-    const { grant, scopes, freshness, charge: charged } = await this.authenticateAndCharge(request, response);
+    const { grant, claims, scopes, freshness, charge: charged } = await this.authenticateAndCharge(request, response);
     request.context.caller = {
       workspaceId: grant.workspaceId,
       applicationId: grant.id,
       clientId: grant.clientId,
       scopes,
+      token: claims,
       freshness,
     };
     const own = grant.limits[rateClass];

@@ -2,6 +2,7 @@ import { type TextRow } from '#libs/platform/database';
 import { RATE_CLASSES, type RateLimits, applicationId, parseRateLimit, workspaceId } from '#libs/kernel';
 import type { Application } from '../domain/application';
 import type { Grant } from '../domain/grant';
+import type { Workspace } from '../domain/workspace';
 
 const milliseconds = (column: string): string => `(extract(epoch FROM ${column}) * 1000)::bigint`;
 
@@ -25,6 +26,9 @@ export const APPLICATION_COLUMNS = [
   milliseconds('created_at'),
   milliseconds('previous_secret_expires_at'),
 ].join(', ');
+
+/** In the order that {@link toWorkspace} reads them. */
+export const WORKSPACE_COLUMNS = ['id', 'slug', 'name', milliseconds('created_at')].join(', ');
 
 /**
  * After those of the grant: the digests that are accepted now, as the statement that begins a token sees it. Of two clocks
@@ -55,6 +59,10 @@ export function toApplication(row: TextRow): Application {
     createdAt: new Date(Number(createdAt)),
     previousSecretExpiresAt: time(overlapEnd),
   };
+}
+
+export function toWorkspace([id, slug, name, createdAt]: TextRow): Workspace {
+  return { id: workspaceId(text(id)), slug: text(slug), name: text(name), createdAt: new Date(Number(createdAt)) };
 }
 
 export const toSecretDigests = (row: TextRow): Buffer[] =>

@@ -1,16 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { type RateLimits, type WorkspaceId, formatRateLimit } from '#libs/kernel';
 import { Database, READ_PATIENCE_MS, type Statement, bind } from '#libs/platform/database';
-import type { Application } from '../domain/application';
+import type { Application, ApplicationInWorkspace } from '../domain/application';
 import type { Grant } from '../domain/grant';
 import { ApplicationRepository, type NewApplication } from '../domain/application-repository.port';
 import {
   APPLICATION_COLUMNS,
   GRANT_COLUMNS,
   SECRET_COLUMNS,
+  WORKSPACE_COLUMNS,
   toApplication,
   toGrant,
   toSecretDigests,
+  toWorkspace,
 } from './application-columns';
 
 const CREATE: Statement = {
@@ -26,6 +28,10 @@ const LIST: Statement = {
 const FIND: Statement = {
   name: 'application_find_2',
   text: `SELECT ${APPLICATION_COLUMNS} FROM application WHERE client_id = $1`,
+};
+const FIND_WORKSPACE: Statement = {
+  name: 'workspace_of_application',
+  text: `SELECT ${WORKSPACE_COLUMNS} FROM workspace WHERE id = $1`,
 };
 /** A row also where there is no such client: who it is not is to take as long as who it is. Its client id is empty then. */
 const FIND_WITH_SECRETS: Statement = {
@@ -99,6 +105,13 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
   async findByClientId(clientId: string): Promise<Application | null> {
     const [rows] = await this.database.read({ clientId }, [bind(FIND, [clientId])], 'newest');
     return rows?.[0] ? toApplication(rows[0]) : null;
+  }
+
+  async findWithWorkspace(workspaceId: WorkspaceId, clientId: string): Promise<ApplicationInWorkspace | null> {
+    const find = [bind(FIND, [clientId]), bind(FIND_WORKSPACE, [workspaceId])];
+    const [[application] = [], [workspace] = []] = await this.database.read({ workspaceId }, find, 'newest');
+    if (!application || !workspace) return null;
+    return { application: toApplication(application), workspace: toWorkspace(workspace) };
   }
 
   async findWithSecrets(

@@ -11,6 +11,8 @@ export interface Caller {
   readonly clientId: string;
   /** The token's scopes that are still granted to the application. */
   readonly scopes: readonly string[];
+  /** When its token was issued and when it expires, in seconds since 1970. */
+  readonly token: { readonly issuedAt: number; readonly expiresAt: number };
   /** How new the data must be so that the caller sees its own writes. */
   readonly freshness: Freshness;
 }

@@ -3,7 +3,8 @@ import { METHOD_METADATA } from '@nestjs/common/constants';
 import { ModulesContainer, type Reflector } from '@nestjs/core';
 
 /** The access that a route requires. Every route must declare one, or the instance does not start. */
-export type RouteAccess = { readonly kind: 'public' } | { readonly kind: 'scope'; readonly scope: string };
+export type RouteAccess =
+  { readonly kind: 'public' } | { readonly kind: 'token' } | { readonly kind: 'scope'; readonly scope: string };
 
 export const ROUTE_ACCESS = 'route:access';
 

@@ -71,18 +71,24 @@ const BEARER_ANSWERS: ProblemAnswers = {
 const EVERY_PROBLEM: readonly ErrorCode[] = ['headers_too_large', 'internal_error'];
 
 /** Codes of every route behind a bearer token. */
-export const BEARER_PROBLEMS: readonly ErrorCode[] = [
+const TOKEN_PROBLEMS: readonly ErrorCode[] = [
   'token_missing',
   'token_invalid',
   'token_expired',
   'token_superseded',
-  'insufficient_scope',
   'rate_limited',
   ...EVERY_PROBLEM,
   'service_unavailable',
 ];
 
-/** Documents the problems of a route behind a bearer token: the common ones and its own. */
+/** Codes of every route behind a scope. */
+export const BEARER_PROBLEMS: readonly ErrorCode[] = [...TOKEN_PROBLEMS, 'insufficient_scope'];
+
+/** Documents the problems of a route that takes any bearer token: the common ones and its own. */
+export const ApiAnyTokenProblems = (...codes: readonly ErrorCode[]): MethodDecorator =>
+  ApiProblemsAs(BEARER_ANSWERS, [...codes, ...TOKEN_PROBLEMS]);
+
+/** Documents the problems of a route behind a scope: the common ones and its own. */
 export const ApiProblems = (...codes: readonly ErrorCode[]): MethodDecorator =>
   ApiProblemsAs(BEARER_ANSWERS, [...codes, ...BEARER_PROBLEMS]);
 

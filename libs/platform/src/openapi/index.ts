@@ -1,7 +1,14 @@
 export { ApiAnswer } from './api-answer.decorator';
 export { ApiBearer, CLIENT_CREDENTIALS_SCHEME } from './api-bearer.decorator';
 export { chargedAnswer, headerComponents } from './api-headers';
-export { ApiProblems, ApiProblemsAs, BEARER_PROBLEMS, PUBLIC_ANSWERS, problemResponse } from './api-problems.decorator';
+export {
+  ApiAnyTokenProblems,
+  ApiProblems,
+  ApiProblemsAs,
+  BEARER_PROBLEMS,
+  PUBLIC_ANSWERS,
+  problemResponse,
+} from './api-problems.decorator';
 export { REQUEST_ID_PARAMETER } from './api-request-id';
 export { ApiObject, constant, namedEnum, openEnum } from './api-schema.decorator';
 export { ApiWrite, WRITE_PROBLEMS } from './api-write.decorator';

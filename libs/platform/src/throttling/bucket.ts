@@ -18,6 +18,12 @@ export function chargeBucket(
   return { fullAt: after, charge: toCharge(size, allowed, emptyAt - after, after - now) };
 }
 
+/** Gives the whole tokens left in a bucket, and charges nothing. `spare-script.ts` says the same in Lua. */
+export function tokensLeft(fullAt: number | null, now: number, size: BucketSize): number {
+  const emptyAt = now + microsecondsToFill(size);
+  return Math.floor((emptyAt - Math.min(Math.max(fullAt ?? now, now), emptyAt)) / size.interval);
+}
+
 /** `spare` is the remaining tokens as time, `toFull` the missing ones, in microseconds. */
 export function toCharge(size: BucketSize, allowed: boolean, spare: number, toFull: number): Charge {
   return {

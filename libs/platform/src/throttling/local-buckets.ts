@@ -1,5 +1,5 @@
 import type { Charge } from '#libs/kernel';
-import { chargeBucket } from './bucket';
+import { chargeBucket, tokensLeft } from './bucket';
 import { type BucketSize, microsecondsToFill, shareOf } from './rate-limit';
 
 /** Limits the memory to some megabytes. */
@@ -28,13 +28,21 @@ export class LocalBuckets {
    * tokens of the share.
    */
   charge(key: string, size: BucketSize, instances = 1): Charge {
-    const known = this.recent.get(key) ?? this.older.get(key) ?? null;
-    const { fullAt, charge } = chargeBucket(known, this.microseconds(), shareOf(size, instances));
+    const { fullAt, charge } = chargeBucket(this.fullAt(key), this.microseconds(), shareOf(size, instances));
     if (!this.recent.has(key) && this.recent.size >= this.most / 2) {
       this.older = this.recent;
       this.recent = new Map();
     }
     this.recent.set(key, fullAt);
     return { ...charge, limit: size.burst, windowSeconds: Math.ceil(microsecondsToFill(size) / 1_000_000) };
+  }
+
+  /** Gives the whole tokens left of this instance's share of the bucket, and charges nothing. */
+  tokensLeft(key: string, size: BucketSize, instances = 1): number {
+    return tokensLeft(this.fullAt(key), this.microseconds(), shareOf(size, instances));
+  }
+
+  private fullAt(key: string): number | null {
+    return this.recent.get(key) ?? this.older.get(key) ?? null;
   }
 }

@@ -7,6 +7,7 @@ import { toCharge } from './bucket';
 import { CHARGE } from './charge-script';
 import { LocalBuckets } from './local-buckets';
 import type { BucketSize } from './rate-limit';
+import { SPARE } from './spare-script';
 
 /** The reply of a charge script: allowed (1 or 0), remaining tokens in microseconds, microseconds to full. */
 export type ChargeReply = readonly [number, number, number];
@@ -30,6 +31,21 @@ export class TokenBuckets implements ThrottlerStorage {
     const reply = await this.redis.attempt((redis) => CHARGE.run(redis, [clientKey(owner)], args));
     if (reply !== undefined) return chargeOf(reply as ChargeReply, size);
     return this.local.charge(`${owner} ${bucket}`, size, this.settings.replicas);
+  }
+
+  /** Gives the whole tokens left in buckets of one client, in the order of `buckets`, and charges nothing. */
+  async tokensLeft(
+    owner: string,
+    buckets: readonly (readonly [bucket: string, size: BucketSize])[],
+  ): Promise<number[]> {
+    const args = buckets.flatMap(([bucket, { interval, burst }]) => [bucketField(bucket), interval, burst]);
+    const reply = await this.redis.attempt((redis) => SPARE.run(redis, [clientKey(owner)], ['', ...args]));
+    const spare = reply as readonly number[] | undefined;
+    return buckets.map(([bucket, size], index) =>
+      spare
+        ? Math.floor((spare[index] ?? 0) / size.interval)
+        : this.local.tokensLeft(`${owner} ${bucket}`, size, this.settings.replicas),
+    );
   }
 
   /** For guards of @nestjs/throttler: the bucket holds `limit` tokens, and one comes back every `ttl` milliseconds. */

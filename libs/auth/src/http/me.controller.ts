@@ -1,0 +1,60 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { RATE_CLASSES } from '#libs/kernel';
+import { Settings } from '#libs/platform/config';
+import { type Caller, CurrentCaller, NoQueryDto } from '#libs/platform/http';
+import { ApiAnswer, ApiAnyTokenProblems } from '#libs/platform/openapi';
+import { TokenBuckets, bucketSizeOf, limitOf } from '#libs/platform/throttling';
+import { ApplicationsService } from '../application/applications.service';
+import type { Application } from '../domain/application';
+import { AnyToken } from './any-token.decorator';
+import { type LimitsDto, ME_EXAMPLES, MeDto } from './me.dto';
+
+@ApiTags('Authentication')
+@Controller('v1/me')
+export class MeController {
+  constructor(
+    private readonly applications: ApplicationsService,
+    private readonly buckets: TokenBuckets,
+    private readonly settings: Settings,
+  ) {}
+
+  @Get()
+  @AnyToken()
+  @ApiOperation({
+    operationId: 'getMe',
+    summary: 'Tell who the token speaks for',
+    description:
+      'Any valid token, whatever its scopes. The application with its workspace, the token with its scopes, and the limits ' +
+      'with the tokens left in each bucket. The request takes one token of the read bucket and none of the others.',
+  })
+  @ApiAnswer(MeDto, { description: 'The application of the token.', examples: ME_EXAMPLES })
+  @ApiAnyTokenProblems('validation_failed')
+  async get(@CurrentCaller() caller: Caller, @Query() _query: NoQueryDto): Promise<MeDto> {
+    const { application, workspace } = await this.applications.getWithWorkspace(caller.workspaceId, caller.clientId);
+    return {
+      workspace: { id: workspace.id, slug: workspace.slug },
+      application: { id: application.id, clientId: application.clientId, name: application.name },
+      token: {
+        issuedAt: fromSeconds(caller.token.issuedAt),
+        expiresAt: fromSeconds(caller.token.expiresAt),
+        scopes: caller.scopes,
+      },
+      grantedScopes: application.scopes,
+      limits: await this.limitsOf(application),
+    };
+  }
+
+  private async limitsOf({ clientId, limits: own }: Application): Promise<LimitsDto> {
+    const limits = RATE_CLASSES.map((name) => [name, limitOf(name, own, this.settings.rateLimits)] as const);
+    const sizes = limits.map(([name, limit]) => [name, bucketSizeOf(limit)] as const);
+    const left = await this.buckets.tokensLeft(clientId, sizes);
+    const members = limits.map(([name, { burst, perMinute }], index) => [
+      name,
+      { burst, perMinute, remaining: left[index] },
+    ]);
+    return Object.fromEntries(members) as LimitsDto;
+  }
+}
+
+const fromSeconds = (seconds: number): string => new Date(seconds * 1000).toISOString();
