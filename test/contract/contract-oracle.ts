@@ -27,11 +27,13 @@ const sendsToTheDocs = (path: string, { status, headers }: GivenResponse): boole
 /** How bytes travel; HTTP's own business. */
 const OF_TRANSPORT = new Set([
   'connection',
+  'content-encoding',
   'content-length',
   'content-type',
   'date',
   'keep-alive',
   'transfer-encoding',
+  'vary',
 ]);
 
 /** Answers to requests that are for no operation: the contract tells of them in its introduction only. */

@@ -28,6 +28,7 @@ computers, page by page.
   before any token is looked at.
 - Every write needs an \`Idempotency-Key\`. Send the same request again with the same key after any doubt.
 - Every GET can be asked by HEAD as well.
+- Lists of 1 kB and more are sent as gzip when \`Accept-Encoding\` allows it.
 - Changes within a version are additive: new operations, new optional parameters and members of requests, new members of
   answers. Ignore what you do not know. Members with \`x-extensible-enum\` may take new values.`;
 

@@ -46,6 +46,7 @@ export class Paging {
     page: Page<unknown>,
     filters: ListFilters,
   ): PageInfoDto {
+    response.vary('Accept-Encoding');
     const after = page.endPosition;
     if (after === null) return { hasNextPage: false, endCursor: null, totalCount: page.totalCount };
     const endCursor = this.cursors.issue(workspaceId, resource, { after, filters });

@@ -11,6 +11,7 @@ import { toProblem, PROBLEM_MEDIA_TYPE } from '../../problems/problem';
 import { MAX_HEADERS, hasTooManyHeaders } from './accept-target';
 import { expressMessages } from './express-messages';
 import { JSON_ANSWER } from '../body/json-body';
+import { compressed } from './compression';
 import { closeLingering } from './lingering-close';
 import { PipelinedRequests } from './pipelined-requests';
 import { stopParsing } from './stop-parsing';
@@ -85,7 +86,7 @@ export class ApiServerAdapter extends ExpressAdapter {
     if (!isText && !isPlain(body)) return super.reply(response, body) as unknown;
     const text = isText ? body : JSON.stringify(body);
     if (!isTyped) response.setHeader('Content-Type', JSON_ANSWER);
-    return sendBytes(response, text);
+    return sendBytes(response, compressed(response, text));
   }
 
   /** Responds to requests that Node's parser refused. There is no request object, only a socket. */

@@ -1,0 +1,127 @@
+import { type IncomingMessage, request } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import { type TestApp, startApp } from '../support/start-app';
+
+const ASSETS = '/v1/inventory/assets';
+
+interface Received {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly bytes: Buffer;
+}
+
+describe('gzip', () => {
+  let app: TestApp;
+  let token: string;
+  let id: string;
+
+  beforeAll(async () => {
+    app = await startApp();
+    const workspace = await app.arrange.aWorkspace();
+    await app.arrange.manyAssets(workspace, 30);
+    id = (await app.arrange.anAsset(workspace, { type: 'COMPUTER', name: 'x'.repeat(2_000) })).id;
+    token = await app.arrange.aToken(workspace);
+  });
+  afterAll(() => app.stop());
+
+  /** Node's client adds no Accept-Encoding of its own. */
+  const ask = (
+    path: string,
+    acceptEncoding: string | undefined,
+    { method = 'GET', body = '', headers = {} }: { method?: string; body?: string; headers?: object } = {},
+  ): Promise<Received> =>
+    new Promise((resolve, reject) => {
+      const sent = request(app.origin + path, { method });
+      sent.setHeader('Authorization', `Bearer ${token}`);
+      for (const [name, value] of Object.entries(headers)) sent.setHeader(name, String(value));
+      if (acceptEncoding !== undefined) sent.setHeader('Accept-Encoding', acceptEncoding);
+      sent.once('error', reject);
+      sent.once('response', (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes: Buffer.concat(chunks) }),
+        );
+      });
+      sent.end(body);
+    });
+
+  it.each([ASSETS, '/v1/computers'])('compresses a page of %s without a change of its content', async (path) => {
+    const plain = await ask(path, undefined);
+    const compressed = await ask(path, 'gzip');
+
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    expect(compressed.headers['content-encoding']).toBe('gzip');
+    expect(compressed.bytes.length).toBeLessThan(plain.bytes.length);
+    const pages = [plain.bytes, gunzipSync(compressed.bytes)].map(
+      (bytes) => (JSON.parse(bytes.toString()) as { results: unknown }).results,
+    );
+    expect(pages[1]).toEqual(pages[0]);
+  });
+
+  it.each([
+    ['gzip', true],
+    ['GZIP', true],
+    ['*', true],
+    ['br, gzip;q=0.8', true],
+    ['deflate, *;q=0.1, identity;q=0', true],
+    ['gzip;q=0', false],
+    ['gzip;q=0, *', false],
+    ['*;q=0', false],
+    ['identity', false],
+    ['identity, gzip;q=0.5', false],
+    ['br', false],
+    ['', false],
+    ['gzip;q=what', false],
+    ['gzipped', false],
+    [',;,=;q', false],
+  ])('follows Accept-Encoding: %s', async (acceptEncoding, isCompressed) => {
+    const { status, headers } = await ask(ASSETS, acceptEncoding);
+
+    expect({ status, encoding: headers['content-encoding'], vary: headers.vary }).toEqual({
+      status: 200,
+      encoding: isCompressed ? 'gzip' : undefined,
+      vary: expect.stringMatching(/\bAccept-Encoding\b/) as string,
+    });
+  });
+
+  it('is not impressed by a very long Accept-Encoding', async () => {
+    const { status, headers } = await ask(ASSETS, `${'a;q=1,'.repeat(2_000)}b`);
+
+    expect([status, headers['content-encoding']]).toEqual([200, undefined]);
+  });
+
+  it('leaves a list below 1 kB as it is, and says that it could be compressed', async () => {
+    const { headers, bytes } = await ask('/v1/inventory/categories', 'gzip');
+
+    expect(bytes.length).toBeLessThan(1_000);
+    expect(headers).toMatchObject({ vary: 'Accept-Encoding' });
+    expect(headers['content-encoding']).toBeUndefined();
+  });
+
+  it('answers HEAD with the length and encoding of the GET', async () => {
+    const query = `${ASSETS}?pageSize=100`;
+    const [get, head] = [await ask(query, 'gzip'), await ask(query, 'gzip', { method: 'HEAD' })];
+
+    expect(head.headers['content-encoding']).toBe('gzip');
+    expect(head.headers['content-length']).toBe(get.headers['content-length']);
+    expect(head.bytes).toHaveLength(0);
+  });
+
+  it('is not for one asset or computer, updates, tokens, problems and documents', async () => {
+    const asset = await ask(`${ASSETS}/${id}`, 'gzip');
+    const json = { 'Content-Type': 'application/json', 'Idempotency-Key': 'compression' };
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const others = [
+      asset,
+      await ask(`/v1/computers/${id}`, 'gzip'),
+      await ask(`${ASSETS}/${id}`, 'gzip', { method: 'PATCH', body: '{"description":"a"}', headers: json }),
+      await ask('/oauth/token', 'gzip', { method: 'POST', body: 'grant_type=none', headers: form }),
+      await ask(`${ASSETS}?${'a'.repeat(2_000)}=1`, 'gzip'),
+      await ask('/docs/openapi.json', 'gzip'),
+    ];
+
+    expect(asset.bytes.length).toBeGreaterThan(1_000);
+    expect(others.map(({ headers }) => headers['content-encoding'])).toEqual(others.map(() => undefined));
+  });
+});
