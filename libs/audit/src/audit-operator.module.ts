@@ -12,7 +12,7 @@ export const auditEvidence = {
   inject: [Settings],
 };
 
-/** How operators read and verify the audit. */
+/** Lets operators read and verify the audit. */
 @Module({
   providers: [AuditService, auditEvidence, { provide: AuditTrail, useClass: AuditTrailTypeorm }],
   exports: [AuditService],

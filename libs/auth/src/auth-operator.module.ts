@@ -23,7 +23,7 @@ export const applicationProviders = [
   },
 ];
 
-/** `cachedElsewhere`: other processes may cache grants in a Redis that this one was not told of. */
+/** `cachedElsewhere`: other processes may cache grants in a Redis that this process does not know. */
 export const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
   provide: GrantCache,
   useFactory: (redis: RedisClient, settings: Settings) => new GrantCacheRedis(redis, settings, options.cachedElsewhere),
@@ -34,7 +34,7 @@ export const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
 @Module({
   providers: [
     ...applicationProviders,
-    // The API may have a Redis that this command was not told of.
+    // The API may use a Redis that this command does not know.
     grantCache({ cachedElsewhere: true }),
     {
       provide: RedisClient,

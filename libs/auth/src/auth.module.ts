@@ -15,7 +15,7 @@ import { SigningKeys } from './jwt/signing-keys';
 import { TokenRequestLimiterRedis } from './redis/token-request-limiter.redis';
 import { applicationProviders, grantCache } from './auth-operator.module';
 
-/** Tokens and their checks, for the API. */
+/** Issues and checks tokens for the API. */
 @Module({
   imports: [JwtModule.register({})],
   controllers: [TokenController, MeController],

@@ -1,6 +1,6 @@
 /**
- * What `work` gives, unless the signal aborts before; then the signal's reason is thrown. The work itself goes on, and
- * how it fails then concerns nobody.
+ * Resolves to the result of `work`, unless the signal aborts first; then throws the signal's reason. The work
+ * continues, and its later failure is ignored.
  */
 export async function abortable<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   work.catch(() => undefined);
@@ -18,10 +18,10 @@ export async function abortable<Result>(work: Promise<Result>, signal: AbortSign
   }
 }
 
-/** The longest that a timer of Node can wait; one that is told to wait longer, or for ever, goes off at once. */
+/** The longest time of a timer in Node. A longer one would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Runs `work` with a signal that aborts when `signal` does, or after so many milliseconds with a `TimeoutError`. */
+/** Runs `work` with a signal that aborts when `signal` does, or with a `TimeoutError` after `milliseconds`. */
 export async function withTimeout<Result>(
   signal: AbortSignal,
   milliseconds: number,

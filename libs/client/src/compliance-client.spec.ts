@@ -17,7 +17,7 @@ const never = () => new Promise<never>(() => undefined);
 
 type Answering = (request: Request, init?: RequestInit) => Response | Promise<Response>;
 
-/** A client of an API that answers as told, and the requests that it got. */
+/** A client of a stubbed API, and the requests that the stub received. */
 function talking(answers: { token?: Answering; rest?: Answering }, options: Partial<ClientOptions> = {}) {
   const asked: { path: string; redirect: string | undefined }[] = [];
   const client = new ComplianceClient({
@@ -341,7 +341,7 @@ describe('An update that fails again and again', () => {
     const { client, paths } = talking({ rest: soon }, { retry: { ...IN_A_WHILE, longestCallMs: 20_000 } });
     const since = Date.now();
     expect(await failureOf(client.updateAsset('x', {}))).toMatchObject({ code: 'service_unavailable' });
-    // It would come after the end: there is no point in waiting.
+    // The next attempt would start after the time limit, so the client does not wait for it.
     expect(Date.now() - since).toBeLessThan(15_000);
     expect(paths()).toEqual(['/oauth/token', '/v1/inventory/assets/x']);
   });

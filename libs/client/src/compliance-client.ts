@@ -21,49 +21,61 @@ import { type TokenStore } from './token-store';
 import { Transport } from './transport';
 
 export interface ClientOptions {
-  /** Where the API is, for example `https://api.example.com`. */
+  /** Address of the API, for example `https://api.example.com`. */
   readonly baseUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** What the workers of one application share. By default each client object has a store of its own. */
+  /** Shared by the workers of one application. By default each client object has its own store. */
   readonly tokenStore?: TokenStore;
   readonly retry?: Partial<RetryPolicy>;
-  /** Longest wait for one answer, and for a token, milliseconds; 15,000 by default. The token store has a third of it. */
+  /**
+   * Maximum wait for one response, and for a token, in milliseconds. Default 15,000. The token store gets a third of
+   * it.
+   */
   readonly timeoutMs?: number;
-  /** Instead of the built-in one, for example to go through a proxy. */
+  /** Replaces the built-in fetch, for example to use a proxy. */
   readonly fetch?: typeof fetch;
 }
 
 export interface CallOptions {
-  /** Gives the call up, also while it waits to try again; the signal's reason is thrown. */
+  /** Cancels the call, even during a pause before a retry. The call then throws the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
 export interface WriteOptions extends CallOptions {
-  /** 1 to 256 characters. By default a fresh one for each call, kept over its retries. Name your own to repeat a call later. */
+  /**
+   * 1 to 256 characters. By default a new one for each call, kept over its retries. Pass your own to repeat a call
+   * later.
+   */
   readonly idempotencyKey?: string;
 }
 
 export interface UpdateOptions extends WriteOptions {
-  /** The `etag` of the version that was read: if somebody changed it since, nothing is applied and `precondition_failed` thrown. */
+  /**
+   * The `etag` that you have read. If the asset has changed since, nothing is applied and `precondition_failed` is
+   * thrown.
+   */
   readonly ifMatch?: string;
-  /** A null in the patch clears the member instead of leaving it as it is (RFC 7396). */
+  /** With true, null in the patch clears a member (RFC 7396). By default null leaves it unchanged. */
   readonly nullClears?: boolean;
 }
 
 export interface Answer<Body> {
   readonly body: Body;
-  /** Names this version of the asset, for `ifMatch`; null where there are no versions. */
+  /** Version of the asset, for `ifMatch`. Null for resources without versions. */
   readonly etag: string | null;
-  /** True when this is the answer to an earlier request with the same key. */
+  /** True when this repeats the response to an earlier request with the same key. */
   readonly replayed: boolean;
-  /** To quote when you report something. */
+  /** Quote it when you report a fault. */
   readonly requestId: string | null;
 }
 
-/** The API, one method an operation. Throws `Problem` when it refuses and `ConnectionLost` when no answer came. */
+/**
+ * The API, with one method for each operation.
+ * @throws `Problem` when the API refuses, `ConnectionLost` when no response arrives
+ */
 export class ComplianceClient {
-  // Private to the language, so that whoever prints a client prints no secret.
+  // Private fields, so that printing a client shows no secret.
   readonly #api: Client<paths, 'application/json'>;
   readonly #transport: Transport;
 
@@ -85,7 +97,7 @@ export class ComplianceClient {
     });
   }
 
-  /** Needs no token and no credentials that are right. */
+  /** Needs neither a token nor valid credentials. */
   async getHealth(options: CallOptions = {}): Promise<Answer<Health>> {
     const anonymously = (request: Request) => this.#transport.sendAnonymously(request);
     return answerOf(await this.#api.GET('/v1/health', { ...options, fetch: anonymously }));
@@ -116,7 +128,7 @@ export class ComplianceClient {
     return answerOf(await this.#api.GET('/v1/computers/{id}', { ...options, params: { path: { id } } }));
   }
 
-  /** Owner, description, classification and customer tags of one asset. */
+  /** Updates owner, description, classification and customer tags of one asset. */
   async updateAsset(id: string, patch: AssetPatch, options: UpdateOptions = {}): Promise<Answer<Asset>> {
     const { signal, idempotencyKey = randomUUID(), ifMatch, nullClears = false } = options;
     return answerOf(
@@ -129,7 +141,7 @@ export class ComplianceClient {
     );
   }
 
-  /** The same patch for up to 100 assets, all in one transaction. */
+  /** Applies one patch to up to 100 assets in one transaction. */
   async updateAssets(update: BulkUpdate, options: WriteOptions = {}): Promise<Answer<BulkUpdateSummary>> {
     const { signal, idempotencyKey = randomUUID() } = options;
     return answerOf(
@@ -142,7 +154,7 @@ export class ComplianceClient {
   }
 }
 
-/** What openapi-fetch gives; our transport throws what is no success, so the body is there. */
+/** The result of openapi-fetch. Our transport throws for every error, so the body is present. */
 interface Fetched<Body> {
   readonly data?: Body;
   readonly response: Response;

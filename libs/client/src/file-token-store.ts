@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { LOCK_MS, type StoredToken, type TokenStore, type Unlock, parseStoredToken } from './token-store';
 
 /**
- * For the processes of one machine, or of several that mount the same directory. It keeps one file for each application,
- * readable by its user only and never half written. Name a directory that nobody else can write to.
+ * Shares tokens between processes of one machine, or of several that mount the same directory. Keeps one file for each
+ * application, readable by its user only, and replaces it atomically. Choose a directory that nobody else can write to.
  */
 export class FileTokenStore implements TokenStore {
   readonly #directory: string;
@@ -42,7 +42,7 @@ export class FileTokenStore implements TokenStore {
       return null;
     }
     return async () => {
-      // After a pause longer than the lock lives it may be another's.
+      // After a pause longer than the lock's lifetime, another worker may hold it.
       if ((await readFile(lock, 'utf8').catch(unlessAbsent)) === holder) await rm(lock, { force: true });
     };
   }
@@ -57,8 +57,8 @@ export class FileTokenStore implements TokenStore {
 }
 
 /**
- * The next attempt takes the lock that is free now. Two workers that find it lapsed at the same moment may both get it;
- * then the token of one supersedes that of the other, which finds it in the store.
+ * Removes an expired lock; the next attempt takes it. Two workers that find it expired at the same moment may both get
+ * it. The later token then supersedes the earlier one, and the other worker finds it in the store.
  */
 async function removeLapsed(lock: string): Promise<void> {
   const found = await stat(lock).catch(unlessAbsent);

@@ -1,7 +1,7 @@
 import { abortable, withTimeout } from './abort';
 import { type StoredToken, type TokenStore, type Unlock } from './token-store';
 
-/** A store of which every operation is given up after so many milliseconds: one that hangs fails calls, it stops no client. */
+/** Limits the time of every operation of a store. A hanging store fails calls, but does not block the client. */
 export class LimitedTokenStore implements TokenStore {
   readonly #store: TokenStore;
   readonly #limitMs: number;
@@ -22,7 +22,7 @@ export class LimitedTokenStore implements TokenStore {
   async tryLock(application: string): Promise<Unlock | null> {
     const attempt = this.#store.tryLock(application);
     let late = false;
-    // Nobody waits any more for a lock that comes late: it is given back, or it would keep the next attempt waiting.
+    // A lock that arrives too late is released at once. It would otherwise block the next attempt.
     attempt.then((unlock) => (late ? unlock?.() : undefined)).catch(() => undefined);
     try {
       const unlock = await this.#limited(attempt);

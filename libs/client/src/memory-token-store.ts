@@ -1,8 +1,8 @@
 import { type StoredToken, type TokenStore, type Unlock } from './token-store';
 
-/** For one process. Clients that are given the same store share a token. */
+/** Keeps tokens in this process. Clients that are given the same store share a token. */
 export class MemoryTokenStore implements TokenStore {
-  // Private to the language, so that whoever prints a store prints no token.
+  // Private fields, so that printing a store shows no token.
   readonly #tokens = new Map<string, StoredToken>();
   readonly #locks = new Set<string>();
 

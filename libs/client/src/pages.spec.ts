@@ -5,7 +5,7 @@ const page = (item: number, endCursor: string | null, hasNextPage = true): Page<
   pageInfo: { hasNextPage, endCursor, totalCount: 3 },
 });
 
-/** Reads at most ten items: a walk that does not end is seen as one that long. */
+/** Reads at most ten items, so an endless list shows up as ten items. */
 async function walk(load: (cursor: string | null) => Page<number>): Promise<{ seen: number[]; failure: unknown }> {
   const seen: number[] = [];
   try {

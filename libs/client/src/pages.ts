@@ -1,12 +1,12 @@
 import { Problem } from './problem';
 
-/** A page of a list, as the API answers it. */
+/** A page of a list, as the API returns it. */
 export interface Page<Item> {
   readonly results: readonly Item[];
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null; readonly totalCount: number };
 }
 
-/** A list, read page by page as far as the loop goes. Each loop over it is a walk of its own, from the beginning. */
+/** A list that is read page by page, as far as your loop goes. Each loop starts at the beginning. */
 export class Pages<Item> implements AsyncIterable<Item> {
   readonly #load: (cursor: string | null) => Promise<Page<Item>>;
 
@@ -14,12 +14,12 @@ export class Pages<Item> implements AsyncIterable<Item> {
     this.#load = load;
   }
 
-  /** Item by item. */
+  /** Yields items one by one. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
     for await (const page of this.pages()) yield* page.results;
   }
 
-  /** Page by page: with the total count, and the cursor from which a later walk can go on. */
+  /** Yields pages, each with the total count and the cursor for continuing later. */
   async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
     for (let cursor: string | null = null; ;) {
       const page: Page<Item> = await this.#load(cursor);
@@ -27,7 +27,7 @@ export class Pages<Item> implements AsyncIterable<Item> {
       yield page;
       if (!page.pageInfo.hasNextPage) return;
       const { endCursor } = page.pageInfo;
-      // From the same place it would go on for ever.
+      // The same cursor would repeat the same page for ever.
       if (typeof endCursor !== 'string' || endCursor === cursor) {
         throw unexpected('A page says that there is a next one, and does not name another endCursor.');
       }

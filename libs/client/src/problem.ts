@@ -2,25 +2,25 @@ import { type ProblemCode, type components } from './contract';
 
 type ProblemBody = components['schemas']['Problem'];
 
-/** An input at fault: where it stands (`pointer` into the body, `parameter` or `header`) and what is wrong with it. */
+/** An invalid input: its place (`pointer` into the body, `parameter` or `header`) and the fault. */
 export type InputFault = NonNullable<ProblemBody['errors']>[number];
 
-/** The API refused: an answer that is no success. Decide by `code`. */
+/** An error response of the API. Decide by `code`. */
 export class Problem extends Error {
   override readonly name = 'Problem';
 
   constructor(
     /**
-     * New codes may be added, so a `switch` needs a default. `unexpected_answer`: what answered was not the API but
-     * something in between, or an answer that breaks the contract; its `status` may be 200.
+     * New codes may be added, so a `switch` needs a default. `unexpected_answer` means that something else than the API
+     * responded, or that a response breaks the contract; its `status` may be 200.
      */
     readonly code: ProblemCode | 'unexpected_answer' | (string & {}),
     readonly status: number,
     readonly detail: string,
     readonly errors: readonly InputFault[],
-    /** To quote when you report something; null when the answer had none. */
+    /** Quote it when you report a fault. Null when the response had none. */
     readonly requestId: string | null,
-    /** When to try again; null when the answer did not say. */
+    /** When to try again. Null when the response does not say. */
     readonly retryAfterSeconds: number | null,
   ) {
     super(`${status} ${code}: ${detail}`);
@@ -28,7 +28,7 @@ export class Problem extends Error {
 
   static async of(response: Response): Promise<Problem> {
     if (response.status < 400) return Problem.unexpected(response, 'A redirect, which is not followed.');
-    // What stands in between may answer anything, JSON of its own too.
+    // A proxy may respond with anything, even with JSON of its own.
     const body = ((await response.json().catch(() => null)) ?? {}) as Readonly<Record<keyof ProblemBody, unknown>>;
     return new Problem(
       textOr('unexpected_answer', body.code),
@@ -40,13 +40,16 @@ export class Problem extends Error {
     );
   }
 
-  /** Of an answer that breaks the contract, which is not quoted: who knows what it holds. */
+  /** Describes a response that breaks the contract, without quoting it. */
   static unexpected({ status, headers }: Pick<Response, 'status' | 'headers'>, detail: string): Problem {
     return new Problem('unexpected_answer', status, detail, [], headers.get('X-Request-Id'), null);
   }
 }
 
-/** No answer came, or not all of it, or no token in time: a connection was lost, or it took too long. A write may have been applied. */
+/**
+ * No complete response arrived, or no token in time: the connection was lost or too slow. A write may have been
+ * applied.
+ */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
 
@@ -60,8 +63,8 @@ function textOr<Other>(other: Other, value: unknown): string | Other {
 }
 
 /**
- * `Retry-After` in seconds (RFC 9110, 10.2.3), which proxies also send as a date: one of their clock, which `Date` tells
- * and from which that of this machine may differ.
+ * Parses `Retry-After` into seconds (RFC 9110, 10.2.3). Proxies also send a date by their own clock, so it is compared
+ * with the `Date` header.
  */
 function retryAfterSeconds(headers: Headers): number | null {
   const value = headers.get('Retry-After');
@@ -77,6 +80,6 @@ function reasonOf(error: unknown): string {
     readonly message: string;
     readonly cause?: { message?: string; code?: string };
   };
-  // fetch hides what happened in its cause, which has a code alone when several addresses were tried.
+  // fetch hides the reason in its cause. After trying several addresses, the cause has only a code.
   return cause?.message || cause?.code || message;
 }

@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { LOCK_MS, type StoredToken, type TokenStore, type Unlock, parseStoredToken } from './token-store';
 
-/** Sends one command to Redis, word by word, and gives its answer: whichever client library you have can do that. */
+/** Sends one command to Redis, as separate words, and returns the reply. Works with any Redis library. */
 export type RedisCommand = (...words: string[]) => Promise<unknown>;
 
 const UNLOCK = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 
 /**
- * For workers on many machines.
- * With ioredis: `new RedisTokenStore((command, ...rest) => redis.call(command, ...rest))`;
- * with node-redis: `new RedisTokenStore((...words) => redis.sendCommand(words))`.
+ * Shares tokens between workers on many machines. With ioredis: `new RedisTokenStore((command, ...rest) =>
+ * redis.call(command, ...rest))`; with node-redis: `new RedisTokenStore((...words) => redis.sendCommand(words))`.
  */
 export class RedisTokenStore implements TokenStore {
-  // Private to the language, so that whoever prints a store does not print a connection's password.
+  // Private fields, so that printing a store shows no connection password.
   readonly #command: RedisCommand;
   readonly #prefix: string;
 

@@ -19,14 +19,14 @@ export type AssetCategory = Answer<'listCategories'>['results'][number];
 export type Computer = Answer<'getComputer'>;
 export type BulkUpdateSummary = Answer<'updateAssets'>;
 
-/** Filters combine with AND. `pageSize` is 1 to 100, 25 by default; `pageCursor` goes on where another walk ended. */
+/** Filters combine with AND. `pageSize` is 1 to 100, 25 by default. `pageCursor` continues an earlier list. */
 export type AssetQuery = Query<'listAssets'>;
 export type CategoryQuery = Query<'listCategories'>;
 export type ComputerQuery = Query<'listComputers'>;
 
-/** A member that is absent or null stays as it is. */
+/** An absent or null member stays unchanged. */
 export type AssetPatch = Body<'updateAsset'>;
-/** 1 to 100 ids, and what to change of each; tags cannot be. */
+/** 1 to 100 ids, and the changes for each. Tags cannot be changed this way. */
 export interface BulkUpdate {
   readonly ids: readonly string[];
   readonly patch: Omit<AssetPatch, 'tags'>;

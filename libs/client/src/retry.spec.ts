@@ -26,7 +26,7 @@ describe('The pause before another attempt', () => {
     const pauses = pausesAfter(problem(429, 'rate_limited', 2), 1);
     expect(Math.min(...pauses)).toBeGreaterThanOrEqual(2_000);
     expect(Math.max(...pauses)).toBeLessThan(2_200);
-    // Those that were told the same do not come back together.
+    // Clients that received the same Retry-After return at different times.
     expect(new Set(pauses).size).toBeGreaterThan(100);
   });
 

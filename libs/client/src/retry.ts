@@ -3,16 +3,16 @@ import { withTimeout } from './abort';
 import { ConnectionLost, Problem } from './problem';
 
 export interface RetryPolicy {
-  /** How often a request is sent at most. 1: never again. */
+  /** Maximum number of times a request is sent. 1 disables retries. */
   readonly attempts: number;
-  /** The first pause is at most this long; each further one at most twice the one before. */
+  /** Upper bound of the first pause. The bound doubles with each attempt. */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
-  /** An answer that asks for a longer wait than this is given to the caller instead. */
+  /** A response that asks for a longer wait is returned to the caller. */
   readonly longestRetryAfterSeconds: number;
   /**
-   * A call is over after this long, whatever it waits for. It must be shorter than the server keeps the answers of keys
-   * (`IDEMPOTENCY_TTL_SECONDS`, a day by default): an update sent again after that would be applied again.
+   * Maximum duration of a call. Must be shorter than the server keeps idempotency keys (`IDEMPOTENCY_TTL_SECONDS`, a
+   * day by default): a later repetition would be applied again.
    */
   readonly longestCallMs: number;
 }
@@ -25,12 +25,13 @@ export const DEFAULT_RETRY: RetryPolicy = {
   longestCallMs: 120_000,
 };
 
-/** Answers after which the same request may succeed, and of which a write under a key is applied once all the same. */
+/** Statuses after which the same request may succeed. A write with a key is still applied only once. */
 const PASSING_STATUSES = [429, 502, 503, 504];
 
 /**
- * Makes attempts until one succeeds, fails for good, or was the last, or the time of the call is over; then the last
- * failure is thrown. Only for what may be sent twice: reads, and writes under a key. An attempt must heed its signal.
+ * Repeats an attempt until it succeeds, fails for good, was the last, or the time of the call is over. Then throws the
+ * last failure. Only for requests that may be sent twice: reads, and writes with a key. Attempts must obey their
+ * signal.
  */
 export async function retried<Result>(
   attempt: (signal: AbortSignal) => Promise<Result>,
@@ -56,8 +57,8 @@ export async function retried<Result>(
 }
 
 /**
- * Milliseconds to wait before the next attempt; null when there is no point in one. The pause is drawn at random below a
- * bound that doubles, so that clients that failed together do not come back together; `Retry-After` is added to it.
+ * Returns the milliseconds before the next attempt, or null when a retry is pointless. The pause is random below a
+ * doubling bound, so that clients that failed together return at different times. `Retry-After` is added to it.
  */
 export function pauseAfter(error: unknown, made: number, policy: RetryPolicy): number | null {
   const bound = Math.min(policy.longestPauseMs, policy.firstPauseMs * 2 ** (made - 1));
@@ -74,6 +75,6 @@ function mayPass({ status, code }: Problem): boolean {
 
 async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
-  // Node wraps the reason; whoever aborted looks for their own.
+  // Node wraps the reason, but the caller expects the original one.
   await delay(milliseconds, undefined, { signal }).catch(() => signal.throwIfAborted());
 }

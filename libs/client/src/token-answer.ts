@@ -1,10 +1,10 @@
 import { Problem } from './problem';
 import { type StoredToken } from './token-store';
 
-/** What a header can carry, and what RFC 6749 (appendix A.12) lets a token be made of, less the space. */
+/** Characters of a token that a header can carry (RFC 6749, appendix A.12, without the space). */
 const TOKEN = /^[\x21-\x7E]+$/;
 
-/** The token in an answer of the token endpoint. What is wrong with one that has none is said without quoting it. */
+/** Reads the token from the token endpoint's response. Errors do not quote the response. */
 export async function tokenOf(response: Response, sentAt: number): Promise<StoredToken> {
   const body: unknown = await response.json().catch(() => null);
   const { access_token, expires_in } = (body ?? {}) as {
@@ -23,7 +23,7 @@ export async function tokenOf(response: Response, sentAt: number): Promise<Store
   return { accessToken: access_token, usableUntil: sentAt + usableSeconds(expires_in) * 1000 };
 }
 
-/** A minute less than the lifetime, or a tenth of a short one, so that no token expires on its way. */
+/** A minute less than the lifetime, or a tenth of a short one, so that no token expires in transit. */
 function usableSeconds(lifetime: number): number {
   return lifetime - Math.min(60, lifetime / 10);
 }

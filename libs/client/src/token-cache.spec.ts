@@ -20,7 +20,7 @@ describe('The token of an application', () => {
     const cache = new TokenCache('one', store, issue, LIMITS);
     const tokens = await Promise.all(Array.from({ length: 20 }, () => cache.get(null, unheeded())));
     expect(new Set(tokens)).toEqual(new Set(['a']));
-    // Once before the lock and once under it.
+    // Once before taking the lock and once after.
     expect([read, tryLock, issue].map(({ mock }) => mock.calls.length)).toEqual([2, 1, 1]);
   });
 
@@ -34,7 +34,7 @@ describe('The token of an application', () => {
     const tokens = await Promise.all(Array.from({ length: 20 }, () => cache.get('a', unheeded())));
     expect(new Set(tokens)).toEqual(new Set(['b']));
     expect([tryLock, issue].map(({ mock }) => mock.calls.length)).toEqual([1, 2]);
-    // One that was refused before everybody has the new one already.
+    // A token that was refused earlier must not trigger another renewal.
     expect(await cache.get('a', unheeded())).toBe('b');
     expect(issue).toHaveBeenCalledTimes(2);
   });
@@ -43,7 +43,7 @@ describe('The token of an application', () => {
     const store = new MemoryTokenStore();
     await store.write('one', aToken('a'));
     const cache = new TokenCache('one', store, async () => aToken('b'), LIMITS);
-    // The first looks into the store while the second learns that what stands there is refused.
+    // The first call reads the store while the second learns that the stored token was refused.
     const both = await Promise.all([cache.get(null, unheeded()), cache.get('a', unheeded())]);
     expect(both).toEqual(['a', 'b']);
   });

@@ -3,23 +3,26 @@ import { abortable, withTimeout } from './abort';
 import { ConnectionLost } from './problem';
 import { type StoredToken, type TokenStore, type Unlock } from './token-store';
 
-/** A worker that waits looks at the store this often. */
+/** A waiting worker reads the store this often. */
 const LOOK_MS = 20;
 
-/** How long things may take, in milliseconds. */
+/** Time limits in milliseconds. */
 export interface TokenLimits {
-  /** What one call waits for a token. */
+  /** Maximum wait of one call for a token. */
   readonly waitMs: number;
-  /** A renewal, which goes on when a call has given up. It must outlast the lock of a worker that died. */
+  /**
+   * Maximum duration of a renewal, which continues after a call gave up. Must exceed the lifetime of a dead worker's
+   * lock.
+   */
   readonly renewalMs: number;
 }
 
 /**
- * The token of one application, taken as rarely as can be: calls of this process wait for one and the same renewal, and
- * renewals of all processes that share the store for one another.
+ * Keeps the token of one application and renews it as rarely as possible. Calls of this process share one renewal.
+ * Processes that share the store renew one at a time.
  */
 export class TokenCache {
-  // Private to the language, so that whoever prints a client prints no token.
+  // Private fields, so that printing a client shows no token.
   readonly #application: string;
   readonly #store: TokenStore;
   readonly #issue: () => Promise<StoredToken>;
@@ -27,7 +30,7 @@ export class TokenCache {
   #current: StoredToken | null = null;
   #renewal: Promise<StoredToken> | null = null;
 
-  /** `issue` asks the API for a new token, once. */
+  /** `issue` requests a new token from the API, once. */
   constructor(application: string, store: TokenStore, issue: () => Promise<StoredToken>, limits: TokenLimits) {
     this.#application = application;
     this.#store = store;
@@ -35,11 +38,11 @@ export class TokenCache {
     this.#limits = limits;
   }
 
-  /** A token to send. `refused` is one that the API did not accept: what comes is another. */
+  /** Returns a usable token. `refused` is a token that the API rejected; the result differs from it. */
   async get(refused: string | null, signal: AbortSignal): Promise<string> {
     if (this.#current !== null && isGood(this.#current, refused)) return this.#current.accessToken;
     const { waitMs } = this.#limits;
-    // It throws at once for a call that was given up: no token is taken for that.
+    // Throws at once for a cancelled call, so that no token is requested for it.
     return withTimeout(signal, waitMs, async (limited) => {
       try {
         return await this.#renewed(refused, limited);
@@ -54,17 +57,14 @@ export class TokenCache {
   async #renewed(refused: string | null, signal: AbortSignal): Promise<string> {
     for (;;) {
       this.#renewal ??= this.#renew(refused).finally(() => (this.#renewal = null));
-      // The renewal goes on for the other calls when this one is given up.
+      // The renewal continues for other calls when this one is cancelled.
       const { accessToken } = await abortable(this.#renewal, signal);
-      // It may have begun before this token was refused, and have found the same.
+      // The renewal may have started before this token was refused, and may have found the same one.
       if (accessToken !== refused) return accessToken;
     }
   }
 
-  /**
-   * Ends in its time whatever it waits for, so that another can begin. Its own timers hold no process: when all calls are
-   * given up, nobody is there for whom to wait.
-   */
+  /** Ends within its time limit, so that another renewal can start. Its timers do not keep the process alive. */
   async #renew(refused: string | null): Promise<StoredToken> {
     const signal = AbortSignal.timeout(this.#limits.renewalMs);
     try {
@@ -74,7 +74,7 @@ export class TokenCache {
     }
   }
 
-  /** Another worker may have a newer token already, or be about to; only then is one taken here. */
+  /** Requests a token only if no other worker has a newer one or is about to get one. */
   async #findOrTake(refused: string | null, signal: AbortSignal): Promise<StoredToken> {
     for (;;) {
       const stored = await this.#find(refused);
@@ -91,7 +91,7 @@ export class TokenCache {
       const stored = await this.#find(refused);
       if (stored !== null) return stored;
       const issued = await this.#issue();
-      // Whatever becomes of the store, this token is the active one now.
+      // The new token is the active one, whatever happens to the store.
       this.#current = issued;
       await this.#store.write(this.#application, issued);
       return issued;

@@ -1,6 +1,9 @@
 import { type TokenStore } from './token-store';
 
-/** What every store promises. `open` gives another worker's view of the same place, which is empty at first. */
+/**
+ * Tests every implementation of a store. `open` returns another worker's view of the same store, which is empty at
+ * first.
+ */
 export function tokenStoreContract(name: string, open: () => TokenStore): void {
   const token = { accessToken: 'a.b.c', usableUntil: Date.now() + 60_000 };
 
@@ -21,7 +24,7 @@ export function tokenStoreContract(name: string, open: () => TokenStore): void {
       await unlock?.();
       const next = await open().tryLock('ci_b@x');
       expect(next).not.toBeNull();
-      // Who is done already gives back nothing of anybody else's.
+      // Unlocking twice must not release another worker's lock.
       if (name !== 'of a process') await unlock?.();
       expect(await open().tryLock('ci_b@x')).toBeNull();
     });

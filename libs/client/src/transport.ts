@@ -12,25 +12,25 @@ export interface TransportOptions {
   readonly clientSecret: string;
   readonly store: TokenStore;
   readonly retry: RetryPolicy;
-  /** Longest wait for one answer, and for a token, milliseconds. */
+  /** Maximum wait for one response, and for a token, in milliseconds. */
   readonly timeoutMs: number;
   readonly fetch: typeof fetch;
 }
 
-/** What another token may help against. */
+/** Codes that a new token may fix. */
 const TOKEN_FAULTS: readonly string[] = ['token_superseded', 'token_expired', 'token_invalid'];
-/** More than that, and somebody who does not share the store is at it too. */
+/** After this many renewals, another program that does not share the store is probably requesting tokens, too. */
 const RENEWALS_OF_A_CALL = 2;
 /**
- * For one operation of the store. Two of them, the token request and the unlock come one after another while a worker
- * has the lock, and must be over before it lapses.
+ * Limit of one store operation. While a worker holds the lock, two of them, the token request and the unlock must
+ * finish before the lock expires.
  */
 const LONGEST_STORE_MS = LOCK_MS / 6;
 const LONGEST_TOKEN_REQUEST_MS = LOCK_MS / 2;
 
-/** Sends requests with a token, again where that is safe, and throws what is no success. */
+/** Sends requests with a token, retries them when that is safe, and throws errors. */
 export class Transport {
-  // Private to the language, so that whoever prints a client prints no secret.
+  // Private fields, so that printing a client shows no secret.
   readonly #options: TransportOptions;
   readonly #tokens: TokenCache;
 
@@ -42,12 +42,12 @@ export class Transport {
     this.#tokens = new TokenCache(`${clientId}@${baseUrl}`, store, () => this.#issueToken(), limits);
   }
 
-  /** For a read, or a write that has its `Idempotency-Key`. */
+  /** For reads, and for writes with an `Idempotency-Key`. */
   async send(request: Request): Promise<Response> {
     return retried((signal) => this.#sendWithToken(request, signal), this.#options.retry, request.signal);
   }
 
-  /** For a read that everybody may do. */
+  /** For reads that need no token. */
   async sendAnonymously(request: Request): Promise<Response> {
     const attempt = (signal: AbortSignal) => this.#exchange(request.clone(), signal).then(success);
     return retried(attempt, this.#options.retry, request.signal);
@@ -76,11 +76,11 @@ export class Transport {
     return tokenOf(await this.#exchange(request, request.signal, limitMs).then(success), sentAt);
   }
 
-  /** One request and its whole answer: a connection can be lost between the two. */
+  /** Sends one request and reads the whole response. The connection can fail in between. */
   async #exchange(request: Request, signal: AbortSignal, timeoutMs = this.#options.timeoutMs): Promise<Response> {
     return withTimeout(signal, timeoutMs, async (limited) => {
       try {
-        // A fetch of the caller's may not heed the signal.
+        // A custom fetch may ignore the signal.
         return await abortable(this.#wholeAnswer(request, limited), limited);
       } catch (error) {
         signal.throwIfAborted();
@@ -90,7 +90,7 @@ export class Transport {
   }
 
   async #wholeAnswer(request: Request, signal: AbortSignal): Promise<Response> {
-    // A redirect would carry the secret, or the token, to whatever place an answer names.
+    // Following a redirect would send the secret or token to an arbitrary address.
     const response = await this.#options.fetch(request, { signal, redirect: 'manual' });
     const body = await response.arrayBuffer();
     return new Response(body.byteLength > 0 ? body : null, response);

@@ -12,7 +12,7 @@ import { FacetCountersTypeorm } from './assets/typeorm/facet-counters.typeorm';
 import { ImportStoreTypeorm } from './imports/typeorm/import-store.typeorm';
 import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.typeorm';
 
-/** How operators bring the inventory in and keep its counters and tag keys. */
+/** Lets operators import the inventory and maintain its counters and tag keys. */
 @Module({
   providers: [
     DemoService,

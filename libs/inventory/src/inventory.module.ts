@@ -7,7 +7,7 @@ import { CategoriesController } from './assets/http/categories.controller';
 import { AssetRepositoryTypeorm } from './assets/typeorm/asset-repository.typeorm';
 import { AuditModule } from '#libs/audit';
 
-/** The inventory as clients read and update it. */
+/** Lets clients read and update the inventory. */
 @Module({
   imports: [AuditModule],
   controllers: [CategoriesController, AssetsController],

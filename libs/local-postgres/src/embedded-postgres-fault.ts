@@ -1,4 +1,4 @@
-/** The embedded Postgres cannot be used. The message is for the person at the terminal: what is wrong and what to do. */
+/** The embedded Postgres cannot be used. The message tells the person at the terminal the fault and the remedy. */
 export class EmbeddedPostgresFault extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);
@@ -8,7 +8,7 @@ export class EmbeddedPostgresFault extends Error {
 
 export const OWN_DATABASE_ADVICE = 'or run a Postgres of your own and set DATABASE_URL';
 
-/** The fault behind a failed system call or program, in words; what is already a fault stays as it is. */
+/** Describes a failed system call or program. Returns existing faults unchanged. */
 export function faultFrom(error: unknown, doing: string): EmbeddedPostgresFault {
   if (error instanceof EmbeddedPostgresFault) return error;
   const code = (error as NodeJS.ErrnoException | null)?.code;

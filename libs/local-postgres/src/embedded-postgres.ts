@@ -11,11 +11,11 @@ import { findRunningServer } from './cluster/running-server';
 import { addServerUser, hasLiveUsers, removeServerUser } from './accounts/server-users';
 
 export interface EmbeddedPostgres {
-  /** Connection of the owner of the database (no superuser); for migrations and operators' commands. */
+  /** Connects as the owner of the database, who is no superuser. For migrations and operators' commands. */
   readonly migrationDatabaseUrl: string;
-  /** Connection of the runtime role: neither owner nor superuser, no BYPASSRLS. */
+  /** Connects as the runtime role: neither owner nor superuser, without BYPASSRLS. */
   readonly databaseUrl: string;
-  /** Gives the server up; the last user of it stops it. */
+  /** Releases the server. Its last user stops it. */
   close(): Promise<void>;
 }
 
@@ -25,9 +25,8 @@ export interface EmbeddedPostgresOptions {
 }
 
 /**
- * Opens the database kept in the local directory: makes it when there is none, starts its server when none runs, and
- * shares the server with whatever other process uses it. A process that dies without closing leaves the server running
- * for the next one to find.
+ * Opens the database in the local directory. Creates it if necessary, starts its server if none runs, and shares the
+ * server with other processes. If a process dies without closing, the server keeps running for the next one.
  */
 export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const say = options.say ?? (() => undefined);
@@ -49,7 +48,7 @@ async function open(localDir: string, say: (line: string) => void): Promise<Embe
   }
   const passwords = readPasswords(dataDir);
   const running = await findRunningServer(dataDir, (port) => clusterUrls(passwords, port).databaseUrl, say);
-  // After a crash of the server those who still hold its address find it again under the same port.
+  // After a crash of the server, clients that hold its address find it again on the same port.
   const preferredPort = readPostmasterFile(dataDir)?.port;
   const server =
     running ?? (await startServer(location, { logFile: join(localDir, 'postgres.log'), preferredPort, say }));

@@ -7,7 +7,7 @@ export interface PostgresBinaries {
   readonly directory: string;
   readonly initdb: string;
   readonly postgres: string;
-  /** Version of the npm package, which is that of the Postgres in it. */
+  /** Version of the npm package, which equals the version of Postgres. */
   readonly version: string;
   readonly majorVersion: string;
 }
@@ -45,8 +45,8 @@ function locatePackage(packageName: string): string {
 }
 
 /**
- * npm packages cannot hold symbolic links, so the package makes those of its libraries by an install script, which
- * `npm ci --ignore-scripts` and npm's approval of scripts leave out. This does the same from the same list.
+ * Creates the symbolic links between libraries, which npm packages cannot contain. The package's install script does
+ * the same from the same list, but `npm ci --ignore-scripts` and npm's script approval skip it.
  */
 function makeLibraryLinks(directory: string, packageName: string): void {
   const list = join(directory, 'pg-symlinks.json');

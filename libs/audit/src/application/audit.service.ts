@@ -12,7 +12,7 @@ export interface AuditVerdict {
   readonly unsealed: number;
   readonly firstBad: {
     readonly workspaceId: WorkspaceId;
-    /** The place in the workspace's chain; null for an event that is not sealed. */
+    /** Position in the workspace's chain. Null for an unsealed event. */
     readonly sequence: number | null;
     readonly reason: string;
   } | null;
@@ -20,13 +20,13 @@ export interface AuditVerdict {
 
 export interface AuditProgress {
   readonly verified: number;
-  /** Events of the workspaces looked at so far, and of this one. */
+  /** Events of the workspaces checked so far, including this one. */
   readonly known: number;
 }
 
 const PAGE = 500;
 
-/** The audit as operators see it. */
+/** Lists and verifies the audit for operators. */
 @Injectable()
 export class AuditService {
   constructor(
@@ -34,12 +34,12 @@ export class AuditService {
     private readonly evidence: AuditEvidence,
   ) {}
 
-  /** Every workspace of which anything is kept. */
+  /** Returns every workspace with audit data. */
   async workspaces(): Promise<WorkspaceId[]> {
     return this.trail.workspaces();
   }
 
-  /** Newest first, `limit` at most, in bounded memory. */
+  /** Yields events newest first, at most `limit`, in bounded memory. */
   async *list(filter: AuditFilter, limit = Infinity): AsyncGenerator<RecordedEvent, void> {
     let left = limit;
     for (let after: RecordedEvent | null = null; left > 0;) {
@@ -53,8 +53,8 @@ export class AuditService {
   }
 
   /**
-   * Recomputes every MAC and chain. Workspaces are looked at in the order given, each as it was at one moment; after the
-   * first fault events are only counted. `onProgress` may throw to stop.
+   * Recomputes every MAC and chain. Checks the workspaces in order, each at one snapshot. After the first fault of a
+   * workspace its events are only counted. `onProgress` may throw to stop.
    */
   async verify(
     workspaceIds: readonly WorkspaceId[],

@@ -3,7 +3,7 @@ import type { AnchoredEvent, AuditHead, AuditSeal } from './audit-event';
 import { anchorStands, isAuthentic } from './audit-event-check';
 import type { AuditEvidence } from './audit-evidence.port';
 
-/** The end of the chain is not as it was left: to go on from there would vouch for whatever was done to it. */
+/** The end of the chain was altered. Sealing more events would vouch for the altered part. */
 export class AuditChainBroken extends Error {
   constructor() {
     super('The head of the chain was altered; audit verify tells more.');
@@ -11,7 +11,7 @@ export class AuditChainBroken extends Error {
   }
 }
 
-/** The next event to seal is not as it was recorded, or the chain before it is not: to go on would vouch for that. */
+/** The next event to seal, or the chain before it, was altered. Sealing it would vouch for the altered part. */
 export class AuditEventRefused extends Error {
   constructor(id: string) {
     super(`The event ${id} and those after it are not sealed; audit verify tells more.`);
@@ -19,7 +19,7 @@ export class AuditEventRefused extends Error {
   }
 }
 
-/** Events that become the next of the chain, in this order. */
+/** Events to append to the chain, in this order. */
 export interface SealedBatch {
   readonly events: readonly { readonly id: string; readonly link: string }[];
   readonly seal: AuditSeal;
@@ -27,8 +27,8 @@ export interface SealedBatch {
 }
 
 /**
- * Chains events, at least one, to the end of the workspace's chain: all before the first that cannot be vouched for. Throws
- * {@link AuditChainBroken}, and {@link AuditEventRefused} when that is the first of them.
+ * Appends events to the workspace's chain, up to the first that is not authentic. Expects at least one event.
+ * @throws {@link AuditChainBroken}, and {@link AuditEventRefused} when the first event is not authentic
  */
 export function sealBatch(
   evidence: AuditEvidence,

@@ -7,7 +7,7 @@ import { AuditSnapshot } from './audit-trail.port';
 
 async function* nothing(): AsyncGenerator<never, void> {}
 
-/** Counts an event that no page has. */
+/** Counts one event more than its pages contain. */
 class ForgetfulSnapshot extends AuditSnapshot {
   readonly sealedCount = 0;
   readonly unsealedCount = 1;

@@ -4,21 +4,21 @@ import { anchorStands, isAuthentic } from './audit-event-check';
 import type { AuditEvidence } from './audit-evidence.port';
 import type { AuditSnapshot } from './audit-trail.port';
 
-/** The first thing that is wrong with the audit of a workspace. */
+/** The first fault in a workspace's audit. */
 export interface AuditFault {
-  /** The place in the chain; null for an event that is not sealed. */
+  /** Position in the chain. Null for an unsealed event. */
   readonly sequence: number | null;
   /** For people. */
   readonly reason: string;
 }
 
-/** Recomputes the chain of one workspace from its start and compares everything that is kept with it. */
+/** Recomputes one workspace's chain from its start and compares all stored data with it. */
 export class AuditCheck {
   private link: string;
-  /** The chain is as it was sealed up to this place. */
+  /** The chain is verified up to this position. */
   private last = 0;
 
-  /** `onEvent` is told of every event and may throw to stop. */
+  /** `onEvent` is called for every event and may throw to stop. */
   constructor(
     private readonly evidence: AuditEvidence,
     workspaceId: WorkspaceId,
@@ -28,7 +28,7 @@ export class AuditCheck {
     this.link = evidence.chainStart(workspaceId);
   }
 
-  /** Null when nothing is wrong. What is sealed is looked at first, in the order of the chain. */
+  /** Returns null when nothing is wrong. Checks sealed events first, in the order of the chain. */
   async firstFault(): Promise<AuditFault | null> {
     const seals = this.snapshot.seals();
     try {
@@ -76,7 +76,7 @@ export class AuditCheck {
     return anchorFault(event, sequence);
   }
 
-  /** A chain that was cut short is whole in itself: only the head, which is kept apart, knows of the rest. */
+  /** A truncated chain is consistent in itself. Only the separately stored head reveals the missing part. */
   private endFault(): AuditFault | null {
     const { head, sealedCount } = this.snapshot;
     const next = this.last + 1;
@@ -115,7 +115,7 @@ export class AuditCheck {
   }
 }
 
-/** What was sealed when an event was recorded is no longer there: it was removed, or the chain was begun anew. */
+/** The event names a sealed event that no longer exists: it was removed, or the chain was restarted. */
 function anchorFault(event: AnchoredEvent, sequence: number | null): AuditFault | null {
   if (anchorStands(event)) return null;
   const place = event.anchor?.sequence ?? 0;

@@ -1,20 +1,20 @@
 import type { AnchoredEvent, RecordedEvent } from './audit-event';
 import type { AuditEvidence } from './audit-evidence.port';
 
-/** Whether an event is as it was recorded: whoever altered or made it up did not have the key. */
+/** Tells whether an event is unaltered. Altering or inventing one needs the audit key. */
 export function isAuthentic(evidence: AuditEvidence, event: RecordedEvent): boolean {
   try {
     return evidence.eventMac(event) === event.mac;
   } catch {
-    // What was put there may be beyond what can be put in canonical form at all.
+    // Altered data may have no canonical form at all.
     return false;
   }
 }
 
 /**
- * Whether the chain after which an event was recorded is still there: where one of its events was removed, or it was begun
- * anew, another link stands in that place. That it is before the event needs no look: a link covers all up to its place,
- * and no event among that could have named it.
+ * Tells whether the chain still holds the link that the event was anchored to. A removed event or a restarted chain
+ * puts another link in that position. The anchor always precedes the event, because a link covers everything up to its
+ * position.
  */
 export function anchorStands({ anchor, anchoredLink }: AnchoredEvent): boolean {
   return anchor === null || anchor.link === anchoredLink;

@@ -1,17 +1,17 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { FieldChange } from './asset-change';
 
-/** Where the chain of the workspace ended when an event was recorded: what stood there then must stand there ever after. */
+/** The end of the workspace's chain when an event was recorded. That link must stay in the chain for ever. */
 export interface AuditAnchor {
   readonly sequence: number;
-  /** The link of the event in that place, in hexadecimal digits. */
+  /** The link at that position, hexadecimal. */
   readonly link: string;
 }
 
 /** One change of one asset, as its MAC covers it. */
 export interface AuditEvent {
   readonly workspaceId: WorkspaceId;
-  /** UUIDv7 of the time that it occurred. */
+  /** A UUIDv7 of the time of the event. */
   readonly id: string;
   /** ISO 8601, UTC, milliseconds. */
   readonly occurredAt: string;
@@ -20,28 +20,28 @@ export interface AuditEvent {
   readonly applicationId: string;
   readonly clientId: string;
   readonly requestId: string;
-  /** SHA-256 of the Idempotency-Key, in hexadecimal digits. */
+  /** SHA-256 of the Idempotency-Key, hexadecimal. */
   readonly keyHash: string;
   readonly changes: Readonly<Record<string, FieldChange>>;
-  /** Null while nothing of the workspace was sealed. */
+  /** Null while the workspace has no sealed event. */
   readonly anchor: AuditAnchor | null;
 }
 
-/** An event as it is kept. MACs and links are in hexadecimal digits. */
+/** A stored event. MACs and links are hexadecimal. */
 export interface RecordedEvent extends AuditEvent {
   readonly mac: string;
-  /** Its place in the workspace's chain, from 1; null until it is sealed. */
+  /** Position in the workspace's chain, from 1. Null until it is sealed. */
   readonly sequence: number | null;
-  /** What ties it to the events before it; null until it is sealed. */
+  /** The hash that ties the event to all earlier ones. Null until it is sealed. */
   readonly link: string | null;
 }
 
-/** An event with what stands in the place of its anchor now, null where nothing does. */
+/** An event with the link that is now at its anchor's position, or null. */
 export interface AnchoredEvent extends RecordedEvent {
   readonly anchoredLink: string | null;
 }
 
-/** One batch of events that was chained at once. */
+/** One batch of events that was sealed together. */
 export interface AuditSeal {
   readonly workspaceId: WorkspaceId;
   readonly firstSequence: number;
@@ -53,7 +53,7 @@ export interface AuditSeal {
   readonly mac: string;
 }
 
-/** Where the chain of a workspace ends. */
+/** The end of a workspace's chain. */
 export interface AuditHead {
   readonly workspaceId: WorkspaceId;
   readonly sequence: number;

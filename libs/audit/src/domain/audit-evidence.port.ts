@@ -2,23 +2,23 @@ import type { WorkspaceId } from '#libs/kernel';
 import type { AuditEvent, AuditHead, AuditSeal } from './audit-event';
 
 /**
- * What makes the audit evidence: codes that only a holder of the audit key can make. Every code is an HMAC-SHA256 in
- * hexadecimal digits; none made for one use passes for another.
+ * Makes the codes that protect the audit. Only a holder of the audit key can compute them. Each code is an HMAC-SHA256
+ * in hexadecimal, and a code for one purpose never fits another.
  */
 export abstract class AuditEvidence {
   /**
-   * A new UUIDv7 of this time, in milliseconds since 1970. Each is greater than all that this process made before: one
-   * made after the clock went back is of the latest time before that.
+   * Makes a UUIDv7 for this time, in milliseconds since 1970. Ids of this process always increase. After the clock went
+   * back, an id carries the latest earlier time.
    */
   abstract newEventId(occurredAt: number): string;
 
-  /** Covers every member of the event; two events have the same only when they are equal. */
+  /** Covers every member of the event. Only equal events have equal MACs. */
   abstract eventMac(event: AuditEvent): string;
 
-  /** What the first event of a workspace's chain is tied to. */
+  /** The first link of a workspace's chain, before any event. */
   abstract chainStart(workspaceId: WorkspaceId): string;
 
-  /** Ties an event to its place and to everything before it. */
+  /** The link of an event. It covers the event's position and everything before it. */
   abstract nextLink(previous: string, sequence: number, eventMac: string): string;
 
   abstract sealMac(seal: Omit<AuditSeal, 'mac'>): string;

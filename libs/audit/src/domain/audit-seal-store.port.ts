@@ -3,25 +3,25 @@ import type { SealedBatch } from './audit-chain';
 import type { AnchoredEvent, AuditHead } from './audit-event';
 
 export interface AuditBacklog {
-  /** Number of events that are not sealed; 10,000 stands for that many or more. */
+  /** Number of unsealed events. 10,000 means that many or more. */
   readonly unsealed: number;
-  /** When the oldest of them was recorded; null when there is none. */
+  /** Time of the oldest unsealed event, or null. */
   readonly oldestAt: Date | null;
-  /** Disk space that all events take, with their indexes. */
+  /** Disk space of all events and their indexes. */
   readonly bytes: number;
 }
 
-/** The events that wait for their seal. */
+/** Stores the seals of recorded events. */
 export abstract class AuditSealStore {
-  /** Workspaces with events that are not sealed. */
+  /** Returns workspaces with unsealed events. */
   abstract workspacesToSeal(): Promise<WorkspaceId[]>;
 
-  /** Of all workspaces, at a cost that is bounded however much waits or was recorded. */
+  /** Measures the backlog of all workspaces. The cost is bounded, whatever the backlog or the number of events. */
   abstract backlog(): Promise<AuditBacklog>;
 
   /**
-   * Seals the oldest events of a workspace, `limit` at most, in one transaction: all that `seal` makes of them or nothing.
-   * Gives how many it sealed, which is 0 when none waits; null, at once, while another process seals this workspace.
+   * Seals the oldest events of a workspace, at most `limit`, in one transaction. Returns the number of sealed events, 0
+   * when none waits. Returns null at once while another instance seals this workspace.
    */
   abstract sealNext(
     workspaceId: WorkspaceId,

@@ -7,21 +7,21 @@ import { SHORTEST_AUDIT_KEY } from '#libs/platform/keys';
 import type { AuditEvent, AuditHead, AuditSeal } from '../domain/audit-event';
 import { AuditEvidence } from '../domain/audit-evidence.port';
 
-/** Ids count in 32 bits from somewhere in the lower half, so that a millisecond never has too few. */
+/** Counters start at random in the lower half of 32 bits, so that no millisecond runs out of ids. */
 const FIRST_COUNTS = 2 ** 31;
 
 /**
- * HMAC-SHA256 over the use, a line feed, and the RFC 8785 canonical JSON of what is covered; a link, of which there is one
- * for each event, over bytes of fixed length instead.
+ * Computes HMAC-SHA256 over the purpose, a line feed and the RFC 8785 canonical JSON of the content. A link, needed for
+ * every event, covers bytes of fixed length instead.
  */
 @Injectable()
 export class AuditEvidenceSystem extends AuditEvidence {
   private readonly key: KeyObject;
-  /** Of the id made last: its milliseconds and what it counted to within them. */
+  /** Milliseconds and counter of the last id. */
   private time = 0;
   private count = 0;
 
-  /** The key is the key file byte for byte, as with the pepper. */
+  /** The key is the key file byte for byte, like the pepper. */
   constructor(key: Buffer) {
     super();
     if (key.length < SHORTEST_AUDIT_KEY) throw new Error(`AUDIT_KEY_FILE is shorter than ${SHORTEST_AUDIT_KEY} bytes.`);

@@ -6,21 +6,21 @@ import type { AuditEvidence } from '../domain/audit-evidence.port';
 import type { AuditBacklog, AuditSealStore } from '../domain/audit-seal-store.port';
 
 const INTERVAL_MS = 5_000;
-/** Events of one transaction, which are all in memory at once. */
+/** Events in one transaction, which are all in memory together. */
 const BATCH = 200;
 const ROUND = 'round';
 const LOOK = 'look';
 
 /**
- * Chains new audit events for as long as the API serves. Every replica has one; they take turns by workspace. Nothing
- * that fails here reaches anybody but the log, and the next round tries again.
+ * Seals new audit events while the instance serves. Instances take turns by workspace. Failures only reach the log and
+ * the metrics; the next round tries again.
  */
 export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  /** What was left at the end of the last round that could look; null before the first. */
+  /** The backlog at the end of the last successful look. Null before the first. */
   backlog: (AuditBacklog & { readonly lookedAt: Date }) | null = null;
   readonly failures = new Tally(['altered', 'unavailable']);
   private readonly logger = new Logger('AuditSealer');
-  /** What failed last, of each workspace and of the round itself: each trouble is said once. */
+  /** The last failure of each workspace and of the round itself, so that each is logged once. */
   private readonly failing = new Map<string, string>();
   private timer: NodeJS.Timeout | null = null;
   private round: Promise<void> = Promise.resolve();
@@ -41,14 +41,16 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
     }, this.intervalMs).unref();
   }
 
-  /** Waits for the batch under way, if there is one. */
+  /** Waits for the current batch. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
     if (this.timer) clearTimeout(this.timer);
     await this.round;
   }
 
-  /** Seals whatever waits, a batch of each workspace in turn. Never throws. Gives the number of events sealed. */
+  /**
+   * Seals all waiting events, one batch of each workspace in turn. Never throws. Returns the number of sealed events.
+   */
   async sealAll(): Promise<number> {
     let total = 0;
     for (let workspaces = await this.attempt(ROUND, [], () => this.store.workspacesToSeal()); workspaces.length > 0;) {
@@ -66,7 +68,7 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
 
   private async runRound(): Promise<void> {
     await this.sealAll();
-    // Of a Postgres that did not answer it has been said.
+    // A failure of Postgres was already logged.
     if (this.stopping || this.failing.has(ROUND)) return;
     const backlog = await this.attempt(LOOK, null, () => this.store.backlog());
     if (backlog) this.backlog = { ...backlog, lookedAt: new Date(this.clock.now()) };
@@ -82,7 +84,7 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
     const place = what === ROUND || what === LOOK ? {} : { workspaceId: what };
     try {
       const result = await work();
-      // While another replica is at it nothing is known.
+      // While another instance seals the workspace, its outcome is unknown here.
       if (result !== null && this.failing.delete(what)) {
         this.logger.log({ message: 'audit events are sealed again', ...place });
       }

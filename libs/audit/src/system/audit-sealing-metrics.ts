@@ -1,7 +1,7 @@
 import type { Metrics } from '#libs/platform/observability';
 import type { AuditSealer } from './audit-sealer';
 
-/** How far sealing is behind, as the sealer's own last look found it: nobody who asks for metrics waits for Postgres. */
+/** Exposes the sealing backlog as the sealer last measured it, so a scrape never waits for Postgres. */
 export function watchSealing(metrics: Metrics, sealer: AuditSealer): void {
   metrics.gauge(
     {

@@ -1,7 +1,7 @@
 import { workspaceId } from '#libs/kernel';
 import type { AnchoredEvent, AuditHead, AuditSeal, RecordedEvent } from '../domain/audit-event';
 
-/** Milliseconds, with every digit that is there: a time that was altered by a microsecond reads differently. */
+/** Milliseconds with all digits, so that a change by one microsecond is visible. */
 const milliseconds = (column: string): string => `trim_scale(extract(epoch FROM ${column}) * 1000)::text`;
 
 export const EVENT_COLUMNS = `
@@ -9,7 +9,7 @@ export const EVENT_COLUMNS = `
   key_hash, changes, anchor_sequence, encode(anchor_link, 'hex') AS anchor_link, encode(mac, 'hex') AS mac, sequence,
   encode(link, 'hex') AS link`;
 
-/** The same of `event`, with the link that stands in the place of its anchor now: one step in the index for each. */
+/** Columns of `event`, with the link that is now at its anchor's position. Costs one index lookup for each event. */
 export const ANCHORED_EVENT_COLUMNS = `${EVENT_COLUMNS},
   (SELECT encode(anchored.link, 'hex') FROM audit_event AS anchored
     WHERE anchored.workspace_id = event.workspace_id AND anchored.sequence = event.anchor_sequence) AS anchored_link`;
@@ -71,7 +71,7 @@ export function toRecordedEvent(row: AuditEventRow): RecordedEvent {
     requestId: row.request_id,
     keyHash: row.key_hash,
     changes: row.changes,
-    // Half an anchor, which the table refuses, is none that any MAC covers.
+    // Half an anchor violates a table constraint. No MAC covers it.
     anchor: sequence === null && link === null ? null : { sequence: Number(sequence), link: link ?? '' },
     mac: row.mac,
     sequence: row.sequence === null ? null : Number(row.sequence),
@@ -104,7 +104,7 @@ export function toAuditHead(row: AuditHeadRow): AuditHead {
   };
 }
 
-/** What no clock of ours wrote is shown as Postgres has it. */
+/** A time that no instance wrote is shown as Postgres stores it. */
 function toIsoTime(text: string): string {
   const time = new Date(/^-?\d+$/.test(text) ? Number(text) : NaN);
   return Number.isNaN(time.getTime()) ? text : time.toISOString();

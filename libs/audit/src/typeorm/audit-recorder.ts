@@ -16,7 +16,7 @@ const INSERT_EVENTS: Statement = {
       FROM jsonb_to_recordset($9::jsonb) AS event (id uuid, asset_id uuid, changes jsonb, mac text)`,
 };
 
-/** Writes what updates did, for the transaction of the update itself: applied and recorded, or neither. */
+/** Records updates in their own transaction: applied and recorded, or neither. */
 @Injectable()
 export class AuditRecorder {
   constructor(
@@ -24,7 +24,7 @@ export class AuditRecorder {
     private readonly clock: Clock,
   ) {}
 
-  /** One INSERT for all the changes of one update; gives no rows. */
+  /** Returns one INSERT for all changes of one update. It returns no rows. */
   statement(
     workspaceId: WorkspaceId,
     author: ChangeAuthor,
@@ -47,7 +47,7 @@ export class AuditRecorder {
   }
 }
 
-/** The changes as they will be read again: the MAC covers what JSON keeps of a value. */
+/** The changes as they will be read again: the MAC covers the values after JSON conversion. */
 function asStored(fields: AssetChange['fields']): Record<string, FieldChange> {
   const complete = Object.entries(fields).map(([field, change]) => [
     field,

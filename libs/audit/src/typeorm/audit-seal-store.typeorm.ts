@@ -25,7 +25,7 @@ const BACKLOG: Statement = {
       FROM audit_backlog()`,
 };
 
-/** Ends with the transaction, also of a process that was killed. */
+/** Released at the end of the transaction, even when the process is killed. */
 const TRY_LOCK = `SELECT pg_try_advisory_xact_lock(hashtextextended('audit seal ' || $1, 0)) AS locked`;
 const FIND_UNSEALED = `
   SELECT ${ANCHORED_EVENT_COLUMNS} FROM audit_event AS event
@@ -56,7 +56,7 @@ export class AuditSealStoreTypeorm extends AuditSealStore {
     seal: (before: AuditHead | null, events: readonly AnchoredEvent[]) => SealedBatch,
   ): Promise<number | null> {
     return this.database.transaction({ workspaceId }, async (manager) => {
-      // By itself and first: what is read after it is read when no other sealer can be between two of its own steps.
+      // A statement of its own, and the first: later reads must not see a half-finished seal of another instance.
       const [lock] = await manager.query<{ locked: boolean }[]>(TRY_LOCK, [workspaceId]);
       if (!lock?.locked) return null;
       const [head] = await manager.query<AuditHeadRow[]>(AUDIT_HEAD, [workspaceId]);

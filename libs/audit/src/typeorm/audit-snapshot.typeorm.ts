@@ -30,7 +30,7 @@ const UNSEALED_EVENTS = `
   SELECT ${ANCHORED_EVENT_COLUMNS} FROM audit_event AS event
    WHERE workspace_id = $1 AND sequence IS NULL AND ($2::uuid IS NULL OR id > $2) ORDER BY id LIMIT ${PAGE}`;
 
-/** A REPEATABLE READ transaction: every statement sees the moment of the first. */
+/** A REPEATABLE READ transaction: every statement sees the snapshot of the first. */
 export class AuditSnapshotTypeorm extends AuditSnapshot {
   private constructor(
     private readonly runner: QueryRunner,
@@ -93,7 +93,7 @@ export class AuditSnapshotTypeorm extends AuditSnapshot {
   }
 }
 
-/** It only read: a connection that cannot say goodbye properly is given up without harm. */
+/** The transaction only read, so a failed ROLLBACK does no harm. */
 async function end(runner: QueryRunner): Promise<void> {
   await runner.query('ROLLBACK').catch(() => undefined);
   await runner.release();

@@ -6,7 +6,7 @@ import { type AuditFilter, AuditTrail } from '../domain/audit-trail.port';
 import { type AuditEventRow, EVENT_COLUMNS, toRecordedEvent } from './audit-columns';
 import { AuditSnapshotTypeorm } from './audit-snapshot.typeorm';
 
-/** From one workspace to the next through the index, however many rows each has. */
+/** Skips from one workspace to the next in the index, however many rows each has. */
 const workspacesOf = (table: string): string => `
   (WITH RECURSIVE found (workspace_id) AS (
      (SELECT workspace_id FROM ${table} ORDER BY workspace_id LIMIT 1)
@@ -18,7 +18,7 @@ const workspacesOf = (table: string): string => `
 
 const WORKSPACES = ['audit_event', 'audit_seal', 'audit_head'].map(workspacesOf).join(' UNION ');
 
-/** Ids are times, so one index finds the newest of a workspace; the newest of all are among the newest of each. */
+/** Ids contain the time, so one index finds a workspace's newest events. The newest of all are among these. */
 const listStatement = (byAsset: boolean, byClient: boolean): string => `
   SELECT ${EVENT_COLUMNS}
     FROM unnest($1::uuid[]) AS asked (asked_id)
@@ -64,7 +64,7 @@ export class AuditTrailTypeorm extends AuditTrail {
   }
 }
 
-/** The least UUIDv7 of this millisecond. */
+/** The smallest UUIDv7 of this millisecond. */
 function firstIdOf(time: number): string {
   const digits = Math.max(0, Math.floor(time)).toString(16).padStart(12, '0');
   return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;

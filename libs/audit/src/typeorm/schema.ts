@@ -2,12 +2,11 @@ import type { SchemaPart } from '#libs/platform/database';
 import { Audit1780000000012 } from './migrations/1780000000012-audit';
 import { AuditBacklog1780000000014 } from './migrations/1780000000014-audit-backlog';
 
-/** All but the sequence and the link, which only the sealing function fills in. */
+/** All columns except the sequence and the link, which only the sealing function sets. */
 const RECORDED =
   'workspace_id, id, occurred_at, asset_id, application_id, client_id, request_id, key_hash, changes, ' +
   'anchor_sequence, anchor_link, mac';
 
-/** The tables of audit events, their seals and heads. */
 export const auditSchema: SchemaPart = {
   migrations: [Audit1780000000012, AuditBacklog1780000000014],
   grants: [

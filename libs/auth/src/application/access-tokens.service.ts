@@ -17,22 +17,25 @@ export interface AccessToken {
   readonly scopes: readonly string[];
 }
 
-/** Who presents a token, with the scopes that are in force now. */
+/** The application behind a token, with the scopes that apply now. */
 export interface AuthenticatedApplication {
   readonly grant: Grant;
   readonly claims: AccessTokenClaims;
   readonly scopes: readonly string[];
   readonly charge: Charge | null;
-  /** What it must see at least to see its own writes. */
+  /** How new the data must be so that the caller sees its own writes. */
   readonly freshness: Freshness;
 }
 
-/** How long a token lives; bound by the module from the settings. */
+/** Lifetime of a token, from the settings. */
 export class AccessTokenLifetime {
   constructor(readonly seconds: number) {}
 }
 
-/** Tokens by the client credentials grant: one active per application, the newest (specification, Authentication 4). */
+/**
+ * Issues tokens by the client credentials grant. Each application has one active token, the newest (specification,
+ * Authentication 4).
+ */
 @Injectable()
 export class AccessTokensService {
   constructor(
@@ -46,9 +49,9 @@ export class AccessTokensService {
   ) {}
 
   /**
-   * Issues a token and ends the one before, on every instance before it returns. `scopes` null asks for everything granted;
-   * `source` is the address that the request comes from. `charged` hears what the request took of its client's bucket.
-   * @throws `invalid_client`, `rate_limited` or `invalid_scope`; then the token before stays active.
+   * Issues a token. Ends the previous one on every instance before it returns. `scopes` null asks for everything
+   * granted; `source` is the client's address. `charged` receives the charge of the client's bucket.
+   * @throws `invalid_client`, `rate_limited` or `invalid_scope`; the previous token then stays active.
    */
   async issue(
     clientId: string,
@@ -65,7 +68,7 @@ export class AccessTokensService {
     const granted = grantedScopes(grant, scopes);
     const tokenId = this.secrets.newTokenId();
     const generation = await this.applications.beginGeneration(grant, secretDigest, tokenId);
-    // Since the look-up the secret was rotated or the application disabled.
+    // The secret was rotated or the application disabled since the lookup.
     if (generation === null) throw new ClientNotAuthenticated();
     const issuedAt = Math.floor(this.clock.now() / 1000);
     const token = await this.signer.sign({
@@ -83,9 +86,9 @@ export class AccessTokensService {
   }
 
   /**
-   * Finds the application that a bearer token speaks for, and charges the request to its bucket if its grant is cached:
-   * check and charge are one round trip. `charge` is null where the request must still be charged.
-   * @throws `token_invalid`, `token_expired` or `token_superseded`; then nothing was charged.
+   * Finds the application of a bearer token. Charges the request in the same round trip when the grant is cached.
+   * `charge` is null when the request must still be charged.
+   * @throws `token_invalid`, `token_expired` or `token_superseded`; nothing was charged then.
    */
   async authenticateAndCharge(token: string, rateClass: RateClass): Promise<AuthenticatedApplication> {
     const claims = await this.signer.verify(token);
@@ -94,14 +97,14 @@ export class AccessTokensService {
     if (cached.kind === 'current') return accept(claims, cached.grant, cached.charge, cached.freshness);
     const grant = await this.applications.findByClientId(claims.clientId);
     if (!grant) throw new TokenInvalid();
-    // Nobody waits for it: it only helps the next request.
+    // Not awaited: it only helps the next request.
     if (cached.kind === 'missing') void this.grants.store(grant, cached.reservation);
     return accept(claims, grant, null, cached.freshness);
   }
 
-  /** Charges a wrong secret to buckets of its own, so that nobody who guesses can use up the bucket of the client. */
+  /** Charges a wrong secret to separate buckets, so that guessing cannot exhaust the client's own bucket. */
   private async authenticateClient(clientId: string, secretDigest: Buffer, source: string): Promise<Grant> {
-    // An id that no client can have is looked up like any other and costs the same. Postgres refuses U+0000.
+    // An impossible id is looked up like any other, so it costs the same. Postgres refuses U+0000.
     const found = await this.applications.findWithSecrets(/^[\x20-\x7e]{1,200}$/.test(clientId) ? clientId : '-');
     const isRight = this.secrets.isOneOf(secretDigest, found?.secretDigests ?? []);
     if (found && isRight && !found.grant.disabled) return found.grant;
@@ -110,7 +113,7 @@ export class AccessTokensService {
   }
 }
 
-/** The scopes of a token; `asked` null asks for everything granted. @throws `invalid_scope` */
+/** Returns the scopes of a token. `asked` null asks for everything granted. @throws `invalid_scope` */
 function grantedScopes(grant: Grant, asked: readonly string[] | null): readonly string[] {
   if (asked === null) return grant.scopes;
   const refused = asked.find((scope) => !isScope(scope) || !covers(grant.scopes, scope));
@@ -118,7 +121,10 @@ function grantedScopes(grant: Grant, asked: readonly string[] | null): readonly 
   return asked;
 }
 
-/** Throws `token_invalid` or `token_superseded`. Scopes that were taken from the application are not in force. */
+/**
+ * Accepts a token. Scopes that the application has lost no longer apply.
+ * @throws `token_invalid` or `token_superseded`
+ */
 function accept(
   claims: AccessTokenClaims,
   grant: Grant,

@@ -7,7 +7,7 @@ import { ClientSecrets } from '../domain/client-secrets.port';
 import { GrantCache } from '../domain/grant-cache.port';
 import type { Scope } from '../domain/scope';
 
-/** Applications as operators see them. */
+/** Manages applications for operators. */
 @Injectable()
 export class ApplicationsService {
   constructor(
@@ -16,7 +16,7 @@ export class ApplicationsService {
     private readonly grants: GrantCache,
   ) {}
 
-  /** The new application and its secret, which is shown once and never again. */
+  /** Creates an application. Its secret is shown once and never again. */
   async create(
     workspaceId: WorkspaceId,
     name: string,
@@ -36,7 +36,7 @@ export class ApplicationsService {
     return this.applications.list(workspaceId);
   }
 
-  /** Null for an unknown client id. */
+  /** Returns null for an unknown client id. */
   async find(clientId: string): Promise<Application | null> {
     return this.applications.findByClientId(clientId);
   }
@@ -48,7 +48,7 @@ export class ApplicationsService {
     return found;
   }
 
-  /** Null for an unknown client id, as with everything below; each acts on the next request. */
+  /** Returns null for an unknown client id, like all methods below. Each change applies from the next request on. */
   async setDisabled(clientId: string, disabled: boolean): Promise<Application | null> {
     return this.inForce(await this.applications.setDisabled(clientId, disabled));
   }
@@ -57,7 +57,7 @@ export class ApplicationsService {
     return this.inForce(await this.applications.setScopes(clientId, [...new Set(scopes)]));
   }
 
-  /** Limits of classes that are not named stay as they are. */
+  /** Sets the limits of the named classes only. */
   async setLimits(clientId: string, limits: Partial<RateLimits>): Promise<Application | null> {
     return this.inForce(await this.applications.setLimits(clientId, limits));
   }
@@ -66,7 +66,7 @@ export class ApplicationsService {
     return this.inForce(await this.applications.clearLimits(clientId));
   }
 
-  /** A new secret, shown this once. Without an overlap the old one and the live token end at once. */
+  /** Creates a new secret, shown only once. Without an overlap the old secret and the active token end at once. */
   async rotateSecret(
     clientId: string,
     overlapSeconds: number | null,
@@ -76,7 +76,7 @@ export class ApplicationsService {
     return application && { application, clientSecret: secret };
   }
 
-  /** Not done before every replica acts on it. */
+  /** Returns only once every instance applies the change. */
   private async inForce(application: Application | null): Promise<Application | null> {
     if (application) await this.grants.invalidate(application.clientId);
     return application;

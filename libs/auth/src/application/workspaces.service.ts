@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { Workspace } from '../domain/workspace';
 import { WorkspaceRepository } from '../domain/workspace-repository.port';
 
-/** Workspaces as operators see them. */
+/** Manages workspaces for operators. */
 @Injectable()
 export class WorkspacesService {
   constructor(private readonly workspaces: WorkspaceRepository) {}
 
-  /** Null when the slug is taken. */
+  /** Returns null when the slug is taken. */
   async create(slug: string, name: string): Promise<Workspace | null> {
     return this.workspaces.create(slug, name);
   }

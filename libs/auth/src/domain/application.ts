@@ -1,7 +1,7 @@
 import type { Grant } from './grant';
 import type { Workspace } from './workspace';
 
-/** What an application holds: a client id, a secret and the scopes it was given, within one workspace. */
+/** An application of a workspace, with its client id, secret and granted scopes. */
 export interface Application extends Grant {
   readonly name: string;
   readonly issuedAt: Date | null;

@@ -30,7 +30,7 @@ export class InsufficientScope extends DomainError {
   }
 }
 
-/** One identical answer for an unknown client, a wrong, expired or revoked secret and a disabled application. */
+/** One identical response for an unknown client, a wrong, expired or revoked secret, and a disabled application. */
 export class ClientNotAuthenticated extends DomainError {
   constructor() {
     super('invalid_client', 'The client could not be authenticated.');

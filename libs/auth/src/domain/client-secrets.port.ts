@@ -1,17 +1,17 @@
-/** Makes client secrets and recognises them. Secrets are kept as digests only. */
+/** Creates and recognises client secrets. Only digests of secrets are stored. */
 export abstract class ClientSecrets {
-  /** A client id never given out before. */
+  /** Returns a new client id. */
   abstract newClientId(): string;
 
-  /** An id for one token (RFC 9068, `jti`). */
+  /** Returns an id for one token (RFC 9068, `jti`). */
   abstract newTokenId(): string;
 
-  /** A secret of 256 random bits with its digest. */
+  /** Returns a secret of 256 random bits with its digest. */
   abstract newSecret(): { readonly secret: string; readonly digest: Buffer };
 
-  /** The digest of a secret, be it well-formed or not. */
+  /** Returns the digest of any text, well-formed secret or not. */
   abstract digest(secret: string): Buffer;
 
-  /** Whether it is one of these digests. Takes as long for none of them as for any other. */
+  /** Tells whether the digest is one of these, in constant time. */
   abstract isOneOf(digest: Buffer, digests: readonly Buffer[]): boolean;
 }

@@ -1,14 +1,14 @@
 import type { ApplicationId, RateLimits, WorkspaceId } from '#libs/kernel';
 
-/** What an application may do at this moment: what every request is held against. */
+/** The current rights of an application. Every request is checked against them. */
 export interface Grant {
   readonly id: ApplicationId;
   readonly workspaceId: WorkspaceId;
   readonly clientId: string;
   readonly scopes: readonly string[];
-  /** Limits of its own, which take the place of the general ones. */
+  /** Own limits, which replace the general ones. */
   readonly limits: Partial<RateLimits>;
   readonly disabled: boolean;
-  /** Rises with every token; only the token of the newest generation is accepted. */
+  /** Increases with every token. Only tokens of the newest generation are accepted. */
   readonly generation: bigint;
 }

@@ -7,7 +7,7 @@ export class TokenRequestInvalid extends DomainError {
   }
 }
 
-/** Node keeps the first of two Authorization headers; which one was meant cannot be known. */
+/** Node keeps the first of two Authorization headers, but the client may have meant either. */
 export class AuthorizationDuplicated extends DomainError {
   constructor() {
     const detail = 'The Authorization header must be given once.';
@@ -31,7 +31,7 @@ export class AudienceUnsupported extends DomainError {
 
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
-/** Names a scope only if it could be one (RFC 6749, 3.3): what else was sent is nothing that its answer may hold (5.2). */
+/** Quotes the scope only if it has valid characters (RFC 6749, 3.3), because the response may hold no others (5.2). */
 export class ScopeNotGranted extends DomainError {
   constructor(scope: string) {
     const named = SCOPE.test(scope) ? `The scope ${shown(scope).replace('…', '...')}` : 'A scope';

@@ -7,5 +7,5 @@ export interface Workspace {
   readonly createdAt: Date;
 }
 
-/** Lower-case letters, digits and inner hyphens, at most 63: fit for a command line and a host name. */
+/** Lower-case letters, digits and inner hyphens, at most 63: fits a command line and a host name. */
 export const WORKSPACE_SLUG = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;

@@ -4,7 +4,7 @@ import { PROBLEM_MEDIA_TYPE } from '#libs/platform/problems';
 import { TOKEN_PROBLEMS, tokenExampleName } from './token-problem';
 import { TokenProblemDto } from './token-problem.dto';
 
-/** Documents the problems of the token endpoint: RFC 6749's members, and plain JSON for clients that name only that. */
+/** Documents the problems of the token endpoint with RFC 6749's members. Clients that accept only plain JSON get it. */
 export const ApiTokenProblems = (): MethodDecorator =>
   applyDecorators(
     ApiProblemsAs(
@@ -15,12 +15,12 @@ export const ApiTokenProblems = (): MethodDecorator =>
         headersOf: (status) => {
           if (status === 401) return { 'WWW-Authenticate': 'sometimes' };
           if (status === 413 || status === 415) return {};
-          // Others may come of a request that was charged, as every one with a right secret is.
+          // Other statuses may follow a charge, as every request with a correct secret is charged.
           return chargedAnswer(status === 429 ? 'always' : 'sometimes');
         },
       },
       TOKEN_PROBLEMS,
     ),
-    // Node's parser refuses too large a header block before any route is known.
+    // Node's parser refuses an oversized header block before the route is known.
     ApiProblemsAs(PUBLIC_ANSWERS, ['headers_too_large']),
   );

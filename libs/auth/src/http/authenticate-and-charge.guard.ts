@@ -11,9 +11,9 @@ const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 const CHALLENGE = 'Bearer realm="compliance-api"';
 
 /**
- * Finds out who calls (RFC 6750), charges the request to the client's bucket and refuses it when the bucket is empty. Runs
- * before everything that could tell a stranger something. Token and bucket are one step because they are one round trip to
- * Redis. The stock guard counts in windows by route and address, and sends no limits with a 429.
+ * Identifies the caller (RFC 6750), charges the request to the client's bucket and refuses it when the bucket is empty.
+ * Runs before anything that could inform a stranger. Both steps share one round trip to Redis. The stock guard counts
+ * in windows by route and address, and its 429 carries no limits.
  */
 @Injectable()
 export class AuthenticateAndChargeGuard extends ThrottlerGuard {
@@ -54,7 +54,7 @@ export class AuthenticateAndChargeGuard extends ThrottlerGuard {
     }
   }
 
-  /** Where the grant was not cached: Postgres was asked who calls, and the request is charged now. */
+  /** Charges the request separately when the grant was not cached and Postgres identified the caller. */
   private async charge(clientId: string, rateClass: RateClass, { burst, interval }: BucketSize): Promise<Charge> {
     const record = await this.storageService.increment(clientId, interval / 1_000, burst, 0, rateClass);
     return {
@@ -68,7 +68,7 @@ export class AuthenticateAndChargeGuard extends ThrottlerGuard {
   }
 }
 
-/** Node keeps the first of two Authorization headers; which one was meant cannot be known, so both are refused. */
+/** Node keeps the first of two Authorization headers, but the client may have meant either. Both are refused. */
 function bearerToken(request: Request): string {
   if ((request.headersDistinct['authorization'] ?? []).length > 1) throw new TokenInvalid();
   const header = request.headers.authorization;

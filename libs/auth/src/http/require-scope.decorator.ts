@@ -4,8 +4,8 @@ import { ROUTE_ACCESS, type RouteAccess } from '#libs/platform/http';
 import { type Scope, coveringScope } from '../domain/scope';
 
 /**
- * The route needs a bearer token with this scope, or with the one that covers it (`all:read`, `all:write`). The contract
- * says so by the same word.
+ * Requires a bearer token with this scope or the one that covers it (`all:read`, `all:write`). Also documents the scope
+ * in the contract.
  */
 export const RequireScope = (scope: Scope): MethodDecorator & ClassDecorator =>
   applyDecorators(

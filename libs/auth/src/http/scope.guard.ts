@@ -5,7 +5,7 @@ import type { Request, Response } from 'express';
 import { InsufficientScope, TokenMissing } from '../domain/authentication-errors';
 import { covers } from '../domain/scope';
 
-/** Lets a caller through whose scopes cover what the route demands; says nothing of what exists (decisions, section 1). */
+/** Admits a caller whose scopes cover the route's. A refusal does not reveal what exists (decisions, section 1). */
 @Injectable()
 export class ScopeGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}

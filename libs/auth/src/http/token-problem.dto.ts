@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ApiObject, ProblemDto, openEnum } from '#libs/platform/openapi';
 
-/** A problem that OAuth clients read as well (RFC 6749, 5.2). */
+/** A problem that OAuth clients understand, too (RFC 6749, 5.2). */
 @ApiObject({
   name: 'TokenProblem',
   description: 'A problem with the members of RFC 6749 beside its own, so that stock OAuth clients can read it.',

@@ -9,7 +9,7 @@ import { withOAuthMembers } from './token-problem';
 import { TokenRequestOutcomes } from './token-request-outcomes';
 import { usesBasic } from './token-request';
 
-/** Errors of the token endpoint: problems that carry RFC 6749's members as well, so that stock OAuth clients read them. */
+/** Sends errors of the token endpoint as problems with RFC 6749's members, which stock OAuth clients read. */
 @Catch()
 export class TokenProblemFilter implements ExceptionFilter {
   constructor(
@@ -20,11 +20,11 @@ export class TokenProblemFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
-    // Clients that did not use Basic would look for a challenge first and hide `error` from their users.
+    // Other clients would react to the challenge and hide `error` from their users.
     if (thrown instanceof ClientNotAuthenticated && usesBasic(request)) {
       response.setHeader('WWW-Authenticate', 'Basic realm="compliance-api", charset="UTF-8"');
     }
-    // The secret was right at the look-up and is no more: it gets the same response as any wrong secret.
+    // The secret was replaced after the lookup. The response must equal that for any wrong secret.
     if (thrown instanceof ClientNotAuthenticated) clearRateLimitHeaders(response);
     if (thrown instanceof RateLimited) setRateLimitHeaders(response, 'token', thrown.charge);
     this.problems.answer(thrown, request, response, (problem) => ({
@@ -35,7 +35,7 @@ export class TokenProblemFilter implements ExceptionFilter {
   }
 }
 
-/** Stock OAuth clients name only `application/json`, and refuse anything else. */
+/** Stock OAuth clients accept only `application/json`. */
 function readsProblems(request: Request): boolean {
   const ranges = (request.headers.accept ?? '').toLowerCase().split(',');
   const named = ranges.map((range) => range.replace(/;.*/, '').trim());

@@ -1,7 +1,7 @@
 import { type ErrorCode } from '#libs/kernel';
 import { type Problem, problemExample } from '#libs/platform/problems';
 
-/** The word of RFC 6749, or of RFC 8707, for a code that neither has. */
+/** RFC 6749's or RFC 8707's code for a problem code that neither defines. */
 const OAUTH_ERRORS: Readonly<Partial<Record<ErrorCode, string>>> = {
   unsupported_audience: 'invalid_target',
   unsupported_media_type: 'invalid_request',
@@ -17,14 +17,14 @@ export interface TokenProblem extends Problem {
   readonly error_description: string;
 }
 
-/** A problem that carries RFC 6749's members as well, so that stock OAuth clients read it. */
+/** Adds RFC 6749's members to a problem, for stock OAuth clients. */
 export const withOAuthMembers = (problem: Problem): TokenProblem => ({
   error: OAUTH_ERRORS[problem.code] ?? problem.code,
   error_description: problem.detail,
   ...problem,
 });
 
-/** Codes that the token endpoint answers with RFC 6749's members. */
+/** Codes that the token endpoint sends with RFC 6749's members. */
 export const TOKEN_PROBLEMS: readonly ErrorCode[] = [
   'invalid_request',
   'unsupported_grant_type',
@@ -41,7 +41,7 @@ export const TOKEN_PROBLEMS: readonly ErrorCode[] = [
 
 export const tokenExampleName = (code: ErrorCode): string => `issueToken.${code}`;
 
-/** The examples of the token endpoint's problems in the contract, by name. */
+/** Examples of the token endpoint's problems in the contract, by name. */
 export function tokenProblemExamples(baseUrl: string): Record<string, TokenProblem> {
   return Object.fromEntries(
     TOKEN_PROBLEMS.map((code) => [

@@ -1,6 +1,6 @@
 import { Tally } from '#libs/platform/observability';
 
-/** What becomes of token requests: a token, or one of the problems that the token endpoint answers. */
+/** Outcomes of token requests: a token, or one of the endpoint's problems. */
 export const TOKEN_REQUEST_OUTCOMES = [
   ...['issued', 'invalid_client', 'rate_limited', 'invalid_request', 'invalid_scope'],
   ...['unsupported_grant_type', 'unsupported_audience', 'unsupported_media_type', 'payload_too_large'],

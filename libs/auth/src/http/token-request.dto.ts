@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ApiObject, constant } from '#libs/platform/openapi';
 
-/** The form of a token request, for the contract; `token-request.ts` reads it. */
+/** The form of a token request, for the contract. `token-request.ts` parses it. */
 @ApiObject({
   name: 'TokenRequest',
   description: 'Client credentials grant (RFC 6749, 4.4). Each parameter once; unknown ones are ignored.',

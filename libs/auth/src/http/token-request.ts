@@ -9,7 +9,7 @@ const BASIC = /^basic +([A-Za-z0-9+/]+=*)$/i;
 export interface TokenRequest {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Null when none was sent; an empty one was sent. */
+  /** Null when absent. An empty one counts as sent. */
   readonly audience: string | null;
   /** Null asks for everything granted. */
   readonly scopes: readonly string[] | null;
@@ -18,8 +18,8 @@ export interface TokenRequest {
 export const usesBasic = (request: Request): boolean => /^basic(\s|$)/i.test(request.headers.authorization ?? '');
 
 /**
- * Reads a token request (RFC 6749, 4.4.2) from its form and headers. Unknown parameters are ignored; a parameter given
- * twice, two Authorization headers, credentials in the query string and a secret in two places are refused.
+ * Parses a token request (RFC 6749, 4.4.2) from its form and headers. Ignores unknown parameters. Refuses a repeated
+ * parameter, two Authorization headers, credentials in the query string and a secret in two places.
  */
 export function readTokenRequest(request: Request, body: Buffer): TokenRequest {
   if ((request.headersDistinct['authorization'] ?? []).length > 1) throw new AuthorizationDuplicated();
@@ -50,8 +50,8 @@ function formCredentials(form: URLSearchParams): { clientId: string; clientSecre
 }
 
 /**
- * HTTP Basic, whose two halves are form-encoded first (RFC 6749, 2.3.1). Stock clients repeat the client id in the form,
- * which is accepted when it is the same.
+ * Parses HTTP Basic. Both halves are form-encoded (RFC 6749, 2.3.1). Stock clients repeat the client id in the form; it
+ * must then be the same.
  */
 function basicCredentials(request: Request, form: URLSearchParams): { clientId: string; clientSecret: string } {
   if (form.has('client_secret')) {

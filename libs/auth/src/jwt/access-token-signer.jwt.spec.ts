@@ -70,7 +70,7 @@ describe('Access tokens', () => {
 
   it.each([
     ['padding', (own: string) => `${own}==`],
-    // 256 bytes take 342 characters, of which the last one has four bits to spare.
+    // 256 bytes take 342 characters. The last one has four unused bits.
     ['surplus bits', (own: string) => own.slice(0, -1) + ALPHABET[ALPHABET.indexOf(own.slice(-1)) + 1]],
     ['the other alphabet', (own: string) => own.replaceAll('-', '+').replaceAll('_', '/')],
   ])('are spelled as they were signed: a signature with %s is refused', async (_, respell) => {

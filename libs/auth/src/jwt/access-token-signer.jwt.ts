@@ -8,21 +8,24 @@ import { AccessTokenSigner } from '../domain/access-token-signer.port';
 import { TokenExpired, TokenInvalid } from '../domain/authentication-errors';
 import { SigningKeys } from './signing-keys';
 
-/** Media type of an access token in its own header (RFC 9068, 2.1): no other kind of JWT passes for one. */
+/** The `typ` of an access token (RFC 9068, 2.1). It excludes other kinds of JWT. */
 const TOKEN_TYPE = 'at+jwt';
 const LEEWAY_SECONDS = 5;
 const REMEMBERED_TOKENS = 10_000;
 
-/** RS256 (RFC 7518, 3.3). The library that checks tokens would hold up every other request for as long as it signs. */
+/**
+ * RS256 (RFC 7518, 3.3), in a thread of the pool. The library that verifies tokens would block all other requests while
+ * it signs.
+ */
 const signInThread = promisify(
   (bytes: Buffer, key: KeyObject, done: (error: Error | null, signature: Buffer) => void) =>
     sign('sha256', bytes, key, done),
 );
 
-/** A part of the compact form of a signed token (RFC 7515, 7.1). */
+/** A part of a token's compact form (RFC 7515, 7.1). */
 const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
 
-/** Claims whose signature was checked, and the key that checked it. */
+/** Claims with a verified signature, and the key that verified it. */
 interface Verified {
   readonly claims: AccessTokenClaims;
   readonly kid: string;
@@ -36,10 +39,12 @@ export class TokenIdentity {
   ) {}
 }
 
-/** JWTs signed with RS256. The key that checks one is chosen by `kid` from our own set, never from the token. */
+/**
+ * Signs and verifies JWTs with RS256. The verification key is chosen by `kid` from our own set, never from the token.
+ */
 @Injectable()
 export class AccessTokenSignerJwt extends AccessTokenSigner {
-  /** Tokens whose signature was checked, by digest of the token. Whether they still count is asked anew. */
+  /** Tokens with a verified signature, by digest. Their generation is checked on each request. */
   private readonly verified = new Map<string, Verified>();
 
   constructor(
@@ -52,7 +57,7 @@ export class AccessTokenSignerJwt extends AccessTokenSigner {
   }
 
   async sign(claims: AccessTokenClaims): Promise<string> {
-    // A token carries it as a number; a row this far ahead comes from a clock that was wrong.
+    // The token holds the generation as a number. A larger one comes from a wrong clock.
     if (claims.generation > BigInt(Number.MAX_SAFE_INTEGER)) throw new Error('The generation is too high.');
     const { kid, privateKey } = this.keys.current();
     const payload = {
@@ -90,7 +95,7 @@ export class AccessTokenSignerJwt extends AccessTokenSigner {
     return checked.claims;
   }
 
-  /** Until the token expires or the key that signed it is removed. */
+  /** Valid until the token expires or its key is removed. */
   private stillStands({ claims, kid, publicKey }: Verified): boolean {
     return claims.expiresAt + LEEWAY_SECONDS > this.nowInSeconds() && this.keys.publicKey(kid) === publicKey;
   }
@@ -100,10 +105,10 @@ export class AccessTokenSignerJwt extends AccessTokenSigner {
       const { kid, typ, crit } = this.headerOf(token);
       const publicKey = typeof kid === 'string' ? this.keys.publicKey(kid) : null;
       if (typ !== TOKEN_TYPE || typeof kid !== 'string' || !publicKey) throw new TokenInvalid();
-      // No extension is understood here (RFC 7515, 4.1.11).
+      // No extension is supported (RFC 7515, 4.1.11).
       if (crit !== undefined || !isCanonical(token)) throw new TokenInvalid();
       const payload: unknown = await this.jwt.verifyAsync(token, {
-        // The library's type leaves out what jsonwebtoken takes; a parsed key is six times faster than a PEM.
+        // The library's type omits this form. A parsed key is six times faster than a PEM.
         publicKey: publicKey as unknown as Buffer,
         algorithms: ['RS256'],
         issuer: this.identity.issuer,
@@ -117,7 +122,7 @@ export class AccessTokenSignerJwt extends AccessTokenSigner {
     }
   }
 
-  /** Of whatever was sent: throws also where the library cannot read it. */
+  /** Reads the header of any text. The library may throw. */
   private headerOf(token: string): { readonly kid?: unknown; readonly typ?: unknown; readonly crit?: unknown } {
     const decoded = this.jwt.decode<{ readonly header?: object } | null>(token, { complete: true });
     return decoded?.header ?? {};
@@ -128,7 +133,9 @@ export class AccessTokenSignerJwt extends AccessTokenSigner {
   }
 }
 
-/** Decoders skip surplus bits and characters, so one signature has many spellings: only the signer's own is accepted. */
+/**
+ * Decoders ignore surplus bits and characters, so one signature has many spellings. Only the signer's own is accepted.
+ */
 function isCanonical(token: string): boolean {
   const signature = token.slice(token.lastIndexOf('.') + 1);
   return Buffer.from(signature, 'base64url').toString('base64url') === signature;

@@ -4,8 +4,8 @@ import { makeSecretDirectoryOnce, makeSecretFileOnce, newCursorKeyFile } from '#
 import { listSigningKeys, newSigningKeyFile } from './signing-key-files';
 
 /**
- * Makes whatever keys are missing at the places that the settings name. Of several processes that come at once exactly
- * one makes each, and all use the same. Returns the paths that this call made.
+ * Creates missing keys at the configured paths. Of several processes that start together exactly one creates each key.
+ * Returns the paths that this call created.
  */
 export async function makeMissingKeys(settings: Settings): Promise<string[]> {
   const made: string[] = [];

@@ -7,7 +7,7 @@ export interface RsaKeyPair {
   readonly publicKey: KeyObject;
 }
 
-/** What a PEM file holds, null unless it is an unencrypted RSA private key of at least 2048 bits. */
+/** Parses a PEM file. Returns null unless it holds an unencrypted RSA private key of at least 2048 bits. */
 export function parseRsaKeyPair(pem: string): RsaKeyPair | null {
   try {
     const privateKey = createPrivateKey(pem);
@@ -15,7 +15,7 @@ export function parseRsaKeyPair(pem: string): RsaKeyPair | null {
     if (privateKey.asymmetricKeyType !== 'rsa' || bits < SHORTEST_BITS) return null;
     return { privateKey, publicKey: createPublicKey(privateKey) };
   } catch {
-    // What the parser says is of no use to an operator.
+    // The parser's message would not help an operator.
     return null;
   }
 }

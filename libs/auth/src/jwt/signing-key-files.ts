@@ -7,17 +7,19 @@ import { readSecretFile, removeSecretFile, replaceSecretFile } from '#libs/platf
 import { type DatedKey, KeysUnusable, LastKey, madeAfter, newestFirst, withKeyLock } from '#libs/platform/keys';
 import { parseRsaKeyPair } from './rsa-key-pair';
 
-// Dotfiles, as drafts are, and whatever else stands there are no keys.
+// Matches keys only. Drafts are dotfiles, and other files are ignored.
 const KEY_FILE = /^([A-Za-z0-9_-]{1,64})\.pem$/;
 const MADE = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})(\d{3})?Z/;
 
-/** A new key as the file to keep it in. The name begins with the time of making, which decides from when it signs. */
+/**
+ * Returns a new key with its file name. The name starts with the creation time, which decides when it starts to sign.
+ */
 export async function newSigningKeyFile(clock: Clock): Promise<{ readonly name: string; readonly content: string }> {
   const content = await newPrivateKey();
   return { name: `${kidOf(clock.now())}.pem`, content };
 }
 
-/** The keys in SIGNING_KEYS_DIR by their files' names, newest first. Their content is not read. */
+/** Lists the keys in SIGNING_KEYS_DIR by file name, newest first. Does not read them. */
 export async function listSigningKeys(directory: string): Promise<DatedKey[]> {
   const keys: DatedKey[] = [];
   for (const name of await readdir(directory)) {
@@ -28,10 +30,10 @@ export async function listSigningKeys(directory: string): Promise<DatedKey[]> {
   return keys.sort(newestFirst);
 }
 
-/** Adds a key, which signs once every replica has it. Throws {@link KeysUnusable} when there is none yet. */
+/** Adds a key. It signs once every instance knows it. @throws {@link KeysUnusable} when no key exists yet */
 export async function rotateSigningKey(directory: string, clock: Clock): Promise<DatedKey> {
   await assertKeys(directory);
-  // Takes a second or more: before the turn, and before the time that the key is named by.
+  // Takes a second or more, so it runs before the lock and before the time in the key's name is set.
   const content = await newPrivateKey();
   return withKeyLock(directory, async () => {
     const [newest] = await listSigningKeys(directory);
@@ -44,8 +46,8 @@ export async function rotateSigningKey(directory: string, clock: Clock): Promise
 }
 
 /**
- * Takes a key away; its tokens are refused from then on. False: it is not there. Throws {@link LastKey} where no other can
- * be used: replicas that run would keep this one, and none would start.
+ * Removes a key; its tokens are refused from then on. Returns false for an unknown key.
+ * @throws {@link LastKey} when no other key is usable: running instances would keep this one, and none could start
  */
 export async function removeSigningKey(directory: string, kid: string): Promise<boolean> {
   await assertKeys(directory);
@@ -85,7 +87,7 @@ function timeIn(kid: string): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
-/** For a key that was brought along under another name; null when it went away meanwhile. */
+/** Dates a key whose file name has no time. Returns null when the file has vanished. */
 async function changedAt(path: string): Promise<number | null> {
   try {
     return Math.floor((await stat(path)).mtimeMs);

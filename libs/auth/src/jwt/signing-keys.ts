@@ -7,13 +7,13 @@ import { type RsaKeyPair, parseRsaKeyPair } from './rsa-key-pair';
 import { listSigningKeys } from './signing-key-files';
 
 interface SigningKey extends DatedKey, RsaKeyPair {
-  /** Of the file that it was parsed from: parsing takes milliseconds, so an unchanged file is not parsed again. */
+  /** Digest of the file. Parsing takes milliseconds, so unchanged files are not parsed again. */
   readonly digest: string;
 }
 
 /**
- * The keys in SIGNING_KEYS_DIR as they were when last read, one PEM file each; the file names without `.pem` are the key
- * ids. One of them signs, all of them verify. The directory is only ever read.
+ * The keys in SIGNING_KEYS_DIR as last read, one PEM file each. File names without `.pem` are the key ids. One key
+ * signs; all verify. Never writes to the directory.
  */
 export class SigningKeys implements RereadableKeys {
   private keys: ReadonlyMap<string, SigningKey> = new Map();
@@ -23,7 +23,7 @@ export class SigningKeys implements RereadableKeys {
     private readonly clock: Clock,
   ) {}
 
-  /** Throws {@link KeysUnusable} when there is no key, or a file that is none. */
+  /** @throws {@link KeysUnusable} when there is no key, or a file is not a key */
   static async open(directory: string, clock: Clock): Promise<SigningKeys> {
     const keys = new SigningKeys(directory, clock);
     const { faults } = await keys.reread();
@@ -31,7 +31,7 @@ export class SigningKeys implements RereadableKeys {
     return keys;
   }
 
-  /** What `/jwks.json` says (RFC 7517): the public halves, newest first, those that do not sign yet among them. */
+  /** The content of `/jwks.json` (RFC 7517): all public keys, newest first, even those that do not sign yet. */
   get jwks(): { readonly keys: readonly object[] } {
     return {
       keys: [...this.keys.values()].map(({ kid, publicKey }) => ({
@@ -43,14 +43,16 @@ export class SigningKeys implements RereadableKeys {
     };
   }
 
-  /** The key that new tokens are signed with. */
+  /** Returns the key that signs new tokens. */
   current(): { readonly kid: string; readonly privateKey: KeyObject } {
     const key = keyInUse([...this.keys.values()], this.clock.now());
     if (!key) throw new Error('There is no signing key.');
     return key;
   }
 
-  /** The public half of one of our own keys, the same object for as long as the key stays; null for any other key id. */
+  /**
+   * Returns the public key with this id, always the same object while the key exists. Returns null for an unknown id.
+   */
   publicKey(kid: string): KeyObject | null {
     return this.keys.get(kid)?.publicKey ?? null;
   }
@@ -72,12 +74,12 @@ export class SigningKeys implements RereadableKeys {
     return { kids: [...this.keys.keys()], faults };
   }
 
-  /** A file that was replaced holds a key that others may not have yet, as a new one does. */
+  /** A replaced file counts as a new key, because other instances may not have read it yet. */
   private sight(): { readonly seenAt?: number } {
     return this.keys.size === 0 ? {} : { seenAt: this.clock.now() };
   }
 
-  /** A key as its file says; the one known before where the file cannot be used; null for none. */
+  /** Reads a key. Falls back to the previously known key when the file is unusable. */
   private async take({ kid, createdAt }: DatedKey, faults: string[]): Promise<SigningKey | null> {
     const known = this.keys.get(kid) ?? null;
     let pem: string;
@@ -85,7 +87,7 @@ export class SigningKeys implements RereadableKeys {
       pem = (await readSecretFile(join(this.directory, `${kid}.pem`))).toString();
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
-      // Removed since the directory was read.
+      // The file was removed after the directory was listed.
       if (code === 'ENOENT') return null;
       faults.push(`SIGNING_KEYS_DIR: ${kid}.pem cannot be read (${code}).`);
       return known;

@@ -10,20 +10,20 @@ import { CHECK_GRANT_AND_CHARGE, GRANT_FIELDS, STORE_GRANT } from './grant-scrip
 import { fromGrant, toGrant } from './grant-text';
 import { NEWEST_AFTER_WRITE_MS, RecentWrites } from './recent-writes';
 
-/** A cached grant is believed for this long, counted from before Postgres was asked. */
+/** Lifetime of a cached grant, counted from before Postgres was asked. */
 const LEASE_MS = 2_000;
-/** Redis' clock and ours may run a little apart while a lease is waited out. */
+/** Allowed difference between Redis' clock and ours when waiting for a lease to expire. */
 const MARGIN_MS = 100;
 
 type CheckReply = readonly [kind: string, freshness?: Freshness, text?: string, charge?: ChargeReply];
 
 /**
- * The grant and the client's buckets are one hash in Redis, so that one script, one round trip, answers for both.
+ * One hash in Redis holds a client's grant and buckets, so that one script and one round trip serve both.
  *
- * A grant is stored only under the reservation that stood when its reader went to ask Postgres, and every change removes the
- * reservation with the grant. So what was read before a change is never cached after it. Where Redis cannot be told of a
- * change, the change waits until every cached grant has expired. A Redis that was away may be back with an older state, so
- * for one lease no cached grant is believed (docs/decisions/0006).
+ * A grant is stored only under the reservation that existed before Postgres was asked. Every change removes grant and
+ * reservation, so data read before a change is never cached after it. When Redis is unreachable, a change waits until
+ * every cached grant has expired. After an outage Redis may have older data, so cached grants are ignored for the
+ * length of one lease (docs/decisions/0006).
  */
 export class GrantCacheRedis extends GrantCache {
   private readonly hasStandbys: boolean;
@@ -32,7 +32,7 @@ export class GrantCacheRedis extends GrantCache {
   constructor(
     private readonly redis: RedisClient,
     private readonly settings: Settings,
-    /** Whether other processes may cache grants in a Redis that this one does not know. */
+    /** True when other processes may cache grants in a Redis that this process does not know. */
     private readonly cachedElsewhere: boolean,
   ) {
     super();
@@ -62,7 +62,7 @@ export class GrantCacheRedis extends GrantCache {
     if (kind === 'away') return { kind, freshness };
     if (kind === 'missing') return { kind, reservation: text, freshness };
     const grant = toGrant(text);
-    // Somebody else wrote it, or another version of this program: Postgres knows.
+    // Another program or another version wrote it. Postgres has the truth.
     if (!grant) return { kind: 'away', freshness };
     const size = bucketSizeOf(limitOf(rateClass, grant.limits, rateLimits));
     return { kind: 'current', freshness, grant, charge: charged ? chargeOf(charged, size) : null };
@@ -81,17 +81,17 @@ export class GrantCacheRedis extends GrantCache {
     if (told === undefined) await delay(LEASE_MS + MARGIN_MS);
   }
 
-  /** `recent` for a client that has not written lately; `newest` where that is not known. */
+  /** Returns `recent` for a client without recent writes, and `newest` when that is unknown. */
   private freshnessOf(clientId: string, rateClass: RateClass, inRedis: Freshness | undefined): Freshness {
     if (!this.hasStandbys) return 'newest';
     if (!this.redis.isConfigured) return this.writesHere.freshnessOf(clientId, rateClass);
-    // Redis does not know of writes while it was away.
+    // Redis misses writes that happened while it was away.
     if (this.redis.unbrokenMs < NEWEST_AFTER_WRITE_MS) return 'newest';
     return inRedis ?? 'newest';
   }
 }
 
-/** As the script reads them; nothing where the application has none. */
+/** The form that the script reads. Empty when the application has no own limits. */
 function ownSizes({ limits }: Grant): string {
   const own = RATE_CLASSES.flatMap((rateClass) => {
     const limit = limits[rateClass];

@@ -2,18 +2,18 @@ import { CHARGE_LUA, NOW_LUA } from '#libs/platform/throttling';
 import { RedisScript } from '#libs/platform/redis';
 
 /**
- * The hash KEYS[1] holds one client's cached grant beside its buckets: `grant` (JSON), `generation`, `disabled`, `limits`
- * (JSON: class → microseconds between tokens, tokens), `until` (microseconds), `reservation`, and `newestUntil`
- * (microseconds), until when a client that wrote must not read from standbys.
+ * The hash KEYS[1] holds one client's cached grant and buckets. Fields of the grant: `grant` (JSON), `generation`,
+ * `disabled`, `limits` (JSON: class → microseconds between tokens, tokens), `until` (microseconds) and `reservation`.
+ * `newestUntil` (microseconds) is the time until which a client that wrote reads from the primary.
  */
 
 /**
- * Checks the generation of a token against the cached grant, and charges the request if it is current.
- * ARGV: the time or nothing, the lease in microseconds, the token's generation, the class and its field, microseconds
- * between tokens, tokens of a full bucket, a reservation in case there is none, microseconds for which a client that
- * writes reads from the primary (0 without standbys).
- * Gives `superseded`; `current` with the freshness of reads, the grant and perhaps the charge; or `missing` with that
- * freshness, and the reservation that stands with the time now.
+ * Checks a token's generation against the cached grant, and charges the request if it is current.
+ * ARGV: the time or '', the lease in microseconds, the token's generation, the class and its field, microseconds
+ * between tokens, tokens of a full bucket, a new reservation, and the microseconds for which a writing client reads
+ * from the primary (0 without standbys).
+ * Returns `superseded`; `current` with freshness, grant and perhaps the charge; or `missing` with freshness,
+ * reservation and the current time.
  */
 export const CHECK_GRANT_AND_CHARGE = new RedisScript(`
   ${NOW_LUA}
@@ -28,7 +28,7 @@ export const CHECK_GRANT_AND_CHARGE = new RedisScript(`
   end
   local lease = tonumber(ARGV[2])
   local left = (tonumber(cached[3]) or 0) - now
-  -- A grant that claims more than a lease is of a clock that was set back since.
+  -- A grant with more time left than a lease was stored before the clock was set back.
   if cached[1] and left > 0 and left <= lease then
     local generation, known = tonumber(ARGV[3]), tonumber(cached[2])
     if generation < known then return {'superseded'} end
@@ -40,7 +40,7 @@ export const CHECK_GRANT_AND_CHARGE = new RedisScript(`
       return {'current', freshness, cached[1], charge(ARGV[5], now, interval, burst)}
     end
   end
-  -- All who miss it share one that stands: were each to make its own, of many at once none could keep what it read.
+  -- Concurrent misses share one reservation. If each replaced it, none could store its grant.
   local reservation = redis.call('HGET', KEYS[1], 'reservation')
   if not reservation then
     reservation = ARGV[8]
@@ -49,13 +49,13 @@ export const CHECK_GRANT_AND_CHARGE = new RedisScript(`
   keepFor(10000)
   return {'missing', freshness, reservation .. ' ' .. string.format('%.0f', now)}`);
 
-/** ARGV: the reservation, then `grant`, `generation`, `disabled` (1 or 0), `limits` or nothing, and `until`. */
+/** ARGV: the reservation, then `grant`, `generation`, `disabled` (1 or 0), `limits` or '', and `until`. */
 export const STORE_GRANT = new RedisScript(`
-  -- A change since then took the reservation away, and so did a flush: what was read may be old.
+  -- The reservation is gone after a change or a flush: the grant may be outdated.
   if redis.call('HGET', KEYS[1], 'reservation') ~= ARGV[1] then return 0 end
   redis.call('HSET', KEYS[1], 'grant', ARGV[2], 'generation', ARGV[3], 'disabled', ARGV[4], 'limits', ARGV[5],
     'until', ARGV[6])
   return redis.call('HDEL', KEYS[1], 'reservation')`);
 
-/** The cached grant and whatever reservation there is: what a change removes. The buckets stay as they are. */
+/** Fields that a change of the application removes. The buckets stay. */
 export const GRANT_FIELDS = ['grant', 'generation', 'until', 'disabled', 'limits', 'reservation'] as const;

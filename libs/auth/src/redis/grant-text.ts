@@ -1,21 +1,21 @@
 import { type RateLimit, applicationId, isUuid, workspaceId } from '#libs/kernel';
 import type { Grant } from '../domain/grant';
 
-/** A grant as JSON has it. */
+/** A grant in JSON. */
 interface GrantText extends Pick<Grant, 'clientId' | 'scopes' | 'limits' | 'disabled'> {
   readonly id: string;
   readonly workspace: string;
   readonly generation: string;
 }
 
-/** A grant as Redis keeps it. */
+/** Writes a grant for Redis. */
 export function fromGrant(grant: Grant): string {
   const { id, workspaceId: workspace, clientId, scopes, limits, disabled, generation } = grant;
   const text: GrantText = { id, workspace, clientId, scopes, limits, disabled, generation: String(generation) };
   return JSON.stringify(text);
 }
 
-/** Null for what is none. */
+/** Reads a grant from Redis. Returns null for anything else. */
 export function toGrant(text: string): Grant | null {
   try {
     const { id, workspace, clientId, scopes, limits, disabled, generation } = JSON.parse(text) as GrantText;

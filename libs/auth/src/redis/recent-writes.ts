@@ -1,17 +1,17 @@
 import type { Freshness, RateClass } from '#libs/kernel';
 
 /**
- * How long a client reads from the primary after its write was accepted: ten seconds in which its body may arrive, five
- * for the write itself, and ten more.
+ * A client reads from the primary for this long after its write was accepted: ten seconds for the body to arrive, five
+ * for the write, and ten to spare.
  */
 export const NEWEST_AFTER_WRITE_MS = 25_000;
 
-/** Which clients wrote lately, for the one instance that runs without Redis. */
+/** Remembers clients that wrote recently, for a single instance without Redis. */
 export class RecentWrites {
-  /** By client, oldest first, until when it reads from the primary. */
+  /** When each client may read from standbys again, oldest entry first. */
   private readonly newestUntil = new Map<string, number>();
 
-  /** Notes a write. */
+  /** Also records a write. */
   freshnessOf(clientId: string, rateClass: RateClass): Freshness {
     const now = performance.now();
     if (rateClass === 'write') this.note(clientId, now);

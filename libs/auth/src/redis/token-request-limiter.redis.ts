@@ -6,7 +6,7 @@ import { TokenBuckets, bucketSizeOf, limitOf } from '#libs/platform/throttling';
 import type { Grant } from '../domain/grant';
 import { TokenRequestLimiter } from '../domain/token-request-limiter.port';
 
-/** A source may fail with this many client ids before it is refused whichever it names next. */
+/** A source may fail with this many client ids before all of its failures are refused. */
 const CLIENTS_PER_SOURCE = 10;
 
 @Injectable()
@@ -26,9 +26,9 @@ export class TokenRequestLimiterRedis extends TokenRequestLimiter {
     const { perMinute, burst } = this.settings.rateLimits.token;
     const all = bucketSizeOf({ perMinute: perMinute * CLIENTS_PER_SOURCE, burst: burst * CLIENTS_PER_SOURCE });
     const bySource = await this.buckets.charge(`source ${source}`, 'failure', all);
-    // Beyond it no bucket is made for yet another client id: memory is bounded by sources, not by what they make up.
+    // An exhausted source gets no further buckets. So memory grows with sources, not with invented client ids.
     if (!bySource.allowed) return bySource;
-    // A client id that was only asked for has any length and any characters, and must not stand in a key.
+    // An unverified client id may have any length and characters, so it must not be part of a key.
     const pair = createHash('sha256').update(`${source}\n${clientId}`).digest('base64url');
     return this.buckets.charge(`failure ${pair}`, 'failure', bucketSizeOf({ perMinute, burst }));
   }

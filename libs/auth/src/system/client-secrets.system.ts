@@ -4,13 +4,13 @@ import { crc32 } from 'node:zlib';
 import { SHORTEST_PEPPER } from '#libs/platform/keys';
 import { ClientSecrets } from '../domain/client-secrets.port';
 
-/** Both slots of a rotation are always compared, whether or not they are in use. */
+/** Both slots of a rotation are always compared, in use or not. */
 const SLOTS = 2;
 const NO_DIGEST = Buffer.alloc(32);
 
 /**
- * `cs_` + 43 base64url characters (256 random bits) + 6 characters of checksum, by which scanners for leaked secrets
- * recognise one offline. Digests are HMAC-SHA256 under a pepper kept outside the database.
+ * Secrets are `cs_`, 43 base64url characters (256 random bits) and 6 characters of checksum, by which scanners
+ * recognise leaked secrets offline. Digests are HMAC-SHA256 under a pepper outside the database.
  */
 @Injectable()
 export class ClientSecretsSystem extends ClientSecrets {

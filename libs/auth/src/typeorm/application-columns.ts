@@ -6,7 +6,7 @@ import type { Workspace } from '../domain/workspace';
 
 const milliseconds = (column: string): string => `(extract(epoch FROM ${column}) * 1000)::bigint`;
 
-/** In the order that {@link toGrant} reads them. */
+/** In the order in which {@link toGrant} reads them. */
 export const GRANT_COLUMNS = [
   'workspace_id',
   'id',
@@ -18,7 +18,7 @@ export const GRANT_COLUMNS = [
 ].join(', ');
 const AFTER_GRANT = 7;
 
-/** The columns of an application in the order that {@link toApplication} reads them. */
+/** In the order in which {@link toApplication} reads them. */
 export const APPLICATION_COLUMNS = [
   GRANT_COLUMNS,
   'name',
@@ -30,10 +30,7 @@ export const APPLICATION_COLUMNS = [
 /** In the order that {@link toWorkspace} reads them. */
 export const WORKSPACE_COLUMNS = ['id', 'slug', 'name', milliseconds('created_at')].join(', ');
 
-/**
- * After those of the grant: the digests that are accepted now, as the statement that begins a token sees it. Of two clocks
- * one would be wrong.
- */
+/** The accepted digests, read after the grant. Uses Postgres' clock, like the statement that starts a generation. */
 export const SECRET_COLUMNS = `encode(secret_digest, 'hex'),
   CASE WHEN previous_secret_expires_at > now() THEN encode(previous_secret_digest, 'hex') END`;
 
@@ -68,7 +65,7 @@ export function toWorkspace([id, slug, name, createdAt]: TextRow): Workspace {
 export const toSecretDigests = (row: TextRow): Buffer[] =>
   row.slice(AFTER_GRANT).flatMap((digest) => (digest ? [Buffer.from(digest, 'hex')] : []));
 
-/** The limits that can be read as such. */
+/** Returns the limits that can be parsed. */
 function toLimits(limits: Readonly<Record<string, string>>): Partial<RateLimits> {
   const known = RATE_CLASSES.flatMap((rateClass) => {
     const limit = parseRateLimit(limits[rateClass] ?? '');

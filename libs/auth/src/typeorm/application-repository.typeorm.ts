@@ -33,7 +33,7 @@ const FIND_WORKSPACE: Statement = {
   name: 'workspace_of_application',
   text: `SELECT ${WORKSPACE_COLUMNS} FROM workspace WHERE id = $1`,
 };
-/** A row also where there is no such client: who it is not is to take as long as who it is. Its client id is empty then. */
+/** Returns a row even for an unknown client, with an empty client id, so that both cases take the same time. */
 const FIND_WITH_SECRETS: Statement = {
   name: 'application_find_with_secrets_3',
   text: `SELECT ${GRANT_COLUMNS}, ${SECRET_COLUMNS}
@@ -62,9 +62,9 @@ const CLEAR_LIMITS: Statement = {
   name: 'application_clear_limits_2',
   text: `UPDATE application SET limits = '{}' WHERE client_id = $1 RETURNING ${APPLICATION_COLUMNS}`,
 };
-/** The clock in microseconds keeps generations rising even when the row comes back from an older backup. */
+/** The clock in microseconds keeps generations rising even after the row was restored from an older backup. */
 const NEXT_GENERATION = 'GREATEST(generation + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)';
-/** Looks at the secret again: since the look-up it may have been rotated, or the application disabled. */
+/** Checks the secret again: it may have been rotated, or the application disabled, since the lookup. */
 const BEGIN_GENERATION: Statement = {
   name: 'application_begin_generation_4',
   text: `UPDATE application SET generation = ${NEXT_GENERATION}, jti = $4::uuid, issued_at = now()
@@ -73,7 +73,7 @@ const BEGIN_GENERATION: Statement = {
                  OR (previous_secret_digest = decode($3, 'hex') AND previous_secret_expires_at > now()))
           RETURNING generation`,
 };
-/** With an overlap in seconds the live token stays what it is; without one it ends with the secret. */
+/** With an overlap, in seconds, the active token stays; without one it ends with the secret. */
 const ROTATE_SECRET: Statement = {
   name: 'application_rotate_secret_2',
   text: `UPDATE application
@@ -166,7 +166,7 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
   }
 }
 
-/** Kept as people write them: `{"read": "500/1000"}`. */
+/** Stored in the form that people write: `{"read": "500/1000"}`. */
 function fromLimits(limits: Partial<RateLimits>): string {
   const written = Object.entries(limits).map(([rateClass, limit]) => [rateClass, formatRateLimit(limit)]);
   return JSON.stringify(Object.fromEntries(written));

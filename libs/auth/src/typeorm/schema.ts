@@ -1,7 +1,6 @@
 import type { SchemaPart } from '#libs/platform/database';
 import { WorkspacesAndApplications1780000000001 } from './migrations/1780000000001-workspaces-and-applications';
 
-/** The tables of workspaces and applications. */
 export const authSchema: SchemaPart = {
   migrations: [WorkspacesAndApplications1780000000001],
   grants: [

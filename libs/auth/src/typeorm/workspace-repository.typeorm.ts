@@ -11,7 +11,7 @@ interface WorkspaceRow {
   readonly created_at: Date;
 }
 
-/** Works through the policy that lets the owner of the tables see every workspace; the runtime role sees none this way. */
+/** Relies on the policy that shows all workspaces to the owner of the tables. The runtime role sees none this way. */
 @Injectable()
 export class WorkspaceRepositoryTypeorm extends WorkspaceRepository {
   constructor(private readonly dataSource: DataSource) {

@@ -12,7 +12,7 @@ export class ComputersService {
     return this.computers.list(workspaceId, page, freshness);
   }
 
-  /** Throws `not_found`. */
+  /** @throws `not_found` */
   async get(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness): Promise<Computer> {
     const computer = await this.computers.find(workspaceId, id, freshness);
     if (!computer) throw new ComputerNotFound();

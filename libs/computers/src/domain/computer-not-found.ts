@@ -1,6 +1,9 @@
 import { DomainError } from '#libs/kernel';
 
-/** Unknown, hidden, deleted, another workspace's, or no computer: all alike. */
+/**
+ * The computer is unknown, hidden, deleted, another workspace's, or another kind of asset. Clients cannot tell these
+ * apart.
+ */
 export class ComputerNotFound extends DomainError {
   constructor() {
     super('not_found', 'No computer has this id.');

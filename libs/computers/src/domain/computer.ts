@@ -6,7 +6,7 @@ export interface Tag {
   readonly readOnly: boolean;
 }
 
-/** What monitoring has found out. Null is unknown, never false. */
+/** Monitoring results. Null means unknown, never false. */
 export interface CompliancePosture {
   readonly agentVersion: string | null;
   readonly antivirusInstalled: boolean | null;
@@ -15,7 +15,7 @@ export interface CompliancePosture {
   readonly screenLockEnabled: boolean | null;
 }
 
-/** A visible COMPUTER asset with its posture; its id is that of the asset. */
+/** A visible COMPUTER asset with its posture. The id is the asset's. */
 export interface Computer {
   readonly id: AssetId;
   readonly name: string;
@@ -23,7 +23,7 @@ export interface Computer {
   readonly osVersion: string | null;
   readonly serialNumber: string | null;
   readonly ownerId: AssetId | null;
-  /** Whether an agent or a device management has reported the device. */
+  /** True when an agent or a device management has reported the device. */
   readonly isMonitored: boolean;
   readonly lastCheckedAt: Date | null;
   readonly tags: readonly Tag[];

@@ -4,7 +4,7 @@ import { PageInfoDto } from '#libs/platform/pagination';
 import type { Computer } from '../domain/computer';
 import { ComputerTagDto } from './tag.dto';
 
-/** Longest text that an import takes. */
+/** Maximum length of a text in an import. */
 const MAX_TEXT = 2000;
 const known = (what: string, example: string) =>
   ({
@@ -17,7 +17,7 @@ const known = (what: string, example: string) =>
 const knownOrNot = (what: string) =>
   ({ type: 'boolean', nullable: true, description: `Whether ${what}; null when unknown.`, example: true }) as const;
 
-/** Specification, CompliancePosture: aggregate posture, members null when nothing is known. */
+/** Specification, CompliancePosture. Members are null when unknown. */
 @ApiObject({
   name: 'CompliancePosture',
   description: 'Aggregate posture of a device; what is unknown is null, never false.',
@@ -102,7 +102,7 @@ export class ComputerPageDto {
   pageInfo!: PageInfoDto;
 }
 
-/** The computer as clients see it. */
+/** Converts a computer to its response. */
 export function toComputerDto(computer: Computer): ComputerDto {
   return { ...computer, lastCheckedAt: computer.lastCheckedAt?.toISOString() ?? null };
 }

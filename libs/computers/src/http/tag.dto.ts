@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ApiObject } from '#libs/platform/openapi';
 
-/** One schema in the contract with the tag of an asset, whose feature this one does not know. */
+/** Shares the schema `Tag` of the contract with the inventory feature, which this feature must not import. */
 @ApiObject({ name: 'Tag', description: 'A tag of an asset or computer.' })
 export class ComputerTagDto {
   @ApiProperty({ minLength: 1, maxLength: 1000, description: 'Tag key.', example: 'env' })

@@ -12,7 +12,7 @@ import { Database, type Statement, type TextRow, bind } from '#libs/platform/dat
 import type { Computer, Tag } from '../domain/computer';
 import { ComputerDirectory } from '../domain/computer-directory.port';
 
-/** The columns of a computer by what they mean, in the order in which a row carries them. */
+/** The columns of a computer in row order, by meaning. */
 const COLUMNS = {
   position: 'id',
   id: 'public_id',
@@ -32,7 +32,7 @@ const COLUMNS = {
 } as const;
 const SELECTED = Object.values(COLUMNS).join(', ');
 
-/** The place of each column in a row; `next` is the first place after them. */
+/** Index of each column in a row. `next` is the first index after them. */
 const AT = Object.fromEntries([...Object.keys(COLUMNS), 'next'].map((column, place) => [column, place])) as Record<
   keyof typeof COLUMNS | 'next',
   number
@@ -41,7 +41,7 @@ const AT = Object.fromEntries([...Object.keys(COLUMNS), 'next'].map((column, pla
 /** Before the first row: ids begin at 1. */
 const START = '0';
 
-/** A page and its exact total in one statement and so of one moment; the total is a counter, not a count. */
+/** One statement reads a page and its total, so both come from one snapshot. The total comes from a counter. */
 const LIST: Statement = {
   name: 'computer_list_2',
   text: `

@@ -1,7 +1,6 @@
 import type { SchemaPart } from '#libs/platform/database';
 import { ComputerView1780000000020 } from './migrations/1780000000020-computer-view';
 
-/** The read-only view of the inventory that computers are read through. */
 export const computersSchema: SchemaPart = {
   migrations: [ComputerView1780000000020],
   grants: [

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { formatIdentity, isAlive, ownIdentity, parseIdentity } from '../processes/process-identity';
 
 /**
- * Notes that this process uses the server, once per opening (a process may open twice), as a file `<pid>.<number>`.
- * Call it, as everything here, under the lock.
+ * Registers this process as a user of the server by a file `<pid>.<number>`, one for each opening. Requires the lock,
+ * like every function here.
  */
 export function addServerUser(directory: string): string {
   mkdirSync(directory, { recursive: true });
@@ -18,7 +18,7 @@ export function removeServerUser(lease: string): void {
   rmSync(lease, { force: true });
 }
 
-/** Whether a living process uses the server; leases of dead ones are cleared away, as nobody else will. */
+/** Tells whether a living process uses the server. Removes the files of dead processes. */
 export function hasLiveUsers(directory: string): boolean {
   if (!existsSync(directory)) return false;
   let live = false;

@@ -2,7 +2,7 @@ import { readFileSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import { EmbeddedPostgresFault, OWN_DATABASE_ADVICE } from '../embedded-postgres-fault';
 
-/** The user that Postgres runs as when we are root; Postgres itself refuses to be root. */
+/** The user that Postgres runs as when we are root. Postgres refuses to run as root. */
 export interface ServiceAccount {
   readonly name: string;
   readonly uid: number;
@@ -13,7 +13,7 @@ export function isRoot(): boolean {
   return process.geteuid?.() === 0;
 }
 
-/** `postgres` where the system has it, else `nobody`; no user is ever created. */
+/** Returns `postgres` if it exists, else `nobody`. Never creates a user. */
 export function findServiceAccount(passwd = readPasswd()): ServiceAccount {
   const accounts = parsePasswd(passwd);
   const account = ['postgres', 'nobody'].map((name) => accounts.find((one) => one.name === name)).find(Boolean);
@@ -23,13 +23,13 @@ export function findServiceAccount(passwd = readPasswd()): ServiceAccount {
   );
 }
 
-/** The owner of something made earlier, such as a data directory that an ordinary user began and root goes on with. */
+/** Returns the owner of existing data, such as a data directory that an ordinary user created before root took over. */
 export function accountOwning(stats: Stats): ServiceAccount {
   const name = parsePasswd(readPasswd()).find((account) => account.uid === stats.uid)?.name;
   return { name: name ?? `uid ${stats.uid}`, uid: stats.uid, gid: stats.gid };
 }
 
-/** Whether the account can get into the directory (or at the program), by the permission bits all the way down. */
+/** Tells whether the account can reach the path, by the permission bits of every directory above it. */
 export function canReach(path: string, account: ServiceAccount): boolean {
   for (let place = realpathSync(path); ; place = dirname(place)) {
     if (!mayPass(statSync(place), account)) return false;

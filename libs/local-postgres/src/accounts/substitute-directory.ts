@@ -16,14 +16,17 @@ import { EmbeddedPostgresFault } from '../embedded-postgres-fault';
 import { binariesIn, type PostgresBinaries } from '../postgres-binaries';
 import { canReach, type ServiceAccount } from './service-account';
 
-/** Where root keeps what the service account could not reach in the local directory; one place for each of those. */
+/**
+ * A directory outside `localDir`, for data that root must place where the service account can reach it. Each `localDir`
+ * has its own.
+ */
 export function substituteDirectoryOf(localDir: string): string {
   return `/var/tmp/compliance-api-${createHash('sha256').update(localDir).digest('hex').slice(0, 12)}`;
 }
 
 /**
- * Everybody may create names in /var/tmp, so the directory counts only if it is a real one, ours, and closed to others'
- * writing: otherwise whoever made it first would own our database.
+ * Anyone may create names in /var/tmp. So the directory is accepted only if it is real, ours, and not writable by
+ * others; otherwise its creator would own our database.
  */
 export function makeSubstituteDirectory(directory: string): void {
   try {
@@ -44,7 +47,7 @@ function isOursAlone(stats: Stats): boolean {
   return stats.isDirectory() && stats.uid === process.geteuid?.() && (stats.mode & 0o022) === 0;
 }
 
-/** The binaries themselves, or where the account cannot reach them a copy below `directory`. */
+/** Returns the installed binaries, or a copy below `directory` when the account cannot reach them. */
 export function reachableBinaries(
   binaries: PostgresBinaries,
   account: ServiceAccount | null,
@@ -77,7 +80,7 @@ function openForReading(path: string): void {
   if (stats.isDirectory()) for (const name of readdirSync(path)) openForReading(join(path, name));
 }
 
-/** Gives a tree to the account, as after a copy of the local directory that root made. Links are not followed. */
+/** Gives a directory tree to the account, such as one that root has copied. Does not follow links. */
 export function giveTo(account: ServiceAccount, path: string): void {
   if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) giveTo(account, join(path, name));
   lchownSync(path, account.uid, account.gid);

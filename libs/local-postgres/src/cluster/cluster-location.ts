@@ -10,11 +10,11 @@ import {
   substituteDirectoryOf,
 } from '../accounts/substitute-directory';
 
-/** Where the database lives and who runs it. */
+/** The place of the database and the account that runs it. */
 export interface ClusterLocation {
   readonly dataDir: string;
   readonly binaries: PostgresBinaries;
-  /** null: we are an ordinary user, and Postgres runs as the same. */
+  /** Null when we are an ordinary user. Postgres then runs as the same user. */
   readonly account: ServiceAccount | null;
 }
 
@@ -28,7 +28,10 @@ export function locateCluster(localDir: string, say: (line: string) => void): Cl
   return { dataDir, binaries, account };
 }
 
-/** Whether a finished cluster stands there. Ours appear by a rename, so one that we began and left never has this name. */
+/**
+ * Tells whether a complete cluster exists there. Set-up renames a finished cluster into place, so an unfinished one
+ * never has this name.
+ */
 export function isCluster(dataDir: string): boolean {
   return existsSync(join(dataDir, 'PG_VERSION')) && existsSync(join(dataDir, 'global', 'pg_control'));
 }
@@ -50,7 +53,7 @@ function locateDataAsRoot(localDir: string, say: (line: string) => void): { data
   if (isCluster(local)) return { dataDir: local, account: takeUpLocal(localDir, local) };
   const account = findServiceAccount();
   const reachable = canReach(localDir, account);
-  // Data once placed elsewhere stay in use there, even if the local directory can be reached by now.
+  // Data that was once placed elsewhere stays there, even if the local directory is reachable now.
   if (!isCluster(away) && reachable) return { dataDir: local, account };
   makeSubstituteDirectory(substituteDirectoryOf(localDir));
   const reason = reachable
@@ -63,7 +66,7 @@ function locateDataAsRoot(localDir: string, say: (line: string) => void): { data
   return { dataDir: away, account: isCluster(away) ? ownerOf(away, account) : account };
 }
 
-/** An ordinary user's database is run as that user, so that both can go on with it. */
+/** Runs an ordinary user's database as that user, so that both can continue to use it. */
 function takeUpLocal(localDir: string, dataDir: string): ServiceAccount {
   const account = ownerOf(dataDir, null);
   if (canReach(localDir, account)) return account;
@@ -81,7 +84,7 @@ function ownerOf(dataDir: string, fallback: ServiceAccount | null): ServiceAccou
   return account;
 }
 
-/** Something unfinished under the name of the data directory is not ours to delete: it is moved aside. */
+/** Moves unfinished data under this name aside. It is not ours to delete. */
 function setAsideIncomplete(dataDir: string, say: (line: string) => void): void {
   if (!existsSync(dataDir) || isCluster(dataDir)) return;
   if (statSync(dataDir).isDirectory() && readdirSync(dataDir).length === 0) {
@@ -102,7 +105,7 @@ function checkVersion(dataDir: string, binaries: PostgresBinaries): void {
   );
 }
 
-/** Makes the local directory and proves that we may write in it. */
+/** Creates the local directory and checks that it is writable. */
 export function makeLocalDirectory(localDir: string): void {
   mkdirSync(localDir, { recursive: true });
   const stats = statSync(localDir);

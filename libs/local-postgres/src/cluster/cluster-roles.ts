@@ -14,15 +14,15 @@ export interface RolePasswords {
   readonly runtime: string;
 }
 
-/** Hexadecimal, so that it needs no quoting in SQL or in a URL. */
+/** Hexadecimal, so that the password needs no quoting in SQL or in a URL. */
 export function makePasswords(): RolePasswords {
   const password = (): string => randomBytes(24).toString('hex');
   return { superuser: password(), owner: password(), runtime: password() };
 }
 
 /**
- * The passwords stand inside the data directory (mode 0600, in a directory of mode 0700), so that they come, move and go
- * with the database they open, and no start can find the one without the other.
+ * The passwords are stored inside the data directory (mode 0600 in a directory of mode 0700), so they always move and
+ * vanish with their database.
  */
 export function passwordFile(dataDir: string): string {
   return join(dataDir, 'compliance-passwords.json');
@@ -44,8 +44,8 @@ export function readPasswords(dataDir: string): RolePasswords {
 }
 
 /**
- * One statement a line. The owner is no superuser and the runtime role owns nothing; in a database of Postgres 15 or
- * newer that also means that it cannot create tables.
+ * Returns one statement per line. The owner is no superuser, and the runtime role owns nothing. From Postgres 15 on,
+ * the runtime role thus cannot create tables.
  */
 export function rolesAndDatabaseSql(passwords: RolePasswords, options: { ownerMayCreateDatabases: boolean }): string {
   const createDatabases = options.ownerMayCreateDatabases ? 'CREATEDB' : 'NOCREATEDB';

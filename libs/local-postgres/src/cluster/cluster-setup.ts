@@ -16,9 +16,9 @@ import { runProgram } from '../processes/run-program';
 import { type ServiceAccount } from '../accounts/service-account';
 
 /**
- * Makes a new cluster with its roles and database. It is built under another name, without a server (Postgres'
- * single-user mode), written to disk once at the end and then renamed: a set-up killed half way leaves nothing that looks
- * finished. Called under the lock, so what an earlier attempt left can be cleared away.
+ * Creates a cluster with its roles and database. Builds it under another name without a server (Postgres' single-user
+ * mode), flushes it to disk once, and renames it. So a killed set-up leaves nothing that looks finished. Requires the
+ * lock, which makes it safe to remove earlier attempts.
  */
 export async function setUpCluster(
   { dataDir, binaries, account }: ClusterLocation,
@@ -54,7 +54,7 @@ export async function setUpCluster(
   }
 }
 
-/** Collation by code points with Unicode's upper and lower case, the same on every system. */
+/** Collates by code points, with Unicode's upper and lower case: the same on every system. */
 function initdbArguments(dataDir: string): string[] {
   return [
     '-D',
@@ -73,12 +73,12 @@ function initdbArguments(dataDir: string): string[] {
 function removeAbandoned(dataDir: string): void {
   const prefix = `${basename(dataDir)}.new-`;
   for (const name of readdirSync(dirname(dataDir))) {
-    // Retried, as an initdb that outlived its launcher may still be writing there.
+    // Retried, because an initdb that outlived its launcher may still be writing.
     if (name.startsWith(prefix)) rmSync(join(dirname(dataDir), name), { recursive: true, force: true, maxRetries: 8 });
   }
 }
 
-/** Made anew and exclusively: in a directory of another account, a link laid in wait must not lead root astray. */
+/** Creates the file exclusively. In another account's directory a prepared link must not redirect root. */
 function writePrivate(file: string, content: string, account: ServiceAccount | null): void {
   writeFileSync(file, content, { mode: 0o600, flag: 'wx' });
   give(file, account);

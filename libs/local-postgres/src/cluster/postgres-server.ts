@@ -10,9 +10,11 @@ import { type ServiceAccount } from '../accounts/service-account';
 import { lastLines, launchFault, launchOptions, hintFor } from '../processes/run-program';
 
 const START_SECONDS = 180;
-/** For what a killed server leaves for a moment: its workers, its shared memory and its port. */
+/** Time for the remains of a killed server to vanish: its workers, shared memory and port. */
 const PASSING_MS = 15_000;
-/** How long the preferred port is waited for; the system gives a killed process's sockets back only when it is all gone. */
+/**
+ * Maximum wait for the preferred port. The system frees a killed server's sockets only once all its processes are gone.
+ */
 const PREFERRED_PORT_MS = 5_000;
 const ROTATE_LOG_AT_BYTES = 5_000_000;
 
@@ -25,9 +27,8 @@ export interface ServerStart {
 }
 
 /**
- * Starts the server as a process and session of its own (Ctrl-C does not reach it, and it outlives us) and waits until it
- * accepts connections. It is started directly, not by pg_ctl, which looks at the result only ten times a second and
- * hands paths to a shell.
+ * Starts the server as a process and session of its own, and waits until it accepts connections. Ctrl-C does not reach
+ * it, and it outlives us. Does not use pg_ctl, which checks only ten times a second and passes paths to a shell.
  */
 export async function startServer(
   location: ClusterLocation,
@@ -40,7 +41,7 @@ export async function startServer(
     const port = await freePort(start.preferredPort, began + PREFERRED_PORT_MS);
     const failure = await attempt(location, start, port);
     if (failure === null) return { pid: readPostmasterFile(location.dataDir)?.pid ?? 0, port };
-    // Someone was quicker to the port, or the last workers of a killed server are still going away: try again.
+    // Another program took the port first, or workers of a killed server are still ending: try again.
     const passing = /Address already in use|pre-existing shared memory block|lock file .* is empty/.test(failure);
     if (!passing || Date.now() > began + PASSING_MS) {
       throw faultFrom(
@@ -51,7 +52,7 @@ export async function startServer(
   }
 }
 
-/** null once it accepts connections, else the last lines of its log. */
+/** Returns null once the server accepts connections, else the last lines of its log. */
 async function attempt(
   { dataDir, binaries, account }: ClusterLocation,
   { logFile, settings = {}, say }: ServerStart,
@@ -96,7 +97,7 @@ function launchServer(
   }
 }
 
-/** Stops the server and waits until it is gone: `fast` ends sessions and writes all data, `immediate` is a crash. */
+/** Stops the server and waits until it is gone. `fast` ends sessions and writes all data; `immediate` is a crash. */
 export async function stopServer(dataDir: string, mode: 'fast' | 'immediate'): Promise<void> {
   const server = findPostmaster(dataDir);
   if (server === null) return;

@@ -2,20 +2,20 @@ import { closeSync, constants, ftruncateSync, openSync, readFileSync, realpathSy
 import { join } from 'node:path';
 import { isPidAlive, worksIn } from '../processes/process-identity';
 
-/** What a server says about itself in `postmaster.pid` of its data directory. */
+/** The content of `postmaster.pid`, in which a server describes itself. */
 export interface Postmaster {
   readonly pid: number;
   readonly port: number;
   readonly ready: boolean;
 }
 
-/** The server that runs from the data directory, whatever its state; null when none does. */
+/** Returns the server that runs from the data directory in any state, or null. */
 export function findPostmaster(dataDir: string): Postmaster | null {
   const noted = readPostmasterFile(dataDir);
   return noted !== null && isPidAlive(noted.pid) && worksIn(noted.pid, realpathSync(dataDir)) ? noted : null;
 }
 
-/** The file's content, true or stale. */
+/** Returns the file's content, which may be stale. */
 export function readPostmasterFile(dataDir: string): Postmaster | null {
   try {
     // Lines: pid, data directory, start time, port, socket directory, address, shared memory key, status.
@@ -28,9 +28,9 @@ export function readPostmasterFile(dataDir: string): Postmaster | null {
 }
 
 /**
- * Postgres refuses to start while the number in a stale file is that of some living program. Deleting the file would also
- * delete the key by which Postgres recognises orphaned workers of the old server, so only the number is replaced, by
- * that of the server's parent to be: ours, which Postgres knows not to mean another server.
+ * Postgres refuses to start while a stale file names the pid of some running program. Deleting the file would lose the
+ * key by which Postgres recognises orphaned workers. So only the pid is replaced, by ours: Postgres knows that its
+ * parent is not another server.
  */
 export function disownStalePostmasterFile(dataDir: string): void {
   const stale = readPostmasterFile(dataDir);

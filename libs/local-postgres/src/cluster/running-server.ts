@@ -6,8 +6,8 @@ import { findPostmaster, type Postmaster } from './postmaster-file';
 const WAIT_SECONDS = 60;
 
 /**
- * The server that already runs from the data directory and answers; null when none runs. One that is just starting or
- * stopping is waited for, because it can be neither used nor replaced.
+ * Returns the server that runs from the data directory and responds, or null. Waits for a server that is starting or
+ * stopping, because it can neither be used nor replaced.
  */
 export async function findRunningServer(
   dataDir: string,
@@ -34,7 +34,7 @@ export async function findRunningServer(
 }
 
 async function answers(url: string, dataDir: string): Promise<boolean> {
-  // Said explicitly, so that PGSSLMODE of the user's shell does not decide.
+  // Explicit, so that PGSSLMODE of the user's shell has no effect.
   const client = new Client({ connectionString: url, ssl: false, connectionTimeoutMillis: 2_000 });
   client.on('error', () => undefined);
   try {
@@ -49,7 +49,7 @@ async function answers(url: string, dataDir: string): Promise<boolean> {
         { cause: error },
       );
     }
-    // Too many connections is an answer; 57P03 means that it is starting, recovering or stopping.
+    // "Too many connections" proves that the server responds. 57P03 means that it is starting, recovering or stopping.
     return code === '53300';
   } finally {
     await client.end().catch(() => undefined);

@@ -1,27 +1,27 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** A process, told from later ones with the same number by the moment it started. */
+/** A process, identified by pid and start time, because pids are reused. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly startedAt: string;
 }
 
-/** Alive, but the system does not show us since when (another user's process under a hardened /proc). */
+/** The process is alive, but the system hides its start time (another user's process under a hardened /proc). */
 const UNKNOWN_START = 'unknown';
 
 export function ownIdentity(): ProcessIdentity {
   return { pid: process.pid, startedAt: startOf(process.pid) ?? UNKNOWN_START };
 }
 
-/** True while that very process lives; a number taken over by another program does not count. */
+/** Tells whether exactly this process lives. Another program with the same pid does not count. */
 export function isAlive(identity: ProcessIdentity): boolean {
   const startedAt = startOf(identity.pid);
   if (startedAt === null) return false;
   return startedAt === UNKNOWN_START || identity.startedAt === UNKNOWN_START || startedAt === identity.startedAt;
 }
 
-/** True while some process has that number. One that is dead and only waits for its parent to notice does not count. */
+/** Tells whether any process has this pid. A zombie does not count. */
 export function isPidAlive(pid: number): boolean {
   return startOf(pid) !== null;
 }
@@ -37,7 +37,9 @@ export function formatIdentity(identity: ProcessIdentity): string {
   return `${identity.pid} ${identity.startedAt}\n`;
 }
 
-/** Whether the process works in that directory, as a Postgres server does in its data directory. Unknown counts as yes. */
+/**
+ * Tells whether the process runs in that directory, as a Postgres server does in its data directory. True when unknown.
+ */
 export function worksIn(pid: number, directory: string): boolean {
   try {
     if (process.platform === 'linux') return readlinkSync(`/proc/${pid}/cwd`) === directory;
@@ -66,11 +68,11 @@ function answersSignals(pid: number): boolean {
 }
 
 function startFromProc(pid: number): string | null {
-  // The program's name stands in brackets and may hold blanks, so fields are counted from the last bracket.
+  // The program's name is in brackets and may contain blanks, so fields are counted from the last bracket.
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (fields[0] === 'Z' || fields[0] === 'X') return null;
-  // Field 22 counts ticks since boot; the boot's id tells one boot from the next.
+  // Field 22 counts ticks since boot. The boot id separates one boot from the next.
   return `${fields[19]}@${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}`;
 }
 

@@ -8,11 +8,11 @@ import { formatIdentity, isAlive, ownIdentity, parseIdentity } from './process-i
 const POLL_MILLISECONDS = 15;
 
 /**
- * Runs `work` while no other process (and no other call in this one) does so under the same directory.
+ * Runs `work` while no other process, and no other call in this process, runs under the same directory's lock.
  *
- * The lock is the highest numbered ticket in the directory; an emptied ticket, or one whose holder died, is free. Taking
- * a dead holder's lock means making the next number, which only one process can do, so two who see the same dead holder
- * cannot both win. (Deleting a stale lock file has that flaw: the second deletes the first one's fresh lock.)
+ * The lock is the ticket file with the highest number. An empty ticket is free; so is one whose holder died. Taking a
+ * dead holder's lock means creating the next number, which only one process can do, so two processes cannot both win.
+ * Deleting a stale lock file would lack this property: the second process would delete the fresh lock of the first.
  */
 export async function withProcessLock<T>(
   directory: string,
@@ -53,7 +53,7 @@ function tryToTake(directory: string): string | null {
   const mine = highest + 1;
   if (!makeTicket(directory, mine)) return null;
   if (highestTicket(directory) !== mine) {
-    // We looked, slept, and made a number that was used and cleared away meanwhile: a later one rules.
+    // The number was used and removed meanwhile: a later ticket exists.
     rmSync(join(directory, String(mine)), { force: true });
     return null;
   }
@@ -61,14 +61,14 @@ function tryToTake(directory: string): string | null {
   return join(directory, String(mine));
 }
 
-/** null: it went away between looking and reading, so the answer has to be sought again. */
+/** Null: the ticket vanished between listing and reading, so look again. */
 function isFree(content: string | null): boolean {
   if (content === null) return false;
   const holder = parseIdentity(content);
   return holder === null || !isAlive(holder);
 }
 
-/** A ticket appears with its content in one step (by a hard link), so an empty one always means "given back". */
+/** A ticket appears together with its content (by a hard link), so an empty one always means "released". */
 function makeTicket(directory: string, ticket: number): boolean {
   const draft = join(directory, `draft-${process.pid}-${randomBytes(6).toString('hex')}`);
   writeFileSync(draft, formatIdentity(ownIdentity()), { flag: 'wx' });

@@ -10,7 +10,7 @@ export interface ProgramRun {
   readonly input?: string;
 }
 
-/** Runs one of Postgres' programs to its end; rejects with what it printed when it fails. */
+/** Runs one of Postgres' programs to its end. Rejects with its output when it fails. */
 export function runProgram(run: ProgramRun): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = launch(run);
@@ -20,7 +20,7 @@ export function runProgram(run: ProgramRun): Promise<string> {
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
-    // A program that ends early closes its input; its own message says why, not our broken pipe.
+    // A program that ends early closes its input. Its own message explains why; the broken pipe does not.
     child.stdin.on('error', () => undefined);
     child.stdin.end(run.input ?? '');
     child.on('error', (error) => reject(launchFault(error, run.program, run.account)));
@@ -40,14 +40,14 @@ function launch({ program, programArguments, account }: ProgramRun): ChildProces
   try {
     return spawn(program, programArguments, { ...launchOptions(account), stdio: 'pipe' });
   } catch (error) {
-    // Some refusals of the system (of the change of user, above all) are thrown, others become an event.
+    // Node throws some launch errors, such as a failed change of user, and emits others as events.
     throw launchFault(error as Error, program, account);
   }
 }
 
 /**
- * PG… variables of the user's shell (PGPORT, PGDATA, PGOPTIONS) must not reach our server. The directory is one every
- * account can enter, and messages are English because we read some of them.
+ * Excludes PG… variables of the user's shell (PGPORT, PGDATA, PGOPTIONS). Uses a directory that every account can
+ * enter. Sets English messages, because some of them are parsed.
  */
 export function launchOptions(account: ServiceAccount | null): {
   cwd: string;
@@ -62,11 +62,11 @@ export function launchOptions(account: ServiceAccount | null): {
   return { cwd: '/', env, ...(account && { uid: account.uid, gid: account.gid }) };
 }
 
-/** Why a program could not be launched at all. */
+/** Explains why a program could not be launched. */
 export function launchFault(error: Error, program: string, account: ServiceAccount | null): EmbeddedPostgresFault {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOENT' && existsSync(program)) {
-    // The kernel reports the missing interpreter of a glibc program as if the program were missing.
+    // The kernel reports a missing interpreter of a glibc program as a missing program.
     return new EmbeddedPostgresFault(
       `The Postgres binaries need a Linux with glibc; this one (Alpine?) has none. Use another image, ${OWN_DATABASE_ADVICE}.`,
       { cause: error },
@@ -89,7 +89,7 @@ export function lastLines(text: string, count = 15): string {
   return text.trimEnd().split('\n').slice(-count).join('\n');
 }
 
-/** What to do about complaints that name no remedy of their own. */
+/** Returns a remedy for messages that name none. */
 export function hintFor(output: string): string {
   if (/error while loading shared libraries|GLIBC_|Error relocating|symbol not found/.test(output)) {
     return `\nA library is missing: run \`npm rebuild\` so that the binaries' links are made, ${OWN_DATABASE_ADVICE}.`;

@@ -8,8 +8,9 @@ export const SHORTEST_PEPPER = 16;
 export const SHORTEST_AUDIT_KEY = 32;
 
 /**
- * Checks that every configured key file exists and is readable. @throws {@link SettingsInvalid} with every fault. The
- * contents of signing and cursor keys are checked when they are read.
+ * Checks that every configured key file exists and is readable.
+ * @throws {@link SettingsInvalid} with every fault. The contents of signing and cursor keys are checked when they are
+ * read.
  */
 export function assertKeysReadable(settings: Settings): void {
   const faults = [

@@ -23,8 +23,8 @@ export class Paging {
   ) {}
 
   /**
-   * With a cursor, omitted filters come from the cursor, and sent filters must equal it. @throws `invalid_cursor`
-   * otherwise, and for a cursor of another workspace or resource
+   * With a cursor, omitted filters come from the cursor, and sent filters must equal it.
+   * @throws `invalid_cursor` otherwise, and for a cursor of another workspace or resource
    */
   request(workspaceId: WorkspaceId, resource: string, query: PageQueryDto): ListRequest {
     const { pageSize, pageCursor, ...others } = query;

@@ -37,7 +37,8 @@ export class CircuitBreaker {
   }
 
   /**
-   * Runs a command about this key. @throws {@link RedisAway}, or the error with which Redis refuses the command itself
+   * Runs a command about this key.
+   * @throws {@link RedisAway}, or the error with which Redis refuses the command itself
    */
   async run<Result>(key: string, command: () => Promise<Result>): Promise<Result> {
     if (!this.isClosed) throw AWAY;

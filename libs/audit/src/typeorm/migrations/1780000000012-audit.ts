@@ -22,7 +22,7 @@ export class Audit1780000000012 implements MigrationInterface {
     for (const table of TABLES) await runner.query(`DROP TABLE ${table}`);
   }
 
-  /** Nothing refers to assets or workspaces: the audit outlives both, and a change waits for no row but its own. */
+  /** No foreign keys to assets or workspaces: the audit outlives both, and a change locks only its own rows. */
   private async createTables(runner: QueryRunner): Promise<void> {
     await runner.query(`
       CREATE TABLE audit_event (
@@ -81,8 +81,8 @@ export class Audit1780000000012 implements MigrationInterface {
   }
 
   /**
-   * What the runtime role may not do by itself. Temporary tables come last in the search path: they cannot pass for ours.
-   * The list of workspaces walks the index from one workspace to the next, however many events each has.
+   * Functions for work that the runtime role may not do directly. Temporary tables come last in the search path, so
+   * they cannot shadow ours. The list of workspaces skips through the index, however many events each has.
    */
   private async createFunctions(runner: QueryRunner): Promise<void> {
     await runner.query(`

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * How far sealing is behind, for whoever watches. Costs one probe of the index of what is not sealed for each workspace
- * that has some, a thousand at most, and counts no further than ten thousand: a backlog must not make itself worse.
+ * Measures the sealing backlog. Probes the index of unsealed events once for each workspace, a thousand at most, and
+ * counts up to ten thousand: measuring must not slow sealing down.
  */
 export class AuditBacklog1780000000014 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

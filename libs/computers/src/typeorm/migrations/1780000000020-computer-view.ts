@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What the computers feature reads of the inventory's tables: visible COMPUTER assets, monitored or not. */
+/** The view through which the computers feature reads the inventory: visible COMPUTER assets, monitored or not. */
 export class ComputerView1780000000020 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

@@ -20,7 +20,7 @@ import type { BulkUpdate, BulkUpdateSummary } from '../domain/bulk-update';
 export class AssetsService {
   constructor(private readonly assets: AssetRepository) {}
 
-  /** Throws `validation_failed` when `subKey` is not of the category named beside it. */
+  /** @throws `validation_failed` when `subKey` does not belong to the category named with it */
   async list(
     workspaceId: WorkspaceId,
     filter: AssetFilter,
@@ -31,7 +31,7 @@ export class AssetsService {
     return this.assets.list(workspaceId, filter, page, freshness);
   }
 
-  /** Throws `not_found`. */
+  /** @throws `not_found` */
   async get(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness): Promise<Asset> {
     const asset = await this.assets.find(workspaceId, id, freshness);
     if (!asset) throw new AssetNotFound();
@@ -39,8 +39,8 @@ export class AssetsService {
   }
 
   /**
-   * Within a unit of work. `isExpected` tells whether the asset has the version that the client read.
-   * Throws `validation_failed`, `not_found`, `resource_not_writable` and `precondition_failed`, judged in this order.
+   * Runs within a unit of work. `isExpected` tells whether the asset has the version that the client read.
+   * @throws `validation_failed`, `not_found`, `resource_not_writable` and `precondition_failed`, checked in this order
    */
   async update(
     workspaceId: WorkspaceId,
@@ -61,8 +61,8 @@ export class AssetsService {
   }
 
   /**
-   * Within a unit of work: all or nothing, except that ids without an asset are counted as failed.
-   * Throws `validation_failed`, and `resource_not_writable` when one of the assets is an employee.
+   * Runs within a unit of work, all or nothing. Ids without an asset are counted as failed.
+   * @throws `validation_failed`, and `resource_not_writable` when one of the assets is an employee
    */
   async updateMany(
     workspaceId: WorkspaceId,
@@ -79,7 +79,7 @@ export class AssetsService {
   }
 }
 
-/** The tags that the patch's keys stand for. Throws `validation_failed` for an owner or keys that cannot be set. */
+/** Returns the tags for the patch's keys. @throws `validation_failed` for an owner or keys that cannot be set */
 function wantedTags(patch: AssetPatch, { ownerIsEmployee, tagKeys }: LockedAssets, pointer: string): Tag[] {
   const faults: InputFault[] = [];
   if (!ownerIsEmployee) {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Page, type PageRequest, toPage } from '#libs/kernel';
 import { ASSET_CATEGORIES, type AssetCategory } from '../domain/asset-category';
 
-/** The five categories, which page like every list. */
+/** The five categories, paged like every list. */
 @Injectable()
 export class CategoriesService {
   list(page: PageRequest): Page<AssetCategory> {

@@ -4,26 +4,26 @@ import { type CounterDifference, FacetCounters } from '../domain/facet-counters.
 
 export interface CountersReport {
   readonly workspaces: number;
-  /** Visible assets of all the workspaces, by a full count. */
+  /** Visible assets of all workspaces, by a full count. */
   readonly assets: number;
   readonly wrong: readonly (CounterDifference & { readonly workspaceId: WorkspaceId })[];
-  /** Counters that were put right. */
+  /** Number of corrected counters. */
   readonly repaired: number;
 }
 
-/** Workspaces that are done, and the assets counted in them. */
+/** Finished workspaces, and the assets counted in them. */
 export interface CountersProgress {
   readonly workspaces: number;
   readonly assets: number;
 }
 
-/** Keeps watch over the counters that the database keeps exact by itself. */
+/** Checks and repairs the facet counters. Database triggers normally keep them exact. */
 @Injectable()
 export class FacetCountersService {
   constructor(private readonly counters: FacetCounters) {}
 
   /**
-   * Compares and repairs one workspace after the other. What `onProgress` throws ends it; workspaces that are done stay
+   * Compares and repairs one workspace after the other. An error of `onProgress` ends it; finished workspaces stay
    * repaired.
    */
   async reconcile(

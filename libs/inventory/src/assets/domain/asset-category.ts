@@ -2,7 +2,7 @@
 export const CATEGORY_KEYS = ['CLOUD', 'COMPUTER', 'CUSTOM', 'INFORMATION', 'EMPLOYEE'] as const;
 export type CategoryKey = (typeof CATEGORY_KEYS)[number];
 
-/** What an asset can be within CLOUD. */
+/** Types of assets within CLOUD. */
 const CLOUD_TYPES = [
   'CLOUD_AUTOSCALE_GROUPS',
   'CLOUD_COMPUTE_INSTANCE',
@@ -17,7 +17,7 @@ const CLOUD_TYPES = [
   'CLOUD_OTHER',
 ] as const;
 
-/** The values of an asset's `type`: the leaves of the sub keys. Clients are told to accept new ones. */
+/** The values of an asset's `type`: the leaves of the sub keys. Clients must accept new ones. */
 export const ASSET_TYPES = [...CLOUD_TYPES, 'COMPUTER', 'CUSTOM', 'INFORMATION', 'EMPLOYEE'] as const;
 export type AssetType = (typeof ASSET_TYPES)[number];
 

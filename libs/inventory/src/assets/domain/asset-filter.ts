@@ -1,23 +1,23 @@
 import { type AssetType, ASSET_TYPES, type CategoryKey, type SubKey, categoryOf } from './asset-category';
 import { type Classification, CLASSIFICATIONS } from './asset';
 
-/** Which assets a list shows. Members combine with AND; an absent one does not filter. */
+/** Filters a list of assets. Members combine with AND; an absent one does not filter. */
 export interface AssetFilter {
   readonly categoryKey?: CategoryKey;
   readonly subKey?: SubKey;
   readonly hasOwner?: boolean;
   readonly hasDescription?: boolean;
   readonly classification?: Classification;
-  /** Another word for `hasOwner`; the two may contradict each other, and then nothing matches. */
+  /** Another form of `hasOwner`. When the two contradict each other, nothing matches. */
   readonly completeStatus?: 'COMPLETE' | 'INCOMPLETE';
 }
 
-/** A `subKey` belongs to exactly one category; naming another one beside it is a fault of the request. */
+/** A `subKey` belongs to exactly one category. Naming another category with it is an error. */
 export function isConsistent({ categoryKey, subKey }: AssetFilter): boolean {
   return categoryKey === undefined || subKey === undefined || categoryOf(subKey) === categoryKey;
 }
 
-/** The types that the filter lets through. */
+/** Returns the types that match the filter. */
 export function typesOf({ categoryKey, subKey }: AssetFilter): AssetType[] {
   return ASSET_TYPES.filter(
     (type) =>
@@ -26,7 +26,7 @@ export function typesOf({ categoryKey, subKey }: AssetFilter): AssetType[] {
   );
 }
 
-/** The combinations of classification, owner and description that the filter lets through, of the sixteen there are. */
+/** Returns the facets that match the filter, of sixteen combinations of classification, owner and description. */
 export function facetsOf(filter: AssetFilter): Facet[] {
   return FACETS.filter(
     (facet) =>
@@ -37,7 +37,7 @@ export function facetsOf(filter: AssetFilter): Facet[] {
   );
 }
 
-/** What filters other than those of the category look at. */
+/** The properties that filters other than the category use. */
 export interface Facet {
   readonly classification: Classification;
   readonly hasOwner: boolean;
@@ -45,8 +45,8 @@ export interface Facet {
 }
 
 /**
- * All facets. The place of each is its number in `asset.facet`, which the database computes: see the expression of that
- * column in migration 1780000000010-assets-and-facet-counts.
+ * All facets. Their order must match `asset.facet`, the number that the database computes: see that column's expression
+ * in migration 1780000000010-assets-and-facet-counts.
  */
 export const FACETS: readonly Facet[] = CLASSIFICATIONS.flatMap((classification) =>
   [false, true].flatMap((hasOwner) =>

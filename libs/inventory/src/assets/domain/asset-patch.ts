@@ -4,31 +4,31 @@ import type { AssetChange, FieldChange } from '#libs/audit';
 import { byCodePoints } from '../../tag-keys/domain/tag-key';
 
 /**
- * The governance fields that an update writes. An absent one stays as it is; null clears it, and a classification that is
- * cleared reads UNKNOWN.
+ * The governance fields of an update. An absent field stays unchanged and null clears it. A cleared classification
+ * reads UNKNOWN.
  */
 export interface AssetPatch {
   readonly classification?: Classification | null;
   readonly description?: string | null;
   readonly ownerId?: AssetId | null;
-  /** Keys as they were sent. They are the wanted set: other customer tags come off, those of the platform stay. */
+  /** Keys as sent. They replace the asset's customer tags; platform tags stay. */
   readonly tags?: readonly string[];
 }
 
-/** An asset with a patch applied, and what that changed: null when nothing did. */
+/** A patched asset and its changes. `change` is null when nothing changed. */
 export interface PatchedAsset {
   readonly asset: Asset;
   readonly change: AssetChange | null;
 }
 
-/** Applies a patch to one asset; `wanted` are the tags that its keys stand for. */
+/** Applies a patch to one asset. `wanted` holds the tags for the patch's keys. */
 export function applyPatch(asset: Asset, patch: AssetPatch, wanted: readonly Tag[]): PatchedAsset {
   const { classification, description, ownerId, tags } = patch;
   const patched: Asset = {
     ...asset,
     ...(classification === undefined ? {} : { classification: classification ?? 'UNKNOWN' }),
     ...(description === undefined ? {} : { description: description || null }),
-    // Whoever set it before: an owner that is set through the API reads API.
+    // Replaces the earlier source: an owner set through the API reads API.
     ...(ownerId === undefined ? {} : { ownerId, ownerSource: ownerId === null ? null : 'API' }),
     ...(tags === undefined ? {} : { tags: withCustomerTags(asset.tags, wanted) }),
   };

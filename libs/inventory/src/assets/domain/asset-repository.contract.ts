@@ -8,7 +8,7 @@ import { type AssetPatch, applyPatch } from './asset-patch';
 import type { AssetRepository, LockedAssets } from './asset-repository.port';
 import { AssetRepositoryFake } from './asset-repository.fake';
 
-/** How a test brings assets into the store under test. */
+/** Lets a test put assets into the tested store. */
 export interface AssetRepositorySetting {
   readonly repository: AssetRepository;
   readonly workspaceId: WorkspaceId;
@@ -44,7 +44,7 @@ export function anAssetValue(change: Partial<Asset> = {}): Asset {
   };
 }
 
-/** One asset of every type in every facet, the owners first: whatever a filter asks for, something answers. */
+/** One asset of every type in every facet, owners first, so that every filter has a match. */
 export function assetsOfEveryKind(): Asset[] {
   const owner = anAssetValue({ type: 'EMPLOYEE', name: 'Owner' });
   const owned = { ownerId: owner.id, ownerSource: 'INTEGRATION' } as const;
@@ -75,7 +75,7 @@ export function everyFilter(): AssetFilter[] {
   return filters;
 }
 
-/** What every implementation of the port promises. */
+/** Tests every implementation of the port. */
 export function assetRepositoryContract(arrange: () => Promise<AssetRepositorySetting>): void {
   let setting: AssetRepositorySetting;
   const model = new AssetRepositoryFake();

@@ -6,12 +6,12 @@ import type { AssetPatch, PatchedAsset } from './asset-patch';
 import { AssetRepository, type LockedAssets } from './asset-repository.port';
 import type { TagKey } from '../../tag-keys/domain/tag-key';
 
-/** The model: assets in a list, filters as the specification words them, one condition after the other. */
+/** A reference implementation: assets in an array, filters as the specification words them. */
 export class AssetRepositoryFake extends AssetRepository {
   private readonly assets: { readonly workspaceId: WorkspaceId; asset: Asset }[] = [];
   private readonly tagKeys: { readonly workspaceId: WorkspaceId; readonly tagKey: Omit<TagKey, 'createdAt'> }[] = [];
 
-  /** The order of adding is the order of listing. */
+  /** Assets are listed in the order of adding. */
   add(workspaceId: WorkspaceId, asset: Asset): void {
     this.assets.push({ workspaceId, asset });
   }

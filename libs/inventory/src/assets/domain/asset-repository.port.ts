@@ -5,24 +5,24 @@ import type { AssetFilter } from './asset-filter';
 import type { AssetPatch, PatchedAsset } from './asset-patch';
 import type { TagKey } from '../../tag-keys/domain/tag-key';
 
-/** Assets that are about to be patched, and what the patch refers to. */
+/** Locked assets, and the data that the patch refers to. */
 export interface LockedAssets {
-  /** Those of the wanted that are there, each once. */
+  /** The requested assets that exist, each once. */
   readonly assets: readonly Asset[];
-  /** Whether the patch's owner is a visible employee of the workspace; true when it names none. */
+  /** True when the patch names no owner, or a visible employee of the workspace. */
   readonly ownerIsEmployee: boolean;
-  /** Those of the patch's tag keys that the workspace has. */
+  /** The patch's tag keys that exist in the workspace. */
   readonly tagKeys: readonly Omit<TagKey, 'createdAt'>[];
-  /** What the audit of the change is anchored to. */
+  /** The anchor for the change's audit event. */
   readonly auditAnchor: AuditAnchor | null;
 }
 
-/** The visible assets of a workspace: hidden and deleted ones do not exist here. */
+/** The visible assets of a workspace. Hidden and deleted ones count as absent. */
 export abstract class AssetRepository {
   /**
-   * One page of the assets that the filter lets through. The order never changes, whatever is done to an asset, so one
-   * that exists throughout a walk is seen exactly once. `totalCount` is of the same moment as the items. As they are now,
-   * unless an earlier state is fresh enough.
+   * Returns one page of the assets that match the filter. The order never changes, whatever happens to an asset, so
+   * each existing asset is seen exactly once. `totalCount` and the items come from one snapshot. Reads show the newest
+   * data unless `freshness` allows older.
    */
   abstract list(
     workspaceId: WorkspaceId,
@@ -31,18 +31,21 @@ export abstract class AssetRepository {
     freshness?: Freshness,
   ): Promise<Page<Asset>>;
 
-  /** Null when the workspace has no visible asset of this id. As it is now, unless an earlier state is fresh enough. */
+  /**
+   * Returns null when the workspace has no visible asset with this id. Reads show the newest data unless `freshness`
+   * allows older.
+   */
   abstract find(workspaceId: WorkspaceId, id: AssetId, freshness?: Freshness): Promise<Asset | null>;
 
   /**
-   * The assets of these ids, which nobody else changes until the unit of work ends. Locks are taken in one order over
-   * all assets, so that two updates never wait for each other in a circle.
+   * Locks the assets with these ids until the unit of work ends. All updates lock in the same order, so they cannot
+   * deadlock.
    */
   abstract lock(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): Promise<LockedAssets>;
 
   /**
-   * Writes what a patch made of locked assets, only the fields that it names, with one audit event for each that changed;
-   * in the same unit of work. The fields it names are from now on kept by imports, also where nothing changed.
+   * Writes the patched fields of locked assets in the same unit of work, with one audit event for each changed asset.
+   * From then on imports keep these fields, changed or not.
    */
   abstract update(
     workspaceId: WorkspaceId,

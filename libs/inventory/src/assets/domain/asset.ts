@@ -2,7 +2,7 @@ import type { AssetId } from '#libs/kernel';
 import type { AssetType } from './asset-category';
 
 export const CLASSIFICATIONS = ['UNKNOWN', 'PUBLIC', 'INTERNAL', 'CONFIDENTIAL'] as const;
-/** An asset that nobody classified reads `UNKNOWN`. */
+/** An unclassified asset reads `UNKNOWN`. */
 export type Classification = (typeof CLASSIFICATIONS)[number];
 
 export const OWNER_SOURCES = ['MANUAL', 'API', 'INTEGRATION', 'RULE'] as const;
@@ -14,24 +14,24 @@ export type CompleteStatus = (typeof COMPLETE_STATUSES)[number];
 export interface Tag {
   readonly key: string;
   readonly value: string;
-  /** True for tags that the platform manages. */
+  /** True for tags managed by the platform. */
   readonly readOnly: boolean;
 }
 
-/** What an information or custom asset is known to hold. */
+/** Known contents of an information or custom asset. */
 export interface DataStored {
   readonly containsPatientData: boolean | null;
   readonly containsUserData: boolean | null;
   readonly userDataInfo: string | null;
 }
 
-/** A visible asset of the inventory. Members of another category than its own are null. */
+/** A visible asset of the inventory. Members of other categories are null. */
 export interface Asset {
   readonly id: AssetId;
   readonly type: AssetType;
   readonly name: string;
   readonly classification: Classification;
-  /** Null when there is none; never empty. */
+  /** Null when absent, never empty. */
   readonly description: string | null;
   readonly ownerId: AssetId | null;
   /** Null exactly when there is no owner. */
@@ -48,11 +48,11 @@ export interface Asset {
   readonly operatingSystem: string | null;
   readonly osVersion: string | null;
   readonly email: string | null;
-  /** Rises with every change of the asset. */
+  /** Increases with every change of the asset. */
   readonly version: number;
 }
 
-/** Derived, never set: COMPLETE exactly when the asset has an owner (specification, States and transitions). */
+/** Derived and never stored: COMPLETE exactly when the asset has an owner (specification, States and transitions). */
 export function completeStatusOf(asset: Pick<Asset, 'ownerId'>): CompleteStatus {
   return asset.ownerId === null ? 'INCOMPLETE' : 'COMPLETE';
 }

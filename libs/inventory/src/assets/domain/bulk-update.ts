@@ -3,15 +3,15 @@ import type { AssetPatch } from './asset-patch';
 
 /** One patch for many assets. */
 export interface BulkUpdate {
-  /** Each once. */
+  /** Without duplicates. */
   readonly ids: readonly AssetId[];
   /** Without tags. */
   readonly patch: AssetPatch;
 }
 
 export interface BulkUpdateSummary {
-  /** How many of the ids have an asset, which the patch was applied to. */
+  /** Number of existing assets, to which the patch was applied. */
   readonly updated: number;
-  /** The others: unknown, hidden, deleted or another workspace's. */
+  /** The other ids: unknown, hidden, deleted or another workspace's. */
   readonly notFound: readonly AssetId[];
 }

@@ -6,7 +6,7 @@ import type { BulkUpdate, BulkUpdateSummary } from '../domain/bulk-update';
 import type { BulkUpdateSummaryDto } from './asset-patch.dto';
 
 const WRITABLE = ['classification', 'description', 'ownerId', 'tags'] as const;
-/** Members of an asset that clients read and may try to send back. */
+/** Members that responses contain, and that clients may try to send back. */
 const READABLE = [
   ...(['id', 'name', 'categoryKey', 'type', 'completeStatus', 'ownerSource', 'externalId', 'createdAt'] as const),
   ...(['lastCheckedAt', 'dataStored', 'accountId', 'region', 'serialNumber', 'osVersion', 'email'] as const),
@@ -17,7 +17,7 @@ const MAX_TAG_VALUE = 255;
 const MAX_TAGS = 20;
 const MAX_IDS = 100;
 
-/** Body of a single update. Throws `validation_failed` with every member that is at fault. */
+/** Reads the body of a single update. @throws `validation_failed` with every invalid member */
 export function readAssetPatch(body: JsonBody): AssetPatch {
   const faults = new InputFaults();
   const reader = BodyReader.of(body.value, [], faults);
@@ -28,7 +28,7 @@ export function readAssetPatch(body: JsonBody): AssetPatch {
   return wanted ? { tags: wanted, ...patch } : patch;
 }
 
-/** Body of a bulk update. Throws `validation_failed` with every member that is at fault. */
+/** Reads the body of a bulk update. @throws `validation_failed` with every invalid member */
 export function readBulkUpdate(body: JsonBody): BulkUpdate {
   const faults = new InputFaults();
   const reader = BodyReader.of(body.value, [], faults);
@@ -55,7 +55,7 @@ export function toBulkUpdateSummaryDto({ updated, notFound }: BulkUpdateSummary)
   };
 }
 
-/** RFC 7396: null removes. In plain JSON null is what many client libraries send for what they do not set. */
+/** In a merge patch (RFC 7396) null removes. In plain JSON many client libraries send null for unset members. */
 const clearsByNull = ({ mediaType }: JsonBody): boolean => mediaType === 'application/merge-patch+json';
 
 function readFields(reader: BodyReader, body: JsonBody): AssetPatch {
@@ -71,7 +71,7 @@ function readFields(reader: BodyReader, body: JsonBody): AssetPatch {
   };
 }
 
-/** The keys as they were sent. */
+/** The keys as sent. */
 function readTags(reader: BodyReader): ThreeState<readonly string[]> {
   const tags = reader.objects('tags', { min: 0, max: MAX_TAGS });
   if (tags === undefined || tags === null) return tags;

@@ -2,10 +2,10 @@ import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
 import { ApiObject, openEnum } from '#libs/platform/openapi';
 import { CLASSIFICATION } from './asset-enums';
 
-/** U+0000 is refused in every string of a body. */
+/** Every string of a body refuses U+0000. */
 const STORABLE = '^[^\\u0000]*$';
 
-/** A tag as it is sent. What was read can be sent back: only the key counts. */
+/** A tag in a request. Tags can be sent as they were read: only the key counts. */
 @ApiObject({
   name: 'TagRequest',
   description: 'A tag as it is sent. What was read can be sent back: only the key counts.',
@@ -34,7 +34,7 @@ export class TagPatchDto {
   readOnly?: boolean | null;
 }
 
-/** The governance fields that one asset and a hundred have alike. */
+/** The governance fields that single and bulk updates share. */
 class GovernancePatchDto {
   @ApiPropertyOptional({
     ...CLASSIFICATION,
@@ -83,7 +83,7 @@ export class AssetMetadataPatchDto extends GovernancePatchDto {
   tags?: TagPatchDto[] | null;
 }
 
-/** The same members as a merge patch (RFC 7396). A schema of its own, because null means the opposite. */
+/** The same members as a merge patch (RFC 7396). A separate schema, because null has the opposite meaning. */
 @ApiObject({
   name: 'AssetMetadataMergePatch',
   description:

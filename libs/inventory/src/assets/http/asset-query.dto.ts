@@ -9,7 +9,7 @@ import { CATEGORY_KEY, CLASSIFICATION, COMPLETE_STATUS, SUB_KEY } from './asset-
 const BOOLEANS = ['true', 'false'] as const;
 const oneOf = (name: string, values: readonly string[]) => ({ message: `${name} must be one of ${values.join(', ')}` });
 
-/** Query of the asset list. Members are strings as sent; `toAssetFilter` gives them their types. */
+/** Query of the asset list. Members are strings as sent; `toAssetFilter` converts them. */
 export class AssetQueryDto extends PageQueryDto {
   @ApiPropertyOptional({
     ...CATEGORY_KEY,
@@ -59,7 +59,7 @@ export class AssetQueryDto extends PageQueryDto {
   completeStatus?: string;
 }
 
-/** Filters in force, already checked against {@link AssetQueryDto}, as the domain knows them. */
+/** Converts filters, already validated by {@link AssetQueryDto}, to the domain's filter. */
 export function toAssetFilter(filters: ListFilters): AssetFilter {
   const { hasOwner, hasDescription, ...named } = filters;
   return {

@@ -6,7 +6,7 @@ import { ASSET_TYPES, categoryOf } from '../domain/asset-category';
 import { CATEGORY_KEY, CLASSIFICATION, COMPLETE_STATUS } from './asset-enums';
 import { TagDto } from './tag.dto';
 
-/** Longest text that an import takes. */
+/** Maximum length of a text in an import. */
 const MAX_TEXT = 2000;
 const only = (category: string, what: string, maxLength: number) =>
   ({
@@ -40,7 +40,9 @@ export class DataStoredDto {
   userDataInfo!: string | null;
 }
 
-/** Specification, Asset. Members of another category, and unknown values, are null: shapes never vary. */
+/**
+ * Specification, Asset. Members of other categories and unknown values are null, so every asset has the same members.
+ */
 @ApiObject({
   name: 'Asset',
   description:
@@ -153,7 +155,7 @@ export class AssetPageDto {
   pageInfo!: PageInfoDto;
 }
 
-/** The asset as clients see it. */
+/** Converts an asset to its response. */
 export function toAssetDto(asset: Asset): AssetDto {
   const category = categoryOf(asset.type);
   const cloud = category === 'CLOUD';
@@ -182,7 +184,7 @@ export function toAssetDto(asset: Asset): AssetDto {
   };
 }
 
-/** Family and version with one space between; what is known when only one is. */
+/** Joins family and version with one space. Returns the known one when the other is missing. */
 function combinedOsVersion({ operatingSystem, osVersion }: Asset): string | null {
   return [operatingSystem, osVersion].filter((part) => part !== null && part !== '').join(' ') || null;
 }

@@ -38,7 +38,7 @@ import {
 import { AssetQueryDto, toAssetFilter } from './asset-query.dto';
 
 const RESOURCE = 'assets';
-/** `*`, or entity tags with commas between (RFC 9110, 13.1.1). */
+/** `*`, or entity tags separated by commas (RFC 9110, 13.1.1). */
 const ENTITY_TAGS = '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$';
 const ASSET_ID = {
   name: 'id',

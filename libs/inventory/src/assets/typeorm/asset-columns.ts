@@ -3,7 +3,7 @@ import type { TextRow } from '#libs/platform/database';
 import { type Asset, CLASSIFICATIONS, OWNER_SOURCES, type Tag } from '../domain/asset';
 import { ASSET_TYPES } from '../domain/asset-category';
 
-/** The columns of an asset by what they mean, in the order in which a row carries them. */
+/** The columns of an asset in row order, by meaning. */
 const COLUMNS = {
   position: 'id',
   id: 'public_id',
@@ -31,20 +31,23 @@ const COLUMNS = {
 
 const names = Object.values(COLUMNS);
 
-/** The columns as the table has them. */
+/** Column names of the table. */
 export const TABLE_COLUMNS = names.join(', ');
 
-/** The columns as {@link toAsset} reads them: times in milliseconds. */
+/** Columns as {@link toAsset} reads them, with times in milliseconds. */
 export const ASSET_COLUMNS = names
   .map((name) => (name.endsWith('_at') ? `(extract(epoch FROM ${name}) * 1000)::bigint` : name))
   .join(', ');
 
-/** The place of each column in a row of {@link ASSET_COLUMNS}; `next` is the first place after them. */
+/** Index of each column in a row of {@link ASSET_COLUMNS}. `next` is the first index after them. */
 export const AT = Object.fromEntries(
   [...Object.keys(COLUMNS), 'next'].map((column, place) => [column, place]),
 ) as Record<keyof typeof COLUMNS | 'next', number>;
 
-/** The asset in a row of {@link ASSET_COLUMNS}. Codes are small integers in the table (see the comments on its columns). */
+/**
+ * Reads an asset from a row of {@link ASSET_COLUMNS}. Codes are small integers in the table (see the comments on its
+ * columns).
+ */
 export function toAsset(row: TextRow): Asset {
   const type = ASSET_TYPES[Number(row[AT.type]) - 1];
   const classification = CLASSIFICATIONS[Number(row[AT.classification])];
@@ -77,7 +80,7 @@ export function toAsset(row: TextRow): Asset {
 
 type Column = TextRow[number] | undefined;
 
-/** Null where nothing is known at all. */
+/** Returns null when nothing is known. */
 function toDataStored(patientData: Column, userData: Column, userDataInfo: Column): Asset['dataStored'] {
   if (patientData == null && userData == null && userDataInfo == null) return null;
   return {

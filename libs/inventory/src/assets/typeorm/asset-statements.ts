@@ -7,7 +7,7 @@ export const FIND_ASSET: Statement = {
   text: `SELECT ${ASSET_COLUMNS} FROM asset WHERE workspace_id = $1 AND public_id = $2 AND facet IS NOT NULL`,
 };
 
-/** Which of the indexes that end in the id serves a list: over all assets, the cloud's, or one sub key's. */
+/** The index that serves a list: over all assets, over the cloud's, or over one sub key's. Each ends in the id. */
 export type ListRange = 'all' | 'cloud' | 'sub_key';
 
 const RANGE_CONDITION: Record<ListRange, string> = {
@@ -17,14 +17,14 @@ const RANGE_CONDITION: Record<ListRange, string> = {
 };
 
 /**
- * A page of a list and its exact total, in one statement and so of one moment. The total follows the columns of the
- * asset; an empty page is one row in which they are null.
+ * Reads a page of a list and its exact total in one statement, so both come from one snapshot. The total follows the
+ * asset's columns. An empty page is one row with null columns.
  *
  * Values: $1 workspace, $2 position to start after, $3 rows wanted, $4 sub key (or NULL), $5… the wanted facets.
  *
- * Every wanted facet is a branch of its own that reads an index in the order of the id; the branches are merged, and no
- * more than one page of rows is read however many rows match (docs/decisions/0003). Without filters one index over all
- * visible rows serves. The total is a sum over counters, never over assets.
+ * Each wanted facet is a branch that reads an index in the order of the id. The branches are merged, so at most one
+ * page of rows is read, however many rows match (docs/decisions/0003). Without filters, one index over all visible rows
+ * serves. The total is a sum of counters, never a count of assets.
  */
 export function listStatement(range: ListRange, facetCount: number, unfiltered: boolean): Statement {
   const facets = Array.from({ length: facetCount }, (_, index) => `$${index + 5}::smallint`);

@@ -6,10 +6,7 @@ import { API_SET } from './api-set';
 import { ASSET_COLUMNS } from './asset-columns';
 import { EMPLOYEE } from './sub-keys';
 
-/**
- * In the order of the ids, as everything that locks assets: two updates never wait for each other in a circle. A request
- * whose answer is known already waits for no asset.
- */
+/** Locks in the order of the ids, like every other writer, so updates cannot deadlock. A replay waits for no asset. */
 const LOCK: Statement = {
   name: 'asset_lock_2',
   text: `
@@ -19,9 +16,9 @@ const LOCK: Statement = {
 };
 
 /**
- * Without a lock. An employee who is hidden between this look and the COMMIT stays owner, as one does who is hidden after
- * it: hiding reads nothing that this update writes, so that the two stand as if the update had come first. A lock would
- * make every update that names somebody wait for each import that has the same person in its batch.
+ * Reads without a lock. An employee who is hidden before the COMMIT stays owner, as one does who is hidden later:
+ * hiding reads nothing that this update writes, so the result is as if the update came first. A lock would make each
+ * such update wait for imports that contain the same person.
  */
 const FIND_EMPLOYEE: Statement = {
   name: 'asset_find_employee_1',
@@ -38,7 +35,7 @@ const FIND_TAG_KEYS: Statement = {
       JOIN tag_key ON workspace_id = $1 AND md5(tag_key.key) = md5(wanted.key) AND tag_key.key = wanted.key`,
 };
 
-/** Fields that an update kept as they were are from now on the API's none the less. */
+/** Marks the patch's fields as set through the API, even when their values stay the same. */
 const MARK: Statement = {
   name: 'asset_mark_1',
   text: `
@@ -57,8 +54,7 @@ const UNTAG: Statement = {
 };
 
 /**
- * A key that went meanwhile, or went and came back as another one, leaves a row without one, which the table refuses: the
- * update is then judged anew.
+ * A key that was deleted meanwhile leaves a row without a key, which the table refuses. The update is then repeated.
  */
 const TAG: Statement = {
   name: 'asset_tag_3',
@@ -77,7 +73,9 @@ const FIND_ANCHOR: Statement = {
   text: `SELECT sequence, encode(head, 'hex') FROM audit_head WHERE workspace_id = $1`,
 };
 
-/** The assets; the anchor of the audit; then, where the patch names them, its owner; then its tag keys. */
+/**
+ * Returns statements for the assets, the audit anchor and then, when the patch names them, its owner and its tag keys.
+ */
 export function lockStatements(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): BoundStatement[] {
   const statements: BoundStatement[] = [bind(LOCK, [workspaceId, uuidArray(ids)])];
   statements.push(bind(FIND_ANCHOR, [workspaceId]));
@@ -95,7 +93,7 @@ interface Assignment {
   readonly value: string | null;
 }
 
-/** One statement for every set of fields: what a patch does not name is not written. All assets become the same. */
+/** Returns a statement that writes only the patch's fields, with the same values for all assets. */
 export function updateStatement(
   workspaceId: WorkspaceId,
   patch: AssetPatch,
@@ -119,7 +117,7 @@ export function markStatement(workspaceId: WorkspaceId, patch: AssetPatch, ids: 
   return bind(MARK, [workspaceId, uuidArray(ids), String(apiSetBits(patch))]);
 }
 
-/** Rows of asset_tag for the customer keys that the asset reads now. */
+/** Replaces the asset's rows in asset_tag with its current customer keys. */
 export function tagStatements(workspaceId: WorkspaceId, { id, tags }: Asset): BoundStatement[] {
   const wanted = tags.filter(({ readOnly }) => !readOnly);
   const keys = wanted.map(({ key }) => key);
@@ -129,7 +127,7 @@ export function tagStatements(workspaceId: WorkspaceId, { id, tags }: Asset): Bo
   ];
 }
 
-/** The fields that a patch names, as asset.api_set has them; 0 where it names none. */
+/** Returns the patch's fields as bits of asset.api_set; 0 for none. */
 export function apiSetBits({ ownerId, description, classification, tags }: AssetPatch): number {
   return (
     (ownerId === undefined ? 0 : API_SET.owner) |
@@ -156,5 +154,5 @@ function assignmentsOf(patch: AssetPatch, patched: Asset): Assignment[] {
   ];
 }
 
-/** Ids are checked when they come in: nothing in them needs quoting. */
+/** Ids were validated, so they need no quoting. */
 const uuidArray = (ids: readonly AssetId[]): string => `{${ids.join(',')}}`;

@@ -8,17 +8,17 @@ import { type CounterReconciliation, FacetCounters } from '../domain/facet-count
 interface ComparedRow {
   readonly sub_key: number;
   readonly facet: number;
-  /** bigint, as text. */
+  /** A bigint as text. */
   readonly counted: string;
   readonly actual: string;
 }
 
-/** Two repairs that found the same difference would put it right twice. Ends with the transaction. */
+/** Two concurrent repairs would correct the same difference twice. Released at the end of the transaction. */
 const TAKE_TURNS = `SELECT pg_advisory_xact_lock(hashtextextended('facet counters ' || $1, 0))`;
 
 /**
- * One statement and so one snapshot: a change and its counting commit together, so both are in it or neither. The assets
- * are counted from the index on exactly these columns. In the order of the keys, which is that of the repair.
+ * One statement and so one snapshot: a change and its count commit together. Counts the assets in the index on exactly
+ * these columns. Sorts by key, the order of the repair.
  */
 const COMPARE = `
   SELECT sub_key, facet, COALESCE(kept.n, 0) AS counted, COALESCE(there.n, 0) AS actual
@@ -28,9 +28,9 @@ const COMPARE = `
    ORDER BY sub_key, facet`;
 
 /**
- * Adds the difference rather than setting what was counted: changes add and take away the same on both sides, so the
- * difference is the same after any of them, and no counter need be locked while millions of assets are counted. Arrays
- * give their elements as they stand, so that counters are locked in the order of the comparison, as by the triggers.
+ * Adds the difference instead of setting the count. Concurrent changes alter counter and count alike, so the difference
+ * stays correct and no counter is locked while millions of assets are counted. Arrays keep their order, so counters are
+ * locked in the order of the comparison, like in the triggers.
  */
 const REPAIR = `
   INSERT INTO facet_count AS kept (workspace_id, sub_key, facet, n)

@@ -2,10 +2,9 @@ import type { SchemaPart } from '#libs/platform/database';
 import { AssetsAndFacetCounts1780000000010 } from './migrations/1780000000010-assets-and-facet-counts';
 import { CountersSearchPath1780000000013 } from './migrations/1780000000013-counters-search-path';
 
-/** What an update writes; everything else of an asset is its source's. */
+/** Columns that updates write. All others belong to the asset's source. */
 const WRITTEN = 'classification, description, owner_id, owner_source, tags, api_set, version';
 
-/** The tables of assets, their tags, tag keys and facet counters. */
 export const inventorySchema: SchemaPart = {
   migrations: [AssetsAndFacetCounts1780000000010, CountersSearchPath1780000000013],
   grants: [

@@ -8,7 +8,7 @@ import { ImportsService } from './imports.service';
 
 const SOURCE = 'demo';
 
-/** Fills a workspace with a believable inventory, through the same import as any other. */
+/** Fills a workspace with a realistic inventory through the normal import. */
 @Injectable()
 export class DemoService {
   constructor(
@@ -16,7 +16,7 @@ export class DemoService {
     private readonly tagKeys: TagKeyRepository,
   ) {}
 
-  /** May be run again: what is there already stays as it is. */
+  /** May be repeated: existing assets stay unchanged. */
   async load(
     workspaceId: WorkspaceId,
     size: DemoSize,

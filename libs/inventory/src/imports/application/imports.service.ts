@@ -10,25 +10,25 @@ import { NamedAssets } from './named-assets';
 
 export interface ImportOptions {
   readonly source: string;
-  /** Paths of NDJSON or CSV files; `-` is standard input. */
+  /** Paths of NDJSON or CSV files. `-` is standard input. */
   readonly files: readonly string[];
   readonly dryRun: boolean;
   readonly missing: 'keep' | 'hide';
   readonly createTagKeys: 'platform' | null;
-  /** Lines that are merged at a time: 5,000 unless given. */
+  /** Lines in one batch, by default 5,000. */
   readonly batchSize?: number;
   readonly onProgress?: (progress: ImportProgress) => void;
-  /** Told of every bad line. They come in order, but for those whose owner never came: these come last. */
+  /** Receives every bad line in order, except lines whose owner never came: these come last. */
   readonly onBadLine?: (line: BadLine) => void;
 }
 
 const BATCH = 5_000;
-/** Makes one number of file and line, so that no line needs to be remembered. */
+/** Combines file and line into one number, so that lines need not be kept. */
 const LINES_PER_FILE = 1e12;
-/** Errors kept for the report; `onBadLine` is told of every one. */
+/** Maximum number of errors in the report. `onBadLine` receives every one. */
 const REPORTED_ERRORS = 1_000;
 
-/** Brings records into the inventory: the one way in (the API never creates assets). */
+/** Imports records into the inventory. Imports are the only way to create assets; the API never does. */
 @Injectable()
 export class ImportsService {
   constructor(
@@ -36,14 +36,14 @@ export class ImportsService {
     private readonly files: ImportFiles,
   ) {}
 
-  /** Bad lines are reported and the rest goes on. An interrupted import can be run again. */
+  /** Imports the files. Reports bad lines and continues. An interrupted import can be repeated. */
   async run(workspaceId: WorkspaceId, options: ImportOptions): Promise<ImportReport> {
     let bytes: Omit<ImportProgress, 'read'> = { bytesRead: 0, bytesTotal: null };
     const lines = this.files.read(options.files, (progress) => (bytes = progress));
     return this.runChunks(workspaceId, options, lines, (read) => options.onProgress?.({ read, ...bytes }));
   }
 
-  /** The same for lines that come from elsewhere, such as a generator. */
+  /** Imports lines from another source, such as a generator. */
   async runLines(
     workspaceId: WorkspaceId,
     options: Omit<ImportOptions, 'onProgress'>,
@@ -78,7 +78,7 @@ export class ImportsService {
   }
 }
 
-/** Counts and batches of one import while it runs. While one batch is read, the two before it may be merged. */
+/** Counts and batches of one running import. While one batch is read, the two before it may be merging. */
 class ImportRun {
   private batch = new NamedAssets();
   private batchBefore = new NamedAssets();
@@ -87,11 +87,11 @@ class ImportRun {
   private readonly counts = { read: 0, created: 0, updated: 0, unchanged: 0, hidden: 0, failed: 0 };
   private readonly errors: BadLine[] = [];
   private readonly firstLines = new FirstLines();
-  /** Lines of the batch so far, its bad lines, and the external ids of those. */
+  /** Lines of the current batch, its bad lines and their external ids. */
   private lines = 0;
   private bad: BadLine[] = [];
   private spared: string[] = [];
-  /** The input does not name all that it should: a line is without an external id, or comes from a file of bad lines. */
+  /** True when the input may not name every asset: a line has no external id, or comes from a file of bad lines. */
   private incomplete = false;
 
   constructor(
@@ -104,7 +104,7 @@ class ImportRun {
     try {
       for await (const chunk of chunks) {
         for (const line of chunk) {
-          // Waiting for nothing would take a good part of the time that a line takes.
+          // Awaiting nothing would take a large part of the time for a line.
           if (this.lines >= (this.options.batchSize ?? BATCH)) await this.flush();
           const numbered = this.read(line);
           if (!numbered) continue;
@@ -115,7 +115,7 @@ class ImportRun {
       }
       await this.flush();
     } finally {
-      // What is under way is waited for before the session may close, whatever failed.
+      // Waits for running merges before the session closes, whatever failed.
       await Promise.allSettled([this.mergingBefore, this.merging]);
     }
     await this.merging;
@@ -127,14 +127,14 @@ class ImportRun {
     return { ...this.counts, errors: this.errorsByLine(), dryRun: this.options.dryRun };
   }
 
-  /** Lines whose owner never came are reported after all others. */
+  /** Sorts by line: lines whose owner never came were reported last. */
   private errorsByLine(): ImportError[] {
     return this.errors
       .sort((one, other) => one.place - other.place)
       .map(({ file, line, reason }) => (file === undefined ? { line, reason } : { file, line, reason }));
   }
 
-  /** The record of a line, or null for a bad line. */
+  /** Returns the record of a line, or null for a bad line. */
   private read(line: InputLine): NumberedRecord | null {
     const place = line.fileIndex * LINES_PER_FILE + line.line;
     this.lines += 1;
@@ -159,7 +159,7 @@ class ImportRun {
     return null;
   }
 
-  /** Ends the batch. The one before may still be merged, and the one before that may not. */
+  /** Ends the batch. The previous batch may still be merging; the one before it must be finished. */
   private async flush(): Promise<void> {
     const { mergingBefore, merging, batch, bad } = this;
     await mergingBefore;
@@ -171,7 +171,7 @@ class ImportRun {
       await merging;
       this.count(outcome, bad);
     });
-    // A failure is thrown where the batch is waited for; until then it is nobody's surprise.
+    // The error is thrown where the batch is awaited. Until then it must not count as unhandled.
     this.merging.catch(() => undefined);
     [this.batch, this.batchBefore] = [this.batchBefore, batch];
     this.batch.clear();
@@ -200,7 +200,7 @@ class ImportRun {
     return { place, ...(file !== null && { file }), line, reason, ...kept };
   }
 
-  /** Null where the line need not be kept. */
+  /** Returns null when the line need not be kept. */
   private keptOf(line: InputLine): KeptLine | null {
     return this.options.onBadLine === undefined ? null : keptLine(line);
   }
@@ -210,7 +210,7 @@ class ImportRun {
     return file === null ? `line ${line}` : `line ${line} of ${file}`;
   }
 
-  /** The file is null where there is only one. */
+  /** The file is null when there is only one. */
   private fileAndLine(place: number): readonly [string | null, number] {
     const { files } = this.options;
     const file = files.length > 1 ? (files[Math.floor(place / LINES_PER_FILE)] ?? null) : null;

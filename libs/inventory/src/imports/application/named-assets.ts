@@ -1,6 +1,6 @@
 import type { ImportRecord } from '../domain/import-record';
 
-/** What the records of a batch are about, as far as batches can get in each other's way. */
+/** The assets that a batch names, for finding out whether two batches conflict. */
 export class NamedAssets {
   private readonly ids = new Set<string>();
   private employees = false;
@@ -14,7 +14,10 @@ export class NamedAssets {
     this.employees ||= type === 'EMPLOYEE';
   }
 
-  /** Whether it is the same which of the two comes first, these or those: only of employees do others speak. */
+  /**
+   * Tells whether the order of two batches is irrelevant. Records refer to other records only as owners, and owners are
+   * employees.
+   */
   isApartFrom(those: NamedAssets): boolean {
     if (this.employees || those.employees) return false;
     for (const id of this.ids) if (those.ids.has(id)) return false;

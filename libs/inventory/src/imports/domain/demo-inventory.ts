@@ -14,7 +14,7 @@ import {
 export const DEMO_SIZES = { S: 500, M: 10_000, L: 1_000_000, XL: 10_000_000 } as const;
 export type DemoSize = keyof typeof DEMO_SIZES;
 
-/** The customer's own keys; those of the platform come with the records. */
+/** The customer's own keys. Platform keys come with the records. */
 export const DEMO_TAG_KEYS: readonly { readonly key: string; readonly value: string | null }[] = [
   { key: 'critical', value: 'tier-1' },
   { key: 'env', value: 'production' },
@@ -23,11 +23,11 @@ export const DEMO_TAG_KEYS: readonly { readonly key: string; readonly value: str
   { key: 'zuständig', value: 'Süd' },
 ];
 
-/** Everything happened before this moment: the inventory is the same whenever it is made. */
+/** All times lie before this moment, so the inventory is always the same. */
 const NOW = Date.UTC(2026, 10, 1);
 const DAY = 86_400_000;
 
-/** A sequence of numbers from 0 to 1 that is the same for the same seed (the mixing steps of splitmix32). */
+/** Pseudo-random numbers from 0 to 1, reproducible from the seed (mixing steps of splitmix32). */
 class Dice {
   constructor(private state: number) {}
 
@@ -52,24 +52,26 @@ class Dice {
     return items[this.below(items.length)] as Item;
   }
 
-  /** True, false, or not known. */
+  /** Returns true, false, or null for unknown. */
   maybe(probability: number): boolean | null {
     return this.chance(0.15) ? null : this.chance(probability);
   }
 }
 
-/** At the beginning each of so many employees comes with so many assets, so that a first page shows every category. */
+/**
+ * The first records alternate: so many employees with so many assets each, so that a first page shows every category.
+ */
 const MIXED = { employees: 20, assetsEach: 4 };
 
 /**
- * Records of a believable company, the same for the same size. Employees come early; an import lets the few that come
- * later than what they own be late.
+ * Generates the records of a realistic company, always the same for one size. Employees come early. The few that follow
+ * their assets show how an import defers records.
  */
 export function* demoInventory(size: DemoSize): Generator<Record<string, unknown>> {
   const total = DEMO_SIZES[size];
   const employees = Math.max(MIXED.employees, Math.round(total * 0.08));
   for (const index of demoOrder(total, employees)) {
-    // A seed per record: any record is what it is whatever came before it.
+    // One seed for each record, so that a record does not depend on earlier ones.
     const dice = new Dice(Math.imul(index + 1, 2_654_435_761));
     if (index < employees) yield employee(index, dice);
     else yield { ...assetOf(index, dice), ...governance(index, dice, employees) };
@@ -120,7 +122,7 @@ function governance(index: number, dice: Dice, employees: number): Record<string
   };
 }
 
-/** Every twenty-fifth employee; those own nothing any more. */
+/** Every 25th employee has left and owns nothing. */
 function hasLeft(index: number): boolean {
   return index % 25 === 24;
 }

@@ -1,4 +1,4 @@
-/** Words that the demo inventory is made of. */
+/** Words for the demo inventory. */
 export const GIVEN_NAMES = [
   'Ada',
   'Aïcha',

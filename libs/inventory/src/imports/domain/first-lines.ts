@@ -5,22 +5,21 @@ const MOST_FULL = 0.75;
 const EMPTY = 0;
 
 /**
- * Finds the line that named an external id first. It remembers 64 bits of a hash for each id, so ten million ids take
- * 0.3 GB instead of the 1.4 GB that the ids themselves take. Two of ten million ids share a hash in one import of 370,000;
- * the second of them is then refused.
+ * Finds the line that first named an external id. Stores a 64-bit hash for each id, so ten million ids take
+ * 0.3 GB instead of 1.4 GB. In one of 370,000 imports of that size two ids share a hash; the second is then refused.
  */
 export class FirstLines {
-  /** Many small tables, because a table is there twice while it grows. */
+  /** Many small tables, because a table needs twice its memory while it grows. */
   private readonly tables = Array.from({ length: TABLES }, () => new Table());
 
-  /** Gives the place of the line that named this id first; null for the first one, which is remembered. */
+  /** Returns the line that first named this id. Returns null for a new id and stores its line. */
   take(externalId: string, place: number): number | null {
     const [high, low] = hashOf(externalId);
     return (this.tables[low % TABLES] as Table).take(high, low, place);
   }
 }
 
-/** Hashes with their places, by open addressing. The place of a line is never zero. */
+/** Hashes and line numbers in a table with open addressing. A line number is never zero. */
 class Table {
   private size = 0;
   private capacity = FIRST_CAPACITY;
@@ -37,7 +36,7 @@ class Table {
     return null;
   }
 
-  /** The slot of this hash, or the empty one where it belongs. */
+  /** Returns the slot of this hash, or the free slot for it. */
   private slotOf(high: number, low: number): number {
     for (let slot = high % this.capacity; ; slot = slot + 1 === this.capacity ? 0 : slot + 1) {
       if (this.places[slot] === EMPTY) return slot;
@@ -64,7 +63,7 @@ class Table {
   }
 }
 
-/** Two hashes of 32 bits, by the multipliers and the last steps of MurmurHash3. */
+/** Two 32-bit hashes with the multipliers and final steps of MurmurHash3. */
 function hashOf(text: string): readonly [number, number] {
   let one = 0x9e3779b9;
   let other = 0x7f4a7c15;

@@ -12,10 +12,10 @@ import { RecordReader } from './record-reader';
 export const VISIBILITIES = ['ACTIVE', 'HIDDEN', 'DELETED'] as const;
 export type Visibility = (typeof VISIBILITIES)[number];
 
-/** Who owns an asset, as a record names it: by the employee's external id in the same source, or by public id. */
+/** The owner of an asset, named by the employee's external id in the same source or by public id. */
 export type OwnerReference = { readonly externalId: string } | { readonly id: string };
 
-/** One record of an import, checked. Null is unknown; members of another category are null. */
+/** A validated record of an import. Null means unknown. Members of other categories are null. */
 export interface ImportRecord {
   readonly id: string | null;
   readonly externalId: string;
@@ -26,7 +26,7 @@ export interface ImportRecord {
   readonly description: string | null;
   readonly owner: OwnerReference | null;
   readonly tags: readonly { readonly key: string; readonly value: string | null }[];
-  /** Null: the time of the first import. */
+  /** Null stands for the time of the first import. */
   readonly createdAt: Date | null;
   readonly lastCheckedAt: Date | null;
   readonly accountId: string | null;
@@ -48,7 +48,7 @@ export interface ImportRecord {
 
 export type ParsedRecord =
   | { readonly record: ImportRecord }
-  /** `externalId` tells which asset a bad record was about; null where it has none that an asset can have. */
+  /** `externalId` names the asset of a bad record. Null when the record has no valid one. */
   | { readonly reasons: readonly string[]; readonly externalId: string | null };
 
 const EVERY_RECORD = [
@@ -89,7 +89,7 @@ const MAX_EXTERNAL_ID_BYTES = 2048;
 const MAX_NAME = 1000;
 const MAX_TEXT = 2000;
 
-/** Checks one record of an import; its faults are named, not just the first one: up to twenty. */
+/** Validates one record. Reports up to twenty faults, not just the first. */
 export function parseImportRecord(value: unknown): ParsedRecord {
   const root = RecordReader.of(value);
   if (!root) return { reasons: ['The record is not an object.'], externalId: null };

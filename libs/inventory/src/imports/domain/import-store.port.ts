@@ -1,11 +1,11 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { ImportRecord } from './import-record';
 
-/** A checked record with its place in the input: a number that rises from line to line and tells which line it is. */
+/** A validated record with its place in the input. The place identifies the line and increases from line to line. */
 export interface NumberedRecord {
   readonly place: number;
   readonly record: ImportRecord;
-  /** Given back when the record is refused: the line, where it is to be kept. */
+  /** The text of the line, returned when the record is refused. Null when it need not be kept. */
   readonly kept: string | null;
 }
 
@@ -15,7 +15,7 @@ export interface Refusal {
   readonly kept: string | null;
 }
 
-/** What became of a batch. Records whose owner is not there yet are kept and are in none of the counts. */
+/** Results of a batch. Records that wait for their owner are stored and not counted. */
 export interface MergeOutcome {
   readonly created: number;
   readonly updated: number;
@@ -25,11 +25,11 @@ export interface MergeOutcome {
 
 export interface ImportSettings {
   readonly source: string;
-  /** Nothing is kept of what the session does. */
+  /** True rolls everything back at the end. */
   readonly dryRun: boolean;
-  /** Whether tag keys that the workspace does not have are made, as keys of the platform. */
+  /** True creates missing tag keys as platform keys. */
   readonly createTagKeys: boolean;
-  /** Whether {@link ImportSession.hideMissing} will be asked for, so that the names in the input are to be remembered. */
+  /** True when {@link ImportSession.hideMissing} will be called, so names in the input must be remembered. */
   readonly hideMissing: boolean;
 }
 
@@ -41,34 +41,34 @@ export class ImportAlreadyRunning extends Error {
   }
 }
 
-/** Opens imports; one at a time for a source of a workspace. */
+/** Opens imports, one at a time for each source of a workspace. */
 export abstract class ImportStore {
-  /** Throws {@link ImportAlreadyRunning}. */
+  /** @throws {@link ImportAlreadyRunning} */
   abstract open(workspaceId: WorkspaceId, settings: ImportSettings): Promise<ImportSession>;
 }
 
-/** One import from its first batch to its end. Each batch is kept whole or not at all (none of them in a dry run). */
+/** One import from its first batch to its end. Each batch is stored completely or not at all. A dry run stores none. */
 export abstract class ImportSession {
   /**
-   * Takes a record into the next batch, also while the one before it is merged. No external id may stand twice in an
-   * import, and no id twice in a batch.
+   * Adds a record to the next batch, even while the previous one is merged. An external id must be unique in an import,
+   * and an id in a batch.
    */
   abstract add(numbered: NumberedRecord): void;
 
   /**
-   * Brings in, as one batch, what was added since the last call; at most that call may be under way still. Values set
-   * through the API are kept. `apart`: nothing in this batch is an asset of the one before, and neither has an employee, so
-   * that the work on both may overlap. `spared`: the input names these assets, although their records were bad. Where the
-   * batch before fails, this one does.
+   * Merges the records added since the last call as one batch. At most one earlier call may still be running. Values
+   * set through the API are kept. `apart`: this batch and the previous one name different assets and no employees, so
+   * their work may overlap. `spared`: external ids of bad records, whose assets are not hidden. Fails when the previous
+   * batch fails.
    */
   abstract merge(apart: boolean, spared: readonly string[]): Promise<MergeOutcome>;
 
-  /** Brings in the records that waited for their owners, batch by batch; those whose owner never came are refused. */
+  /** Merges the records that waited for their owners, batch by batch. Refuses those whose owner never came. */
   abstract mergeDeferred(): AsyncIterable<MergeOutcome>;
 
-  /** Hides the visible assets of the source that the input did not name, and gives their number. */
+  /** Hides the source's visible assets that the input did not name. Returns their number. */
   abstract hideMissing(): Promise<number>;
 
-  /** Ends the import; `completed` false after a failure. */
+  /** Ends the import. `completed` is false after a failure. */
   abstract close(completed: boolean): Promise<void>;
 }

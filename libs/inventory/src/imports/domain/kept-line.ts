@@ -1,6 +1,6 @@
 /**
- * A line as it stands in its file, so that a bad one can be kept, mended and imported again: its text, or base64 of bytes
- * that are not UTF-8. A row of CSV comes with the header of its file.
+ * A bad line as it stands in its file, so that it can be corrected and imported again. Holds its text, or base64 of
+ * bytes that are not UTF-8. A CSV row includes the header of its file.
  */
 export interface KeptLine {
   readonly header?: string;

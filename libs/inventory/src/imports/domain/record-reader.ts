@@ -1,20 +1,20 @@
 import { isLongerThan, isStorable, isUuid, shown } from '#libs/kernel';
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
-/** Every month has as many. */
+/** Every month has at least this many days. */
 const DAYS_OF_ANY_MONTH = 28;
-/** So many reasons say enough: a report must not grow with the record. */
+/** Limits the size of the report, however many faults a record has. */
 const MOST_REASONS = 20;
 const NOTHING: Readonly<Record<string, unknown>> = {};
 
 /**
- * Reads the members of one object strictly and keeps the reasons why one is refused, the first twenty of a record. Absent and
- * null read as null.
+ * Reads the members of one object strictly and collects faults, up to twenty for each record. Absent and null members
+ * read as null.
  */
 export class RecordReader {
   private constructor(
     private readonly members: Readonly<Record<string, unknown>>,
-    /** Where the object stands in its record, for messages: `compliance.` */
+    /** Path of the object in its record, for messages, such as `compliance.` */
     readonly path: string,
     readonly reasons: string[],
   ) {}
@@ -23,7 +23,7 @@ export class RecordReader {
     return isObject(value) ? new RecordReader(value, '', []) : null;
   }
 
-  /** Whether there are as many reasons as are kept, so that nothing more need be looked for. */
+  /** True when no further faults are collected. */
   get isFull(): boolean {
     return this.reasons.length >= MOST_REASONS;
   }
@@ -46,7 +46,7 @@ export class RecordReader {
     }
   }
 
-  /** At most so many Unicode code points. */
+  /** Reads a text of at most `maxLength` Unicode code points. */
   text(name: string, maxLength: number): string | null {
     const value = this.read(name, 'string', 'a string');
     if (typeof value !== 'string') return null;
@@ -75,12 +75,12 @@ export class RecordReader {
     return value.toLowerCase();
   }
 
-  /** A date and time of day with its offset (ISO 8601), of the years 1 to 9999 in UTC. */
+  /** Reads a date-time with its offset (ISO 8601), in the years 1 to 9999 in UTC. */
   time(name: string): Date | null {
     const value = this.read(name, 'string', 'a date-time');
     if (typeof value !== 'string') return null;
     const time = new Date(value);
-    // Its offset may carry it into a year that neither Postgres nor RFC 3339 can write.
+    // The offset may move the time into a year that neither Postgres nor RFC 3339 can write.
     const inUtc = time.getUTCFullYear();
     if (!DATE_TIME.test(value) || !(inUtc >= 1 && inUtc <= 9999) || !hasDay(value)) {
       this.refuse(`${this.path}${name} must be a date-time such as 2026-01-02T03:04:05Z.`);
@@ -89,7 +89,7 @@ export class RecordReader {
     return time;
   }
 
-  /** An absent object reads as an empty one. */
+  /** Reads an object. An absent one reads as empty. */
   object(name: string): RecordReader {
     const value = this.read(name, 'object', 'an object');
     return new RecordReader(isObject(value) ? value : NOTHING, `${this.path}${name}.`, this.reasons);
@@ -120,7 +120,7 @@ export class RecordReader {
   }
 }
 
-/** Whether the month of a date-time is as long as that. Date itself takes 30 February for 2 March. */
+/** Tells whether the month has this day. Date itself reads 30 February as 2 March. */
 function hasDay(dateTime: string): boolean {
   const day = Number(dateTime.slice(8, 10));
   if (day <= DAYS_OF_ANY_MONTH) return true;

@@ -12,7 +12,7 @@ async function wholeLinesOf(...chunks: (string | Buffer)[]): Promise<InputLine[]
   return lines;
 }
 
-/** Without what is kept of them. */
+/** Without the kept text. */
 async function linesOf(...chunks: (string | Buffer)[]): Promise<InputLine[]> {
   const lines = await wholeLinesOf(...chunks);
   return lines.map((line) => {

@@ -21,16 +21,16 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 type Read = { readonly value: unknown } | { readonly fault: string };
 
-/** The first row: its text, and the paths that it names. */
+/** The first row: its text and the paths of its columns. */
 interface Header {
   readonly text: string;
   readonly columns: readonly string[];
 }
 
 /**
- * One record a row; columns are named by their path (`compliance.agentVersion`, `tags.0.key`), `tags` alone holds a JSON
- * array. An empty cell is absent. A row that does not parse is a fault, and the next one is read; a header by which rows
- * would be read wrongly, or not at all, is the only line of its file, and a fault.
+ * Reads one record per row. Columns are named by their path (`compliance.agentVersion`, `tags.0.key`); only `tags`
+ * holds a JSON array. An empty cell is absent. An invalid row is reported as a fault, and reading continues. An invalid
+ * header is a fault and the only line of its file.
  */
 export async function* csvLines(content: Readable, fileIndex: number): AsyncGenerator<InputLine[]> {
   let header: Header | null = null;
@@ -53,7 +53,7 @@ export async function* csvLines(content: Readable, fileIndex: number): AsyncGene
   }
 }
 
-/** A row by itself, below a header that was kept with it. */
+/** Reads a single row with the header that was kept with it. */
 export function csvLine(header: string, bytes: Buffer): Read {
   const rows = new CsvRows();
   const [first, ...following] = [...rows.take(Buffer.from(`${header}\n`)), ...rows.take(bytes), ...rows.end()];
@@ -88,9 +88,9 @@ function afterByteOrderMark(start: Buffer): Buffer {
   return start.indexOf(BYTE_ORDER_MARK) === 0 ? start.subarray(BYTE_ORDER_MARK.length) : start;
 }
 
-/** Null when it is not UTF-8. */
+/** Returns null when it is not UTF-8. */
 function decode(bytes: string): string | null {
-  // Nearly all cells are ASCII, which reads the same.
+  // Nearly all cells are ASCII, which needs no decoding.
   if (!/[\u0080-\u00ff]/.test(bytes)) return bytes;
   try {
     return UTF8.decode(Buffer.from(bytes, 'latin1'));
@@ -123,7 +123,7 @@ function faultOfColumns(columns: readonly string[]): string | null {
   return missing === undefined ? null : `The header has no column ${missing}; columns are named in the first line.`;
 }
 
-/** `tags.0.key` is as deep as any. */
+/** `tags.0.key` has the maximum depth. */
 const isDeep = (column: string): boolean => column.split('.', DEEPEST + 1).length > DEEPEST;
 
 function readRow({ columns }: Header, row: CsvRow): Read {
@@ -132,7 +132,7 @@ function readRow({ columns }: Header, row: CsvRow): Read {
   if (cells.length !== columns.length) {
     return { fault: `The row is not CSV: it has ${cells.length} cells, and the header has ${columns.length}.` };
   }
-  // Without a prototype, so that a column named `__proto__` is a member like others, and refused like others.
+  // Without a prototype, so that a column `__proto__` is refused like any other unknown one.
   const value = Object.create(null) as Record<string, unknown>;
   for (const [index, column] of columns.entries()) {
     const cell = decode(cells[index] ?? '');
@@ -148,7 +148,7 @@ function readRow({ columns }: Header, row: CsvRow): Read {
     }
     place(value, column.split('.'), content);
   }
-  // Columns tags.0.key, tags.2.key … made an object with numbers for names.
+  // Columns tags.0.key, tags.2.key … have produced an object with numeric names.
   const { tags } = value;
   if (typeof tags === 'object' && tags !== null && !Array.isArray(tags)) value['tags'] = Object.values(tags);
   return { value };

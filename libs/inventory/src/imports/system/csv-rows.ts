@@ -9,7 +9,7 @@ const MISPLACED = 'a quote stands in a cell that does not begin with one.';
 const UNCLOSED = 'a quote of it is never closed.';
 const UNFINISHED = 'a closing quote is followed by something else than a comma.';
 
-/** A row by the line where it begins: its cells, with a character for every byte, or the fault for which it has none. */
+/** A row with its first line: the cells, with one character for each byte, or a fault. */
 export type CsvRow = { readonly line: number; readonly bytes?: Buffer } & (
   { readonly cells: readonly string[] } | { readonly fault: string }
 );
@@ -17,18 +17,18 @@ export type CsvRow = { readonly line: number; readonly bytes?: Buffer } & (
 type Standing = 'before a cell' | 'in a cell' | 'in quotes' | 'after a quote';
 
 /**
- * Rows of CSV (RFC 4180) as their bytes come. A line ends with CRLF, LF or CR, whatever the others end with. A row that is
- * at fault ends where its quotes do, so that nothing within quotes is ever taken for a row; the next one is read.
+ * Parses rows of CSV (RFC 4180) from chunks of bytes. A line ends with CRLF, LF or CR, also mixed. An invalid row ends
+ * where its quotes do, so quoted text is never taken for a row; reading continues after it.
  */
 export class CsvRows {
   private standing: Standing = 'before a cell';
   private line = 1;
-  /** The line where the row begins. */
+  /** First line of the row. */
   private start = 1;
-  /** What was read of the row in this chunk begins here, and what was read of the cell. */
+  /** Start of the current row and of the current cell within this chunk. */
   private rowFrom = 0;
   private cellFrom = 0;
-  /** What was read of them in the chunks before. */
+  /** Parts of them from earlier chunks. */
   private rowBytes = 0;
   private rowParts: Buffer[] = [];
   private cell = '';
@@ -37,13 +37,13 @@ export class CsvRows {
   private afterCarriageReturn = false;
   private rows: CsvRow[] = [];
 
-  /** The rows that end in the chunk. */
+  /** Returns the rows that end in this chunk. */
   take(chunk: Buffer): CsvRow[] {
     this.rowFrom = 0;
     this.cellFrom = 0;
     for (let at = 0; at < chunk.length; at += 1) {
       const byte = chunk[at] as number;
-      // Most bytes only lengthen their cell.
+      // Most bytes only extend their cell.
       if (byte > COMMA && (this.standing === 'in a cell' || this.standing === 'in quotes')) {
         this.afterCarriageReturn = false;
         continue;
@@ -53,12 +53,12 @@ export class CsvRows {
     this.keepCell(chunk, chunk.length);
     this.rowBytes += chunk.length - this.rowFrom;
     this.rowParts.push(chunk.subarray(this.rowFrom));
-    // Of a row that is too long anyway only its end matters.
+    // Only the end of an oversized row matters.
     if (this.rowBytes > MAX_ROW_BYTES) this.forget();
     return this.taken();
   }
 
-  /** The last row, where no line end stands behind it. */
+  /** Returns the last row, if no line end follows it. */
   end(): CsvRow[] {
     this.rowFrom = 0;
     this.cellFrom = 0;
@@ -89,7 +89,7 @@ export class CsvRows {
       this.standing = byte === QUOTE ? 'in quotes' : 'in a cell';
       this.cellFrom = byte === QUOTE ? at + 1 : at;
     } else if (this.standing === 'after a quote') {
-      // Two quotes are one that is part of the cell.
+      // Two quotes stand for one in the cell.
       if (byte !== QUOTE) this.fault ??= UNFINISHED;
       this.standing = 'in quotes';
       this.cellFrom = at;
@@ -117,7 +117,7 @@ export class CsvRows {
     return { line, fault: `The row is not CSV: ${this.fault}${extent}`, ...bytes };
   }
 
-  /** The row as it was read, with its last bytes; null when it is too long. */
+  /** Returns the complete bytes of the row, or null when it is too long. */
   private bytesWith(last: Buffer): { readonly bytes: Buffer } | null {
     if (this.rowBytes + last.length > MAX_ROW_BYTES) return null;
     return { bytes: this.rowParts.length === 0 ? last : Buffer.concat([...this.rowParts, last]) };
@@ -130,7 +130,7 @@ export class CsvRows {
     this.standing = 'before a cell';
   }
 
-  /** What stands behind a closing quote is no part of its cell. */
+  /** Text behind a closing quote is not part of the cell. */
   private keepCell(chunk: Buffer, end: number): void {
     if (this.standing !== 'after a quote' && end > this.cellFrom)
       this.cell += chunk.toString('latin1', this.cellFrom, end);

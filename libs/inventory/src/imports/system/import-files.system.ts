@@ -9,7 +9,10 @@ import { ndjsonLines } from './ndjson-lines';
 
 type OnBytes = (bytes: Omit<ImportProgress, 'read'>) => void;
 
-/** NDJSON, or CSV where the name ends in `.csv`, in either case; either may be gzipped (`.gz`). `-` is NDJSON on standard input. */
+/**
+ * Reads NDJSON, or CSV when the name ends in `.csv`, in either case and optionally gzipped (`.gz`). `-` is NDJSON on
+ * standard input.
+ */
 @Injectable()
 export class ImportFilesSystem extends ImportFiles {
   async *read(files: readonly string[], onBytes: OnBytes): AsyncIterable<readonly InputLine[]> {
@@ -21,7 +24,7 @@ export class ImportFilesSystem extends ImportFiles {
       const bytes: Readable = file === '-' ? process.stdin : createReadStream(file);
       bytes.on('data', (chunk: Buffer) => onBytes({ bytesRead: (bytesRead += chunk.length), bytesTotal }));
       const content = /\.gz$/i.test(file) ? bytes.pipe(createGunzip()) : bytes;
-      // `pipe` passes no errors on: a file that vanishes half way must fail the import, not end it early.
+      // `pipe` does not forward errors. A file that vanishes half way must fail the import, not end it early.
       bytes.on('error', (error) => content.destroy(error));
       try {
         yield* /\.csv(\.gz)?$/i.test(file) ? csvLines(content, fileIndex) : ndjsonLines(content, fileIndex);
@@ -32,11 +35,14 @@ export class ImportFilesSystem extends ImportFiles {
   }
 }
 
-/** Which does not know what it reads. */
+/** zlib does not know the name of the file. */
 const isOfZlib = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
 
-/** In bytes. Throws for a directory what opening it would throw, with its path, which the error of reading it lacks. */
+/**
+ * Returns the size in bytes. For a directory, throws the error of opening it, which unlike the error of reading it
+ * names the path.
+ */
 function sizeOf(file: string): number {
   const found = statSync(file);
   if (!found.isDirectory()) return found.size;

@@ -12,7 +12,7 @@ async function linesOf(...texts: string[]): Promise<InputLine[]> {
   return lines;
 }
 
-/** A record of so many bytes, nearly all of which JSON must escape once more. */
+/** A record of so many bytes. JSON must escape nearly all of them once more. */
 const recordOf = (bytes: number): string => `{"name":"${'\\"'.repeat((bytes - 11) / 2)}"}`;
 const kept = (text: string): string => JSON.stringify({ line: 1, reason: 'It is bad.', text });
 

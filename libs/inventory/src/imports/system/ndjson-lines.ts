@@ -4,12 +4,17 @@ import type { KeptLine } from '../domain/kept-line';
 import { csvLine } from './csv-lines';
 
 const MAX_LINE_BYTES = 1_048_576;
-/** A kept line holds a line and a header. JSON writes one byte of them as six at most. The rest is its number and reason. */
+/**
+ * A kept line holds a line and a header. JSON turns each byte into six at most. The remainder is for number and reason.
+ */
 const MAX_KEPT_BYTES = 13 * MAX_LINE_BYTES;
 const TOO_LONG = `The line is longer than ${MAX_LINE_BYTES} bytes.`;
 const NEWLINE = 10;
 
-/** One JSON value a line. A line that is too long, not UTF-8 or not JSON is a fault, and the next one is read. */
+/**
+ * Reads one JSON value per line. A line that is too long, not UTF-8 or not JSON is reported as a fault, and reading
+ * continues.
+ */
 export async function* ndjsonLines(content: Readable, fileIndex: number): AsyncGenerator<InputLine[]> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let line = 0;
@@ -26,7 +31,7 @@ export async function* ndjsonLines(content: Readable, fileIndex: number): AsyncG
   };
   const keep = (part: Buffer): void => {
     pendingBytes += part.length;
-    // Of a line that is too long anyway only its length matters.
+    // Only the length of an oversized line matters.
     if (pendingBytes <= MAX_KEPT_BYTES) pending.push(part);
     else pending = [];
   };
@@ -70,7 +75,7 @@ function parseLine(
   return { again: true, ...readKeptLine(fileIndex, line, value, decoder) };
 }
 
-/** A line of the file that `--errors` writes: it says what was wrong with the line that it keeps. */
+/** Tells whether the line comes from the file that `--errors` writes, which holds bad lines with their reasons. */
 function isKeptLine(value: unknown): value is KeptLine {
   if (typeof value !== 'object' || value === null || !('line' in value && 'reason' in value)) return false;
   const { header, text, base64 } = value as Readonly<Record<string, unknown>>;

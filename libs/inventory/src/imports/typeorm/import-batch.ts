@@ -2,13 +2,13 @@ import type { NumberedRecord } from '../domain/import-store.port';
 import { type KnownTagKey, toCopyLine } from './import-rows';
 
 const FIRST_CAPACITY = 2_097_152;
-/** Of one UTF-16 unit in UTF-8. */
+/** Bytes of one UTF-16 unit in UTF-8. */
 const MOST_BYTES = 3;
 
 /**
- * A batch as Postgres will read it. A record is written down as soon as it is known, so that it need not be kept and
- * Postgres, when it has time for the batch, does not wait. Only what has tag keys that are not known yet must wait. The
- * memory is used again for a later batch: as much again for each would be collected only when there is a lot of it.
+ * A batch in the format of COPY. Records are written as soon as they are known, so they need not be kept, and Postgres
+ * never waits for them. Only records with unknown tag keys must wait. Later batches reuse the memory, because garbage
+ * collection would free it late.
  */
 export class ImportBatch {
   private bytes = Buffer.allocUnsafe(FIRST_CAPACITY);
@@ -20,7 +20,7 @@ export class ImportBatch {
     return this.written + this.unwritten.length;
   }
 
-  /** Records with keys that were not known when they were added. */
+  /** Records with tag keys that were unknown when they were added. */
   get waiting(): readonly NumberedRecord[] {
     return this.unwritten;
   }
@@ -35,7 +35,7 @@ export class ImportBatch {
     this.length = this.write(toCopyLine(numbered, tagKeys), this.length);
   }
 
-  /** The lines of COPY for all that was written down, and for these records besides; good until {@link clear}. */
+  /** Returns the COPY lines of all written records and of these. Valid until {@link clear}. */
   bytesWith(records: readonly NumberedRecord[], tagKeys: ReadonlyMap<string, KnownTagKey>): Buffer {
     let end = this.length;
     for (const numbered of records) end = this.write(toCopyLine(numbered, tagKeys), end);

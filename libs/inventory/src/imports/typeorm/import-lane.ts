@@ -5,7 +5,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import type { MergeOutcome, Refusal } from '../domain/import-store.port';
 import * as sql from './import-statements';
 
-/** What there is to do with a batch. */
+/** The work that a matched batch needs. */
 export interface Matched {
   readonly refused: number;
   readonly waiting: number;
@@ -17,12 +17,14 @@ export interface Matched {
   readonly checked: number;
 }
 
-/** With those that wait for their owners: they are in none of the other counts. */
+/** Also counts records that wait for their owners, which the other counts omit. */
 export interface Written extends MergeOutcome {
   readonly deferred: number;
 }
 
-/** A connection of an import with staging tables of its own; each step is one of a transaction that is open on it. */
+/**
+ * A connection of an import with its own staging tables. Each method is one step of the transaction that is open on it.
+ */
 export class ImportLane {
   constructor(
     readonly client: PoolClient,
@@ -30,7 +32,7 @@ export class ImportLane {
     private readonly source: string,
   ) {}
 
-  /** With `within`, in a transaction that was begun before. */
+  /** Begins a batch. With `within`, joins a transaction that was begun before. */
   async begin(within = false): Promise<void> {
     await this.client.query(sql.beginBatch(this.workspaceId, within ? '' : 'BEGIN;'));
   }
@@ -43,7 +45,7 @@ export class ImportLane {
     await this.client.query('ROLLBACK').catch(() => undefined);
   }
 
-  /** Sends lines of COPY to Postgres. */
+  /** Sends COPY lines to Postgres. */
   async stage(lines: Buffer): Promise<void> {
     const copying = this.client.query(copyFrom(sql.COPY_STAGED));
     copying.end(lines);
@@ -55,17 +57,17 @@ export class ImportLane {
     await this.client.query(sql.NAME, [externalIds]);
   }
 
-  /** The same of the staged records. */
+  /** Remembers that the input names the staged assets. */
   async nameStaged(): Promise<void> {
     await this.client.query(sql.NAME_STAGED);
   }
 
-  /** Remembers, of what waits, the employees: whatever waits for one of them is refused for that. */
+  /** Remembers the employees that still wait for an owner, so that records that wait for them are refused. */
   async nameUnowned(): Promise<void> {
     await this.client.query(sql.NAME_UNOWNED);
   }
 
-  /** Stages what waits after this place, without those whose id another one of them has; null for `last` when none is left. */
+  /** Stages waiting records after this place, except those whose id appears twice. `last` is null when none is left. */
   async takeDeferred(
     after: string,
   ): Promise<{ readonly last: string | null; readonly taken: number; readonly refused: readonly Refusal[] }> {
@@ -74,14 +76,14 @@ export class ImportLane {
     return { last, taken, refused: await this.refuse(sql.REFUSE_SAME_IDS) };
   }
 
-  /** Holds the staged batch against the inventory, and changes and locks nothing of it. */
+  /** Compares the staged batch with the inventory. Changes and locks nothing there. */
   async match(): Promise<Matched> {
     return onlyRow(await this.client.query<Matched>(sql.MATCH, [this.workspaceId, this.source]));
   }
 
   /**
-   * The matched batch into the inventory, of `total` records with those that are already refused. Rows are locked before
-   * counters, as by every other writer.
+   * Writes the matched batch into the inventory. `total` counts its records with those already refused. Locks rows
+   * before counters, like every other writer.
    */
   async write(
     matched: Matched,
@@ -102,7 +104,7 @@ export class ImportLane {
     const updated = new Set<string>();
     if (changed > 0) {
       await client.query(sql.LOCK_CHANGED, [workspaceId]);
-      // For this statement and the next one; each by itself takes them in the same order.
+      // Locks the counters for this statement and the next, each of which takes them in the same order.
       await client.query(sql.LOCK_COUNTERS, [workspaceId]);
       const { rows } = await client.query<{ id: string }>(sql.UPDATE_CHANGED, [workspaceId]);
       for (const { id } of rows) updated.add(id);
@@ -121,7 +123,7 @@ export class ImportLane {
     return { created, updated: updated.size, unchanged, refused, deferred };
   }
 
-  /** Hides, of the next assets of the source after this id, those that were not named; null for `last` behind the last one. */
+  /** Hides the next assets of the source after this id that were not named. `last` is null at the end. */
   async hideMissing(after: string): Promise<{ readonly last: string | null; readonly hidden: number }> {
     const values = [this.workspaceId, this.source, after];
     return onlyRow(await this.client.query<{ last: string | null; hidden: number }>(sql.HIDE_MISSING, values));
@@ -137,7 +139,7 @@ export class ImportLane {
 
   private async refuse(statement: string): Promise<Refusal[]> {
     const { rows } = await this.client.query<{ place: string; reason: string; kept: string | null }>(statement);
-    // Postgres gives a bigint as text; a place is small enough for a number.
+    // Postgres returns a bigint as text. A place fits into a number.
     return rows.map(({ place, ...refusal }) => ({ place: Number(place), ...refusal }));
   }
 }

@@ -11,7 +11,7 @@ export interface KnownTagKey {
   readonly platform: boolean;
 }
 
-/** Columns of the staging table with their types, in the order that {@link toCopyLine} writes them. */
+/** Columns of the staging table with their types, in the order of {@link toCopyLine}. */
 export const STAGING_COLUMNS = [
   ['place', 'bigint'],
   ['external_id', 'text'],
@@ -50,11 +50,11 @@ const NULL = '\\N';
 const TO_ESCAPE = /[\\\n\r\t]/;
 const TYPES = new Map(ASSET_TYPES.map((type, index) => [type, index + 1]));
 
-/** One line of COPY's text format (PostgreSQL manual, COPY). */
+/** Returns one line of COPY's text format (PostgreSQL manual, COPY). */
 export function toCopyLine({ place, record, kept }: NumberedRecord, tagKeys: ReadonlyMap<string, KnownTagKey>): string {
   const { owner, dataStored, compliance } = record;
   const tags = record.tags.length === 0 ? NO_TAGS : renderTags(record, tagKeys);
-  // One expression and no list of cells: a million lines are written by this.
+  // One expression instead of a list of cells: this runs for millions of lines.
   return (
     `${place}\t${text(record.externalId)}\t${record.id ?? NULL}\t${TYPES.get(record.type)}` +
     `\t${VISIBILITIES.indexOf(record.visibility)}\t${CLASSIFICATIONS.indexOf(record.classification)}` +
@@ -82,14 +82,17 @@ const flag = (value: boolean | null): string => (value === null ? NULL : value ?
 
 const NO_TAGS = '[]\t{}\t{}';
 
-/** Three cells: the tags as an asset shows them, by code points, and as rows of asset_tag. Every key is known by now. */
+/**
+ * Returns three cells: the tags as an asset shows them, sorted by code points, and as rows of asset_tag. All keys are
+ * known by now.
+ */
 function renderTags({ tags }: ImportRecord, tagKeys: ReadonlyMap<string, KnownTagKey>): string {
   const sorted = tags.length === 1 ? tags : [...tags].sort((first, second) => byCodePoints(first.key, second.key));
   let [rendered, keyIds, values] = ['', '', ''];
   for (const { key, value } of sorted) {
     const tagKey = tagKeys.get(key);
     if (!tagKey) throw new Error('A tag key was not looked up.');
-    // A customer tag has its key's own value, whatever the record says; one of the platform where the record has none.
+    // A customer tag always has its key's value. A platform tag has it when the record gives none.
     const own = tagKey.platform ? (value ?? tagKey.value) : null;
     const shown = own ?? tagKey.value ?? '';
     const comma = rendered === '' ? '' : ',';

@@ -12,43 +12,43 @@ import type { ImportLane, Matched, Written } from './import-lane';
 import type { ImportTagKeys } from './import-tag-keys';
 
 const RETRIES = 3;
-/** Deadlock and serialization failure: the whole batch is tried again. */
+/** Deadlock and serialization failure: the whole batch is repeated. */
 const PASSING = new Set(['40P01', '40001']);
 const ANALYZE_FROM = 2_000;
-/** A place before that of every record. */
+/** A place before every record. */
 const BEFORE_ALL = '-1';
 
-/** Connections of an import. The first one is there from the beginning, and is enough. */
+/** Connections of an import. The first always exists, and one is enough. */
 export interface ImportLanes {
   readonly first: ImportLane;
   openSecond(): Promise<ImportLane>;
   close(completed: boolean): Promise<void>;
 }
 
-/** Where a batch stands behind the one before. */
+/** Position of a batch behind the previous one. */
 interface Turn {
-  /** Ends with the one before. */
+  /** Settles when the previous batch ends. */
   readonly before: Promise<unknown>;
-  /** Ends when the one before has taken its ids. */
+  /** Settles when the previous batch has taken its ids. */
   readonly numbered: Promise<unknown>;
-  /** To be said when this one has. */
+  /** Call it when this batch has taken its ids. */
   sayNumbered(): void;
 }
 
 /**
- * Postgres does the most of an import, and a connection keeps one of its cores busy: two batches are worked on at the same
- * time, on a lane each, where that can make no difference. Otherwise they are merged one after the other.
+ * Postgres does most of the work, and a connection uses one of its cores. So two batches run at the same time on two
+ * connections when their order is irrelevant. Otherwise they run one after the other.
  */
 export class ImportSessionTypeorm extends ImportSession {
   private reading = new ImportBatch();
   private readonly emptied: ImportBatch[] = [];
-  /** The batch before, its lane, and when it has taken its ids: new assets are listed in the order of the lines. */
+  /** The previous batch, its connection, and its ids: new assets are listed in the order of the lines. */
   private before: Promise<unknown> = Promise.resolve();
   private latest: ImportLane;
   private numbered: Promise<unknown> = Promise.resolve();
   private second: ImportLane | null = null;
   private opening: Promise<void> | null = null;
-  /** The lane that has records which wait for their owners: from the first of them on, all goes there. */
+  /** The connection whose tables hold waiting records. From the first such record on, all batches use it. */
   private only: ImportLane | null = null;
   private deferred = 0;
   private written = 0;
@@ -60,7 +60,7 @@ export class ImportSessionTypeorm extends ImportSession {
   ) {
     super();
     this.latest = lanes.first;
-    // What either keeps from one batch for the next is on one lane.
+    // Records that outlive a batch are stored on one connection.
     if (settings.dryRun || settings.hideMissing) this.only = lanes.first;
   }
 
@@ -87,7 +87,7 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   async *mergeDeferred(): AsyncIterable<MergeOutcome> {
-    // An owner may itself have waited for its owner: passes go on as long as one brings something in.
+    // An owner may itself wait for its owner, so passes repeat while one makes progress.
     for (let waiting = this.deferred, last = false; this.deferred > 0;) {
       for (let after = BEFORE_ALL; ;) {
         const start = after;
@@ -123,12 +123,12 @@ export class ImportSessionTypeorm extends ImportSession {
     }
   }
 
-  /** For what is not done ahead. */
+  /** The connection for work that does not overlap. */
   private get lane(): ImportLane {
     return this.only ?? this.lanes.first;
   }
 
-  /** Null as long as there is only one; where no other connection is to be had, that is always. */
+  /** Returns null while there is only one connection, which is always so when no second one is available. */
   private otherLane(): ImportLane | null {
     this.opening ??= this.lanes.openSecond().then(
       (lane) => void (this.second = lane),
@@ -137,7 +137,10 @@ export class ImportSessionTypeorm extends ImportSession {
     return this.second && this.latest === this.second ? this.lanes.first : this.second;
   }
 
-  /** A dry run is one transaction from its start to its rollback; otherwise each batch is one, tried again when it must. */
+  /**
+   * A dry run is one transaction that is rolled back at the end. Otherwise each batch is a transaction, repeated when
+   * necessary.
+   */
   private async inTransaction<Result>(lane: ImportLane, work: () => Promise<Result>): Promise<Result> {
     if (this.settings.dryRun) {
       await lane.begin(true);
@@ -171,25 +174,25 @@ export class ImportSessionTypeorm extends ImportSession {
     });
   }
 
-  /** Whatever goes wrong is met again, or is over, when the batch is merged from its beginning. */
+  /** Errors are ignored here: they recur, or are gone, when the batch is merged from its beginning. */
   private async mergeAhead(batch: ImportBatch, lane: ImportLane, turn: Turn): Promise<Written> {
     const [writing] = await Promise.allSettled([this.writeAhead(batch, lane, turn), turn.before]);
     await turn.before;
     if (writing.status === 'fulfilled' && writing.value) return writing.value;
     await lane.rollback();
     if (this.only === lane) this.deferred = 0;
-    // Nothing is to be spared: an import that hides what is missing has one lane.
+    // No ids to spare: an import that hides missing assets uses one connection.
     return this.mergeOn(this.only ?? lane, batch, []);
   }
 
-  /** Null where it has to be merged on the other lane. */
+  /** Returns null when the batch must be merged on the other connection. */
   private async writeAhead(batch: ImportBatch, lane: ImportLane, turn: Turn): Promise<Written | null> {
     await lane.begin();
     await lane.stage(batch.bytesWith([], this.tagKeys.known));
     await turn.numbered;
     const matched = await lane.match();
     turn.sayNumbered();
-    // A batch that only brings new assets needs nothing that the other one has, nor the other one anything of it.
+    // A batch of new assets only does not depend on the other batch, nor the other on it.
     if (matched.refused + matched.waiting + matched.changed + matched.checked > 0) await turn.before;
     if (this.only) return null;
     const written = await this.write(lane, matched, 'defer', batch.size, []);
@@ -197,7 +200,7 @@ export class ImportSessionTypeorm extends ImportSession {
     return written;
   }
 
-  /** Sends the batch to Postgres; refuses records with tag keys that do not exist. */
+  /** Sends the batch to Postgres. Refuses records with unknown tag keys. */
   private async stage(lane: ImportLane, batch: ImportBatch): Promise<Refusal[]> {
     const { waiting } = batch;
     const keys = waiting.flatMap(({ record }) => record.tags.map(({ key }) => key));

@@ -6,7 +6,7 @@ import { COMPUTER, EMPLOYEE, LAST_CLOUD } from '../../assets/typeorm/sub-keys';
 
 const names = STAGING_COLUMNS.map(([name]) => name);
 
-/** Columns of asset that a record sets outright. */
+/** Columns of asset that a record sets directly. */
 const PLAIN_COLUMNS = [
   'sub_key',
   'visibility',
@@ -26,14 +26,14 @@ const PLAIN_COLUMNS = [
 const keptOr = (bit: number, kept: string, imported: string): string =>
   `CASE WHEN asset.api_set & ${bit} <> 0 THEN ${kept} ELSE ${imported} END`;
 
-/** Imported platform tags beside the customer tags that the API set, in the order of the code points of the key. */
+/** Imported platform tags and customer tags set through the API, sorted by the code points of the key. */
 const MERGED_TAGS = `COALESCE((
   SELECT jsonb_agg(tag ORDER BY tag->>'key' COLLATE "C") FROM (
     SELECT tag FROM jsonb_array_elements(asset.tags) AS kept (tag) WHERE NOT (tag->>'readOnly')::boolean
     UNION ALL SELECT tag FROM jsonb_array_elements(m.tags) AS imported (tag) WHERE (tag->>'readOnly')::boolean
   ) AS both_kinds), '[]')`;
 
-/** What an existing asset becomes: column → expression over `asset` and `m`, the matched record. */
+/** New values of an existing asset: column → expression over `asset` and `m`, the matched record. */
 const BECOMES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(PLAIN_COLUMNS.map((column) => [column, `m.${column}`])),
   classification: keptOr(API_SET.classification, 'asset.classification', 'm.classification'),
@@ -51,7 +51,7 @@ const columns = Object.keys(BECOMES);
 const changesOf = (becomes: typeof BECOMES): string => `ROW(${columns.map((column) => `asset.${column}`).join(', ')})
   IS DISTINCT FROM ROW(${Object.values(becomes).join(', ')})`;
 
-/** What there is to do with the matched batch, so that steps without work are left out. */
+/** Counts the work of the matched batch, so that steps without work can be skipped. */
 const COUNTS = `
   SELECT count(*) FILTER (WHERE refusal IS NOT NULL)::int AS refused, count(*) FILTER (WHERE waits)::int AS waiting,
          count(*) FILTER (WHERE is_new)::int AS created,
@@ -70,8 +70,8 @@ const COMPUTER_COLUMNS = [
 ];
 
 /**
- * Staged: a batch as it was sent. Matched: what of it is not in the inventory just so. Deferred: waits for an owner.
- * Unowned: employees who wait for an owner that does not come.
+ * Staged: a batch as it was sent. Matched: its records that differ from the inventory. Deferred: records that wait for
+ * an owner. Unowned: employees whose owner never came.
  */
 export const CREATE_TABLES = `
   CREATE TEMP TABLE IF NOT EXISTS import_staged (${STAGING_COLUMNS.map((column) => column.join(' ')).join(', ')});
@@ -82,7 +82,7 @@ export const CREATE_TABLES = `
   CREATE TEMP TABLE IF NOT EXISTS import_unowned (external_id text PRIMARY KEY);
   TRUNCATE import_staged, import_matched, import_deferred, import_named, import_unowned;`;
 
-/** Opens a batch in its workspace; what the one before it left in its tables goes. `begin` is empty within a transaction. */
+/** Opens a batch in its workspace and empties the tables of the previous one. `begin` is empty within a transaction. */
 export const beginBatch = (workspaceId: WorkspaceId, begin: 'BEGIN;' | ''): string => `${begin}
   SET LOCAL app.workspace_id = ${escapeLiteral(workspaceId)}; TRUNCATE import_staged, import_matched`;
 
@@ -108,7 +108,7 @@ const employeeWhere = (named: string): string => `
    WHERE sub_key = ${EMPLOYEE} AND facet IS NOT NULL`;
 
 /**
- * What the inventory has just so is left out: of most imports that is nearly everything. Everything below: $1 workspace,
+ * Skips records that equal the inventory; in most imports these are nearly all. In all statements below: $1 workspace,
  * $2 source.
  */
 export const MATCH = `
@@ -118,11 +118,11 @@ export const MATCH = `
            asset.id IS NOT NULL AND asset.tags IS DISTINCT FROM ${ofStaged(BECOMES['tags'] ?? '')},
            ${CHECKED}
       FROM import_staged AS s
-      -- LIMIT 1 of a unique key changes nothing but the plan: one look into the index per record, whatever the statistics say.
+      -- LIMIT 1 on a unique key only affects the plan: one index lookup per record, whatever the statistics say.
       LEFT JOIN LATERAL (
         SELECT * FROM asset WHERE workspace_id = $1 AND source = $2 AND external_id = s.external_id LIMIT 1
       ) AS asset ON true
-      -- OFFSET 0 as well: one look for the owner, however often it is spoken of.
+      -- OFFSET 0 as well: one lookup of the owner, however often it is used.
       CROSS JOIN LATERAL (
         SELECT CASE
                  WHEN s.owner_external_id IS NOT NULL THEN (${employeeWhere('source = $2 AND external_id = s.owner_external_id')})
@@ -137,7 +137,7 @@ export const MATCH = `
      ORDER BY s.place
     RETURNING refusal, waits, is_new, changed, retagged, checked, sub_key, tag_key_ids
   ) ${COUNTS} FROM matched`;
-/** The same again when records were refused or wait, and are gone. */
+/** Counts again after refused and waiting records were removed. */
 export const COUNT_MATCHED = `${COUNTS} FROM import_matched`;
 
 export const REFUSE = `DELETE FROM import_matched WHERE refusal IS NOT NULL RETURNING place, refusal AS reason, kept`;
@@ -157,14 +157,14 @@ export const NAME_UNOWNED = `
   INSERT INTO import_unowned SELECT external_id FROM import_deferred WHERE sub_key = ${EMPLOYEE} AND visibility = 0
   ON CONFLICT DO NOTHING`;
 
-/** Rows first and in the order of their ids, counters after them and in theirs: nobody waits in a circle. */
+/** Locks rows in the order of their ids, then counters in theirs, so that writers cannot deadlock. */
 export const LOCK_CHANGED = `
   SELECT asset.id FROM asset
    WHERE asset.workspace_id = $1 AND asset.id IN (SELECT asset_id FROM import_matched WHERE changed)
    ORDER BY asset.id FOR NO KEY UPDATE`;
 export const LOCK_COUNTERS = `SELECT FROM facet_count WHERE workspace_id = $1 ORDER BY sub_key, facet FOR NO KEY UPDATE`;
 
-/** Tags that were as imported stay as they are by now: a key may have been deleted since, and is not shown again. */
+/** Unchanged tags keep their current value: a key may have been deleted since, and must not return. */
 const BECOMES_NOW = { ...BECOMES, tags: `CASE WHEN m.retagged THEN ${BECOMES['tags']} ELSE asset.tags END` };
 export const UPDATE_CHANGED = `
   UPDATE asset SET ${Object.entries(BECOMES_NOW)
@@ -189,7 +189,7 @@ export const INSERT_COMPUTERS = `
   SELECT $1::uuid, m.asset_id, ${COMPUTER_COLUMNS.map((column) => `m.${column}`).join(', ')}
     FROM import_matched AS m WHERE m.is_new AND m.sub_key = ${COMPUTER}`;
 
-/** The posture of computers that were there; of one that had none so far it is none that changed. */
+/** Writes the posture of existing computers. The first posture of a computer does not count as a change. */
 export const UPSERT_COMPUTERS = `
   INSERT INTO computer AS c (workspace_id, asset_id, ${COMPUTER_COLUMNS.join(', ')})
   SELECT $1::uuid, m.asset_id, ${COMPUTER_COLUMNS.map((column) => `m.${column}`).join(', ')}
@@ -199,7 +199,7 @@ export const UPSERT_COMPUTERS = `
          IS DISTINCT FROM ROW(${COMPUTER_COLUMNS.map((name) => `excluded.${name}`).join(', ')})
   RETURNING asset_id, xmax <> 0 AS was_there`;
 
-/** Tag rows of assets that are locked by now. Customer tags that the API set are left alone. */
+/** Updates tag rows of locked assets. Leaves customer tags alone that were set through the API. */
 export const UNTAG_CHANGED = `
   DELETE FROM asset_tag USING import_matched AS m, asset, tag_key
    WHERE m.retagged AND asset_tag.workspace_id = $1 AND asset_tag.asset_id = m.asset_id
@@ -220,7 +220,7 @@ export const NAME = 'INSERT INTO import_named SELECT unnest($1::text[])';
 export const INDEX_NAMES = 'CREATE INDEX IF NOT EXISTS import_named_external_id ON import_named (external_id)';
 export const NAME_STAGED = `INSERT INTO import_named SELECT external_id FROM import_staged`;
 
-/** The next deferred records become a batch of their own: $1 the place to start after. */
+/** Turns the next deferred records into a batch. $1 is the place to start after. */
 export const TAKE_DEFERRED = `
   WITH taken AS (
     DELETE FROM import_deferred
@@ -230,7 +230,7 @@ export const TAKE_DEFERRED = `
   ), staged AS (INSERT INTO import_staged SELECT * FROM taken)
   SELECT max(place)::text AS last, count(*)::int AS taken FROM taken`;
 
-/** Deferred records come from many batches, so that an id may stand twice among them. */
+/** Deferred records come from many batches, so an id may appear twice among them. */
 export const REFUSE_SAME_IDS = `
   DELETE FROM import_staged AS s USING (
     SELECT place, row_number() OVER (PARTITION BY wanted_id ORDER BY place) AS nth
@@ -238,7 +238,7 @@ export const REFUSE_SAME_IDS = `
    WHERE ids.place = s.place AND ids.nth > 1
   RETURNING s.place, 'The id belongs to another asset.' AS reason, s.kept`;
 
-/** One batch of what the input did not name: $3 the id to start after. */
+/** One batch of assets that the input did not name. $3 is the id to start after. */
 export const HIDE_MISSING = `
   WITH page AS (
     SELECT id, external_id FROM asset

@@ -14,17 +14,19 @@ import { type ImportLanes, ImportSessionTypeorm } from './import-session.typeorm
 import { CREATE_TABLES } from './import-statements';
 import { ImportTagKeys } from './import-tag-keys';
 
-/** One import of a source at a time; the lock ends with the connection, so a killed import leaves none behind. */
+/**
+ * Allows one import of a source at a time. The lock ends with the connection, so a killed import leaves none behind.
+ */
 const LOCK = `SELECT pg_try_advisory_lock(hashtextextended('import ' || $1 || ' ' || $2, 0)) AS locked`;
 const UNLOCK = 'SELECT pg_advisory_unlock_all()';
 
 /**
- * Joins go row by row through indexes: a batch is small beside an inventory. Plans are made for any workspace rather than
- * for this one, of which the statistics know nothing while it is being filled and would say that it has a single row.
+ * Joins use indexes row by row, because a batch is small compared with an inventory. Plans are generic: while a
+ * workspace is being filled, statistics would claim that it has a single row.
  */
 const PLAN =
   'SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan; SET jit = off';
-/** A transaction rests while the batch before is written, and a dry run whenever it reads. */
+/** A transaction is idle while the previous batch is written, and a dry run whenever it reads. */
 const REST = 'SET idle_in_transaction_session_timeout = 0';
 const OPEN_LANE = `${PLAN}; ${REST}; ${CREATE_TABLES}`;
 const DEFAULTS =
@@ -81,15 +83,15 @@ function lanesOf(pool: Pool, client: PoolClient, workspaceId: WorkspaceId, setti
 
 async function giveBack(client: PoolClient, settings: ImportSettings, completed: boolean): Promise<void> {
   const undo = settings.dryRun ? 'ROLLBACK; ' : '';
-  // Where all is done, the loss of a connection is nobody's.
+  // After a completed import the loss of a connection does not matter.
   const reset =
     completed &&
     (await client.query(`${undo}${DEFAULTS}; ${UNLOCK}`).then(
       () => true,
       () => false,
     ));
-  // Whatever state the connection is in ends with it, some time after it is closed. The lock goes now, if Postgres hears
-  // us: an import that was interrupted can be run again at once.
+  // Closing the connection ends its session some time later. Release the lock now, if Postgres still responds, so that
+  // an interrupted import can be repeated at once.
   if (!reset) await client.query(`ROLLBACK; ${UNLOCK}`).catch(() => undefined);
   client.release(!reset);
 }

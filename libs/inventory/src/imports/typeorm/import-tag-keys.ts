@@ -6,9 +6,9 @@ interface TagKeyRow extends KnownTagKey {
   readonly key: string;
 }
 
-/** The tag keys of a workspace while an import runs: looked up once, and again when some were made. */
+/** The tag keys of a workspace during an import: read once, and again after some were created. */
 export class ImportTagKeys {
-  /** As of a transaction that may still be rolled back. */
+  /** Keys of a transaction that may still roll back. */
   private made: ReadonlyMap<string, KnownTagKey> | null = null;
 
   private constructor(
@@ -17,12 +17,12 @@ export class ImportTagKeys {
     private committed: ReadonlyMap<string, KnownTagKey>,
   ) {}
 
-  /** Within a transaction. */
+  /** Runs within a transaction. */
   static async read(client: PoolClient, workspaceId: WorkspaceId, createMissing: boolean): Promise<ImportTagKeys> {
     return new ImportTagKeys(workspaceId, createMissing, await readAll(client, workspaceId));
   }
 
-  /** Those that no rollback takes away. */
+  /** Committed keys, which no rollback removes. */
   get known(): ReadonlyMap<string, KnownTagKey> {
     return this.committed;
   }
@@ -36,7 +36,10 @@ export class ImportTagKeys {
     this.made = null;
   }
 
-  /** The keys of the workspace, with those named here made where that is wanted. Within a transaction of the client. */
+  /**
+   * Returns the keys of the workspace. Creates the named ones first when the import allows it. Runs within a
+   * transaction of the client.
+   */
   async lookUp(client: PoolClient, keys: readonly string[]): Promise<ReadonlyMap<string, KnownTagKey>> {
     const missing = new Set(keys.filter((key) => !this.committed.has(key)));
     if (!this.createMissing || missing.size === 0) return this.committed;

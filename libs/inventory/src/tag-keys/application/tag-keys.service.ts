@@ -7,7 +7,7 @@ import { TagKeyRepository } from '../domain/tag-key-repository.port';
 export class TagKeysService {
   constructor(private readonly tagKeys: TagKeyRepository) {}
 
-  /** Null when the workspace has the key already. */
+  /** Returns null when the workspace already has the key. */
   async create(workspaceId: WorkspaceId, tagKey: Omit<TagKey, 'createdAt'>): Promise<TagKey | null> {
     return this.tagKeys.create(workspaceId, tagKey);
   }
@@ -16,7 +16,7 @@ export class TagKeysService {
     return this.tagKeys.list(workspaceId);
   }
 
-  /** Takes the key off every asset and removes it. Null when the workspace has no such key. */
+  /** Removes the key from every asset and deletes it. Returns null when the workspace has no such key. */
   async delete(
     workspaceId: WorkspaceId,
     key: string,

@@ -3,15 +3,15 @@ import type { TagKey } from './tag-key';
 
 /** The tag keys of a workspace. */
 export abstract class TagKeyRepository {
-  /** Null when the workspace has the key already. */
+  /** Returns null when the workspace already has the key. */
   abstract create(workspaceId: WorkspaceId, tagKey: Omit<TagKey, 'createdAt'>): Promise<TagKey | null>;
 
-  /** Every key by its code points. */
+  /** Returns all keys, sorted by code points. */
   abstract list(workspaceId: WorkspaceId): Promise<TagKey[]>;
 
   /**
-   * Takes the key off every asset, a batch at a time, and then removes it; safe to run again when interrupted.
-   * Gives the number of assets that carried it; null when the workspace has no such key.
+   * Removes the key from every asset in batches and then deletes it. Can be repeated after an interruption. Returns the
+   * number of assets that had it, or null when the workspace has no such key.
    */
   abstract delete(
     workspaceId: WorkspaceId,

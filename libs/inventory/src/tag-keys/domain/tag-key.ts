@@ -1,9 +1,12 @@
-/** A key that tags of the workspace may have. */
+/** A key for tags of the workspace. */
 export interface TagKey {
   readonly key: string;
-  /** What every asset with a customer key reads; null when it has none. Platform tags have one per asset, or this. */
+  /**
+   * The value on every asset with a customer key, or null. A platform tag may have a value of its own; this is its
+   * default.
+   */
   readonly value: string | null;
-  /** Managed by the platform: clients cannot write tags of this key. */
+  /** True for keys managed by the platform: clients cannot write such tags. */
   readonly platform: boolean;
   readonly createdAt: Date;
 }
@@ -11,7 +14,7 @@ export interface TagKey {
 const FIRST_SURROGATE = 0xd800;
 const LAST_SURROGATE = 0xdfff;
 
-/** Order of the code points, which is that of UTF-16 but for surrogates: they stand for what comes after all else. */
+/** Sorts by code points. Differs from UTF-16 order only for surrogates, which stand for the highest code points. */
 export function byCodePoints(first: string, second: string): number {
   const shorter = Math.min(first.length, second.length);
   for (let place = 0; place < shorter; place += 1) {

@@ -1,9 +1,9 @@
 import { shown } from '#libs/kernel';
 
-/** So many say enough: a reason must not grow with the record. */
+/** Limits the length of the reason, however many keys a record has. */
 const MOST_NAMED = 20;
 
-/** Why a record is refused that has tags with these keys. */
+/** The reason for refusing a record with these keys. */
 export function unknownTagKeys(keys: readonly string[]): string {
   const named = keys.slice(0, MOST_NAMED).map((key) => JSON.stringify(shown(key)));
   const more = keys.length - named.length;

@@ -14,7 +14,10 @@ interface TagKeyRow {
 const BATCH = 2_000;
 const FOREIGN_KEY_VIOLATION = '23503';
 
-/** One batch, of whichever assets: rows locked in the order of their ids, as everywhere, then the tag and its rendering removed together. */
+/**
+ * One batch of assets. Locks rows in the order of their ids, like every writer, then removes tag rows and rendered tags
+ * together.
+ */
 const UNTAG = `
   WITH locked AS (
     SELECT id FROM asset
@@ -79,7 +82,10 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
     }
   }
 
-  /** How many assets it took the key off; 0 when none had it and it is gone. Null when one was given it meanwhile. */
+  /**
+   * Returns the number of changed assets; 0 when none is left and the key is deleted. Null when an asset received the
+   * key meanwhile.
+   */
   private async deleteBatch(workspaceId: WorkspaceId, id: string, key: string): Promise<number | null> {
     try {
       return await this.database.transaction({ workspaceId }, async (manager) => {

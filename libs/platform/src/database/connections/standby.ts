@@ -59,7 +59,8 @@ export class Standby {
   }
 
   /**
-   * Returns the rows of each statement. @throws after 1.5 seconds at most; the standby then stays unused for a while
+   * Returns the rows of each statement.
+   * @throws after 1.5 seconds at most; the standby then stays unused for a while
    */
   async read(statements: readonly BoundStatement[]): Promise<TextRow[][]> {
     try {

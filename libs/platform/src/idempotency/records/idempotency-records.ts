@@ -35,8 +35,8 @@ export class IdempotencyRecords {
   ) {}
 
   /**
-   * Finds the response to replay, or null. Runs outside a unit of work and survives one lost connection. @throws
-   * `idempotency_conflict`
+   * Finds the response to replay, or null. Runs outside a unit of work and survives one lost connection.
+   * @throws `idempotency_conflict`
    */
   async find(request: IdempotentRequest): Promise<IdempotentAnswer | null> {
     const [[row] = []] = await this.database.read(request, [boundToKey(FIND, request)], 'newest');

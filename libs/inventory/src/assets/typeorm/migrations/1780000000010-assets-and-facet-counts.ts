@@ -133,9 +133,9 @@ export class AssetsAndFacetCounts1780000000010 implements MigrationInterface {
   }
 
   /**
-   * Statement-level triggers with transition tables: one counter update per statement however many rows it touches, in
-   * key order, so that two statements never wait for each other in a circle. SECURITY DEFINER, because the runtime role
-   * may not write counters itself.
+   * Statement-level triggers with transition tables. Each statement updates each counter once, however many rows it
+   * touches, and in key order, so that statements cannot deadlock. SECURITY DEFINER, because the runtime role may not
+   * write counters.
    */
   private async createFacetCounters(runner: QueryRunner): Promise<void> {
     const counter = (name: string, changes: string) => `

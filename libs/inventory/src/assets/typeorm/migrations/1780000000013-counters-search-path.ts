@@ -3,8 +3,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const COUNTERS = ['count_inserted_facets', 'count_updated_facets', 'count_deleted_facets'];
 
 /**
- * The counters run with the rights of the owner. A search path that does not name pg_temp has it first: whoever may make
- * temporary tables could pass one for ours. Named last, it is looked at last.
+ * The counter functions run with the owner's rights. A search path without pg_temp searches it first, so temporary
+ * tables could shadow ours. Named last, it is searched last.
  */
 export class CountersSearchPath1780000000013 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
