@@ -1,13 +1,13 @@
-// "Who may import whom" as commands. Each rule here has a planted violation in test/architecture/import-rules.spec.ts;
-// a rule without one fails that test. Type-only imports count: a type is knowledge too.
+// Import rules. Each rule has a deliberate violation in test/architecture/import-rules.spec.ts; a rule without one
+// fails that test. Type-only imports count, too.
 
-// What a test needs and a process that ships must not load.
+// Test code, which no shipped program may load.
 const TEST_CODE = '\\.(fake|contract|spec|e2e-spec|int-spec)\\.ts$';
 
 const LAYERS = 'http|application|domain|typeorm|redis|jwt|system';
-// A library with the folders of a feature; `audit` and `auth` stand lower but are built the same way.
+// A library with the folders of a feature. `audit` and `auth` are lower layers with the same structure.
 const FEATURE = '^libs/(?!kernel/|platform/|local-postgres/|client/)([^/]+)/src';
-// A slice holds the same folders inside a large feature. From the lowest to the highest.
+// A slice has the same folders inside a large feature. From the lowest to the highest.
 const SLICES = ['tag-keys', 'assets', 'imports'];
 const SLICE = `(?:/(?:${SLICES.join('|')}))?`;
 const KERNEL = '^libs/kernel/';
@@ -15,13 +15,13 @@ const PLATFORM = '^libs/platform/';
 const LOCAL_POSTGRES = '^libs/local-postgres/';
 const AUDIT = '^libs/audit/';
 const AUTH = '^libs/auth/';
-// A package of its own, for those who call the API.
+// A separate package for clients of the API.
 const CLIENT = '^libs/client/';
 const OWN = `^libs/$1/src${SLICE}`;
 
 const packages = (...names) => `^node_modules/(${names.join('|')})/`;
 
-/** A folder of a feature and the whole list of what its files may import. */
+/** Lists everything that files in a feature's folder may import. */
 function folderMayImport(folder, comment, allowed, { nodeBuiltins = false } = {}) {
   return {
     name: `${folder}-may-import`,
@@ -30,14 +30,17 @@ function folderMayImport(folder, comment, allowed, { nodeBuiltins = false } = {}
     from: { path: `${FEATURE}${SLICE}/${folder}/`, pathNot: TEST_CODE },
     to: {
       pathNot: allowed,
-      // An import that leads nowhere is reported once, by its own rule.
+      // A separate rule reports unresolved imports.
       couldNotResolve: false,
       ...(nodeBuiltins ? { dependencyTypesNot: ['core'] } : {}),
     },
   };
 }
 
-/** An adapter folder is named after its tool: the tool, its port, and the two libraries every adapter stands on. */
+/**
+ * An adapter folder is named after its tool. It may import the tool, its port and the libraries that every adapter
+ * uses.
+ */
 function adapterMayImport(folder, comment, alsoAllowed) {
   const allowed = [`${OWN}/(?:domain|${folder})/`, KERNEL, PLATFORM, AUDIT, packages('@nestjs/common'), ...alsoAllowed];
   return folderMayImport(folder, comment, allowed, { nodeBuiltins: true });
@@ -71,7 +74,7 @@ const folderRules = [
   adapterMayImport('system', 'What the machine offers: files, randomness, time.', [packages('canonicalize', 'uuid')]),
 ];
 
-/** Rungs from the lowest to the highest: a rung imports those below it only. */
+/** Layers from the lowest to the highest. A layer may import lower ones only. */
 function ladder(name, comment, rungs, folderOf) {
   return rungs.slice(0, -1).map((rung, place) => ({
     name: `${name}-${rung}-steps-down`,
@@ -82,7 +85,7 @@ function ladder(name, comment, rungs, folderOf) {
   }));
 }
 
-/** A library between the kernel and the features may import those below it only. */
+/** A library between the kernel and the features may import lower ones only. */
 function standsOn(floor, lib, below) {
   const own = `^libs/${lib}/`;
   return {
@@ -184,7 +187,8 @@ const ladderRules = [
   },
 ];
 
-// The platform has one door per folder, every other library `index.ts` and, for the command line, `operators.ts`.
+// The public entry points: one per folder of the platform; `index.ts` and, for the command line, `operators.ts`
+// elsewhere.
 const DOOR = `^libs/(?:[^/]+/src/(?:index|operators)|platform/src/(?:[^/]+|http/server)/index)\\.ts$`;
 
 const doorRules = [
@@ -236,7 +240,7 @@ const doorRules = [
   },
 ];
 
-// A rule on the module itself: fewer importers than a misplaced file could gather unseen, so that a file nobody imports is caught as well.
+// Matches the module itself, even when nobody imports it: every file has fewer dependents than this limit.
 const anyFileAt = (path) => ({ module: { path, numberOfDependentsLessThan: 100 }, from: {} });
 
 const treeRules = [
@@ -337,13 +341,13 @@ module.exports = {
   forbidden: [...folderRules, ...ladderRules, ...doorRules, ...treeRules, ...shippingRules],
   options: {
     doNotFollow: { path: 'node_modules' },
-    // What the client's own build made.
+    // Output of the client's own build.
     exclude: { path: '^libs/client/dist/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      // `source` leads `#libs/<name>` to the TypeScript; `import` finds packages that are ES modules only.
+      // `source` resolves `#libs/<name>` to TypeScript. `import` finds packages that are ES modules only.
       conditionNames: ['source', 'node', 'require', 'import', 'default', 'types'],
     },
   },

@@ -1,4 +1,4 @@
-// The rules of the code itself. Which file may import which is in .dependency-cruiser.cjs; layout is prettier's.
+// Rules for the code itself. Import rules are in .dependency-cruiser.cjs; prettier does the layout.
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
@@ -40,21 +40,21 @@ export default tseslint.config(
   {
     ignores: [
       ...['node_modules/', '**/dist/', '.local/', 'coverage/', 'test-results/', 'test/architecture/planted/'],
-      // Generated: what it says is the contract's business.
+      // Generated from the contract.
       'libs/client/src/contract.ts',
     ],
   },
   {
-    // A rule that can be switched off where it hurts is not a rule.
+    // Rules must not be disabled inline.
     linterOptions: { noInlineConfig: true, reportUnusedDisableDirectives: 'error' },
   },
   {
     files: [...typed, ...scripts],
     extends: [js.configs.recommended],
     rules: {
-      // `== null` is the one loose comparison that says something: absent and null alike.
+      // `== null` is allowed: it covers absent and null.
       eqeqeq: ['error', 'always', { null: 'ignore' }],
-      // What a client sends is refused by its control characters, and terminal output is read by its own.
+      // Client input is checked for control characters, and terminal output contains some.
       'no-control-regex': 'off',
       'no-warning-comments': ['error', { terms: ['todo', 'fixme', 'xxx'], location: 'anywhere' }],
     },
@@ -67,7 +67,7 @@ export default tseslint.config(
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': 'error',
-      // It leaves files with decorators alone: Nest reads the classes their constructors name when the program runs.
+      // Skips files with decorators: Nest reads the classes that constructors name at run time.
       '@typescript-eslint/consistent-type-imports': [
         'error',
         { fixStyle: 'inline-type-imports', disallowTypeAnnotations: false },
@@ -76,13 +76,13 @@ export default tseslint.config(
         'error',
         { considerDefaultExhaustiveForUnions: true, requireDefaultForNonUnion: false },
       ],
-      // An underscore says that the parameter is there for its type or its place.
+      // An underscore marks a parameter that is needed for its type or position only.
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
-      // It also asks to drop the assertion that gives a name to what a library returns as `any`.
+      // This rule would also remove assertions that give a type to a library's `any`.
       '@typescript-eslint/no-unnecessary-type-assertion': 'off',
-      // A port's promise is asynchronous even where a fake or a guard has nothing to wait for.
+      // A port's promise is asynchronous even when a fake or a guard awaits nothing.
       '@typescript-eslint/require-await': 'off',
-      // Empty classes carry Nest's metadata: a module is one.
+      // Empty classes carry Nest's metadata, such as modules.
       '@typescript-eslint/no-extraneous-class': 'off',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       'no-restricted-syntax': ['error', ...namedExportsOnly],
@@ -92,7 +92,7 @@ export default tseslint.config(
   { files: ['test/**/*.{ts,mjs,cjs}', '**/*.{spec,contract,fake}.ts'], rules: { 'max-lines': fileLength(400) } },
   { files: ['libs/**/*.ts'], rules: { 'no-console': 'error' } },
   {
-    // The import rules let the package in; this says which name of it.
+    // The import rules allow the package; this rule allows only one of its names.
     files: ['libs/*/src/application/**/*.ts'],
     ignores: ['**/*.{spec,contract,fake}.ts'],
     rules: {

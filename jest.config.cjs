@@ -17,20 +17,20 @@ const shared = {
       },
     ],
   },
-  // Packages are transformed too, into what makes Node load them.
+  // Packages are transformed, too, so that Node can load them.
   transformIgnorePatterns: [],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/libs/client/dist/', '<rootDir>/.local/'],
 };
 
 module.exports = {
   coverageProvider: 'v8',
-  // Real processes and databases on a busy machine: what hangs is told from what waits by minutes, not by seconds.
+  // Tests use real processes and databases on a busy machine. Minutes separate a hang from a wait.
   testTimeout: 180_000,
-  // Most of what the tests do is to wait, for processes, locks and clocks: as many workers as cores leave those idle.
+  // Tests mostly wait for processes, locks and clocks, so one worker per core would leave cores idle.
   maxWorkers: Math.min(2 * availableParallelism(), 8),
-  // A test whose set-up fails may leave a server open in this process, for which jest would wait.
+  // A failed set-up may leave a server open, for which jest would wait.
   forceExit: true,
-  // Files whose programs this machine lacks are left out, and counted.
+  // Leaves out, and counts, files whose programs are missing on this machine.
   filter: '<rootDir>/test/support/jest/needed-programs.cjs',
   testSequencer: '<rootDir>/test/support/jest/sequencer.cjs',
   reporters: ['default', '<rootDir>/test/support/jest/progress-report.cjs'],

@@ -7,17 +7,17 @@ import type { SchemaPart } from '#libs/platform/database';
 import { idempotencySchema } from '#libs/platform/idempotency';
 
 export interface Feature {
-  /** Its migrations, and the rights that the runtime role needs. */
+  /** Migrations, and privileges of the runtime role. */
   readonly schema: SchemaPart;
-  /** Loads its routes. Only the API does: the command line starts without them. */
+  /** Loads the routes. Only the API does, so the command line starts without them. */
   readonly api: () => Promise<Type>;
-  /** Its services for the command line. */
+  /** Services for the command line. */
   readonly operators?: Type;
-  /** Its heading in the contract. */
+  /** Heading in the contract. */
   readonly tag?: { readonly name: string; readonly description: string };
 }
 
-/** THE list of features. Routes, schema, grants and the contract's tags derive from it. */
+/** The list of features. Routes, schema, grants and the contract's tags derive from it. */
 export const FEATURES: readonly Feature[] = [
   {
     schema: authSchema,
@@ -43,5 +43,5 @@ export const FEATURES: readonly Feature[] = [
   },
 ];
 
-/** The schema that this release works with: the platform's table and those of the features. */
+/** The schema of this release: the platform's table and those of the features. */
 export const schema: readonly SchemaPart[] = [idempotencySchema, ...FEATURES.map((feature) => feature.schema)];

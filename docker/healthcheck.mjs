@@ -1,5 +1,5 @@
-// Whether the process in this container is alive: on the management port or, where that is off, on the public one. The
-// settings are read as the process reads them: what is empty is not set.
+// Checks that the instance in this container is alive, on the management port or, when that is off, on the public port.
+// Reads the settings as the instance does: empty means not set.
 const given = (name, otherwise) => process.env[name] || otherwise;
 const managed = Number(given('MANAGEMENT_PORT', '9090'));
 const [host, port, path] =

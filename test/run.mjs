@@ -1,4 +1,4 @@
-// `npm test`: every check of this project in one run. Its last line tells the outcome.
+// `npm test`: runs every check of this project. The last line is the outcome.
 import { delimiter } from 'node:path';
 import { build, importRules, lint, runLane, types } from './support/run/checks.mjs';
 import { endCommands } from './support/run/command.mjs';
@@ -25,10 +25,10 @@ follows, their number. After 13 minutes the run is stopped, and that
 line says how far it came.
 The exit status is 1 when anything failed or no test ran.`;
 
-// A PATH that leads to Node alone lacks what the shells of a run use: rm and sleep.
+// Shells of a run need rm and sleep, which a PATH with Node alone lacks.
 process.env.PATH = [process.env.PATH, '/usr/bin', '/bin'].filter(Boolean).join(delimiter);
 
-/** Of everything. Whoever runs this may end it without a word some minutes later. */
+/** Limit of the whole run. Its caller may kill it without notice a few minutes later. */
 const RUN_LIMIT = 13 * 60_000;
 const begun = performance.now();
 const timeLeft = () => RUN_LIMIT - (performance.now() - begun);
@@ -52,7 +52,7 @@ async function stop() {
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, stop);
-// npm that is killed says nothing.
+// A killed npm sends no signal.
 const parent = process.ppid;
 if (process.env.npm_execpath) setInterval(() => process.ppid === parent || stop(), 1000).unref();
 

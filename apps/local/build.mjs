@@ -1,4 +1,4 @@
-// Brings dist/ up to date before it is run. Plain JavaScript, because it runs before there is anything compiled.
+// Updates dist/ before it is run. Plain JavaScript, because it runs before anything is compiled.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,17 +7,17 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const STAMP = join(ROOT, 'dist', '.sources.json');
-/** As in tsconfig.build.json: what no process runs is not built. */
+/** As in tsconfig.build.json: files that no program loads are not built. */
 const NOT_BUILT = /\.(spec|fake|contract|d)\.ts$/;
 
-/** What is wrong is the reader's to mend, and the message says how. */
+/** A fault that the user can fix. The message says how. */
 export class CannotBuild extends Error {}
 
 /**
- * Compiles the sources that changed since they were last compiled, by this or by `npm run build`. Every output appears
- * under its name complete or not at all and the stamp comes last, so a build that is interrupted is taken up by the next
- * one, and two at once write the same files twice. Types are not checked here; `npm run build` and `npm test` do.
- * Returns false where there is nothing to compile with or from, as in an image: then dist is taken as it is.
+ * Compiles the sources that changed since the last build, by this or by `npm run build`. Outputs are replaced
+ * atomically and the stamp is written last, so an interrupted build can be continued, and concurrent builds write the
+ * same files. Does not check types; `npm run build` and `npm test` do. Returns false when sources or compiler are
+ * missing, as in an image; dist is then used as it is.
  */
 export function bringUpToDate(announce) {
   const sources = readSources();
@@ -64,7 +64,7 @@ function readSources() {
   return sources;
 }
 
-/** What was compiled last, and when; nothing where another compiler or other options did it. */
+/** Reads what was compiled last, and when. Empty after another compiler or other options. */
 function readStamp(compiler) {
   try {
     const found = JSON.parse(readFileSync(STAMP, 'utf8'));
@@ -75,7 +75,7 @@ function readStamp(compiler) {
   }
 }
 
-/** The stamp knows what it was made for; of an output written later, by `npm run build`, only its time can tell. */
+/** The stamp covers its own outputs. For an output written later by `npm run build` only the time can tell. */
 function isFresh(path, source, stamp) {
   const output = statSync(outputOf(path), { throwIfNoEntry: false });
   if (output === undefined) return false;
@@ -133,7 +133,7 @@ function hash(...parts) {
   return digest.digest('base64');
 }
 
-/** Runs a compiled program in this process, after bringing it up to date. */
+/** Updates dist/ and runs a compiled program in this process. */
 export function run(program, announce) {
   const [major, minor] = process.versions.node.split('.').map(Number);
   try {

@@ -1,4 +1,4 @@
--- The two roles and the database, as docs/production.md describes them.
+-- Creates the two roles and the database of docs/production.md.
 CREATE ROLE compliance_owner LOGIN NOSUPERUSER PASSWORD 'owner';
 CREATE ROLE compliance_api LOGIN NOSUPERUSER NOBYPASSRLS PASSWORD 'api';
 CREATE DATABASE compliance OWNER compliance_owner;

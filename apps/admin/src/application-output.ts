@@ -1,11 +1,11 @@
 import type { Application } from '#libs/auth/operators';
 import { type RateLimit, formatRateLimit } from '#libs/kernel';
 
-/** By the names of the columns; neither a secret nor its digest is ever among them. */
+/** Named like the columns. Never includes a secret or its digest. */
 export function applicationJson(application: Application) {
   const { clientId, id, workspaceId, name, scopes, disabled } = application;
   const { generation, issuedAt, createdAt, previousSecretExpiresAt } = application;
-  // Generations count microseconds: exact as a number for two centuries to come.
+  // Generations count microseconds, which a number holds exactly for two more centuries.
   const numbers = { generation: Number(generation) };
   return {
     client_id: clientId,
@@ -29,7 +29,7 @@ export function applicationCard(application: Application) {
   };
 }
 
-/** As they are set: sustained per minute / burst. */
+/** In the form of the option: sustained per minute / burst. */
 function limitsOf({ limits }: Application): Record<string, string> {
   const own = Object.entries(limits) as [string, RateLimit][];
   return Object.fromEntries(own.map(([rateClass, limit]) => [rateClass, formatRateLimit(limit)]));

@@ -1,4 +1,4 @@
-/** The command was not asked for rightly: exit code 2. */
+/** The command line is wrong: exit code 2. */
 export class WrongUsage extends Error {
   constructor(message: string) {
     super(message);
@@ -6,7 +6,7 @@ export class WrongUsage extends Error {
   }
 }
 
-/** The command was asked for rightly and could not be done: exit code 1. */
+/** The command failed: exit code 1. */
 export class CommandFailed extends Error {
   constructor(message: string) {
     super(message);
@@ -14,7 +14,7 @@ export class CommandFailed extends Error {
   }
 }
 
-/** Somebody ended the command before it was done: exit code 128 + the signal's number, as shells count it. */
+/** A signal ended the command: exit code 128 + the signal's number, as in shells. */
 export class Interrupted extends Error {
   constructor(readonly signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') {
     super('Interrupted.');

@@ -1,14 +1,14 @@
 import { createInterface } from 'node:readline/promises';
 import { CommandFailed, WrongUsage } from './command-faults';
 
-/** For what takes something away. Asks on a terminal; where there is none, `--yes` has to say it beforehand. */
+/** Asks before data is removed. Without a terminal, `--yes` is required. */
 export async function confirm(question: string, options: { readonly yes?: boolean }): Promise<void> {
   if (options.yes === true) return;
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
     throw new WrongUsage('This takes something away and there is no terminal to ask on; add --yes to go ahead.');
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // readline takes Ctrl-C for itself.
+  // readline intercepts Ctrl-C.
   terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
     const answer = await terminal.question(`${question} [y/N] `);

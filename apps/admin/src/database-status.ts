@@ -4,19 +4,19 @@ import { type OperatorDatabase, connectionFault } from './operator-database';
 import { type Operator, operateOn, withDatabase } from './operator';
 import { schema } from '../../features';
 
-/** Postgres' own number for the oldest version that the schema works with. */
+/** The oldest supported version, as Postgres numbers it. */
 const OLDEST_VERSION = 150_000;
 
-/** What a full count of the assets gave beside the counters. */
+/** Result of comparing the counters with a full count of the assets. */
 export interface CountersStatus {
   readonly workspaces: number;
-  /** Assets that clients see, counted one by one. */
+  /** Assets that clients see, counted row by row. */
   readonly assets: number;
   readonly wrong: readonly (Omit<CountersReport['wrong'][number], 'workspaceId'> & {
-    /** Its slug. */
+    /** The slug. */
     readonly workspace: string;
   })[];
-  /** How many of them were put right. */
+  /** Number of corrected counters. */
   readonly repaired: number;
 }
 
@@ -25,21 +25,21 @@ export interface DatabaseStatus {
   /** Version of the server. */
   readonly server: string;
   readonly database: string;
-  /** Their names. */
+  /** Names of the roles. */
   readonly roles: { readonly owner: string; readonly runtime: string };
   readonly migrations: { readonly applied: readonly string[]; readonly pending: readonly string[] };
-  /** Null where the database is not up to date. */
+  /** Null when the schema is outdated. */
   readonly workspaces: number | null;
   readonly applications: number | null;
   /** Assets that clients see, by their counters. */
   readonly assets: number | null;
-  /** Only of a deep inspection; null where the database is not up to date. */
+  /** Only in a deep inspection. Null when the schema is outdated. */
   readonly counters?: CountersStatus | null;
-  /** What is wrong, in sentences. */
+  /** Faults as sentences. */
   readonly problems: readonly string[];
 }
 
-/** A deep inspection, which is one with `onCounting`, also reconciles the counters of every workspace. */
+/** With `onCounting` the inspection is deep: it also compares and repairs the counters of every workspace. */
 export async function inspect(
   onCounting: ((progress: CountersProgress & { readonly portion: number }) => void) | null = null,
 ): Promise<DatabaseStatus> {
@@ -57,7 +57,7 @@ export async function inspect(
   });
 }
 
-/** The counters first: what is counted from them afterwards is right. */
+/** Repairs the counters first, so that later totals are correct. */
 async function reconcile(
   operator: Operator,
   onCounting: (progress: CountersProgress & { readonly portion: number }) => void,
@@ -131,14 +131,14 @@ async function migrationsOf(client: Client): Promise<DatabaseStatus['migrations'
     : { rows: [] };
   const applied = rows.map(({ name }) => name);
   const known = schema.flatMap((part) => part.migrations.map((migration) => migration.name));
-  // In the order in which they will be applied: a migration's name ends in its timestamp.
+  // In the order of application: a migration's name ends in its timestamp.
   const pending = known.filter((name) => !applied.includes(name)).sort(byTimestamp);
   return { applied, pending };
 }
 
 const byTimestamp = (one: string, other: string): number => Number(one.slice(-13)) - Number(other.slice(-13));
 
-/** Row-level security holds the owner too: assets are counted workspace by workspace. */
+/** Row-level security also restricts the owner, so assets are counted for each workspace. */
 async function count(client: Client): Promise<{ workspaces: number; applications: number; assets: number }> {
   const { rows: workspaces } = await client.query<{ id: string }>('SELECT id FROM workspace');
   const { applications } = await first<{ applications: number }>(

@@ -20,13 +20,13 @@ import { WrongUsage } from './command-faults';
 const STANDARD_INPUT = 0;
 
 /**
- * One bad line a line, in the order of the input. They come in few runs that are in order, and are put into one when the
- * import is done; an import that fails leaves the file as it was.
+ * Collects bad lines and writes them in input order, one per line. They arrive in a few sorted runs, which are merged
+ * when the import ends. A failed import leaves the file unchanged.
  */
 export class ErrorFile {
   private readonly descriptor: number;
   private readonly spool = openNameless();
-  /** Where each run begins in the spool. */
+  /** Start of each run in the spool. */
   private readonly runs: number[] = [];
   private length = 0;
   private lastPlace = Infinity;
@@ -35,7 +35,7 @@ export class ErrorFile {
     this.descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600);
   }
 
-  /** To write it would destroy what is to be read. */
+  /** Writing to an input file would destroy the input. */
   static refuseInput(path: string, inputs: readonly string[]): void {
     const there = statSync(path, { bigint: true, throwIfNoEntry: false });
     if (there?.isFile() !== true) return;
@@ -52,7 +52,7 @@ export class ErrorFile {
     this.length += writeSync(this.spool, `${place} ${escapeLineEnds(JSON.stringify(error))}\n`);
   }
 
-  /** Replaces what the file held before. */
+  /** Replaces the previous content. */
   async complete(): Promise<void> {
     if (fstatSync(this.descriptor).isFile()) ftruncateSync(this.descriptor);
     const runs = this.runs.map((start, index) => this.linesBetween(start, this.runs[index + 1] ?? this.length));
@@ -70,7 +70,7 @@ export class ErrorFile {
   }
 }
 
-/** A file that is gone with the process, however that ends. */
+/** Opens a file that vanishes with the process, however it ends. */
 function openNameless(): number {
   const directory = mkdtempSync(join(tmpdir(), 'compliance-api-errors-'));
   try {
@@ -80,7 +80,7 @@ function openNameless(): number {
   }
 }
 
-/** Which readers of lines take for the end of one, though JSON does not. */
+/** Escapes characters that some readers take for line ends, although JSON does not. */
 const escapeLineEnds = (json: string): string => json.replace(/\u2028/g, '\\u2028').replace(/\u2029/g, '\\u2029');
 
 interface Head {
@@ -100,7 +100,7 @@ async function* inOrder(runs: readonly Head['run'][]): AsyncGenerator<string> {
   }
 }
 
-/** Null behind the last line. */
+/** Null after the last line. */
 async function headOf(run: Head['run']): Promise<Head | null> {
   const { done, value } = await run.next();
   return done ? null : { run, line: value };
@@ -108,7 +108,7 @@ async function headOf(run: Head['run']): Promise<Head | null> {
 
 const placeOf = (line: string): number => parseInt(line, 10);
 
-/** Undefined where there is none, of which the import itself tells. */
+/** Undefined for a missing file, which the import reports. */
 function inputAt(input: string): BigIntStats | undefined {
   if (input === '-') return fstatSync(STANDARD_INPUT, { bigint: true });
   return statSync(input, { bigint: true, throwIfNoEntry: false });

@@ -2,15 +2,13 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CommandFailed, Interrupted, WrongUsage } from './command-faults';
 
-/** What a failure means to the person at the terminal, in one line. */
+/** One line that explains a failure to the person at the terminal. */
 export interface Explanation {
   readonly exitCode: number;
   readonly line: string;
 }
 
-/**
- * Errors of the libraries are known by their names: this runs also when nothing of them was loaded.
- */
+/** Recognises library errors by name, because it also runs when the libraries were not loaded. */
 export function explainError(error: unknown): Explanation {
   if (error instanceof Interrupted) return { exitCode: error.exitCode, line: error.message };
   if (error instanceof WrongUsage) return { exitCode: 2, line: error.message };
@@ -36,7 +34,7 @@ function fileLine(error: Error): string | null {
   const { code, path } = error as NodeJS.ErrnoException;
   if (path === undefined) return null;
   if (code === 'ENOENT') {
-    // What was to be written does not exist either; what is missing is the place for it.
+    // An output file need not exist, so the missing part is its directory.
     const directory = dirname(path);
     return existsSync(directory) ? `${path} does not exist.` : `${path}: there is no directory ${directory}.`;
   }

@@ -1,13 +1,13 @@
 import { Interrupted } from './command-faults';
 
-/** How long work that was asked to end may go on before it is given up where it stands. */
+/** Time for interrupted work to finish before it is abandoned. */
 const GRACE_MS = 5_000;
-/** One Ctrl-C may come twice: from the terminal, and handed on by npm. */
+/** One Ctrl-C may arrive twice: from the terminal and from npm. */
 const ONE_KEYSTROKE_MS = 1_000;
 
 /**
- * Ctrl-C and its kin, from the making of this to the end of the process: a command ends its work, gives the database up
- * and only then exits. Asked a second time, it exits at once; an embedded server that it leaves is found by the next one.
+ * Handles Ctrl-C and similar signals until the process ends. A command finishes its current step, releases the database
+ * and exits. A second signal exits at once; the next command reuses an embedded server left running.
  */
 export class Interruption {
   private interrupted: Interrupted | null = null;
@@ -24,10 +24,10 @@ export class Interruption {
         const reason = new Interrupted(signal);
         this.interrupted = reason;
         this.interruptedAt = Date.now();
-        // Work that waits for more input would wait for ever.
+        // Work that waits for input would never end.
         process.stdin.destroy();
         setTimeout(() => {
-          // What is given up fails once its connections are cut, with nobody left to take the error.
+          // Abandoned work fails once its connections close, and nobody handles that error.
           for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, () => undefined);
           this.giveUp(reason);
         }, GRACE_MS).unref();
@@ -35,18 +35,18 @@ export class Interruption {
     }
   }
 
-  /** For long work to call between its steps. Throws once the command was interrupted. */
+  /** Long work calls it between steps. @throws once the command was interrupted */
   readonly check = (): void => {
     if (this.interrupted !== null) throw this.interrupted;
   };
 
-  /** The result of work that came to its end in time all the same; else throws {@link Interrupted}. */
+  /** Returns the result of work that finished in time. @throws {@link Interrupted} otherwise */
   async outcomeOf<Result>(work: Promise<Result>): Promise<Result> {
     const givenUp = new Promise<never>((_resolve, reject) => (this.giveUp = reject));
     try {
       return await Promise.race([work, givenUp]);
     } catch (error) {
-      // What work fails of while everything around it ends is not the news.
+      // Errors during shutdown only follow from it.
       throw this.interrupted ?? error;
     }
   }

@@ -7,12 +7,12 @@ export type KeyUse = 'signing' | 'cursor';
 export interface ListedKey {
   readonly use: KeyUse;
   readonly kid: string;
-  /** Whether new tokens or cursors are made with it now; the others are only accepted. */
+  /** True for the key that makes new tokens or cursors. The others are only accepted. */
   readonly current: boolean;
   readonly createdAt: Date;
 }
 
-/** Keys by their ids, newest first of each use. Nothing of the keys themselves is in the result. */
+/** Lists keys by id, newest first for each use. Contains no key material. */
 export async function listKeys(settings: Settings): Promise<ListedKey[]> {
   return [
     ...listed('signing', await signingKeys(settings.signingKeysDir)),

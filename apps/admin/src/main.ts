@@ -15,8 +15,7 @@ import { explainError } from './explain-error';
 import { visibleText } from './visible-text';
 
 /**
- * The operators' command line. Commands load the libraries only when they run, so that help and a mistyped option are
- * answered at once.
+ * The operators' command line. Commands load the libraries only when they run, so help and usage errors appear at once.
  */
 function commandLine(): Command {
   const program = new Command('admin')
@@ -36,13 +35,16 @@ function commandLine(): Command {
   return program;
 }
 
-/** Of package.json, which stands beside `dist` in a checkout and in the image. */
+/** From package.json, which is beside `dist` in a checkout and in the image. */
 function version(): string {
   const text = readFileSync(join(__dirname, '../../../../package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** Commands made before they are added inherit nothing: each is told on its own. They throw; only main ends the process. */
+/**
+ * Commander's settings are not inherited by commands built earlier, so each command gets them. Commands throw; only
+ * main ends the process.
+ */
 function settle(command: Command): void {
   command.exitOverride().helpOption('-h, --help', 'show this help');
   command.commands.forEach(settle);
@@ -53,7 +55,7 @@ async function main(): Promise<number> {
     await commandLine().parseAsync();
     return 0;
   } catch (error) {
-    // Commander has said what it has to say: help that was asked for is a success, all else wrong usage.
+    // Commander has already printed its message. Requested help is a success, all else is wrong usage.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     const { exitCode, line } = explainError(error);
     process.stderr.write(`error: ${visibleText(line)}\n`);

@@ -7,35 +7,35 @@ import { CommandFailed, WrongUsage } from './command-faults';
 import { say } from './output';
 import { schema } from '../../features';
 
-/** The database that a command works on, with both of its roles. */
+/** The database of a command, with both of its roles. */
 export interface OperatorDatabase {
   readonly settings: Settings;
-  /** The owner's connection, which operators' commands use. */
+  /** Connects as the owner, which operators' commands use. */
   readonly migrationDatabaseUrl: string;
-  /** The connection of the API's role. */
+  /** Connects as the API's role. */
   readonly databaseUrl: string;
-  /** The migrations that opening it applied. */
+  /** Migrations that were applied when the database was opened. */
   readonly migrated: readonly string[];
-  /** Gives the embedded server up; the last to use it stops it. */
+  /** Releases the embedded server. Its last user stops it. */
   close(): Promise<void>;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Stands in where no database is needed, so that the other settings can be read. Nothing connects to it. */
+/** Placeholder for commands without a database, so that the other settings can be read. Never connected to. */
 const NO_DATABASE = 'postgres://none.invalid/none';
 
 const isSet = (environment: Environment, name: string): boolean =>
   Boolean(environment[name]) || Boolean(environment[`${name}_FILE`]);
 
-/** The settings of a command that needs no database. */
+/** Loads the settings of a command that needs no database. */
 export function loadSettingsWithoutDatabase(environment: Environment = process.env): Settings {
   return loadSettings(isSet(environment, 'DATABASE_URL') ? environment : { ...environment, DATABASE_URL: NO_DATABASE });
 }
 
 /**
- * The database that the settings name, or else the embedded one, whose schema is brought up to date first: it belongs to
- * nobody else. A database of the operator's own is changed by `migrate` alone.
+ * Opens the configured database, or else the embedded one, whose schema is updated first. An operator's own database is
+ * changed by `migrate` only.
  */
 export async function openOperatorDatabase(environment: Environment = process.env): Promise<OperatorDatabase> {
   if (isSet(environment, 'DATABASE_URL')) return openNamedDatabase(environment);
@@ -74,7 +74,7 @@ async function openNamedDatabase(environment: Environment): Promise<OperatorData
   return { settings, databaseUrl, migrationDatabaseUrl, migrated: [], close: () => Promise.resolve() };
 }
 
-/** Stopping is not what the command was asked for: that it failed is said and does not fail the command. */
+/** A failed stop is reported and does not fail the command. */
 async function closeQuietly(server: { close(): Promise<void> }): Promise<void> {
   try {
     await server.close();
@@ -84,12 +84,12 @@ async function closeQuietly(server: { close(): Promise<void> }): Promise<void> {
   }
 }
 
-/** Why no connection can be had, in words; null when one can. A server that is just coming up is waited for. */
+/** Returns the reason why no connection is possible, or null. Waits for a server that is starting. */
 export async function connectionFault(url: string): Promise<string | null> {
   for (const deadline = Date.now() + 15_000; ; await delay(250)) {
     const fault = await tryToConnect(url);
     if (fault === null) return null;
-    // 57P03: it is starting, recovering or stopping.
+    // 57P03: starting, recovering or stopping.
     if (fault.code !== '57P03' || Date.now() > deadline) return fault.reason;
   }
 }

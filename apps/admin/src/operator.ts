@@ -15,10 +15,10 @@ import { CommandFailed } from './command-faults';
 import { Interruption } from './interruption';
 import { type OperatorDatabase, openOperatorDatabase } from './operator-database';
 
-/** A command does one thing at a time; an import merges while it reads. */
+/** A command does one thing at a time, except that an import merges while it reads. */
 const POOL_SIZE = 4;
 
-/** What operators' commands do their work with. */
+/** The services that operators' commands use. */
 export interface Operator {
   readonly workspaces: WorkspacesService;
   readonly applications: ApplicationsService;
@@ -28,11 +28,11 @@ export interface Operator {
   readonly audit: AuditService;
   readonly facetCounters: FacetCountersService;
   readonly idempotencyPurge: IdempotencyPurge;
-  /** For long work to call between its steps; throws once the command was interrupted. */
+  /** Long work calls it between steps. @throws once the command was interrupted */
   readonly checkInterrupted: () => void;
 }
 
-/** Opens the database for the time of `work`, which may be interrupted. */
+/** Opens the database while `work` runs, which may be interrupted. */
 export async function withDatabase<Result>(
   work: (database: OperatorDatabase, interruption: Interruption) => Promise<Result>,
 ): Promise<Result> {
@@ -46,12 +46,12 @@ export async function withDatabase<Result>(
   }
 }
 
-/** Runs `work` with the services of the features on the database. */
+/** Runs `work` with the features' services. */
 export async function operate<Result>(work: (operator: Operator) => Promise<Result>): Promise<Result> {
   return withDatabase((database, interruption) => operateOn(database, interruption, work));
 }
 
-/** The same on a database that is open already. */
+/** Runs `work` with the features' services on an open database. */
 export async function operateOn<Result>(
   { settings, migrationDatabaseUrl }: OperatorDatabase,
   interruption: Interruption,
@@ -74,12 +74,12 @@ export async function operateOn<Result>(
       }),
     );
   } finally {
-    // Closing waits for connections in use, and interrupted work may never give its own back.
+    // Closing waits for connections in use, which interrupted work may never release.
     await Promise.race([context.close(), delay(3_000)]);
   }
 }
 
-/** Throws when there is none. */
+/** @throws when there is none */
 export async function workspaceOf(operator: Operator, slug: string): Promise<Workspace> {
   const workspace = await operator.workspaces.findBySlug(slug);
   if (workspace === null) throw new CommandFailed(`There is no workspace "${slug}".`);
@@ -103,7 +103,7 @@ async function createContext(settings: Settings, databaseUrl: string): Promise<I
   }
 }
 
-/** Nest's own log is of use only to someone who looks for a fault; it goes to stderr, as stdout is the command's. */
+/** Nest's log only helps to find faults. Uses stderr, because stdout is the command's output. */
 async function logger(level: string): Promise<ProcessLogger | false> {
   if (level !== 'debug' && level !== 'trace') return false;
   const { ProcessLogger } = await import('#libs/platform/observability');

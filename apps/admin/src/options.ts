@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
-/** What every command takes. */
+/** Options of every command. */
 export interface CommonOptions {
   readonly json?: boolean;
   readonly yes?: boolean;
@@ -13,7 +13,7 @@ export function withCommonOptions(command: Command): Command {
 }
 
 export function parseSlug(value: string): string {
-  // As the database checks it; the rule is domain/workspace.ts' WORKSPACE_SLUG, which a test compares.
+  // Equals the database's check and WORKSPACE_SLUG in domain/workspace.ts; a test compares them.
   if (/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(value)) return value;
   throw new InvalidArgumentError('A slug is 1 to 63 lower-case letters, digits and inner hyphens.');
 }
@@ -46,7 +46,7 @@ export function collect<Item>(parse: (value: string) => Item): (value: string, b
 
 const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
-/** `30s`, `15m`, `24h` or `7d`, in seconds. */
+/** Parses `30s`, `15m`, `24h` or `7d` into seconds. */
 export function parseDuration(value: string): number {
   const [, count, unit] = /^([1-9][0-9]{0,6})([smhd])$/.exec(value) ?? [];
   if (unit !== undefined) return Number(count) * SECONDS[unit as keyof typeof SECONDS];

@@ -1,25 +1,25 @@
 import { once } from 'node:events';
 import { visibleText } from './visible-text';
 
-/** What one command has to say: a document for programs, and the same for people. */
+/** The output of a command: a document for programs, and text for people. */
 export interface Result {
   readonly json: unknown;
   readonly text: () => Promise<string> | string;
 }
 
-/** A list is shown one below the other. */
+/** Lists are shown with one item per line. */
 type Cell = string | readonly string[] | number | boolean | Date | null | undefined;
 
 export async function print(result: Result, options: { readonly json?: boolean }): Promise<void> {
   const text = options.json === true ? JSON.stringify(result.json, null, 2) : await result.text();
-  // A reader that has seen enough, as `head` has, is no fault of ours.
+  // The reader may close the pipe early, as `head` does.
   process.stdout.on('error', () => undefined);
   if (!process.stdout.write(text.endsWith('\n') || text === '' ? text : `${text}\n`)) {
     await Promise.race([once(process.stdout, 'drain'), once(process.stdout, 'close')]);
   }
 }
 
-/** One JSON document a line, no faster than they are read. */
+/** Prints one JSON document per line, as fast as the reader takes them. */
 export class DocumentLines {
   private closed = false;
 
@@ -27,13 +27,13 @@ export class DocumentLines {
     process.stdout.on('error', () => (this.closed = true));
   }
 
-  /** False once the reader has seen enough, as `head` has. */
+  /** Returns false once the reader has closed the pipe. */
   async write(document: unknown): Promise<boolean> {
     if (!this.closed && !process.stdout.write(`${JSON.stringify(document)}\n`)) await this.drained();
     return !this.closed;
   }
 
-  /** Resolves once everything was handed over: the end of the process drops what was not. */
+  /** Resolves once everything is written: the end of the process would drop the rest. */
   async end(): Promise<void> {
     if (!this.closed) await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
   }
@@ -49,7 +49,7 @@ export class DocumentLines {
   }
 }
 
-/** Only people at a terminal are told how things go; a script's logs stay clean. */
+/** Shows progress to people at a terminal only, so that logs of scripts stay clean. */
 export function say(line: string): void {
   if (process.stderr.isTTY) process.stderr.write(`${line}\n`);
 }
@@ -61,7 +61,7 @@ export async function table(headings: readonly string[], rows: readonly (readonl
   return drawn.toString();
 }
 
-/** One thing, a line for each of its members. */
+/** Shows one object, with a line for each member. */
 export async function card(members: Readonly<Record<string, Cell>>): Promise<string> {
   const { default: Table } = await import('cli-table3');
   const drawn = new Table({ style: { head: [], border: [], compact: true } });

@@ -1,14 +1,14 @@
 import { Presets, SingleBar } from 'cli-progress';
 
 export interface Progress {
-  /** `portion` is between 0 and 1, or null where the whole is not known. */
+  /** `portion` is between 0 and 1, or null when the total is unknown. */
   show(count: number, portion: number | null): void;
   end(): void;
 }
 
 const STEPS = 1_000;
 
-/** A bar on stderr where that is a terminal, and nothing elsewhere: logs of scripts stay clean. */
+/** Shows a progress bar on stderr if it is a terminal, so that logs of scripts stay clean. */
 export function createProgress(unit: string): Progress {
   if (!process.stderr.isTTY) return { show: () => undefined, end: () => undefined };
   let bar: SingleBar | null = null;

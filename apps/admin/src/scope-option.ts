@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import type { Scope } from '#libs/auth/operators';
 import { collect } from './options';
 
-/** Written out, so that help and a mistyped scope need no library loaded; the record makes it complete. */
+/** Written out, so that help and usage errors load no library. The type checks that the list is complete. */
 const SCOPES = Object.keys({
   'all:read': true,
   'all:write': true,
@@ -12,7 +12,7 @@ const SCOPES = Object.keys({
   'frameworks:read': true,
 } satisfies Record<Scope, true>);
 
-/** `--scope`, one for each; at least one. */
+/** The option `--scope`, once for each scope and at least once. */
 export const scopeOption = (): Option =>
   new Option('--scope <scope>', `what it may do; give one option for each: ${SCOPES.join(', ')}`)
     .argParser(collect(parseScope))

@@ -1,9 +1,9 @@
-/** Control and format characters, bidirectional ones too, and line separators: a terminal would obey them. */
+/** Control and format characters, bidirectional ones and line separators, all of which affect a terminal. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /**
- * What others wrote, for a terminal, which it must not steer, nor turn its text around: characters that are not seen but do
- * something are spelt out, as `\u{202e}`.
+ * Makes others' text safe for a terminal: it must neither control the terminal nor reverse the text. Invisible
+ * characters are escaped, as in `\u{202e}`.
  */
 export function visibleText(text: string): string {
   return text.replace(UNSEEN, (character) => `\\u{${(character.codePointAt(0) as number).toString(16)}}`);

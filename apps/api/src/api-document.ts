@@ -32,7 +32,7 @@ computers, page by page.
 - Changes within a version are additive: new operations, new optional parameters and members of requests, new members of
   answers. Ignore what you do not know. Members with \`x-extensible-enum\` may take new values.`;
 
-/** The contract, generated from the routes. */
+/** Generates the contract from the routes. */
 export function createApiDocument(app: NestExpressApplication, settings: Pick<Settings, 'baseUrl'>): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')
@@ -54,7 +54,7 @@ export function createApiDocument(app: NestExpressApplication, settings: Pick<Se
   return completeContract(SwaggerModule.createDocument(app, builder.build()), settings.baseUrl);
 }
 
-/** Swagger UI at /docs and the contract at /docs/openapi.json; neither needs a token. */
+/** Serves Swagger UI at /docs and the contract at /docs/openapi.json, both without a token. */
 export function serveApiDocument(app: NestExpressApplication, settings: Settings): void {
   let contract: OpenAPIObject | undefined;
   const document = (): OpenAPIObject => (contract ??= createApiDocument(app, settings));

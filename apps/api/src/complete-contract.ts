@@ -7,7 +7,7 @@ import { problemExample } from '#libs/platform/problems';
 type Components = NonNullable<OpenAPIObject['components']>;
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 
-/** Adds to the document of the routes what all of them have in common. */
+/** Adds the parts that all routes share to the generated document. */
 export function completeContract(document: OpenAPIObject, baseUrl: string): OpenAPIObject {
   const examples = {
     ...Object.fromEntries(ERROR_CODES.map((code) => [code, problemExample(code, baseUrl)])),
@@ -15,7 +15,7 @@ export function completeContract(document: OpenAPIObject, baseUrl: string): Open
   };
   for (const operation of operationsOf(document)) {
     operation.parameters = [...(operation.parameters ?? []), { $ref: '#/components/parameters/X-Request-Id' }];
-    // Said outright: no token is needed where none is mentioned.
+    // An explicit empty list: the route needs no token.
     operation.security ??= [];
   }
   document.components = {
@@ -35,7 +35,7 @@ function operationsOf(document: OpenAPIObject): Operation[] {
   );
 }
 
-/** Headers and examples that no answer mentions would only be read in vain. */
+/** Removes headers and examples that no response uses. */
 function withoutUnused(document: OpenAPIObject): OpenAPIObject {
   const text = JSON.stringify(document);
   for (const kind of ['headers', 'examples'] as const) {

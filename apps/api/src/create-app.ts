@@ -14,11 +14,11 @@ import { applyFirstSteps } from './request-pipeline';
 
 export interface AppOptions {
   readonly log?: Logger;
-  /** Whether the process is on its way out. */
+  /** Tells whether the instance is stopping. */
   readonly isStopping?: () => boolean;
 }
 
-/** The configured application, not yet listening: what `main.ts` serves and what every end-to-end test talks to. */
+/** Creates the configured application, not yet listening. `main.ts` and every end-to-end test use it. */
 export async function createApp(settings: Settings, options: AppOptions = {}): Promise<NestExpressApplication> {
   const log = options.log ?? createLog({ level: settings.logLevel, format: settings.logFormat });
   if (!settings.production) await makeMissingKeys(settings);

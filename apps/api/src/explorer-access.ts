@@ -1,4 +1,4 @@
-/** The little of a browser's document that is used here; the project has no types of browsers. */
+/** The used part of a browser's document. The project has no browser types. */
 interface PageElement {
   readonly isConnected: boolean;
   readonly textContent: string | null;
@@ -27,8 +27,8 @@ declare const MutationObserver: new (listener: () => void) => {
 };
 
 /**
- * Adds what Swagger UI lacks for people who use a keyboard or a screen reader: names of controls, and a dialog that takes
- * the focus and gives it back. Its source is sent as text, so it must use nothing from outside itself.
+ * Improves Swagger UI for keyboards and screen readers: names controls, and gives dialogs the focus. Sent to the
+ * browser as source text, so it must not use anything outside itself.
  */
 export function makeAccessible(): void {
   const DIALOG = '.modal-ux';
@@ -52,7 +52,7 @@ export function makeAccessible(): void {
         control.closest(`[${attribute}]`)?.getAttribute(attribute),
       );
     }
-    // It scrolls, which a key can do only where the focus can be.
+    // A scrollable element must be focusable to scroll by keyboard.
     for (const code of document.querySelectorAll('pre.microlight:not([tabindex])')) code.setAttribute('tabindex', '0');
   };
 
@@ -65,7 +65,7 @@ export function makeAccessible(): void {
       shown.setAttribute('aria-label', shown.querySelector('h3')?.textContent ?? '');
       shown.setAttribute('tabindex', '-1');
     }
-    // Also after a button inside it was pressed that is there no more.
+    // Also when the pressed button has disappeared.
     if (shown && !shown.contains(document.activeElement)) (shown.querySelector('input') ?? shown).focus();
     if (dialog && !shown) {
       const fallback = document.querySelector('.auth-wrapper .btn.authorize');

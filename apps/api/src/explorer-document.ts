@@ -25,15 +25,14 @@ const FORM_HINT =
   '**This ends the token that the application had.** Under the client id that this page is authorized with, log out and ' +
   'authorize again afterwards.';
 
-/** What fits every asset, where the examples of the contract name ids that are nobody’s. */
+/** Bodies that fit every asset. The contract's own examples name ids that do not exist. */
 const FIRST_TRIES: Readonly<Record<string, { readonly summary: string; readonly value: object }>> = {
   updateAsset: { summary: 'Set the description', value: { description: 'Reviewed' } },
 };
 
 /**
- * The contract as Swagger UI shows it. The contract is read by programs too; on the page an example is a value that is
- * sent unless somebody empties the field, so examples of parameters are told in words instead, and what a person must
- * know to work with the page is said where it is needed.
+ * Adapts the contract for Swagger UI, which sends a parameter's example unless the user clears it. So examples of
+ * parameters become text, and hints for users are added.
  */
 export function explorerDocument(contract: OpenAPIObject): OpenAPIObject {
   const document = structuredClone(contract);
@@ -42,7 +41,7 @@ export function explorerDocument(contract: OpenAPIObject): OpenAPIObject {
     ...operationsOf(document).flatMap((operation) => operation.parameters ?? []),
   ];
   for (const parameter of parameters) if ('name' in parameter) tellExample(parameter);
-  // Swagger UI would filter by the example of a list of values.
+  // Swagger UI would filter by the example of an enum.
   for (const schema of Object.values(document.components?.schemas ?? {})) if ('enum' in schema) delete schema.example;
   for (const operation of operationsOf(document)) {
     tellHeadersOnce(operation);
@@ -69,7 +68,9 @@ function tellExample(parameter: Parameter): void {
   else if (typeof example === 'string') parameter.description += ` Example: \`${example}\``;
 }
 
-/** A dozen answers with the same ten headers hide what is particular to each: only the success lists them. */
+/**
+ * Lists headers at the success response only. Repeating ten headers for a dozen responses would hide the differences.
+ */
 function tellHeadersOnce({ responses = {} }: Operation): void {
   const { '200': success, ...others } = responses;
   const told = success && 'headers' in success ? Object.keys(success.headers ?? {}) : [];
@@ -84,7 +85,7 @@ function prepareBody(operation: Operation, body: Body): void {
   for (const content of Object.values(body.content)) content.examples = { first, ...content.examples };
 }
 
-/** Swagger UI fills in each example: it must not name a client that is nobody's. */
+/** Swagger UI fills in examples, but an example client does not exist. */
 function offerEmptyForm(operation: Operation, document: OpenAPIObject): void {
   const content = (operation.requestBody as Body).content[FORM];
   operation.description = `${operation.description ?? ''}\n\n${FORM_HINT}`;
@@ -92,7 +93,7 @@ function offerEmptyForm(operation: Operation, document: OpenAPIObject): void {
   const reference = content?.schema && '$ref' in content.schema ? content.schema.$ref.split('/').at(-1) : undefined;
   const { properties = {}, required = [] } = (document.components?.schemas?.[reference ?? ''] ?? {}) as Schema;
   for (const [name, property] of Object.entries(properties)) {
-    // Without any example Swagger UI would fill in the word “string”.
+    // Without an example Swagger UI would fill in "string".
     if (!required.includes(name)) (property as Schema).example = '';
   }
 }

@@ -1,4 +1,4 @@
-/** Served beside the parts of Swagger UI, and like them from this origin only. */
+/** Served with the files of Swagger UI, all from this origin. */
 export const EXPLORER_PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -18,20 +18,20 @@ export const EXPLORER_PAGE = `<!doctype html>
 </html>
 `;
 
-/** What Swagger UI leaves to the page, or gets wrong for this API. */
+/** Adds missing styles and corrects Swagger UI for this API. */
 export const EXPLORER_STYLE = `html { box-sizing: border-box; }
 *, *::before, *::after { box-sizing: inherit; }
 body { margin: 0; background: #fafafa; }
 noscript { display: block; padding: 2rem; font: 1rem sans-serif; }
 
-/* It speaks of an end user, whom client credentials do not know. */
+/* The text mentions end users, who do not exist with client credentials. */
 .swagger-ui .scope-def { display: none; }
-/* No answer of this API has links. */
+/* Responses of this API have no links. */
 .swagger-ui .response-col_links { display: none; }
-/* Nothing here may be sent empty; what is left empty is left out. */
+/* Empty fields are omitted, never sent empty. */
 .swagger-ui .parameter__empty_value_toggle { display: none; }
 .swagger-ui .renderedMarkdown code { font-size: 0.95em; padding: 0 0.25em; }
-/* Stock boxes of scopes are not displayed, so that no key reaches them; what is seen is their label. */
+/* Swagger UI hides its checkboxes, so no key reaches them. Make them transparent instead. */
 .swagger-ui .checkbox { position: relative; }
 .swagger-ui .checkbox input[type='checkbox'] { display: block; position: absolute; opacity: 0; }
 .swagger-ui .checkbox input[type='checkbox']:focus-visible + label > .item { outline: 2px solid; outline-offset: 2px; }

@@ -1,4 +1,4 @@
-/** The little of Swagger UI that is used here. */
+/** The used part of Swagger UI. */
 interface SwaggerUi {
   readonly specActions: {
     changeParam(operation: readonly [path: string, method: string], name: string, place: string, value: string): void;
@@ -16,10 +16,10 @@ declare const location: { readonly href: string };
 declare const SwaggerUIBundle: (options: object) => SwaggerUi;
 
 /**
- * Starts Swagger UI in the browser. Its source is sent as text, so it must use nothing from outside itself.
+ * Starts Swagger UI in the browser. Sent as source text, so it must not use anything outside itself.
  *
- * The page calls the address it was opened by, which need not be the base URL: `localhost` in place of 127.0.0.1 is
- * another origin to a browser, and the API answers only its own. The contract keeps the base URL.
+ * The page calls the origin it was loaded from, which may differ from the base URL. For a browser `localhost` and
+ * 127.0.0.1 are different origins, and the API allows only its own. The contract keeps the base URL.
  */
 export function startExplorer(document: ExplorerDocument): void {
   const root = new URL('.', location.href).href.replace(/\/$/, '');
@@ -29,7 +29,7 @@ export function startExplorer(document: ExplorerDocument): void {
     for (const flow of Object.values(flows ?? {})) flow.tokenUrl = `${root}/oauth/token`;
   }
 
-  /** crypto.randomUUID is missing where the page came by plain HTTP from another machine. */
+  /** crypto.randomUUID is missing on pages loaded by plain HTTP from another machine. */
   const freshKey = (): string => {
     const bytes = [...crypto.getRandomValues(new Uint8Array(16))];
     // Version 4, variant 1 (RFC 9562).
@@ -57,7 +57,7 @@ export function startExplorer(document: ExplorerDocument): void {
     statePlugins: {
       auth: {
         wrapActions: {
-          // The token is kept in the browser, so that it outlives a reload; the secret beside it would be of no use there.
+          // The browser keeps the token over reloads. The secret is not needed there.
           authorizeOauth2: (original: Authorize): Authorize => {
             return ({ auth, token }) => original({ auth: { ...auth, clientSecret: '' }, token });
           },
@@ -69,14 +69,14 @@ export function startExplorer(document: ExplorerDocument): void {
     statePlugins: {
       spec: {
         wrapActions: {
-          // Called for every answer and for every request that got none.
+          // Called for every response and for every failed request.
           setResponse: (original: SetResponse, system: SwaggerUi): SetResponse => {
             return (path, method, response) => {
               giveFreshKey(system, path, method);
               return original(path, method, response);
             };
           },
-          // What is typed is kept apart from what is filled in by name, and would outlast every fresh key.
+          // Swagger UI keeps typed values apart from set ones. A typed key would override every new one.
           changeParamByIdentity: (original: ChangeParameter, { specActions }: SwaggerUi): ChangeParameter => {
             return (operation, parameter, value, isXml) =>
               parameter.get('name') === 'Idempotency-Key'
@@ -98,13 +98,13 @@ export function startExplorer(document: ExplorerDocument): void {
     displayRequestDuration: true,
     showCommonExtensions: true,
     defaultModelsExpandDepth: 0,
-    // The stock validator is somebody else's server.
+    // The default validator is an external server.
     validatorUrl: null,
     requestInterceptor: (request: { body?: unknown; headers: Record<string, string> }) => {
       const isForm = request.headers['Content-Type'] === 'application/x-www-form-urlencoded';
-      // A field that nobody filled in is no parameter, where Swagger UI sends an empty one.
+      // Swagger UI sends empty fields; omit them.
       const body = isForm ? String(request.body).replace(/&[^=&]+=(?=&|$)/g, '') : request.body;
-      // To a wrong secret sent by HTTP Basic the browser would open a dialog of its own and keep the answer to itself.
+      // With credentials, a wrong secret in HTTP Basic would open a browser dialog and hide the response.
       return { ...request, body, credentials: 'omit' };
     },
   });

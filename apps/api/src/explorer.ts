@@ -17,8 +17,8 @@ const SWAGGER_UI_PARTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The page at /docs around Swagger UI, and the contract that it shows. The stock page would need inline styles and is
- * unreadable on a phone; this one runs under a policy that allows nothing inline and no other host.
+ * Serves the page at /docs around Swagger UI, and the contract that it shows. Swagger UI's own page needs inline styles
+ * and is unreadable on a phone. This one has a policy that allows nothing inline and no other host.
  */
 export function serveExplorer(app: NestExpressApplication, contract: () => OpenAPIObject): void {
   app.use(
@@ -41,14 +41,14 @@ export function serveExplorer(app: NestExpressApplication, contract: () => OpenA
       strictTransportSecurity: false,
     }),
   );
-  // A layer and no route: for everybody but a browser there is nothing at `/`, so other methods get 404 and not 405.
+  // A layer instead of a route: `/` exists for browsers only, so other methods get 404 and not 405.
   app.use((request: Request, response: Response, next: () => void) => {
     const asksForPage = request.path === '/' && ['GET', 'HEAD'].includes(request.method) && prefersPage(request);
     if (asksForPage) response.vary('Accept').redirect('docs');
     else next();
   });
   const express = app.getHttpAdapter().getInstance() as Express;
-  /** The bytes are made once, at the first request, and shared by all responses. */
+  /** The bytes are created at the first request and shared by all responses. */
   const serve = (path: string, mediaType: string, make: () => string | Buffer): void => {
     let bytes: Buffer | undefined;
     express.get(path, (_request, response) => response.type(mediaType).send((bytes ??= Buffer.from(make()))));
@@ -60,7 +60,7 @@ export function serveExplorer(app: NestExpressApplication, contract: () => OpenA
   for (const [part, mediaType] of Object.entries(SWAGGER_UI_PARTS)) {
     serve(`/docs/${part}`, mediaType, () => readFileSync(require.resolve(`swagger-ui-dist/${part}`)));
   }
-  // The page has one address, from which its parts are found; a fragment survives the way there.
+  // The page has one address, because it finds its files relative to it. Redirects keep the fragment.
   for (const path of ['/docs/', '/docs/index.html']) {
     express.get(path, (_request, response) => response.redirect('../docs'));
   }

@@ -7,7 +7,7 @@ import { IN_FLIGHT_MS, NOTICE_MS, ServedConnections } from './graceful-stop';
 describe('A server that is left', () => {
   let server: Server;
   let connections: ServedConnections;
-  /** Of requests that nobody answers but the test. */
+  /** Responses that the test leaves open. */
   let unanswered: ServerResponse[];
   let sockets: Socket[];
 
@@ -77,7 +77,7 @@ describe('A server that is left', () => {
     halfSent.on('error', () => undefined).write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n123');
     while (unanswered.length === 0) await delay(5);
     await connections.drain(50);
-    // As the framework does when the application is closed.
+    // The framework does the same when it closes the application.
     await new Promise((resolve) => server.close(resolve));
   }, 60_000);
 

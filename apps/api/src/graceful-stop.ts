@@ -5,19 +5,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** Time for load balancers to notice that readiness is gone, before connections are refused. */
 export const NOTICE_MS = 5_000;
-/** Longest wait for requests in flight. */
+/** Maximum wait for requests in flight. */
 export const IN_FLIGHT_MS = 25_000;
-/** The same of the management port, where nobody asks for anything that takes long. */
+/** Maximum wait for requests in flight on the management port, where none takes long. */
 export const MANAGEMENT_IN_FLIGHT_MS = 2_000;
-/** Longest wait for what comes after: workers, pools, traces. With the two above less than orchestrators are told to wait. */
+/**
+ * Maximum time for the rest: workers, pools, traces. Together with the two above, less than the grace period of
+ * orchestrators.
+ */
 const CLOSING_MS = 8_000;
 
-/** A server's connections and unfinished answers, so that it can be left without cutting anybody off. */
+/** Tracks a server's connections and unfinished responses, so that it can stop without cutting any off. */
 export class ServedConnections {
   private readonly sockets = new Set<Socket>();
   private readonly answers = new Set<ServerResponse>();
 
-  /** Before the server listens, for what it does not see it does not know. */
+  /** Create it before the server listens: it misses earlier connections. */
   constructor(private readonly server: Server) {
     server.on('connection', (socket: Socket) => {
       this.sockets.add(socket);
@@ -29,16 +32,15 @@ export class ServedConnections {
     });
   }
 
-  /** Answers under way will say that theirs is the last on its connection; later ones know by themselves. */
+  /** Marks unfinished responses as the last on their connection. Later responses are marked anyway. */
   announceClose(): void {
     for (const answer of this.answers) if (!answer.headersSent) answer.setHeader('Connection', 'close');
   }
 
   /**
-   * Stops accepting and waits for the requests in flight; none is cut off before so long. Connections that fall idle are
-   * closed as they do, and so are those on which nothing was ever said, as browsers open them in advance: Node counts
-   * these neither as idle nor as in use. Resolves when all are gone: a client that never ends must not keep everything
-   * behind it from being put in order, and a server that is closed looks at no timeout any more.
+   * Stops accepting connections and waits for requests in flight, for `longestMs` at most. Closes connections as they
+   * become idle, and those without any request, which browsers open in advance and Node ignores. Then closes the rest:
+   * a slow client must not block the shutdown, and a closed server checks no timeouts.
    */
   async drain(longestMs = IN_FLIGHT_MS): Promise<void> {
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
@@ -51,7 +53,7 @@ export class ServedConnections {
     await Promise.race([closed, longest]);
     over.abort();
     clearInterval(idle);
-    // A server is closed before its last answers are: those who write of them must hear of it before the process ends.
+    // Waits for responses to close, because their log lines must be written before the process ends.
     const cutOff = [...this.answers].map((answer) => once(answer, 'close'));
     for (const socket of this.sockets) socket.destroy();
     await Promise.all([closed, ...cutOff]);
@@ -59,9 +61,8 @@ export class ServedConnections {
 }
 
 /**
- * Calls `stop` once, for the first of the signals, and ends the process with 0 when it is done, with 1 when it fails or
- * takes too long. An orchestrator's SIGTERM leaves five seconds for load balancers to look elsewhere; a person's Ctrl-C
- * does not wait.
+ * Calls `stop` at the first signal. Ends the process with 0 on success, with 1 after a failure or a timeout. After
+ * SIGTERM, load balancers get five seconds to notice; Ctrl-C does not wait.
  */
 export function onStopSignal(markStopping: () => void, stop: () => Promise<void>): void {
   let stopping = false;
@@ -80,7 +81,7 @@ export function onStopSignal(markStopping: () => void, stop: () => Promise<void>
   process.on('SIGINT', begin(0));
 }
 
-/** Nothing that is only put in order may keep the process: rejects. */
+/** Rejects when closing takes too long, so that nothing keeps the process alive. */
 async function tooLong(): Promise<never> {
   await delay(IN_FLIGHT_MS + CLOSING_MS);
   throw new Error('the process does not come to an end by itself');

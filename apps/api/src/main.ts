@@ -36,7 +36,7 @@ async function main(): Promise<void> {
   const missing = await missingSessionSettings(dataSource);
   if (missing.length > 0) log.warn({ missing }, 'settings do not reach Postgres: see docs/scaling.md, PgBouncer');
 
-  // The public port is open before readiness can be asked for, and the management port is the last to close.
+  // The public port opens before readiness is served. The management port closes last.
   const server = app.getHttpServer() as Server;
   const connections = new ServedConnections(server);
   let managementConnections: ServedConnections | null = null;
@@ -90,7 +90,7 @@ async function main(): Promise<void> {
   );
 }
 
-/** A port that cannot be had is the setting's fault, and said as such. */
+/** Listens. An unavailable port is reported as a fault of the setting. */
 function listen(server: Server, setting: string, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -109,7 +109,7 @@ main().catch((error: unknown) => {
   process.exit(1);
 });
 
-/** One line for operators; the stack only where somebody asked for detail. */
+/** One line for operators. The stack appears at log level debug only. */
 function reason(error: Error): string {
   return process.env['LOG_LEVEL'] === 'debug' ? (error.stack ?? error.message) : `Cannot start: ${error.message}`;
 }

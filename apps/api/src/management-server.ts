@@ -6,12 +6,12 @@ import type { Readiness } from './readiness';
 
 export interface ManagementRoutes {
   readonly readiness: () => Promise<Readiness>;
-  /** In the text format of Prometheus, which has a media type of its own. */
+  /** The Prometheus text format with its media type. */
   readonly metrics: { readonly mediaType: string; expose(): Promise<string> };
-  /** The public halves of the signing keys (RFC 7517). */
+  /** Public keys of the signing keys (RFC 7517). */
   readonly jwks: () => object;
   readonly baseUrl: string;
-  /** Hears of what should not have happened. */
+  /** Receives unexpected errors. */
   readonly onError: (requestId: string, error: unknown) => void;
 }
 
@@ -29,7 +29,7 @@ const json = (status: number, body: object, mediaType = JSON_ANSWER): Answer => 
   mediaType,
 });
 
-/** What operators and orchestrators ask, on a port that clients do not reach (decisions, section 8). */
+/** Serves operators and orchestrators on a port that clients cannot reach (decisions, section 8). */
 export function createManagementServer(routes: ManagementRoutes): Server {
   const answers: Answers = {
     '/livez': () => json(200, { status: 'ok' }),

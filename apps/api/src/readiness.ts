@@ -1,7 +1,7 @@
 import type { RedisClient } from '#libs/platform/redis';
 import type { SchemaPart } from '#libs/platform/database';
 
-/** What is asked for less often than this is not known any more. */
+/** After this time without a check the last result counts as unknown. */
 const KNOWN_MS = 60_000;
 
 export interface Readiness {
@@ -10,16 +10,16 @@ export interface Readiness {
 }
 
 export interface ReadinessSources {
-  /** Names of the migrations that were applied; throws when Postgres does not tell. */
+  /** Names of the applied migrations. @throws when Postgres does not respond */
   readonly appliedMigrations: () => Promise<readonly string[]>;
   readonly schema: readonly SchemaPart[];
   readonly redis: Pick<RedisClient, 'ping' | 'state'>;
   readonly isStopping: () => boolean;
-  /** Told when the process becomes ready or is so no more: the checks, and what Postgres failed of. */
+  /** Called when readiness changes, with the checks and the error of Postgres. */
   readonly onChange: (readiness: Readiness, error: unknown) => void;
 }
 
-/** Whether this process should be sent requests: Postgres answers and the schema is the one this release was built for. */
+/** Tells whether this instance should get requests: Postgres responds, and the schema fits this release. */
 export class ReadinessWatch {
   private readonly known: readonly string[];
   private checking: Promise<Readiness> | null = null;
@@ -29,12 +29,12 @@ export class ReadinessWatch {
     this.known = sources.schema.flatMap((part) => part.migrations.map((migration) => migration.name));
   }
 
-  /** What the last answer was: 1 for ready, 0 for not; null when nobody has asked for a minute. */
+  /** The last result: 1 for ready, 0 for not ready. Null without a check in the last minute. */
   get lastAnswer(): number | null {
     return this.last && performance.now() - this.last.at < KNOWN_MS ? Number(this.last.ready) : null;
   }
 
-  /** Whoever asks while another does gets the same answer: Postgres and Redis are asked once. */
+  /** Concurrent callers share one check of Postgres and Redis. */
   check(): Promise<Readiness> {
     this.checking ??= this.checkNow().finally(() => (this.checking = null));
     return this.checking;
@@ -51,7 +51,7 @@ export class ReadinessWatch {
       checks['migrations'] = missing.length === 0 ? 'ok' : `${missing.length} not applied; run admin migrate`;
     } catch (error) {
       fault = error;
-      // 42P01: the table of migrations itself is not there yet.
+      // 42P01: the table of migrations does not exist yet.
       const reachable = (error as { code?: unknown }).code === '42P01';
       checks['postgres'] = reachable ? 'ok' : 'unreachable';
       checks['migrations'] = reachable ? 'none applied; run admin migrate' : 'unknown';
@@ -61,7 +61,7 @@ export class ReadinessWatch {
     checks['process'] = isStopping() ? 'stopping' : 'ok';
     const required = Object.entries(checks).filter(([name]) => name !== 'redis');
     const readiness = { ready: required.every(([, check]) => check === 'ok'), checks };
-    // That it stops is said elsewhere.
+    // Stopping is logged elsewhere.
     const changed = readiness.ready !== (this.last?.ready ?? true) && !isStopping();
     this.last = { ready: readiness.ready, at: performance.now() };
     if (changed) onChange(readiness, fault);

@@ -1,6 +1,6 @@
-// V8 would make objects of a kind that survived a few collections in the old generation from then on. What belongs to a
-// request is dead when it is answered; but of a dead old object nobody knows that until the next full collection, and
-// every young one that it refers to, rows and all, is copied twice meanwhile.
+// After objects of a kind have survived a few collections, V8 would allocate that kind in the old generation. Objects
+// of a request are dead once it has its response. In the old generation they stay until the next full collection, and
+// the young objects they refer to are copied twice.
 import { setFlagsFromString } from 'node:v8';
 
 setFlagsFromString('--no-allocation-site-pretenuring');

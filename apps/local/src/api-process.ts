@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Longest wait for requests in flight before the API is ended as it stands. */
+/** Maximum wait for requests in flight before the API is killed. */
 const STOP_MS = 5_000;
 
 /**
- * The API in a process of its own. It loads its code at once and serves when it is told its settings. It is in a session
- * of its own, so that Ctrl-C reaches it through us only and things stop in order; when we die it ends by itself.
+ * Runs the API in a process of its own. It loads its code at once and serves once it receives its settings. It has its
+ * own session, so Ctrl-C reaches it only through us and things stop in order. When we die, it ends by itself.
  */
 export class ApiProcess {
   private readonly child: ChildProcess;
-  /** Resolves once it is gone. */
+  /** Resolves once the process has ended. */
   readonly gone: Promise<void>;
   private isGone = false;
 
@@ -34,7 +34,7 @@ export class ApiProcess {
     if (!this.isGone) this.child.send({ environment }, () => undefined);
   }
 
-  /** Resolves to true once it answers at `origin`, to false when it is gone before. */
+  /** Resolves to true once the API responds at `origin`, to false if it ends before. */
   async answers(origin: string): Promise<boolean> {
     while (!this.isGone) {
       const answer = await fetch(`${origin}/v1/health`, { signal: AbortSignal.timeout(2_000) }).catch(() => null);

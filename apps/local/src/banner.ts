@@ -1,16 +1,16 @@
 import type { Credentials } from './credentials-file';
 
 export interface BannerFacts {
-  /** What the API calls itself. */
+  /** The API's own base URL. */
   readonly baseUrl: string;
-  /** Where it is reached from this machine. */
+  /** The address for clients on this machine. */
   readonly origin: string;
   readonly client: Credentials;
   readonly explorer: Credentials;
   readonly credentialsFile: string;
 }
 
-/** What a person needs to begin, once the API answers. */
+/** The text shown once the API responds. */
 export function banner({ baseUrl, origin, client, explorer, credentialsFile }: BannerFacts): string {
   return `
   Ready.
@@ -34,7 +34,7 @@ ${curlLines(origin, client).join('\n\n')}
 `;
 }
 
-/** Lines that work as they are in any POSIX shell: a token into a variable, then calls with it. */
+/** Lines for any POSIX shell: store a token in a variable, then call the API with it. */
 export function curlLines(origin: string, client: Credentials): readonly string[] {
   const form = `-d grant_type=client_credentials -d client_id=${client.client_id} -d client_secret=${client.client_secret}`;
   const authorized = `-H "Authorization: Bearer $TOKEN"`;

@@ -7,16 +7,16 @@ export interface Credentials {
   readonly client_secret: string;
 }
 
-/** What `credentials.json` holds. */
+/** The content of `credentials.json`. */
 export interface KeptCredentials extends Credentials {
   readonly workspace: string;
-  /** Those of the application for Swagger UI. */
+  /** Credentials of the application for Swagger UI. */
   readonly explorer: Credentials;
-  /** Tells under which pepper the secrets were made; under another they are worthless. */
+  /** Identifies the pepper of the secrets. Under another pepper they are invalid. */
   readonly pepperFingerprint: string;
 }
 
-/** Null when there is none, or nothing that can be used. */
+/** Returns null when the file is missing or unusable. */
 export function readCredentials(path: string): KeptCredentials | null {
   try {
     const found = JSON.parse(readFileSync(path, 'utf8')) as Partial<KeptCredentials> | null;
@@ -28,7 +28,7 @@ export function readCredentials(path: string): KeptCredentials | null {
   }
 }
 
-/** Readable by this user only, and never half written. */
+/** Writes the file atomically, readable by this user only. */
 export function keepCredentials(path: string, credentials: KeptCredentials): void {
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${randomUUID()}`;

@@ -7,8 +7,8 @@ import { type Credentials, type KeptCredentials, keepCredentials, readCredential
 export const credentialsFileOf = (settings: Settings): string => join(settings.localDir, 'credentials.json');
 
 /**
- * The credentials of the demo's applications: those that are kept, as long as they still open the door, or else new ones.
- * Swagger UI has an application of its own, because its Authorize button would end the token of any other.
+ * Returns the credentials of the demo's applications: the stored ones while they are valid, else new ones. Swagger UI
+ * has its own application, because its Authorize button would end the token of any other.
  */
 export async function demoCredentials(
   applications: ApplicationsService,

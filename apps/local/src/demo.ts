@@ -16,11 +16,11 @@ export interface DemoPlace {
   readonly databaseUrl: string;
   readonly migrationDatabaseUrl: string;
   readonly say: (line: string) => void;
-  /** Throws when there is no point in going on. */
+  /** @throws when the run is stopping */
   readonly checkStopped: () => void;
 }
 
-/** Brings the database up to date, fills the demo workspace unless it is there, and gives the keys to its door. */
+/** Updates the schema, fills the demo workspace unless it exists, and returns its credentials. */
 export async function prepareDemo(place: DemoPlace): Promise<KeptCredentials> {
   await migrate({ ...place, schema });
   const context = await NestFactory.createApplicationContext(DemoModule.forRoot(place), {
@@ -36,7 +36,9 @@ export async function prepareDemo(place: DemoPlace): Promise<KeptCredentials> {
   }
 }
 
-/** A note in the local directory outlives a start that is killed while it loads, so that the next one finishes it. */
+/**
+ * A note in the local directory survives a start that is killed while loading, so that the next one completes the data.
+ */
 async function demoWorkspace(context: INestApplicationContext, place: DemoPlace): Promise<Workspace> {
   const workspaces = context.get(WorkspacesService);
   const unfinished = join(place.settings.localDir, 'demo-unfinished');
@@ -45,7 +47,7 @@ async function demoWorkspace(context: INestApplicationContext, place: DemoPlace)
   place.say('Loading the demo data…');
   mkdirSync(place.settings.localDir, { recursive: true });
   writeFileSync(unfinished, 'The demo workspace is being filled; the next start goes on with it.\n');
-  // Null when another process was quicker to make it: then it is there.
+  // Null when another process created it first.
   await workspaces.create('demo', 'Demo');
   const workspace = await workspaces.findBySlug('demo');
   if (workspace === null) throw new Error('The demo workspace went away while it was filled.');
@@ -54,7 +56,7 @@ async function demoWorkspace(context: INestApplicationContext, place: DemoPlace)
   return workspace;
 }
 
-/** Two that start at once would fill it both; loading again what is there changes nothing. */
+/** Concurrent starts would both load. Take turns; loading existing data changes nothing. */
 async function loadInTurn(demo: DemoService, workspace: Workspace, place: DemoPlace): Promise<void> {
   for (;;) {
     try {

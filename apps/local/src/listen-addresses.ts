@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
-/** What cannot be had is told before anything is started. */
+/** Reported before anything is started. */
 export class AddressUnavailable extends Error {}
 
-/** The port that will be free for the API: `port`, or for 0 any. Throws {@link AddressUnavailable}. */
+/** Returns a free port for the API: `port`, or any for 0. @throws {@link AddressUnavailable} */
 export async function reservePort(setting: 'PORT' | 'MANAGEMENT_PORT', host: string, port: number): Promise<number> {
   const probe = createServer();
   try {
@@ -28,7 +28,7 @@ export async function reservePort(setting: 'PORT' | 'MANAGEMENT_PORT', host: str
   }
 }
 
-/** Where a client on this machine reaches a server that listens on `host`. */
+/** Returns the address at which clients on this machine reach a server that listens on `host`. */
 export function originOf(host: string, port: number): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;

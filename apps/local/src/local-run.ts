@@ -13,13 +13,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Runs until it is asked to stop (0) or cannot go on (1). Whoever calls stops `api`. */
+/** Runs until a stop is requested (0) or a failure (1). The caller stops `api`. */
 export async function runLocally(api: ApiProcess, stop: StopRequest): Promise<number> {
   const postgres = new Opened();
   try {
     return await run(api, stop, postgres);
   } catch (error) {
-    // What failed because everything is ending is not the news.
+    // Errors during shutdown only follow from it.
     if (stop.isAsked) return 0;
     process.stderr.write(`${explain(error)}\n`);
     return 1;
@@ -44,7 +44,7 @@ async function run(api: ApiProcess, stop: StopRequest, postgres: Opened): Promis
     PORT: String(settings.port),
     MANAGEMENT_PORT: String(settings.managementPort ?? 0),
     LOCAL_DIR: settings.localDir,
-    // A file that holds the address stands in for the variable, and both at once would be refused.
+    // DATABASE_URL_FILE replaces the variable; setting both would be refused.
     ...(process.env['DATABASE_URL_FILE'] ? {} : { DATABASE_URL: connection.databaseUrl }),
   });
   const origin = originOf(settings.host, settings.port);
@@ -60,7 +60,7 @@ async function run(api: ApiProcess, stop: StopRequest, postgres: Opened): Promis
   return 1;
 }
 
-/** With the ports that will be used. Where the settings name no database, the embedded one is meant. */
+/** Reads the settings and fixes the ports. Without a configured database, the embedded one is used. */
 async function readSettings(environment: Environment): Promise<Settings> {
   const named = isSet(environment, 'DATABASE_URL');
   const read = (changes: Environment): Settings =>
@@ -82,7 +82,7 @@ interface Connection {
   readonly migrationDatabaseUrl: string;
 }
 
-/** The database, named or embedded, which is closed whatever happens, also while it is still being opened. */
+/** The configured or embedded database. Can be closed even while it is being opened. */
 class Opened {
   private embedded: Promise<EmbeddedPostgres> | null = null;
 
@@ -106,7 +106,7 @@ function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof SettingsInvalid || error instanceof AddressUnavailable) return error.message;
   if (process.env['LOG_LEVEL'] === 'debug') return error.stack ?? error.message;
-  // A database that refuses every one of its addresses leaves the message to its parts.
+  // A database that refuses all of its addresses reports one error for each and no message of its own.
   const message = error.message || ((error as Partial<AggregateError>).errors ?? []).map(String).join('; ');
   return `Cannot start: ${message}`;
 }

@@ -2,11 +2,11 @@ import { ApiProcess } from './api-process';
 import { StopRequest } from './stop-request';
 
 /**
- * What `npm start` runs: Postgres, a demo workspace and the API on this machine, until Ctrl-C. The API's process is
- * started first and loads its code while this one does, which halves the wait.
+ * The program of `npm start`: runs Postgres, a demo workspace and the API on this machine until Ctrl-C. The API's
+ * process starts first and loads its code meanwhile, which halves the wait.
  */
 async function main(): Promise<number> {
-  // A closed terminal or pipe must not keep anything from being stopped.
+  // A closed terminal or pipe must not prevent the shutdown.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const stop = new StopRequest();
   const api = new ApiProcess();

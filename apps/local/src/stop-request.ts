@@ -1,10 +1,10 @@
-/** Ctrl-C and its kin, from the making of this on. */
+/** Listens for Ctrl-C and similar signals from its creation on. */
 export class StopRequest {
-  /** Resolves when somebody asks to stop. */
+  /** Resolves when a stop is requested. */
   readonly asked: Promise<void>;
   isAsked = false;
 
-  /** For long work to call between its steps. */
+  /** Long work calls it between steps. */
   readonly check = (): void => {
     if (this.isAsked) throw new Error('Stopped.');
   };
@@ -18,7 +18,7 @@ export class StopRequest {
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
         process.on(signal, ask);
       }
-      // npm that is killed tells nobody; without it there is no one left to press Ctrl-C.
+      // A killed npm sends no signal, and without it nobody can press Ctrl-C.
       const parent = process.ppid;
       if (process.env['npm_lifecycle_event'] === 'start') {
         setInterval(() => process.ppid !== parent && ask(), 250).unref();

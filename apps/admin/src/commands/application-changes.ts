@@ -13,7 +13,7 @@ interface LimitOptions extends CommonOptions {
   readonly token?: RateLimit;
 }
 
-/** What changes an application that is there; each acts on its next request, on every replica. */
+/** Commands that change an existing application. Each change applies to its next request, on every instance. */
 export function addChanges(group: Command): void {
   withCommonOptions(group.command('rotate-secret'))
     .description('give an application a new secret, shown this once; without an overlap the old one and the token end')

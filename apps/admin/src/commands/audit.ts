@@ -19,7 +19,7 @@ interface ListOptions extends CommonOptions {
 type Changes = RecordedEvent['changes'];
 
 const DEFAULT_LIMIT = 100;
-/** What a value may take up of a line for people; `--json` has it whole. */
+/** Maximum length of a value in output for people. `--json` prints it completely. */
 const SHOWN_LENGTH = 60;
 
 export function auditCommand(): Command {
@@ -74,7 +74,7 @@ async function list(options: ListOptions): Promise<void> {
     await print({ json: { items: events.map(eventJson) }, text: () => draw(events) }, options);
 }
 
-/** Events of an application that is gone are found all the same; that none are is no answer to a mistyped id. */
+/** Refuses an unknown id, unless events of a deleted application exist: an empty list would hide a typing error. */
 async function assertApplication(operator: Operator, clientId: string | undefined): Promise<void> {
   if (clientId === undefined || (await operator.applications.find(clientId)) !== null) return;
   throw new CommandFailed(`There is no application with the client id "${clientId}".`);
@@ -124,7 +124,7 @@ function draw(events: readonly RecordedEvent[]): Promise<string> {
   return table(
     ['occurred', 'client_id', 'asset', 'changes', 'request', 'sequence'],
     events.map(({ occurredAt, clientId, assetId, changes, requestId, sequence }) => {
-      // What was forged is shown too, whatever it looks like.
+      // Forged events are shown, too, whatever their form.
       const lines = Object.entries(changes).map(([field, change]: [string, Partial<Changes[string]> | null]) => {
         return `${field}: ${shown(change?.old)} → ${shown(change?.new)}`;
       });
@@ -134,7 +134,7 @@ function draw(events: readonly RecordedEvent[]): Promise<string> {
 }
 
 function shown(value: unknown): string {
-  // Made visible before it is cut, so that what is shown is no longer than it may be.
+  // Escapes first and cuts then, so that the shown text keeps the maximum length.
   const text = [...visibleText(JSON.stringify(value ?? null))];
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH).join('')}…` : text.join('');
 }

@@ -4,7 +4,7 @@ import { type CommonOptions, parseSlug, withCommonOptions } from '../options';
 import { card, print } from '../output';
 
 const WORKSPACE = { slug: 'demo', name: 'Demo' };
-/** Written out, so that help needs no library loaded; the record makes it complete. */
+/** Written out, so that help loads no library. The type checks that the list is complete. */
 const SIZES = Object.keys({ S: true, M: true, L: true, XL: true } satisfies Record<DemoSize, true>);
 
 export function demoCommand(): Command {

@@ -16,7 +16,7 @@ interface ImportCommandOptions extends CommonOptions {
   readonly createTagKeys?: 'platform';
 }
 
-/** Errors that people are shown; `--errors` has them all. */
+/** Maximum number of errors shown to people. `--errors` keeps all. */
 const SHOWN_ERRORS = 20;
 
 export function importCommand(): Command {
@@ -78,7 +78,7 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
   if (report.failed > 0) throw new CommandFailed(`${report.failed} of ${report.read} lines are bad.`);
 }
 
-/** npm runs us in the project's directory; relative paths are meant from where the person stands. */
+/** npm runs commands in the project's directory, but relative paths refer to the caller's directory. */
 function fromCaller(file: string): string {
   const caller = process.env['npm_lifecycle_event'] === 'admin' ? process.env['INIT_CWD'] : undefined;
   return resolve(caller ?? process.cwd(), file);

@@ -18,7 +18,7 @@ export function migrateCommand(): Command {
     });
 }
 
-/** To scripts too: whoever reads a deployment's log must see why nothing happens. */
+/** Also without a terminal: a deployment's log must show why nothing happens. */
 function sayThatItWaits(reason: string): void {
   process.stderr.write(`${reason}\n`);
 }
