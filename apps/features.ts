@@ -45,3 +45,6 @@ export const FEATURES: readonly Feature[] = [
 
 /** The schema of this release: the platform's table and those of the features. */
 export const schema: readonly SchemaPart[] = [idempotencySchema, ...FEATURES.map((feature) => feature.schema)];
+
+/** The entity classes of all tables. */
+export const entities = schema.flatMap((part) => part.entities);

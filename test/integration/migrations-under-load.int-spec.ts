@@ -51,7 +51,10 @@ describe('While reads and writes go on, migrations', () => {
     waits = 0;
     return migrate({ migrationDatabaseUrl, databaseUrl, schema, patienceMs, onWait: () => (waits += 1) });
   };
-  const withMigrations = (...migrations: SchemaPart['migrations']) => [...testSchema, { migrations, grants: [] }];
+  const withMigrations = (...migrations: SchemaPart['migrations']) => [
+    ...testSchema,
+    { migrations, grants: [], entities: [] },
+  ];
   const indexIsValid = async () => {
     const { rows } = await database.admin.query<{ valid: boolean }>(
       `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass('asset_name')`,
@@ -65,7 +68,9 @@ describe('While reads and writes go on, migrations', () => {
       .sort((one, other) => one.name.slice(-13).localeCompare(other.name.slice(-13)));
     load.begin(3);
     for (const migration of oldestFirst) {
-      await bringTo([{ migrations: oldestFirst.slice(0, oldestFirst.indexOf(migration) + 1), grants: [] }]);
+      await bringTo([
+        { migrations: oldestFirst.slice(0, oldestFirst.indexOf(migration) + 1), grants: [], entities: [] },
+      ]);
       await delay(100);
     }
     await load.end();

@@ -10,7 +10,7 @@ import type { ProcessLogger } from '#libs/platform/observability';
 import { Settings } from '#libs/platform/config';
 import { unreadableKey } from '#libs/platform/keys';
 import { setTimeout as delay } from 'node:timers/promises';
-import { FEATURES } from '../../features';
+import { FEATURES, entities } from '../../features';
 import { CommandFailed } from './command-faults';
 import { Interruption } from './interruption';
 import { type OperatorDatabase, openOperatorDatabase } from './operator-database';
@@ -118,7 +118,7 @@ class OperatorModule {
     return {
       module: OperatorModule,
       imports: [
-        DatabaseModule.forRoot({ url: databaseUrl, poolSize: POOL_SIZE, patience: 'operator' }),
+        DatabaseModule.forRoot({ url: databaseUrl, poolSize: POOL_SIZE, patience: 'operator', entities }),
         ...FEATURES.flatMap(({ operators }) => operators ?? []),
       ],
       providers: [{ provide: Settings, useValue: settings }, IdempotencyPurge],

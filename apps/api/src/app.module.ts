@@ -3,7 +3,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { DatabaseModule } from '#libs/platform/database';
 import { PlatformModule } from '#libs/platform';
 import { type Settings } from '#libs/platform/config';
-import { FEATURES } from '../../features';
+import { FEATURES, entities } from '../../features';
 import { requestPipeline } from './request-pipeline';
 
 @Module({})
@@ -18,6 +18,7 @@ export class AppModule {
           url: settings.databaseUrl,
           poolSize: settings.databasePoolSize,
           patience: 'request',
+          entities,
           replicaUrls: settings.databaseReplicaUrls,
           preparedStatements: settings.preparedStatements,
         }),

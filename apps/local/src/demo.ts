@@ -9,7 +9,7 @@ import { DatabaseModule, migrate } from '#libs/platform/database';
 import { Settings } from '#libs/platform/config';
 import type { KeptCredentials } from './credentials-file';
 import { demoCredentials } from './demo-access';
-import { schema } from '../../features';
+import { entities, schema } from '../../features';
 
 export interface DemoPlace {
   readonly settings: Settings;
@@ -77,7 +77,7 @@ class DemoModule {
     return {
       module: DemoModule,
       imports: [
-        DatabaseModule.forRoot({ url: migrationDatabaseUrl, poolSize: 4, patience: 'operator' }),
+        DatabaseModule.forRoot({ url: migrationDatabaseUrl, poolSize: 4, patience: 'operator', entities }),
         AuthOperatorModule,
         InventoryOperatorModule,
       ],

@@ -1,4 +1,7 @@
 import type { SchemaPart } from '#libs/platform/database';
+import { AuditEventRow } from './audit-event.row';
+import { AuditHeadRow } from './audit-head.row';
+import { AuditSealRow } from './audit-seal.row';
 import { Audit1780000000012 } from './migrations/1780000000012-audit';
 import { AuditBacklog1780000000014 } from './migrations/1780000000014-audit-backlog';
 
@@ -8,6 +11,7 @@ const RECORDED =
   'anchor_sequence, anchor_link, mac';
 
 export const auditSchema: SchemaPart = {
+  entities: [AuditEventRow, AuditSealRow, AuditHeadRow],
   migrations: [Audit1780000000012, AuditBacklog1780000000014],
   grants: [
     { table: 'audit_event', privileges: `SELECT, INSERT (${RECORDED})` },

@@ -11,6 +11,7 @@ import {
 import { Database, type Statement, type TextRow, bind } from '#libs/platform/database';
 import type { Computer, Tag } from '../domain/computer';
 import { ComputerDirectory } from '../domain/computer-directory.port';
+import type { VisibleComputerRow } from './visible-computer.row';
 
 /** The columns of a computer in row order, by meaning. */
 const COLUMNS = {
@@ -22,15 +23,18 @@ const COLUMNS = {
   serialNumber: 'serial_number',
   ownerId: 'owner_id',
   isMonitored: 'is_monitored',
-  lastCheckedAt: '(extract(epoch FROM last_checked_at) * 1000)::bigint',
+  lastCheckedAt: 'last_checked_at',
   tags: 'tags',
   agentVersion: 'agent_version',
   antivirus: 'antivirus_installed',
   diskEncryption: 'disk_encryption_enabled',
   passwordManager: 'password_manager_installed',
   screenLock: 'screen_lock_enabled',
-} as const;
-const SELECTED = Object.values(COLUMNS).join(', ');
+} as const satisfies Record<string, keyof VisibleComputerRow>;
+/** Times in milliseconds. */
+const SELECTED = Object.values(COLUMNS)
+  .map((name) => (name.endsWith('_at') ? `(extract(epoch FROM ${name}) * 1000)::bigint` : name))
+  .join(', ');
 
 /** Index of each column in a row. `next` is the first index after them. */
 const AT = Object.fromEntries([...Object.keys(COLUMNS), 'next'].map((column, place) => [column, place])) as Record<

@@ -1,7 +1,9 @@
 import type { SchemaPart } from '#libs/platform/database';
 import { ComputerView1780000000020 } from './migrations/1780000000020-computer-view';
+import { VisibleComputerRow } from './visible-computer.row';
 
 export const computersSchema: SchemaPart = {
+  entities: [VisibleComputerRow],
   migrations: [ComputerView1780000000020],
   grants: [
     { table: 'visible_computer', privileges: 'SELECT' },

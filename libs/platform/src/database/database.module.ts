@@ -18,7 +18,6 @@ export class DatabaseModule {
       imports: [
         TypeOrmModule.forRoot({
           ...dataSourceOptions(connection, (error) => logger.warn(`An idle connection was lost: ${error.message}`)),
-          autoLoadEntities: true,
           retryAttempts: 8,
           retryDelay: 2_000,
           verboseRetryLog: false,

@@ -2,6 +2,7 @@ import { assetId } from '#libs/kernel';
 import type { TextRow } from '#libs/platform/database';
 import { type Asset, CLASSIFICATIONS, OWNER_SOURCES, type Tag } from '../domain/asset';
 import { ASSET_TYPES } from '../domain/asset-category';
+import type { AssetRow } from './asset.row';
 
 /** The columns of an asset in row order, by meaning. */
 const COLUMNS = {
@@ -27,7 +28,7 @@ const COLUMNS = {
   osVersion: 'os_version',
   email: 'email',
   version: 'version',
-} as const;
+} as const satisfies Record<string, keyof AssetRow>;
 
 const names = Object.values(COLUMNS);
 

@@ -1,4 +1,9 @@
 import type { SchemaPart } from '#libs/platform/database';
+import { TagKeyRow } from '../../tag-keys/typeorm/tag-key.row';
+import { AssetTagRow } from './asset-tag.row';
+import { AssetRow } from './asset.row';
+import { ComputerRow } from './computer.row';
+import { FacetCountRow } from './facet-count.row';
 import { AssetsAndFacetCounts1780000000010 } from './migrations/1780000000010-assets-and-facet-counts';
 import { CountersSearchPath1780000000013 } from './migrations/1780000000013-counters-search-path';
 
@@ -6,6 +11,7 @@ import { CountersSearchPath1780000000013 } from './migrations/1780000000013-coun
 const WRITTEN = 'classification, description, owner_id, owner_source, tags, api_set, version';
 
 export const inventorySchema: SchemaPart = {
+  entities: [TagKeyRow, AssetRow, AssetTagRow, ComputerRow, FacetCountRow],
   migrations: [AssetsAndFacetCounts1780000000010, CountersSearchPath1780000000013],
   grants: [
     { table: 'tag_key', privileges: 'SELECT' },

@@ -11,6 +11,8 @@ export interface DatabaseConnection {
    * `operator`: long work such as an import has no limits.
    */
   readonly patience: 'request' | 'operator';
+  /** Entity classes that adapters may use. None by default. */
+  readonly entities?: readonly (new () => object)[];
   /** Standbys that may serve reads. None by default. */
   readonly replicaUrls?: readonly string[];
   /** Prepares statements once per connection and then calls them by name. True by default. */
@@ -54,6 +56,7 @@ export function dataSourceOptions(
     poolSize: connection.poolSize,
     connectTimeoutMS: connection.patience === 'request' ? 2_000 : 10_000,
     applicationName: connection.patience === 'request' ? 'compliance-api' : 'compliance-admin',
+    entities: [...(connection.entities ?? [])],
     uuidExtension: 'pgcrypto',
     installExtensions: false,
     invalidWhereValuesBehavior: { null: 'throw', undefined: 'throw' },

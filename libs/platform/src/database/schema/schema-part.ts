@@ -13,6 +13,8 @@ export interface FunctionGrant {
 
 /** The part of the schema that one feature owns. */
 export interface SchemaPart {
+  /** A TypeORM entity class for each table: the one place that names its columns and their types. */
+  readonly entities: readonly (new () => object)[];
   /**
    * TypeORM migrations, oldest first. Class names end in a timestamp of 13 digits, which orders them across features.
    */

@@ -1,0 +1,20 @@
+import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+
+@Entity('application')
+export class ApplicationRow {
+  @PrimaryColumn('uuid') workspace_id!: string;
+  @PrimaryGeneratedColumn('uuid') id!: string;
+  @Column('text') client_id!: string;
+  @Column('text') name!: string;
+  @Column('bytea') secret_digest!: Buffer;
+  @Column('bytea', { nullable: true }) previous_secret_digest!: Buffer | null;
+  @Column('timestamptz', { nullable: true }) previous_secret_expires_at!: Date | null;
+  @Column('text', { array: true }) scopes!: string[];
+  /** As people write them: `{"read": "500/1000"}`. */
+  @Column('jsonb', { default: {} }) limits!: Readonly<Record<string, string>>;
+  @Column('boolean', { default: false }) disabled!: boolean;
+  @Column('bigint', { default: 0 }) generation!: string;
+  @Column('uuid', { nullable: true }) jti!: string | null;
+  @Column('timestamptz', { nullable: true }) issued_at!: Date | null;
+  @Column('timestamptz', { default: () => 'now()' }) created_at!: Date;
+}

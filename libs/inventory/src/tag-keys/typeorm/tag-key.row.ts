@@ -1,0 +1,11 @@
+import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+
+@Entity('tag_key')
+export class TagKeyRow {
+  @PrimaryColumn('uuid') workspace_id!: string;
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id!: string;
+  @Column('text') key!: string;
+  @Column('text', { nullable: true }) value!: string | null;
+  @Column('boolean', { default: false }) platform!: boolean;
+  @Column('timestamptz', { default: () => 'now()' }) created_at!: Date;
+}
