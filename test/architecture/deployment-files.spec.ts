@@ -26,7 +26,7 @@ const dockerfile = textOf('docker/Dockerfile');
 
 const isSetting = (name: string): boolean =>
   name in settingsSchema.shape || ['DATABASE_URL_FILE', 'MIGRATION_DATABASE_URL_FILE', 'REDIS_URL_FILE'].includes(name);
-/** As the process would see it in the image, each file of a secret in place. */
+/** The settings as an instance in the image would read them, with all secret files present. */
 function settingsFrom(environment: Readonly<Record<string, string>>): ReturnType<typeof loadSettings> {
   const urls = { DATABASE_URL_FILE: 'postgres://a@b/c', REDIS_URL_FILE: 'redis://a' };
   const values = Object.entries(environment).map(([name, value]) =>

@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectFiles, root } from './project-files';
 
-/** What YAML and JSON hold. */
+/** A value of YAML or JSON. */
 export type Tree = null | string | number | boolean | readonly Tree[] | { readonly [name: string]: Tree };
 
 export const deploymentFiles = projectFiles().filter((path) => path.startsWith('docker/'));
 
 export const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** The documents of every file of YAML under docker/ and .github/, by its path. Throws what is wrong with one that is none. */
+/** Returns the documents of every YAML file under docker/ and .github/, by path. @throws for an invalid file */
 export function readYaml(): Readonly<Record<string, readonly Tree[]>> {
   const paths = projectFiles().filter((path) => /^(docker|\.github)\/.*\.ya?ml$/.test(path));
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'test/support/yaml-reader.mjs')], {
@@ -23,7 +23,7 @@ export function readYaml(): Readonly<Record<string, readonly Tree[]>> {
   return JSON.parse(stdout) as Record<string, Tree[]>;
 }
 
-/** What stands at such a path of names, `*` being every member; nothing where there is no such place. */
+/** Returns the values at a path of names, with `*` for every member. Empty when the path does not exist. */
 export function at(tree: Tree | undefined, path: string): Tree[] {
   const [name, ...rest] = path.split('.');
   if (tree === undefined) return [];
@@ -33,7 +33,7 @@ export function at(tree: Tree | undefined, path: string): Tree[] {
   return members.flatMap((member) => (member === undefined ? [] : at(member, rest.join('.'))));
 }
 
-/** Every value of a member of this name, however deep. */
+/** Returns every value of a member with this name, at any depth. */
 export function everywhere(tree: Tree, name: string): Tree[] {
   if (tree === null || typeof tree !== 'object') return [];
   return Object.entries(tree).flatMap(([key, value]: [string, Tree]) => [
@@ -42,13 +42,13 @@ export function everywhere(tree: Tree, name: string): Tree[] {
   ]);
 }
 
-/** `NAME=value`, line by line. */
+/** Parses lines of the form `NAME=value`. */
 export function environmentOf(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
 }
 
-/** The metrics that an expression of Prometheus names, each with the labels that it picks by. */
+/** Returns the metrics in a Prometheus expression, each with the labels that it selects by. */
 export function metricsIn(expression: string): { readonly name: string; readonly labels: readonly string[] }[] {
   const named = expression.matchAll(/\b((?:http|compliance|process|nodejs)_\w+)(?:\{([^}]*)\})?/g);
   return [...named].map(([, name = '', picked = '']) => ({

@@ -6,7 +6,7 @@ import { meaningOf, settingsSchema } from '#libs/platform/config';
 import { settingsPage } from './settings-page';
 
 const page = (name: string): string => readFileSync(join(__dirname, '../../docs', name), 'utf8');
-/** The first cell of every row of the page's tables, without its backticks. */
+/** Returns the first cell of every table row on the page, without its backticks. */
 const firstCells = (markdown: string): string[] =>
   [...markdown.matchAll(/^\| `([^`]+)`/gm)].map(([, cell]) => cell as string);
 

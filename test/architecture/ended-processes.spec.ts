@@ -23,7 +23,7 @@ let directory: string;
 let started: ChildProcess;
 beforeEach(() => {
   directory = realpathSync(mkdtempSync(join(tmpdir(), 'compliance-ended-')));
-  // Temporary files of root lie where Postgres' own account may pass.
+  // Root's temporary files must be reachable for Postgres' own account.
   chmodSync(directory, 0o711);
 });
 afterEach(() => {
@@ -31,7 +31,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-/** Runs a program that writes the id of a process of its own into the file `left`. */
+/** Runs a program that writes the pid of its own child into the file `left`. */
 function start(file: string, text: string, ...words: readonly string[]): ChildProcess {
   writeFileSync(join(directory, file), text);
   started = spawn(process.execPath, words.length > 0 ? words : [join(directory, file)], {

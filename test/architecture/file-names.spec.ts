@@ -7,23 +7,23 @@ const ROLES = [
 const TOOLS = ['typeorm', 'redis', 'jwt', 'system'];
 const TESTS = ['spec', 'e2e-spec', 'int-spec', 'fault-spec'];
 
-/** Words that fit every file and so say nothing about any. */
+/** Words that fit every file and so describe none. */
 const EMPTY_WORDS = [
   ...['utils', 'util', 'helpers', 'helper', 'common', 'shared', 'misc', 'types', 'constants', 'base'],
   ...['manager', 'handler', 'impl', 'data', 'info'],
 ];
 
-/** Terms that are not ours to choose: TypeORM's data source, and the `pageInfo` of the published contract. */
+/** Names that others chose: TypeORM's data source, and `pageInfo` of the published contract. */
 const TERMS_OF_OTHERS = new Set([
   'libs/platform/src/database/connections/data-source.ts',
   'libs/platform/src/pagination/page-info.dto.ts',
 ]);
 
 const NOUN = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
-// A migration's name begins with the moment that orders it.
+// A migration's name begins with its timestamp, which orders it.
 const MIGRATION = /^\d{13}(-[a-z0-9]+)+$/;
 
-/** Beside these stand only dotfiles, which tools look for by name. */
+/** All other top-level files are dotfiles, which tools find by name. */
 const TOP_LEVEL = new Set([
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'],
   ...['eslint.config.mjs', 'jest.config.cjs', 'LICENSE', 'README.md', 'apps', 'libs', 'test', 'docker', 'docs'],
@@ -32,7 +32,7 @@ const TEST_FOLDERS = new Set([
   ...['e2e', 'integration', 'architecture', 'faults', 'browser', 'benchmark', 'contract', 'support', 'run.mjs'],
 ]);
 
-/** What is wrong with the place of a file, if anything. */
+/** Returns the fault in a file's location, or null. */
 function misplacementOf(path: string): string | null {
   const [top = '', second = ''] = path.split('/');
   if (!top.startsWith('.') && !TOP_LEVEL.has(top)) return `“${top}” is no part of the top level`;
@@ -44,7 +44,7 @@ function misplacementOf(path: string): string | null {
   return null;
 }
 
-/** What is wrong with the name of a source file, if anything. */
+/** Returns the fault in a source file's name, or null. */
 function faultOf(path: string): string | null {
   const folders = path.split('/');
   const file = folders.pop() ?? '';
@@ -54,7 +54,7 @@ function faultOf(path: string): string | null {
   if (!(migration ? MIGRATION : NOUN).test(noun)) return 'is not a kebab-case noun';
   if (folders.some((folder) => !NOUN.test(folder))) return 'stands in a folder that is not named in kebab-case';
 
-  // The types of a script stand beside it.
+  // A script's types are in a file beside it.
   if (file.endsWith('.d.cts')) return null;
   const roles = TESTS.includes(suffixes.at(-1) ?? '') ? suffixes.slice(0, -1) : suffixes;
   if (roles.length > 1) return 'has more than one role';

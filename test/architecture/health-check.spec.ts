@@ -9,7 +9,7 @@ describe('The health check of the image', () => {
   const listening: Server[] = [];
   afterEach(() => listening.splice(0).forEach((server) => server.close()));
 
-  /** A server that answers one path by 200 and all else by 503. */
+  /** A server that responds with 200 on one path and with 503 elsewhere. */
   const serving = async (host: string, path: string): Promise<string> => {
     const server = createServer((request, response) => {
       response.statusCode = request.url === path ? 200 : 503;

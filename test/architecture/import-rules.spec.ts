@@ -29,7 +29,7 @@ const dependencies = [
 const devDependencies = ['jest', 'openapi-fetch', 'twice-declared'];
 const versions = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, '1.0.0']));
 
-/** From the lowest rung to the highest. */
+/** From the lowest layer to the highest. */
 const PLATFORM_LADDER = [
   ...['config', 'keys', 'observability', 'redis', 'database', 'problems', 'http', 'openapi', 'throttling'],
   ...['pagination', 'idempotency', 'health'],
@@ -37,7 +37,7 @@ const PLATFORM_LADDER = [
 const INVENTORY_LADDER = ['tag-keys', 'assets', 'imports'];
 const TEST_ROLES = ['fake', 'contract', 'spec', 'e2e-spec', 'int-spec'];
 
-/** What the architecture allows beside the table. Whatever is reported here is a rule that bites too much. */
+/** Imports that the architecture allows beyond the table. A rule that reports one of these is too strict. */
 const allowed: Files = {
   'package.json': JSON.stringify({
     name: 'planted',
@@ -137,7 +137,7 @@ const allowed: Files = {
 interface Planted {
   readonly file: string;
   readonly text: string;
-  /** What the file needs beside it, to break nothing but its one rule. */
+  /** Other files that the planted file needs to break only its own rule. */
   readonly beside?: Files;
 }
 
@@ -277,7 +277,7 @@ const planted: Readonly<Record<string, readonly Planted[]>> = {
   'no-undeclared-package': [
     plant('apps/api/src/planted-undeclared.ts', imports('stowaway')),
     plant('libs/platform/src/http/planted-undeclared.ts', imports('stowaway')),
-    // What the project around it has is not what its own package.json declares.
+    // The surrounding project has these packages, but the client's own package.json does not declare them.
     plant('libs/client/src/planted-undeclared.ts', imports('ioredis')),
     plant('test/support/planted-undeclared.ts', imports('stowaway')),
   ],

@@ -1,4 +1,4 @@
-/** A small project's files, path by path. */
+/** Files of a small project, by path. */
 export type Files = Readonly<Record<string, string>>;
 
 export const imports = (...paths: string[]) => paths.map((path) => `import '${path}';\n`).join('');
@@ -6,7 +6,7 @@ export const imports = (...paths: string[]) => paths.map((path) => `import '${pa
 const LAYERS = ['domain', 'application', 'http', 'typeorm', 'redis', 'jwt', 'system'] as const;
 type Layer = (typeof LAYERS)[number];
 
-/** What a file of a feature can reach for, as the import statement that does it. */
+/** Import statements for everything that a file of a feature might import. */
 const TARGETS = {
   ...(Object.fromEntries(LAYERS.map((layer) => [`its own ${layer}`, imports(`../${layer}/own`)])) as Record<
     `its own ${Layer}`,
@@ -43,7 +43,7 @@ const adapter = (layer: Layer, ...tools: Target[]): readonly Target[] => [
   ...tools,
 ];
 
-/** "Who may import whom", row by row: what a row does not name is forbidden. */
+/** Allowed imports by layer. Everything else is forbidden. */
 const MAY_IMPORT: Readonly<Record<Layer, readonly Target[]>> = {
   domain: ['its own domain', 'kernel', 'a type of audit'],
   application: ['its own application', 'its own domain', 'kernel', 'a type of audit', '@nestjs/common'],
@@ -70,7 +70,7 @@ export interface Crossing {
   readonly text: string;
 }
 
-/** Every row against every target: a file each, which does nothing but this one import. */
+/** Every layer with every target: one file each, with nothing but this import. */
 export const crossings: readonly Crossing[] = LAYERS.flatMap((layer) =>
   (Object.keys(TARGETS) as Target[]).map((target) => ({
     layer,
@@ -81,14 +81,14 @@ export const crossings: readonly Crossing[] = LAYERS.flatMap((layer) =>
   })),
 );
 
-/** The feature that the crossings stand in, with something of its own to import in every folder. */
+/** The feature of the crossings, with a file to import in every folder. */
 export const tabledFeature: Files = {
   [`${FEATURE}/index.ts`]: imports('./tabled.module'),
   [`${FEATURE}/tabled.module.ts`]: LAYERS.map((layer) => imports(`./${layer}/own`)).join(''),
   ...Object.fromEntries(LAYERS.map((layer) => [`${FEATURE}/${layer}/own.ts`, ''])),
 };
 
-/** Whoever tests may import anything, from wherever the test stands. */
+/** Tests may import anything, from anywhere. */
 export const testCode: Files = Object.fromEntries(
   [
     ...['libs/kernel/src', 'libs/platform/src/http', 'libs/auth/src/http', 'apps/api/src'],

@@ -9,7 +9,7 @@ interface Planted {
 
 const lines = (count: number) => Array.from({ length: count }, (_, i) => `export const line${i} = ${i};\n`).join('');
 
-// Put together from halves, because the rule against it reads this file too.
+// Assembled from halves, because the rule against these words reads this file, too.
 const unfinished = ['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'];
 
 const planted: readonly Planted[] = [
@@ -165,7 +165,7 @@ const planted: readonly Planted[] = [
   },
 ];
 
-/** ESLint reports a comment meant for itself without a rule's name. */
+/** ESLint reports its own control comments without a rule's name. */
 const isSwitch = (rule: string) => rule.includes('noInlineConfig');
 
 const allowed: Readonly<Record<string, string>> = {

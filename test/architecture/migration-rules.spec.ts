@@ -6,7 +6,7 @@ import { MigrationRules, type RecordedMigration } from './migration-rules';
 import { root } from './project-files';
 import { RELEASES } from './released-migrations';
 
-/** Every migration of the schema as it sends its queries, oldest first. */
+/** Returns the queries of every migration of the schema, oldest first. */
 async function recordedMigrations(): Promise<RecordedMigration[]> {
   const recorded = schema
     .flatMap(({ migrations }) => migrations)
@@ -28,7 +28,7 @@ const timeOf = ({ name }: RecordedMigration): number => Number(name.slice(-13));
 const releaseOf = (migration: RecordedMigration): number =>
   RELEASES.findLastIndex(({ firstMigration }) => firstMigration <= timeOf(migration));
 
-/** The faults of each migration where everything is in use that releases before its own have made. */
+/** Returns the faults of each migration, taking everything from earlier releases as in use. */
 function faultsOf(migrations: readonly RecordedMigration[]): string[] {
   return migrations.flatMap((migration) => {
     const earlier = migrations.filter((one) => releaseOf(one) < releaseOf(migration));
@@ -107,7 +107,7 @@ describe('Migrations', () => {
     ['SET LOCAL lock_timeout = 0', 'not for a migration to choose'],
     ['RESET lock_timeout', 'not for a migration to choose'],
     [`SELECT set_config('lock_timeout', '0', true)`, 'not for a migration to choose'],
-    // Spellings of the same.
+    // Other spellings of the same.
     ['CREATE INDEX ON asset (name)', 'stops writes'],
     ['CREATE TABLE IF NOT EXISTS asset (id int); CREATE INDEX a ON asset (name)', 'stops writes'],
     ['ALTER TABLE IF EXISTS ONLY asset ALTER COLUMN version TYPE bigint', 'rewrites the table'],
@@ -130,7 +130,7 @@ describe('Migrations', () => {
     [`DO 'BEGIN UPDATE asset SET region = 1; END'`, 'nobody checks it'],
     ['ALTER DOMAIN name ADD CONSTRAINT a CHECK (VALUE > 0)', 'reads every table'],
     ['ALTER DOMAIN name SET NOT NULL', 'reads every table'],
-    // What a replica of the release before would miss.
+    // An instance of the previous release would miss these.
     ['ALTER TABLE asset DROP identity_provider', 'since which release'],
     ['ALTER TABLE asset ALTER COLUMN visibility DROP DEFAULT', 'since which release'],
     ['ALTER TYPE place DROP ATTRIBUTE city', 'since which release'],

@@ -1,9 +1,9 @@
 import { type SqlStatement, partsOf, statementsOf } from './sql-statements';
 
-/** A migration as it is run: every query that it sends, in order. */
+/** A migration with all queries that it sends, in order. */
 export interface RecordedMigration {
   readonly name: string;
-  /** False: Postgres commits each query by itself, as CONCURRENTLY needs it. */
+  /** False when Postgres commits each query separately, as CONCURRENTLY requires. */
   readonly transaction: boolean;
   readonly queries: readonly string[];
 }
@@ -19,15 +19,15 @@ const CHANGE_ROWS = new RegExp(String.raw`\b(UPDATE|DELETE FROM|MERGE INTO) ${TA
 const COPY_ROWS = new RegExp(String.raw`\b(?:INTO|FROM|JOIN) ${TABLE}`, 'g');
 const WHOLE_TABLES = /^(LOCK|TRUNCATE)\b/;
 const REWRITES = /^(CLUSTER\b|VACUUM (?:FULL\b|\([^)]*\bFULL\b)|ALTER .*\bSET TABLESPACE\b)/;
-/** An index has rules of its own; nobody who serves requests is PUBLIC. */
+/** Excludes indexes, which have their own rules, and revokes from PUBLIC, a role that serves no requests. */
 const TAKES_AWAY = /^(?:DROP (?!INDEX\b)\w+|REVOKE\b(?!.* FROM PUBLIC$)|ALTER TYPE .*\b(?:DROP|ALTER) ATTRIBUTE\b)/;
 const RENAMES = /^ALTER .*\b(?:RENAME|SET SCHEMA)\b/;
 const READS_EVERY_TABLE_OF = /^ALTER DOMAIN .*\b(?:SET NOT NULL|ADD (?:CONSTRAINT|CHECK)\b(?!.*\bNOT VALID\b))/;
 const LOCK_TIMEOUT = /^(?:SET (?:LOCAL |SESSION )?|RESET )LOCK_TIMEOUT|\bSET_CONFIG ?\(/;
-/** What does not need the rows that are there: a constant, or a function that Postgres calls once for all of them. */
+/** Defaults that need no access to existing rows: constants, and functions that Postgres calls once for all rows. */
 const CHEAP_CALLS = /\bNOW\(\)|\b(?:CURRENT_TIMESTAMP|LOCALTIMESTAMP)\(\d\)/g;
 
-/** What may be wrong in a release that replaces a running one; each says what to do instead. */
+/** Finds faults that would disturb a running release during an upgrade. Each message names an alternative. */
 export class MigrationRules {
   private readonly created = new Set<string>();
   private readonly dropped = new Set<string>();
@@ -37,7 +37,7 @@ export class MigrationRules {
     private readonly existing: ReadonlySet<string>,
   ) {}
 
-  /** The faults of one migration where these tables are in use by the release before. */
+  /** Returns the faults of one migration when the previous release uses these tables. */
   static faultsOf(migration: RecordedMigration, existing: ReadonlySet<string>): string[] {
     const rules = new MigrationRules(migration, existing);
     return migration.queries.flatMap((query) => {
@@ -64,7 +64,7 @@ export class MigrationRules {
       return bodies.flatMap((body) => this.checkBody(body));
     }
     const made = CREATE_TABLE.exec(text)?.[1];
-    // IF NOT EXISTS makes nothing of what is in use.
+    // IF NOT EXISTS does not recreate an existing table.
     if (made !== undefined && !this.existing.has(made.toLowerCase())) this.created.add(made);
     const faults = [
       ...this.indexFaults(text),

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-/** What the filter of jest says of these files, in a process with this environment. */
+/** Returns the result of jest's filter for these files, in a process with this environment. */
 function filtered(
   files: readonly string[],
   environment: Record<string, string> = {},
@@ -20,7 +20,7 @@ function filtered(
     const filter = require(${JSON.stringify(FILTER)});
     const { filtered } = filter(${JSON.stringify(files)});
     console.log(JSON.stringify({ runs: filtered, lines: filter.leftOutLines(filter.leftOut) }));`;
-  // A machine with none of the programs, unless the test puts them into its directory.
+  // A machine with none of the programs, except those that the test puts into its directory.
   const hook = `
     process.getuid = () => 1000;
     const fs = require('node:fs');
@@ -35,7 +35,7 @@ function filtered(
   return { runs: runs.map((path) => basename(path)), lines };
 }
 
-/** A test file and a module that it imports, which needs a program. */
+/** Writes a test file and a module that it imports, which needs a program. */
 function plant(name: string, program: string): string {
   writeFileSync(join(directory, `${name}-module.ts`), `/** @needs ${program} */\nexport const one = 1;\n`);
   writeFileSync(join(directory, `${name}-door.ts`), `import {\n  one,\n} from './${name}-module';\nexport { one };\n`);

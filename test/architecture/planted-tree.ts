@@ -28,7 +28,7 @@ export class PlantedTree {
   }
 }
 
-/** What this project's import rules say about `apps`, `libs` and `test` of a directory. */
+/** Applies this project's import rules to `apps`, `libs` and `test` of a directory. */
 export function importViolationsIn(directory: string): Violation[] {
   const { summary } = outputOf<CruiseReport>(directory, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs', [
     ...['apps', 'libs', 'test', '--config', join(root, '.dependency-cruiser.cjs')],
@@ -38,7 +38,7 @@ export function importViolationsIn(directory: string): Violation[] {
   return summary.violations.map(({ rule, from }) => ({ rule: rule.name, file: from }));
 }
 
-/** What this project's lint rules say about a planted tree, whose folders the rules then take for their own. */
+/** Applies this project's lint rules to a planted tree, as if its folders were the project's. */
 export function lintViolationsIn(tree: PlantedTree): Violation[] {
   const config = join(tree.directory, 'eslint.config.mjs');
   writeFileSync(config, `export { default } from '${pathToFileURL(join(root, 'eslint.config.mjs')).href}';\n`);
@@ -51,7 +51,7 @@ export function lintViolationsIn(tree: PlantedTree): Violation[] {
   );
 }
 
-/** The rules that this project sets itself, beside those that come in a set with a name. */
+/** Returns the rules that this project configures itself, as opposed to those of named rule sets. */
 export function ownLintRules(): string[] {
   const script = `
     const { default: entries } = await import(process.argv[1]);
@@ -73,7 +73,7 @@ function reportOf<Report>(directory: string, args: readonly string[]): Report {
     maxBuffer: 64 * 1024 * 1024,
     timeout: 60_000,
   });
-  // Both programs answer with a status of failure when they find something; without a report they broke.
+  // Both programs exit with failure when they find something. Without a report they crashed.
   if (!stdout.trim()) throw new Error(stderr);
   return JSON.parse(stdout) as Report;
 }

@@ -4,17 +4,17 @@ import { join, resolve } from 'node:path';
 
 export const root = resolve(__dirname, '../..');
 
-/** What a source archive without git's memory must not be read for. */
+/** Directories to skip in a source archive without git. */
 const NOT_OURS = new Set(['node_modules', 'dist', '.git', '.local', 'coverage', 'test-results']);
 
-/** Every file that is in the repository or that the next commit could bring into it. */
+/** Returns every file that is in the repository or would be in the next commit. */
 export function projectFiles(): string[] {
   const git = spawnSync('git', ['-c', `safe.directory=${root}`, 'ls-files', '-z', '-co', '--exclude-standard'], {
     cwd: root,
     encoding: 'utf8',
     maxBuffer: 16 * 1024 * 1024,
   });
-  // A source archive has no repository, and a bare machine may have no git.
+  // A source archive has no repository, and a minimal machine may have no git.
   const listed = git.status === 0 ? git.stdout.split('\0').filter((file) => file !== '') : [];
   if (listed.length === 0) return filesBelow('');
   return [...new Set(listed)].filter((file) => existsSync(join(root, file))).sort();

@@ -1,6 +1,6 @@
 /**
- * The releases and the first migration that each brought. What earlier releases made is in use while later migrations
- * run; what a release makes itself, nobody uses yet. Whoever begins a release adds its line.
+ * The first migration of each release. While later migrations run, everything from earlier releases is in use; nothing
+ * of the release itself is. Add a line when a release begins.
  */
 export const RELEASES: readonly { readonly version: string; readonly firstMigration: number }[] = [
   { version: '1.0.0', firstMigration: 1780000000001 },

@@ -17,7 +17,7 @@ interface Route {
 }
 
 const GET = 0;
-/** Everything that may be asked without a token (specification, Authentication 5; decisions, section 8). */
+/** All routes without a token (specification, Authentication 5; decisions, section 8). */
 const PUBLIC_ROUTES = ['GET problems', 'GET problems/:code', 'GET v1/health', 'POST oauth/token'];
 
 function routesOf(controller: Type): Route[] {
@@ -91,14 +91,10 @@ describe('Every route', () => {
     class PlantedController {
       @Get('open')
       @Public()
-      declared(): void {
-        // Answers nothing.
-      }
+      declared(): void {}
 
       @Get('forgotten')
-      forgotten(): void {
-        // Answers nothing.
-      }
+      forgotten(): void {}
     }
     expect(undeclared(routesOf(PlantedController))).toEqual(['PlantedController.forgotten']);
 

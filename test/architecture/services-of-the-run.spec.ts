@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectFiles, root } from './project-files';
 
-/** The one Redis of the run, and the environment variable of its address. */
+/** The function for the shared Redis of the run, and the variable with its address. */
 const SHARED = /\bredisOfTheRun\b/;
 const VARIABLE = 'TEST_REDIS_URL';
 /** The module that reads the variable, and the one that sets it. */
 const KNOW_THE_VARIABLE = ['test/support/global-setup.ts', 'test/support/redis-of-the-run.ts'];
-/** An end of all that is in one: by the client, by a script, or by a command that is sent as it is. */
+/** Any way to empty Redis: by the client, by a script, or by a raw command. */
 const EMPTIES = /\bflush(?:all|db)\b/i;
 
 const tests = projectFiles().filter((path) => /^test\/(?!architecture\/).*\.ts$/.test(path));

@@ -10,7 +10,7 @@ type Name = keyof typeof settingsSchema.shape;
 const HEADINGS = ['setting', 'default', 'meaning'];
 const isOfTraces = (name: Name): boolean => name.startsWith('OTEL_');
 
-/** The page as it is, with its two tables as the schema gives them: our own settings, then those of OpenTelemetry. */
+/** Returns the page with both tables generated from the schema: our own settings, then those of OpenTelemetry. */
 export function settingsPage(page = readFileSync(SETTINGS_PAGE, 'utf8')): string {
   const names = Object.keys(settingsSchema.shape) as Name[];
   const tables = [names.filter((name) => !isOfTraces(name)), names.filter(isOfTraces)].map(table);

@@ -1,16 +1,16 @@
-/** A statement as Postgres would run it, and the comments that stand in it or before it. */
+/** A statement as Postgres would run it, with the comments in it or before it. */
 export interface SqlStatement {
-  /** On one line, in capitals where it is no literal, without comments; the insides of strings are emptied. */
+  /** One line without comments, in upper case except literals. Contents of strings are removed. */
   readonly text: string;
   readonly comments: readonly string[];
-  /** What dollar signs quote: bodies of functions and of DO. */
+  /** Dollar-quoted texts: bodies of functions and of DO. */
   readonly bodies: readonly string[];
 }
 
 const TOKEN =
   /--[^\n]*|\/\*[^]*?\*\/|(\$(?:[a-z_]\w*)?\$)[^]*?\1|(?<!\w)E'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|;|[^]/gi;
 
-/** Splits what is sent as one query into its statements. */
+/** Splits a query into its statements. */
 export function statementsOf(sql: string): SqlStatement[] {
   const statements: SqlStatement[] = [];
   let [text, comments, bodies]: [string, string[], string[]] = ['', [], []];

@@ -18,9 +18,9 @@ const { packages } = json('package-lock.json') as {
   packages: Readonly<Record<string, { name?: string; dev?: boolean; integrity?: string }>>;
 };
 
-/** Licences that ask for no more than a notice. */
+/** Licences that require only a notice. */
 const LICENCES = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT', 'Python-2.0'];
-/** They name their licence in their file LICENSE alone. */
+/** Packages that declare their licence in the file LICENSE only. */
 const NAMED_IN_FILE = ['busboy', 'streamsearch'];
 
 describe('Dependencies', () => {
@@ -57,7 +57,7 @@ describe('npm run sbom', () => {
     };
 
     expect(bomFormat).toBe('CycloneDX');
-    // `--omit dev` would also leave out what production shares with development.
+    // `--omit dev` would also omit packages that both production and development use.
     const components = all.filter(({ properties = [] }) => {
       return !properties.some(({ name, value }) => name === 'cdx:npm:package:development' && value === 'true');
     });

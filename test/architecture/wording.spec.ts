@@ -11,7 +11,7 @@ const FOREIGN_WORDS: Readonly<Record<string, RegExp>> = {
   'a word of the workplace': /\b([c]laude|[a]nthropic|[o]penai|[c]hatgpt|[c]opilot|[s]ubagent|[c]o-authored-by)\b/i,
 };
 
-/** Whoever reads it later learns what is missing only from the words after it. */
+/** A later reader learns what is missing only from the words after the marker. */
 const UNFINISHED: Readonly<Record<string, RegExp>> = {
   'unfinished work without a note': /\b([T]ODO|[F]IXME|[X]XX)\b(?!: \S+ \S+)/,
 };
@@ -21,10 +21,10 @@ const SWITCHED_OFF: Readonly<Record<string, RegExp>> = {
   'a test switched off by a letter': /\b([f]describe|[f]it|[x]describe|[x]it|[x]test)\s*[(.]/,
 };
 
-/** A contract holds tests as well: each adapter's specification runs them. */
+/** Contracts contain tests as well, which each adapter's specification runs. */
 const isTest = (path: string) => /(spec|\.contract)\.ts$/.test(path);
 
-/** What a file's text says that this project does not say. */
+/** Returns the forbidden wordings in a file's text. */
 function faultsOf(path: string, text: string): string[] {
   const rules = { ...FOREIGN_WORDS, ...UNFINISHED, ...(isTest(path) ? SWITCHED_OFF : {}) };
   return Object.keys(rules).filter((name) => rules[name]?.test(text));

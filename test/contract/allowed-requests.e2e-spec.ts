@@ -63,7 +63,7 @@ describe('A request that the contract allows', () => {
       scope: often('all:read', ''),
     });
     const poor = await app.arrange.aClient(workspace, ['frameworks:read']);
-    // Most of what comes is let in: the others stop at the door.
+    // Most callers have all scopes; the others are refused early.
     callers = [full, full, full, full, full, full, full, full, poor, app.client()];
   });
   afterAll(() => app.stop());
@@ -82,7 +82,7 @@ describe('A request that the contract allows', () => {
     expect(rows[0]?.assets).toBeGreaterThan(1_000);
   });
 
-  // At random most requests with a filter are refused, as filters contradict one another or a cursor.
+  // Random requests with a filter are mostly refused, because filters contradict each other or the cursor.
   it('gets a page for each value of each filter', async () => {
     const list = operationsOf(contract).find(({ operation }) => operation.operationId === 'listAssets');
     const filters = (list?.operation.parameters ?? []).flatMap((one) => {
@@ -116,7 +116,7 @@ describe('A request that the contract allows', () => {
       );
       const told = [...given].sort().map(([answer, times]) => `${answer}: ${times}`);
       if (IS_LONG) process.stderr.write(`  ${told.join('\n  ')}\n`);
-      // Requests that are all refused at the door would prove nothing.
+      // Refused requests alone would prove nothing.
       const succeeded = [...given.keys()].filter((answer) => answer.endsWith(' 200')).sort();
       expect(succeeded).toEqual(
         operationsOf(contract)

@@ -9,7 +9,7 @@ import {
   resolve,
 } from './contract-document';
 
-/** A request that the contract allows, ready to be sent. */
+/** A request that the contract allows, ready to send. */
 export interface AllowedRequest {
   readonly operationId: string;
   readonly method: string;
@@ -19,12 +19,12 @@ export interface AllowedRequest {
 }
 
 /**
- * Values that mean something to the service under test, by the name of the parameter or member that takes them, or by that
- * of its operation and its own; `weight` to 4 they are taken rather than any value that the schema allows.
+ * Existing values of the tested service, by the name of a parameter or member, or by operation and name. `weight` to 4
+ * is the ratio of these values to arbitrary ones that the schema allows.
  */
 export type KnownValues = Readonly<Record<string, { readonly values: readonly string[]; readonly weight: number }>>;
 
-/** Generates requests from the contract alone, now and then with values that exist. */
+/** Generates requests from the contract alone, sometimes with existing values. */
 export class AllowedRequests {
   private readonly schemas: StrictSchemas;
 
@@ -35,7 +35,7 @@ export class AllowedRequests {
     this.schemas = new StrictSchemas(contract);
   }
 
-  /** Any request of any operation. */
+  /** Generates any request of any operation. */
   any(): fc.Arbitrary<AllowedRequest> {
     return fc.oneof(...operationsOf(this.contract).map((one) => this.requestOf(one)));
   }
@@ -113,14 +113,14 @@ export class AllowedRequests {
   }
 }
 
-/** Candidates; what the schema does not allow is sorted out afterwards. */
+/** Candidates. Values that the schema forbids are filtered out later. */
 function textOf({ format, pattern, minLength = 0, maxLength = 100 }: Schema): fc.Arbitrary<string> {
   if (format === 'uuid')
     return fc.oneof(
       fc.uuid(),
       fc.uuid().map((id) => id.toUpperCase()),
     );
-  // Any code point, U+0000 too: `binary` is every one that is no half of a pair.
+  // Any code point, even U+0000: `binary` excludes only lone surrogates.
   const any = fc.string({ unit: 'binary', minLength, maxLength });
   return pattern ? fc.oneof(any, fc.stringMatching(new RegExp(pattern))) : any;
 }
@@ -137,11 +137,11 @@ function written({ mediaType, value }: { readonly mediaType: string; readonly va
     : JSON.stringify(value);
 }
 
-/** HTTP has no control characters in a header. */
+/** HTTP headers cannot contain control characters. */
 const isSendable = (headers: Record<string, unknown>): boolean =>
   Object.values(headers).every((value) => !/[\u0000-\u001f\u007f]/.test(String(value)));
 
-/** A header carries bytes: text goes as UTF-8, each byte as a character of its own. */
+/** Headers carry bytes: UTF-8 text, with each byte as one character. */
 const bytesOf = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 
 function flattened(contract: Contract, schema: Schema): Schema {

@@ -93,7 +93,7 @@ const parameter = (index: number, rest: string) => `${OPERATION} parameters ${in
 const MERGE_PATCH = `${OPERATION} requestBody content application/merge-patch+json schema`;
 
 const KIND = { $ref: '#/components/schemas/Kind' };
-/** The same list of values in a schema of its own, to which members refer. */
+/** The same list of values as a named schema that members refer to. */
 const named = (values: readonly string[], changes: Record<string, unknown>): Record<string, unknown> => ({
   'components schemas Kind': { type: 'string', enum: values },
   ...changes,

@@ -13,9 +13,9 @@ import {
 import { type Comparison, compareSchemas } from './schema-comparison';
 
 /**
- * What a client written for the contract `before` would notice of the contract `after`, one line each; none when the
- * change is additive (specification, Versioning). Contracts are compared by what travels: texts, examples, tags, servers and
- * names of schemas may change at will, and so may the way in which a schema says the same.
+ * Lists the changes from `before` to `after` that a client would notice, one line each. Empty when the change is
+ * additive (specification, Versioning). Compares only what is sent: texts, examples, tags, servers, schema names and
+ * equivalent schemas do not count.
  */
 export function breakingChanges(before: Contract, after: Contract): string[] {
   const found: string[] = [];
@@ -43,7 +43,7 @@ function compareOperations(comparison: Comparison, place: string, before: Operat
   compareResponses(comparison, place, before, after);
 }
 
-/** Whoever was let in must still be: for each way in there is one now that asks for no more. */
+/** A caller who had access must keep it: for each old way to authenticate, a new one must demand no more. */
 function compareSecurity(
   comparison: Comparison,
   place: string,
@@ -131,7 +131,7 @@ function compareHeaders(
   compareSchemas(comparison, place, 'answer', [was.schema, is.schema]);
 }
 
-/** A code never moves to another status: programs decide by both. */
+/** A code must not move to another status, because programs decide by both. */
 function compareCodes(comparison: Comparison, place: string, before: Operation, after: Operation): void {
   const statusesOf = ({ responses }: Operation) =>
     new Map(
@@ -150,7 +150,7 @@ function compareCodes(comparison: Comparison, place: string, before: Operation, 
   }
 }
 
-/** A scope that an administrator granted must not vanish, nor a scheme without which some operation let nobody in. */
+/** A granted scope must not vanish, nor a scheme that some operation requires. */
 function compareScopes({ before, after, breaks }: Comparison): void {
   const isNeeded = (scheme: string) =>
     operationsOf(before).some(

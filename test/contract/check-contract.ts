@@ -1,4 +1,5 @@
-// `npm run contract:check`: what the committed contract breaks of the released one. Exit 1 when there is anything.
+// `npm run contract:check`: lists breaking changes from the released contract to the committed one. Exits with 1 if
+// there are any.
 import { breakingChanges } from './breaking-changes';
 import { readContract } from './contract-document';
 import { CONTRACT_FILE, RELEASED_FILE } from './contract-files';

@@ -26,10 +26,10 @@ const ANSWER_HEADERS = [
   ...['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'RateLimit', 'RateLimit-Policy', 'WWW-Authenticate'],
 ];
 
-/** No operation gives it; the list of codes in the schema of problems has it. */
+/** Not part of any operation. Only the list of codes in the problem schema contains it. */
 const OF_NO_OPERATION: readonly ErrorCode[] = ['method_not_allowed'];
 
-/** How many of a kind there are, and which of them lack a word or an example. */
+/** Counts items of a kind, and lists those without a description or an example. */
 function count<Thing>(
   things: readonly (readonly [name: string, thing: Thing])[],
   isComplete: (thing: Thing) => boolean,
@@ -69,7 +69,7 @@ function contents(place: string, content: Readonly<Record<string, MediaType>>) {
   return Object.entries(content).map(([mediaType, body]) => [`${place} ${mediaType}`, body] as const);
 }
 
-/** The codes of a failure: the names of its examples. */
+/** The codes of an error response are the names of its examples. */
 function codesOf(response: Response | undefined): string[] {
   return Object.values(response?.content ?? {}).flatMap(({ examples = {} }) => Object.keys(examples));
 }

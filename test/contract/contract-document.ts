@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** OpenAPI 3.0 as far as this contract uses it. */
+/** The parts of OpenAPI 3.0 that this contract uses. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object';
@@ -99,7 +99,7 @@ export interface Contract {
 
 export const readContract = (file: string): Contract => JSON.parse(readFileSync(file, 'utf8')) as Contract;
 
-/** What stands at a reference within the document, or the thing itself. */
+/** Follows a reference within the document, or returns the thing itself. */
 export function resolve<Thing extends object>(contract: Contract, thing: Thing | Reference): Thing {
   if (!('$ref' in thing) || typeof thing.$ref !== 'string') return thing as Thing;
   const steps = thing.$ref.replace(/^#\//, '').split('/');
@@ -114,7 +114,7 @@ export interface NamedOperation {
   readonly operation: Operation;
 }
 
-/** Every operation with its method in upper case. */
+/** Returns every operation with its method in upper case. */
 export function operationsOf(contract: Contract): NamedOperation[] {
   return Object.entries(contract.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),

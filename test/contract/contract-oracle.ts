@@ -19,12 +19,12 @@ export interface GivenResponse {
   readonly text: string;
 }
 
-/** Public, and described by themselves rather than by the contract (decisions, section 8). */
+/** Public routes outside the contract, which describe themselves (decisions, section 8). */
 const OUTSIDE_THE_CONTRACT = /^\/(docs|problems)(\/|$)/;
-/** The root sends a browser there; for anybody else it is an unknown path. */
+/** The root redirects browsers there. For other clients it is an unknown path. */
 const sendsToTheDocs = (path: string, { status, headers }: GivenResponse): boolean =>
   path === '/' && status === 302 && headers.get('location') === 'docs';
-/** How bytes travel; HTTP's own business. */
+/** Headers of the transport itself. */
 const OF_TRANSPORT = new Set([
   'connection',
   'content-encoding',
@@ -36,7 +36,7 @@ const OF_TRANSPORT = new Set([
   'vary',
 ]);
 
-/** Answers to requests that are for no operation: the contract tells of them in its introduction only. */
+/** Responses that belong to no operation. Only the contract's introduction mentions them. */
 const OF_NO_OPERATION = {
   malformedRequest: problemOfNoOperation('validation_failed'),
   unknownPath: problemOfNoOperation('not_found'),
@@ -50,7 +50,7 @@ function problemOfNoOperation(code: ErrorCode): Response {
   return { ...response, headers: Object.fromEntries(named) as Record<string, Header> };
 }
 
-/** Judges answers by the contract: what it does not describe is a fault. */
+/** Checks responses against the contract. Anything undocumented is a fault. */
 export class ContractOracle {
   private readonly schemas: StrictSchemas;
   private readonly paths: readonly {
@@ -73,7 +73,7 @@ export class ContractOracle {
     ]);
   }
 
-  /** What of the answer is not in the contract; empty when all of it is. `target` is the path with its query. */
+  /** Returns the parts of a response that the contract does not document. `target` is the path with its query. */
   faultsOf(method: string, target: string, answer: GivenResponse): string[] {
     const [path = ''] = target.split('?', 1);
     if (OUTSIDE_THE_CONTRACT.test(path) || sendsToTheDocs(path, answer)) return [];
@@ -82,7 +82,7 @@ export class ContractOracle {
     return [...this.faultsOfHeaders(response, answer), ...this.faultsOfBody(method, response, answer)];
   }
 
-  /** What of an answer of Node's own parser is not in the contract: there was no request to find an operation for. */
+  /** Checks a response of Node's parser, which belongs to no operation. */
   faultsOfRefusal(answer: GivenResponse): string[] {
     const [anyOperation] = operationsOf(this.contract);
     const { malformedRequest, unknownPath } = OF_NO_OPERATION;
@@ -136,7 +136,7 @@ export class ContractOracle {
   }
 }
 
-/** The headers of an answer as Node's own client gives them. */
+/** Converts the headers of Node's own client. */
 export function headersOf({ rawHeaders }: { readonly rawHeaders: readonly string[] }): Headers {
   const headers = new Headers();
   for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
@@ -144,10 +144,10 @@ export function headersOf({ rawHeaders }: { readonly rawHeaders: readonly string
 }
 
 let shared: ContractOracle | undefined;
-/** The judge by the committed contract. */
+/** Checks against the committed contract. */
 export const oracle = (): ContractOracle => (shared ??= new ContractOracle(readContract(CONTRACT_FILE)));
 
-/** Throws unless the committed contract describes the answer, all of it. */
+/** @throws unless the committed contract documents every part of the response */
 export function assertDocumented(method: string, target: string, answer: GivenResponse): void {
   const faults = oracle().faultsOf(method.toUpperCase(), target, answer);
   if (faults.length === 0) return;

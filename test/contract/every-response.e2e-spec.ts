@@ -9,13 +9,13 @@ const contract = readContract(CONTRACT_FILE);
 const operations = operationsOf(contract);
 const named = ({ operation }: NamedOperation): string => operation.operationId ?? '';
 
-/** What is documented and cannot be made to happen from outside, and why. */
+/** Documented responses that no client can provoke, with the reason. */
 const NEVER_SEEN: Readonly<Record<string, string>> = {
   'getHealth 500 internal_error': 'It depends on nothing that could fail.',
   'issueToken 400 validation_failed':
     'Only when the body breaks off, and then who sent it has gone before it is answered.',
 };
-/** The same of headers, by operation and status. */
+/** Documented headers that no client can provoke, by operation and status. */
 const HEADERS_NEVER_SEEN: Readonly<Record<string, { readonly headers: RegExp; readonly reason: string }>> = {
   'getHealth 500': { headers: /./, reason: 'There is no such answer.' },
   'issueToken 500': {
@@ -66,7 +66,7 @@ describe('Every answer that the contract documents is given', () => {
     expect(documented).toEqual(expect.arrayContaining(Object.keys(NEVER_SEEN)));
   });
 
-  // The last, as it looks at what the others got.
+  // Runs last, because it checks the responses of the other tests.
   it('with every header that is documented for it', () => {
     const documented = operations.flatMap((one) =>
       Object.entries(one.operation.responses).flatMap(([status, { headers = {} }]) =>

@@ -5,7 +5,7 @@ import { createApiDocument } from '../../apps/api/src/api-document';
 import { AppModule } from '../../apps/api/src/app.module';
 import type { Contract } from './contract-document';
 
-/** Generates the contract with the default base URL. Nothing is started: no provider is made, no service asked. */
+/** Generates the contract with the default base URL. Creates no provider and contacts no service. */
 export async function generateContract(): Promise<Contract> {
   const settings = loadSettings({ NODE_ENV: 'test', DATABASE_URL: 'postgres://nobody@127.0.0.1/none' });
   const app = await NestFactory.create<NestExpressApplication>(await AppModule.forRoot(settings), {
@@ -16,5 +16,5 @@ export async function generateContract(): Promise<Contract> {
   return JSON.parse(JSON.stringify(createApiDocument(app, settings))) as Contract;
 }
 
-/** Two spaces, and a line feed at the end. */
+/** Formats with two spaces and a final line feed. */
 export const contractText = (contract: Contract): string => `${JSON.stringify(contract, null, 2)}\n`;

@@ -5,8 +5,7 @@ const root = join(__dirname, '../..');
 
 describe('The client’s types and the Postman collection', () => {
   it('are what the committed contract gives, each time it is asked', () => {
-    // A process of its own: prettier loads itself in a way that jest cannot follow.
-    // Node 26 warns of a feature that a package asks for.
+    // A separate process, because jest cannot load prettier. Node 26 warns about a feature that a package uses.
     const quiet = '--disable-warning=ExperimentalWarning';
     const program = [quiet, '--conditions=source', '-r', join(root, 'test/support/typescript-register.cjs')];
     const { status, stderr } = spawnSync(

@@ -6,7 +6,8 @@ import { type Contract, readContract } from './contract-document';
 import { CONTRACT_FILE } from './contract-files';
 import { postmanCollection } from './postman-collection';
 
-// `npm run generate` writes what follows from the committed contract; with `--check` it only says what is not up to date.
+// `npm run generate`: writes all files generated from the committed contract. With `--check` it only lists outdated
+// ones.
 
 const root = join(__dirname, '../..');
 const TYPES_FILE = join(root, 'libs/client/src/contract.ts');
@@ -21,7 +22,7 @@ async function clientTypes(contract: Contract): Promise<string> {
   return format(`${HEADER}${types}\n${problemCode}`, { ...(await resolveConfig(TYPES_FILE)), filepath: TYPES_FILE });
 }
 
-/** The contract leaves `code` open for new ones, and lists those of today. */
+/** The contract leaves `code` open for new values and lists the current ones. */
 function problemCodesOf({ components }: Contract): string[] {
   return [...(components.schemas['Problem']?.properties?.['code']?.['x-extensible-enum'] ?? [])].sort();
 }

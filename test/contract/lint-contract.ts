@@ -1,12 +1,12 @@
-// Lints contracts: a JSON array of documents on stdin, on stdout an array of what was found in each. In a process of its
-// own, because the linter is an ES module, which jest does not load.
+// Lints contracts: reads a JSON array of documents from stdin and writes an array of findings to stdout. A separate
+// process, because jest cannot load the linter, an ES module.
 import { readFileSync } from 'node:fs';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { LINT_CONFIG } from './lint-rules';
 
 /**
- * The linter's judge of examples gives up on a nullable reference, whose form generators need (`house/nullable-form`). The test
- * of examples judges them all.
+ * The linter cannot check examples of a nullable reference, whose form generators need (`house/nullable-form`). A
+ * separate test checks all examples.
  */
 const NO_TYPE = '"nullable" cannot be used without "type"';
 

@@ -1,17 +1,17 @@
 import { type RawUniversalConfig } from '@redocly/openapi-core';
 
-/** What every answer carries. */
+/** Headers of every response. */
 const EVERY_ANSWER = ['X-Request-Id', 'X-Content-Type-Options', 'Cache-Control'];
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** Where a node stands, and what a reference leads to. */
+/** The pointer of a node, and a function that follows references. */
 interface Surroundings {
   readonly pointer: string;
   readonly follow: (reference: unknown) => Node;
 }
 
-/** A rule of this house on one kind of node: a message for a node that breaks it. */
+/** A rule of this project for one kind of node. Returns a message for a violation. */
 type NodeRule = (node: Node, surroundings: Surroundings) => string | null;
 
 const missing = (node: Node, ...names: string[]) => names.filter((name) => !(name in node));
@@ -38,19 +38,21 @@ const needs =
 const mediaTypeExamples: NodeRule = ({ examples }) =>
   Object.keys((examples ?? {}) as object).length > 0 ? null : 'a body needs an example';
 
-/** Generators derive a class from each inline enum, and two of them get one name. */
+/** Generators derive a class from each inline enum, and their names collide. */
 const enumIsNamed: NodeRule = (schema, { pointer }) =>
   !('enum' in schema) || /^#\/components\/schemas\/[^/]+$/.test(pointer)
     ? null
     : 'an enum needs a name: declare it by namedEnum';
 
-/** An enum of null alone has no value in Java, Rust and Kotlin; beside other values, null becomes one of them in Go. */
+/** An enum of null alone has no value in Java, Rust and Kotlin. Beside other values, null becomes one of them in Go. */
 const enumOfTexts: NodeRule = ({ enum: values }) =>
   values === undefined || (Array.isArray(values) && values.length > 1 && !values.includes(null))
     ? null
     : 'an enum needs at least two values, and none is null';
 
-/** With `type` beside a reference openapi-python-client forgets null; without either there is nothing that null joins. */
+/**
+ * With `type` beside a reference openapi-python-client drops null. Without either, `nullable` has nothing to refer to.
+ */
 const nullableForm: NodeRule = ({ nullable, type, allOf }) =>
   nullable !== true || (type === undefined) === (allOf !== undefined)
     ? null
@@ -59,7 +61,7 @@ const nullableForm: NodeRule = ({ nullable, type, allOf }) =>
 const JSON_BODY = 'application/json';
 const MERGE_PATCH = 'application/merge-patch+json';
 
-/** Null keeps in one media type and clears in the other; generators take the first for their default. */
+/** Null keeps a value in one media type and clears it in the other. Generators use the first by default. */
 const nullToldApart: NodeRule = ({ content }, { follow }) => {
   const { [JSON_BODY]: json, [MERGE_PATCH]: mergePatch } = content as Record<string, { schema: { $ref?: string } }>;
   if (!mergePatch) return null;
@@ -79,19 +81,19 @@ const formWithoutReferences: NodeRule = ({ content }, { follow }) => {
     : null;
 };
 
-/** What does not match is replaced, so no client may refuse to send it. */
+/** Invalid values are replaced, so clients must not refuse to send them. */
 const requestIdTaken: NodeRule = ({ name, schema }) =>
   name === 'X-Request-Id' && missing(schema as Node, 'pattern', 'maxLength').length < 2
     ? 'X-Request-Id declares no pattern and no limit'
     : null;
 
-/** Beside another way in, `{}` makes generators demand a client with credentials. */
+/** Beside another alternative, `{}` makes generators demand credentials. */
 const noTokenSaidPlainly: NodeRule = ({ security }) =>
   ((security ?? []) as Node[]).some((way) => Object.keys(way).length === 0)
     ? 'an operation without a token needs an empty list of ways in'
     : null;
 
-/** The linter's own rule on unused components leaves these out. */
+/** The linter's own rule on unused components omits these. */
 const schemesUsed: NodeRule = ({ components, paths }) => {
   const operations = Object.values(paths as Record<string, Node>).flatMap((path) => Object.values(path) as Node[]);
   const used = new Set(operations.flatMap(({ security }) => ((security ?? []) as Node[]).flatMap(Object.keys)));
@@ -100,7 +102,7 @@ const schemesUsed: NodeRule = ({ components, paths }) => {
   return unused.length === 0 ? null : `no operation uses the security scheme ${unused.join(', ')}`;
 };
 
-/** Each rule and the kind of node that it looks at. */
+/** Each rule with the kind of node that it checks. */
 const HOUSE_RULES: Readonly<Record<string, readonly [kind: string, rule: NodeRule]>> = {
   'enum-named': ['Schema', enumIsNamed],
   'enum-of-texts': ['Schema', enumOfTexts],
@@ -138,13 +140,14 @@ const visitors = Object.fromEntries(
   ]),
 );
 
-/** The linter's recommended rules and those that make the contract complete. Nothing is only a warning. */
+/** The linter's recommended rules and those for a complete contract. All violations are errors. */
 export const LINT_CONFIG = {
   extends: ['recommended'],
   plugins: [{ id: 'house', rules: { oas3: visitors } }],
   rules: {
     ...Object.fromEntries(Object.keys(HOUSE_RULES).map((name) => [`house/${name}`, 'error'])),
-    // It refuses the one form of a nullable reference that all generators take; `house/nullable-form` asks for that.
+    // The rule refuses the only form of a nullable reference that all generators accept. `house/nullable-form` requires
+    // that form.
     'nullable-type-sibling': 'off',
     'no-unused-components': 'error',
     'operation-description': 'error',

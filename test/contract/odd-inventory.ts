@@ -11,10 +11,10 @@ import { dataSourceOptions } from '../../libs/platform/src/database/connections/
 import type { TestDatabase } from '../support/test-database';
 
 const SOURCE = 'odd';
-/** One of each visibility in the end: what an owner who left has owned stays behind. */
+/** Ends with one owner of each visibility: assets of an owner who left remain. */
 const OWNERS = ['owner-0', 'owner-1', 'owner-2'];
 
-/** Text that an import takes: any storable code point, now and then as long as may be. */
+/** Text that an import accepts: any storable code point, sometimes with the maximum length. */
 const text = (maxLength: number, minLength = 0): fc.Arbitrary<string> =>
   fc
     .oneof(
@@ -90,7 +90,7 @@ const recordOf = (type: AssetType): fc.Arbitrary<Record<string, unknown>> =>
     { requiredKeys: ['categoryKey', 'type', 'name'] },
   );
 
-/** Imports so many assets that try every limit of what an inventory can hold, the same each time. */
+/** Imports assets that reach every limit of the inventory, the same each time. */
 export async function importOddInventory(database: TestDatabase, workspace: string, count: number): Promise<void> {
   const connection = { url: database.migrationDatabaseUrl, poolSize: 2, patience: 'operator' } as const;
   const operator = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();

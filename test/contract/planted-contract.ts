@@ -1,9 +1,9 @@
 import type { Contract } from './contract-document';
 
-/** What stands at the place is taken away. */
+/** Removes the value at the place. */
 export const REMOVED = undefined;
 
-/** A copy of a contract with some places changed. A place is its steps with spaces between, as in `info version`. */
+/** Returns a copy of a contract with some changes. A place is a path separated by spaces, such as `info version`. */
 export function planted(contract: Contract, changes: Readonly<Record<string, unknown>>): Contract {
   const copy = structuredClone(contract);
   for (const [place, value] of Object.entries(changes)) {

@@ -29,7 +29,7 @@ interface Collection {
   info: { _postman_id?: string; name: string };
 }
 
-/** The whole of the contract can be tried without writing a value by hand but these. */
+/** The only values that users must set. */
 const VARIABLES: readonly Parameter[] = [
   { key: 'baseUrl', value: 'http://127.0.0.1:3000' },
   { key: 'clientId', value: '' },
@@ -64,7 +64,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'PATCH v1/inventory/assets/:id': REVIEWED,
 };
 
-/** A Postman collection of the contract: the same text for the same contract. */
+/** Returns a Postman collection of the contract, always the same text for the same contract. */
 export async function postmanCollection(contract: object): Promise<string> {
   const collection = await converted(contract);
   collection.info._postman_id = idOf('collection');
@@ -82,7 +82,7 @@ async function converted(contract: object): Promise<Collection> {
     keepImplicitHeaders: true,
   } as const;
   return new Promise((resolve, reject) => {
-    // It changes what it is given.
+    // The converter modifies its input.
     const input = { type: 'json' as const, data: structuredClone(contract) };
     convertV2(input, options, (error, result) => {
       const collection = result?.output?.[0]?.data;
@@ -111,16 +111,16 @@ function finish(item: Item): void {
   for (const variable of request.url.variable ?? []) {
     variable.value = path.includes('computers') ? '{{computerId}}' : '{{assetId}}';
   }
-  // The converter makes up what an example leaves out; what is answered is in the documentation.
+  // The converter invents missing parts of examples. The documentation shows the responses.
   item.response = [];
 }
 
-/** Headers that the converter adds by itself have no description. */
+/** Headers that the converter adds have no description. */
 function isOptional({ description }: Parameter): boolean {
   return description?.content !== undefined && !description.content.startsWith('(Required)');
 }
 
-/** The converter draws them; ours stay the same as long as the operation does. */
+/** The converter's ids are random; these stay the same for the same operation. */
 function idOf(name: string): string {
   const hex = createHash('sha256').update(name).digest('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-');

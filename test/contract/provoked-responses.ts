@@ -19,15 +19,15 @@ interface Wanted {
 
 type Provoke = (one: NamedOperation) => Promise<ApiResponse>;
 
-/** Makes the API give each of its answers, of any operation that documents it, and keeps which headers they had. */
+/** Provokes every documented response of each operation and records its headers. */
 export class ProvokedResponses {
-  /** `operationId status Header-Name`, the name as the contract writes it. */
+  /** `operationId status Header-Name`, spelt as in the contract. */
   readonly seen = new Set<string>();
   private readonly takenKey = randomUUID();
 
   private constructor(
     private readonly app: TestApp,
-    /** The same with room for one request of each class. */
+    /** An instance that allows only one request of each class. */
     private readonly limited: TestApp,
     private readonly workspace: string,
     private readonly application: ArrangedApplication,
@@ -42,7 +42,7 @@ export class ProvokedResponses {
       employee: (await app.arrange.anEmployee(workspace)).id,
       computer: (await app.arrange.anAsset(workspace, { type: 'COMPUTER' })).id,
     };
-    // A second page of each list.
+    // Gives each list a second page.
     await app.arrange.anAsset(workspace, { type: 'COMPUTER' });
     const limits = { RATE_LIMIT_TOKEN: '1/1', RATE_LIMIT_READ: '1/1', RATE_LIMIT_WRITE: '1/1' };
     const limited = await startInstance(app, limits);
@@ -55,7 +55,7 @@ export class ProvokedResponses {
     await this.limited.stop();
   }
 
-  /** A success of the operation; of a list the first of several pages, of a write also its replay. */
+  /** Provokes a success of the operation. Lists return the first of several pages; writes are also replayed. */
   async success(one: NamedOperation): Promise<ApiResponse> {
     const headers = { 'Idempotency-Key': randomUUID() };
     if (one.method === 'PATCH') await this.send(one, { headers });
@@ -63,7 +63,7 @@ export class ProvokedResponses {
     return this.send(one, one.method === 'PATCH' ? { headers } : {});
   }
 
-  /** The problem, from each of the operations, in their order. */
+  /** Provokes the problem at each of the operations, in order. */
   async problem(code: ErrorCode, operations: readonly NamedOperation[]): Promise<ApiResponse[]> {
     if (code === 'idempotency_in_progress') {
       return this.whileKeyIsTaken(() => Promise.all(operations.map((one) => this.recipes[code](one))));
@@ -73,7 +73,7 @@ export class ProvokedResponses {
       for (const one of operations) given.push(await this.recipes[code](one));
       return given;
     }
-    // Of those that ask for more than who is calling the rest breaks, so that they have charged their caller before.
+    // Operations that need more than authentication fail later, so their caller was already charged.
     const answers = new Map<NamedOperation, ApiResponse>();
     const failing = async (ones: readonly NamedOperation[], broken: readonly string[]): Promise<void> => {
       const work = () => Promise.all(ones.map(async (one) => answers.set(one, await this.recipes[code](one))));
@@ -171,7 +171,7 @@ export class ProvokedResponses {
     return forgeToken(decodeProtectedHeader(this.token), { ...decodeJwt(this.token), exp }, key);
   }
 
-  /** As if a request with the key were under way, for longer than anybody waits for it. */
+  /** Simulates a request with the key that runs longer than the maximum wait. */
   private async whileKeyIsTaken<Result>(work: () => Promise<Result>): Promise<Result> {
     const { admin } = this.app.database;
     const { rows } = await admin.query<{ id: string }>('SELECT id FROM application WHERE client_id = $1', [

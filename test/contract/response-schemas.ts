@@ -2,12 +2,12 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import { fullFormats } from 'ajv-formats/dist/formats';
 import type { Contract, Schema } from './contract-document';
 
-/** Most of the time goes into compiling: each test file does it anew, for a few hundred answers. */
+/** Compiling takes most of the time. Each test file compiles again for a few hundred responses. */
 const QUICK = { validateSchema: false, code: { optimize: false } } as const;
 
 /**
- * Turns schemas of the contract into validators. Strictly: a member that the contract does not name is refused, although
- * clients are told to expect some, and so is a value that an open list of values does not have yet.
+ * Compiles schemas of the contract into strict validators. They refuse unknown members, which clients must accept, and
+ * values that an open list does not contain.
  */
 export class StrictSchemas {
   private readonly ajv = new Ajv({ ...QUICK, strict: false, formats: { ...fullFormats, password: true } });
@@ -18,12 +18,12 @@ export class StrictSchemas {
     this.ajv.addSchema({ $id: 'contract', components: { schemas: Object.fromEntries(schemas) as object } });
   }
 
-  /** Compiles beforehand, where nobody measures time. */
+  /** Compiles in advance, outside measured time. */
   prepare(schemas: readonly Schema[]): void {
     for (const schema of schemas) this.validatorOf(schema);
   }
 
-  /** What is wrong with a value, in words; null when nothing is. */
+  /** Describes the fault of a value, or returns null. */
   faultOf(schema: Schema, value: unknown): string | null {
     const validate = this.validatorOf(schema);
     return validate(value) ? null : this.ajv.errorsText(validate.errors, { dataVar: '' });
@@ -40,7 +40,7 @@ export class StrictSchemas {
 function closed(schema: Schema): Schema {
   const { $ref, properties, items, allOf, 'x-extensible-enum': open, ...rest } = schema;
   if ($ref !== undefined) return { $ref: $ref.replace(/^#/, 'contract#') };
-  // Beside a reference `nullable` means: that, or null.
+  // `nullable` beside a reference allows null.
   if (allOf && rest.nullable)
     return { anyOf: [{ allOf: allOf.map(closed) }, { type: 'string', nullable: true, enum: [null] }] };
   return {

@@ -1,19 +1,19 @@
 import { type Contract, type Schema, resolve } from './contract-document';
 
-/** Who writes what a schema describes: a request must stay accepted, an answer must stay understood. */
+/** The author of the described value. Requests must stay accepted; responses must stay understood. */
 export type Direction = 'request' | 'answer';
 
 export interface Comparison {
   readonly before: Contract;
   readonly after: Contract;
-  /** Notes a change that a client of the contract before would notice. */
+  /** Records a change that a client of the old contract would notice. */
   readonly breaks: (place: string, what: string) => void;
 }
 
 const LOWER_LIMITS = ['minimum', 'minLength', 'minItems'] as const;
 const UPPER_LIMITS = ['maximum', 'maxLength', 'maxItems'] as const;
 
-/** Notes whatever a request may no longer say, or an answer may now say, that it could, or could not, before. */
+/** Records values that a request may no longer have, and values that a response may newly have. */
 export function compareSchemas(
   comparison: Comparison,
   place: string,
@@ -25,7 +25,7 @@ export function compareSchemas(
   const breaks = (what: string) => comparison.breaks(place, what);
 
   compareNull(direction, before, after, breaks);
-  // Whoever could send nothing but null loses nothing by what else is taken.
+  // A member that allowed only null loses nothing when more is allowed.
   if (direction === 'request' && before.enum?.length === 0) return;
   if (before.type !== after.type) {
     breaks(`has another type: ${after.type ?? 'any'}, not ${before.type ?? 'any'}`);
@@ -35,7 +35,7 @@ export function compareSchemas(
   compareLimits(direction, before, after, breaks);
   for (const word of ['format', 'pattern'] as const) {
     if (before[word] === after[word]) continue;
-    // A request that is freed of a form, and an answer that is bound to one, do nobody harm.
+    // Fewer constraints on requests and more constraints on responses are harmless.
     const harmless = direction === 'request' ? after[word] === undefined : before[word] === undefined;
     if (!harmless) breaks(`has another ${word}`);
   }
@@ -101,16 +101,16 @@ function compareMembers(
   }
 }
 
-/** A schema by what it allows, however it says so: references followed, `nullable` for null, `enum` for every closed list. */
+/** Normalizes a schema: follows references, and writes `nullable` as null and every closed list as `enum`. */
 function flattened(contract: Contract, schema: Schema): Schema {
   const { allOf, ...own } = resolve<Schema>(contract, schema as Schema & { $ref: string });
-  // Beside a reference `nullable` means: that, or null.
+  // `nullable` beside a reference allows null.
   if (allOf) return allOf.reduce<Schema>((all, part) => ({ ...flattened(contract, part), ...all }), own);
   const { pattern, ...rest } = own;
   const [, constant] = /^\^([\w-]+)\$$/.exec(pattern ?? '') ?? [];
   if (constant !== undefined) return { ...rest, enum: [constant] };
   if (!own.enum) return own;
-  // In a list of values null must stand as well.
+  // A list of values must contain null as well.
   return {
     ...own,
     nullable: own.nullable === true && own.enum.includes(null),

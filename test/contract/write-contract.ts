@@ -1,4 +1,4 @@
-// `npm run contract`: writes the contract of this code into docs/contract/openapi.json.
+// `npm run contract`: generates docs/contract/openapi.json from the code.
 import 'reflect-metadata';
 import { writeFileSync } from 'node:fs';
 import { CONTRACT_FILE } from './contract-files';

@@ -13,7 +13,7 @@ export interface PageBody {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null; readonly totalCount: number };
 }
 
-/** Speaks to the API as a client does. An answer that the contract does not describe fails the test that got it. */
+/** A client of the API. Fails the test when the contract does not document a response. */
 export class ApiClient {
   constructor(
     private readonly origin: string,
@@ -21,7 +21,7 @@ export class ApiClient {
     private readonly judge: typeof assertDocumented = assertDocumented,
   ) {}
 
-  /** Of the other port, which is no part of the public contract. */
+  /** A client of the management port, which is not part of the contract. */
   static ofManagement(origin: string): ApiClient {
     return new ApiClient(origin, undefined, () => undefined);
   }
@@ -43,7 +43,7 @@ export class ApiClient {
     return this.send<Body>('GET', path, init);
   }
 
-  /** A write, under a fresh key unless one is named in the headers; null leaves a header out. */
+  /** Sends a write with a new idempotency key unless the headers name one. Null omits a header. */
   async patch<Body = Record<string, unknown>>(
     path: string,
     body: unknown,
@@ -57,14 +57,14 @@ export class ApiClient {
     });
   }
 
-  /** A page of a list; throws unless the answer is 200. */
+  /** Returns a page of a list. @throws unless the status is 200 */
   async page(path: string, query: Readonly<Record<string, string>> = {}): Promise<PageBody> {
     const answer = await this.get<PageBody>(`${path}?${new URLSearchParams(query).toString()}`);
     if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text}`);
     return answer.body;
   }
 
-  /** Every item of a list, page after page; `between` runs after each page. */
+  /** Yields every item of a list, page after page. Calls `between` after each page. */
   async walk(
     path: string,
     query: Readonly<Record<string, string>> & { readonly pageSize: string },
@@ -83,7 +83,7 @@ export class ApiClient {
     }
   }
 
-  /** Asks for a token with the credentials in the form. */
+  /** Requests a token with credentials in the form. */
   async requestToken(
     form: Readonly<Record<string, string>>,
     headers: Record<string, string> = {},

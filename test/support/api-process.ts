@@ -5,7 +5,7 @@ import { packedStart } from './module-pack/module-pack';
 
 const ROOT = join(__dirname, '../..');
 
-/** The API as an operator starts it: a process of its own, of what is built, configured by its environment. */
+/** Runs the built API in a process of its own, configured by its environment, as an operator does. */
 export class ApiProcess {
   private static readonly running = new Set<ApiProcess>();
 
@@ -18,7 +18,7 @@ export class ApiProcess {
   private readonly child: ChildProcess;
   private readonly ended: Promise<number | null>;
 
-  /** `output`: a descriptor to write the log to instead of {@link output}. */
+  /** `output`: a descriptor for the log instead of {@link output}. */
   constructor(environment: Readonly<Record<string, string>>, output: number | 'pipe' = 'pipe') {
     const packed = packedStart();
     this.child = spawn(process.execPath, [...packed.words, join(ROOT, 'dist/apps/api/src/main.js')], {
@@ -34,7 +34,7 @@ export class ApiProcess {
     });
   }
 
-  /** Resolves once the process says that it serves; throws what it said instead when it ends before. */
+  /** Resolves once the instance serves. @throws its output when it ends before */
   async serving(): Promise<void> {
     while (!this.output.includes('"message":"serving"')) {
       const { exitCode, signalCode } = this.child;

@@ -6,7 +6,7 @@ import { Arrangement } from './arrangement';
 import { UNLIMITED } from './start-app';
 import type { TestDatabase } from './test-database';
 
-/** The API as a process of its own, seen from both of its ports and by its log. */
+/** An instance of the API in a process of its own, with its ports and its log. */
 export class ApiUnderWatch {
   private constructor(
     readonly process: ApiProcess,
@@ -15,7 +15,7 @@ export class ApiUnderWatch {
     private readonly managementPort: number,
   ) {}
 
-  /** `output`: a descriptor for its log, which then cannot be looked at here. */
+  /** `output`: a descriptor for the log, which is then not visible here. */
   static async start(
     database: TestDatabase,
     overrides: Record<string, string> = {},
@@ -44,7 +44,7 @@ export class ApiUnderWatch {
     return ApiClient.ofManagement(`http://127.0.0.1:${this.managementPort}`);
   }
 
-  /** Every sample of the metrics by its name and labels, as in `up{a="b"}`. */
+  /** Returns every metric sample by name and labels, such as `up{a="b"}`. */
   async samples(): Promise<ReadonlyMap<string, number>> {
     const { text } = await this.management().get('/metrics');
     const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -53,7 +53,7 @@ export class ApiUnderWatch {
     );
   }
 
-  /** One sample, once `accept` takes it; throws what it was instead after ten seconds. */
+  /** Waits until `accept` accepts a sample. @throws its last value after a minute */
   async sample(name: string, accept: (value: number) => boolean): Promise<number> {
     for (const deadline = Date.now() + 60_000; ;) {
       const value = (await this.samples()).get(name);
@@ -63,14 +63,14 @@ export class ApiUnderWatch {
     }
   }
 
-  /** Every line of the log so far. */
+  /** All log lines so far. */
   get logLines(): Record<string, unknown>[] {
     const { output } = this.process;
     const whole = output.slice(0, output.lastIndexOf('\n'));
     return whole.split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
-  /** Those lines of the log whose message is like this, once there are so many; throws after ten seconds. */
+  /** Waits for `count` log lines whose message matches. @throws after ten seconds */
   async linesSaying(message: RegExp, count: number): Promise<Record<string, unknown>[]> {
     for (const deadline = Date.now() + 10_000; ;) {
       const lines = this.logLines.filter((line) => message.test(String(line['message'])));
@@ -85,7 +85,7 @@ export class ApiUnderWatch {
   }
 }
 
-/** Resolves once the process is ready, of which its log may be unable to tell. */
+/** Resolves once the instance is ready, even if it cannot write its log. */
 async function ready(managementPort: number): Promise<void> {
   const management = ApiClient.ofManagement(`http://127.0.0.1:${managementPort}`);
   for (const deadline = Date.now() + 60_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {

@@ -18,7 +18,7 @@ export interface ArrangedAsset {
   readonly internalId: string;
 }
 
-/** What a test wants an asset to be; anything left out has an unremarkable value. */
+/** Properties of a test's asset. Omitted ones get ordinary values. */
 export interface AssetWishes {
   readonly type?: AssetType;
   readonly name?: string;
@@ -26,14 +26,14 @@ export interface AssetWishes {
   readonly description?: string | null;
   readonly ownerId?: string | null;
   readonly visibility?: 'ACTIVE' | 'HIDDEN' | 'DELETED';
-  /** Further columns of the table, as they are. */
+  /** Further columns of the table. */
   readonly columns?: Readonly<Record<string, unknown>>;
   readonly posture?: Readonly<Record<string, unknown>>;
 }
 
 const VISIBILITIES = ['ACTIVE', 'HIDDEN', 'DELETED'];
 
-/** Puts workspaces, applications and assets into place, past row-level security. */
+/** Creates workspaces, applications and assets directly in the database. */
 export class Arrangement {
   private readonly secrets: ClientSecretsSystem;
 
@@ -67,7 +67,7 @@ export class Arrangement {
     return { clientId, clientSecret: secret };
   }
 
-  /** A token of a fresh application, so that no other test supersedes it. */
+  /** Returns a token of a new application, so that no other test supersedes it. */
   async aToken(workspaceId: string, scopes?: readonly Scope[]): Promise<string> {
     const { clientId, clientSecret } = await this.anApplication(workspaceId, scopes);
     const answer = await new ApiClient(this.origin).requestToken({
@@ -83,7 +83,10 @@ export class Arrangement {
     return new ApiClient(this.origin, await this.aToken(workspaceId, scopes));
   }
 
-  /** Changes rows behind the API's back. The counters' triggers run as the owner, whom row-level security holds. */
+  /**
+   * Changes rows directly. Sets the workspace, because the counters' triggers run as the owner, whom row-level security
+   * restricts.
+   */
   async change(workspaceId: string, sql: string, values: readonly unknown[] = []): Promise<void> {
     await this.admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspaceId]);
     await this.admin.query(sql, [...values]);
@@ -113,7 +116,7 @@ export class Arrangement {
     return asset;
   }
 
-  /** So many visible assets in one statement. */
+  /** Adds visible assets in one statement. */
   async manyAssets(workspaceId: string, count: number): Promise<void> {
     await this.change(
       workspaceId,
@@ -130,7 +133,7 @@ export class Arrangement {
     );
   }
 
-  /** A tag key of the workspace; a platform key is one that clients cannot write. */
+  /** Adds a tag key to the workspace. Clients cannot write platform keys. */
   async aTagKey(workspaceId: string, key: string, wishes: { value?: string; platform?: boolean } = {}): Promise<void> {
     await this.change(workspaceId, 'INSERT INTO tag_key (workspace_id, key, value, platform) VALUES ($1, $2, $3, $4)', [
       workspaceId,

@@ -1,6 +1,6 @@
 import type { AssetFilter } from '../../libs/inventory/src/assets/domain/asset-filter';
 
-/** Every filter by itself, and combinations from the commonest to the rarest. */
+/** Each single filter, and combinations from the most common to the rarest. */
 export const ASSET_FILTERS: readonly AssetFilter[] = [
   {},
   { categoryKey: 'CLOUD' },

@@ -5,7 +5,7 @@ import { AuditEvidenceSystem } from '../../libs/audit/src/system/audit-evidence.
 import { AssetRepositoryTypeorm } from '../../libs/inventory/src/assets/typeorm/asset-repository.typeorm';
 import { AuditRecorder } from '../../libs/audit/src/typeorm/audit-recorder';
 
-/** The adapter as the API wires it, on a database of the test's own. */
+/** The adapter, composed as in the API, on the test's own database. */
 export function assetRepositoryOn(database: Database): AssetRepositoryTypeorm {
   const recorder = new AuditRecorder(new AuditEvidenceSystem(randomBytes(32)), new SystemClock());
   return new AssetRepositoryTypeorm(database, recorder);

@@ -18,18 +18,18 @@ import { type TestDatabase, createTestDatabase } from './test-database';
 
 type Fields = Readonly<Record<string, FieldChange>>;
 
-/** Unlike that of every other event. */
+/** Unique among all events. */
 const aChange = (): Fields => ({
   description: { old: null, new: `Zugriffsprotokolle “Süd” 🗝 ${randomUUID()}` },
   tags: { old: [], new: ['env', 'team'] },
 });
 
-/** The API's side and the operators' side of the audit, on a database of its own. */
+/** The audit of the API and of operators, on a database of its own. */
 export class AuditSetting {
   readonly key = randomBytes(32);
   readonly audit: AuditService;
   readonly trail: AuditTrailTypeorm;
-  /** The API's way to Postgres: one connection, as the runtime role. */
+  /** The API's connection, as the runtime role. */
   readonly api: Database;
   private readonly recorder: AuditRecorder;
   private readonly apiSources: DataSource[];
@@ -65,7 +65,7 @@ export class AuditSetting {
     return new AuditEvidenceSystem(this.key);
   }
 
-  /** The sealer of one instance; `database` is that of another one. */
+  /** The sealer of one instance. Pass `database` for another instance. */
   sealer(database = this.api, intervalMs?: number): AuditSealer {
     return new AuditSealer(this.sealStore(database), this.evidence(), new SystemClock(), intervalMs);
   }
@@ -88,7 +88,7 @@ export class AuditSetting {
     return workspaceId((rows[0] as { id: string }).id);
   }
 
-  /** One update that changed so many assets, as the API records it. */
+  /** Records one update that changed several assets, as the API does. */
   async record(
     workspace: WorkspaceId,
     assets = 1,
@@ -96,7 +96,7 @@ export class AuditSetting {
       readonly clientId?: string;
       readonly fields?: Fields;
       readonly database?: Database;
-      /** After the assets were locked and before their changes are recorded. */
+      /** Runs after the assets were locked and before their changes are recorded. */
       readonly meanwhile?: () => Promise<void>;
     } = {},
   ): Promise<AssetId[]> {
@@ -119,7 +119,7 @@ export class AuditSetting {
     return ids;
   }
 
-  /** Six sealed events in three batches of two, and two that are not sealed yet. */
+  /** Creates six sealed events in three batches of two, and two unsealed events. */
   async aChain(): Promise<WorkspaceId> {
     const workspace = await this.aWorkspace();
     for (let batch = 0; batch < 3; batch += 1) {
@@ -130,14 +130,14 @@ export class AuditSetting {
     return workspace;
   }
 
-  /** Seals what waits in this workspace and leaves all others alone. */
+  /** Seals waiting events of this workspace only. */
   async seal(workspace: WorkspaceId): Promise<void> {
     await new AuditSealStoreTypeorm(this.api).sealNext(workspace, 1_000, (before, events) =>
       sealBatch(this.evidence(), workspace, before, events, Date.now()),
     );
   }
 
-  /** As a sealer would that held every event for genuine, and in whatever order. */
+  /** Seals events without checking them, in any order. */
   async sealBlindly(
     workspace: WorkspaceId,
     order = (events: readonly AnchoredEvent[]): readonly AnchoredEvent[] => events,
@@ -151,7 +151,7 @@ export class AuditSetting {
     });
   }
 
-  /** What somebody does who has all power over the database and not the key. */
+  /** Changes rows as an attacker could who controls the database but not the key. */
   async tamper(workspace: WorkspaceId, ...statements: string[]): Promise<void> {
     for (const statement of statements) {
       const values = statement.includes('$1') ? [workspace] : [];
@@ -160,7 +160,7 @@ export class AuditSetting {
     }
   }
 
-  /** What verification says of one workspace, without the workspace. */
+  /** Verifies one workspace. Returns the result without the workspace. */
   async verify(workspace: WorkspaceId, audit = this.audit): Promise<AuditVerdict['firstBad'] | 'ok'> {
     const verdict = await audit.verify([workspace]);
     if (verdict.ok !== (verdict.firstBad === null)) throw new Error('ok contradicts firstBad');

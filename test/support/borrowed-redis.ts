@@ -3,13 +3,13 @@ import { TemporaryRedis } from './temporary-redis.port';
 
 const DATABASES = Array.from({ length: 16 }, (_, index) => 15 - index);
 
-/** One database of a Redis that is not ours: nothing outside of it is touched, and the server goes on as it was. */
+/** One database of somebody else's Redis. Changes nothing outside of it and leaves the server running. */
 export class BorrowedRedis extends TemporaryRedis {
   private constructor(readonly url: string) {
     super();
   }
 
-  /** The database that the address names, or the last empty one when it names none; throws when there is something in it. */
+  /** Uses the database in the URL, or else the last empty one. @throws when the database is not empty */
   static async at(url: string): Promise<BorrowedRedis> {
     const named = /^\/\d+$/.test(new URL(url).pathname);
     for (const candidate of named ? [url] : DATABASES.map((database) => withDatabase(url, database))) {

@@ -1,4 +1,4 @@
-// Ends processes and removes what they wrote: on demand, and however the process that started them ends.
+// Ends processes and removes their files: on demand, and whenever the process that started them ends.
 const { spawn } = require('node:child_process');
 const diagnostics = require('node:diagnostics_channel');
 const { once } = require('node:events');
@@ -8,8 +8,9 @@ const { dirname, join } = require('node:path');
 const { setImmediate: nextTurn } = require('node:timers/promises');
 
 /**
- * Reads lines until its input ends. The last line holds the ids of the processes to end, each with its group if it leads one.
- * SIGINT lets Postgres end in good order. SIGCONT wakes a frozen process for it. SIGKILL ends what still runs 5 s later.
+ * Reads lines until its input ends. The last line holds the pids of the processes to end, each with its group if it
+ * leads one. SIGINT lets Postgres shut down properly. SIGCONT wakes frozen processes for it. SIGKILL ends those that
+ * still run after 5 s.
  */
 const END_PROCESSES = `
   trap '' INT
@@ -25,17 +26,17 @@ const END_PROCESSES = `
   signal KILL
 `;
 
-/** Repeats, because a process that just ended may have written meanwhile. */
+/** Repeats, because an ending process may still have written. */
 const REMOVE_DIRECTORY = `
   tries=50
   until rm -rf "$1" || [ $((tries -= 1)) -le 0 ]; do sleep 0.1; done
 `;
 
-/** A shell that waits for the end of its input. It sits in a session of its own, out of Ctrl-C's reach. */
+/** A shell that waits for the end of its input, in a session of its own that Ctrl-C does not reach. */
 class Cleanup {
   running = new Set();
 
-  /** The script runs after the end of the processes. It finds `words` as `$1`, `$2` and so on. */
+  /** The script runs after the processes have ended, with `words` as `$1`, `$2` and so on. */
   constructor(script = '', ...words) {
     const shell = spawn('/bin/sh', ['-c', END_PROCESSES + script, 'sh', ...words], {
       cwd: '/',
@@ -45,7 +46,7 @@ class Cleanup {
     shell.unref();
     shell.stdin.unref();
     shell.stdin.on('error', () => undefined);
-    // The cleanup of a whole process waits for this one: see ProcessCleanup.
+    // The cleanup of the whole process waits for this one: see ProcessCleanup.
     this.shell = Object.assign(shell, { isCleanup: true });
   }
 
@@ -73,13 +74,13 @@ class Cleanup {
   }
 }
 
-/** Ends what this process starts from now on, and removes its directory for temporary files. */
+/** Ends the processes that this process starts from now on, and removes its temporary directory. */
 class ProcessCleanup extends Cleanup {
   others = new Set();
 
   constructor() {
     const directory = mkdtempSync(join([tmpdir(), '/var/tmp'].find(isReachable) ?? tmpdir(), 'compliance-test-'));
-    // Postgres' own account passes through here.
+    // Postgres' own account must be able to pass through.
     chmodSync(directory, 0o711);
     super(REMOVE_DIRECTORY, directory);
     process.env.TMPDIR = directory;
@@ -98,7 +99,7 @@ class ProcessCleanup extends Cleanup {
   };
 
   async run() {
-    // A child that was started just now has its id from the next tick on.
+    // A child's pid is available from the next tick on.
     await nextTurn();
     diagnostics.unsubscribe('child_process', this.onChild);
     for (const { stdin } of this.others) stdin.end();
@@ -106,7 +107,10 @@ class ProcessCleanup extends Cleanup {
   }
 }
 
-/** Returns whether every account may pass to the directory. Only root needs that: its Postgres runs as another account. */
+/**
+ * Tells whether every account may pass to the directory. Only root needs that, because its Postgres runs as another
+ * account.
+ */
 function isReachable(directory) {
   if (process.getuid?.() !== 0) return true;
   for (let place = realpathSync(directory); place !== dirname(place); place = dirname(place)) {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type Redis } from 'ioredis';
 import { ComplianceClient, FileTokenStore, MemoryTokenStore, RedisTokenStore, type TokenStore } from '#libs/client';
 
-// A worker of an application, as a process of its own. It says that it is ready, waits for a line, reads for a while, and
-// says how its calls ended: `{ ok, failed: [code, …], refused: answers 401 underneath }`.
+// A worker of an application in a process of its own. Reports that it is ready, waits for a line, sends reads for a
+// while, and reports the results: `{ ok, failed: [code, …], refused: 401 responses below the client }`.
 
 interface Assignment {
   readonly baseUrl: string;

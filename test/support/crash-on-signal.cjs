@@ -1,4 +1,4 @@
-// For NODE_OPTIONS=--require: at SIGUSR2 the process meets an error that nobody catches.
+// For NODE_OPTIONS=--require: SIGUSR2 causes an uncaught error.
 process.on('SIGUSR2', () => {
   throw new Error('planted');
 });

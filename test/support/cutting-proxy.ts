@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
 
-/** Stands between a client and the API and loses answers: what was asked has been done, and nobody is told. */
+/** A proxy in front of the API that loses responses: the work was done, but the client never learns of it. */
 export class CuttingProxy {
   private readonly server = createServer((inbound) => this.join(inbound));
   private readonly sockets = new Set<Socket>();
@@ -21,13 +21,13 @@ export class CuttingProxy {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Cuts the connection when the next answers arrive: before their first byte, or after half of what came. */
+  /** Cuts the connection at the next responses: before the first byte, or after half of the data. */
   cutNext(answers: number, where: 'before' | 'in the middle' = 'before'): void {
     this.remaining = answers;
     this.inTheMiddle = where === 'in the middle';
   }
 
-  /** How many answers it was told to lose and has not. */
+  /** Number of responses still to be cut. */
   get uncut(): number {
     return this.remaining;
   }

@@ -2,13 +2,13 @@ import { TcpProxy } from './tcp-proxy';
 import { type TestDatabase, createTestDatabase } from './test-database';
 
 export interface DatabaseBehindProxy {
-  /** Its `databaseUrl` leads through the proxy, its `admin` does not. */
+  /** `databaseUrl` leads through the proxy, `admin` does not. */
   readonly database: TestDatabase;
   readonly proxy: TcpProxy;
   close(): Promise<void>;
 }
 
-/** A database of a test's own whose connections can be lost, slowed down or silenced. */
+/** Creates a test database whose connections can be lost, delayed or silenced. */
 export async function openDatabaseBehindProxy(): Promise<DatabaseBehindProxy> {
   const database = await createTestDatabase();
   const url = new URL(database.databaseUrl);

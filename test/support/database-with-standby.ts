@@ -4,11 +4,11 @@ import { StandbyPostgres } from './standby-postgres';
 import { type TemporaryPostgres, startTemporaryPostgres } from './temporary-postgres';
 import { type TestDatabase, testSchema } from './test-database';
 
-/** A primary of a test's own with a standby that streams from it. */
+/** A test's own primary with a streaming standby. */
 export interface DatabaseWithStandby extends TestDatabase {
   readonly primary: TemporaryPostgres;
   readonly standby: StandbyPostgres;
-  /** What DATABASE_REPLICA_URLS says. */
+  /** For DATABASE_REPLICA_URLS. */
   readonly standbyUrl: string;
 }
 

@@ -5,10 +5,10 @@ import { DEMO_SIZES, demoInventory } from '../../libs/inventory/src/imports/doma
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 
-/** Of a load that takes minutes, so many assets between two lines where there is no terminal to count on. */
+/** Assets between two progress lines without a terminal. Loading takes minutes. */
 const STEP_SAID = 1_000_000;
 
-/** Fills a workspace with so many assets of the demo, through the import. */
+/** Imports demo assets into a workspace. */
 export async function loadDemoAssets(
   operator: DataSource,
   workspace: WorkspaceId,

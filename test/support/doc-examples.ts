@@ -7,14 +7,14 @@ export type Language = (typeof LANGUAGES)[number];
 export interface Example {
   readonly page: string;
   readonly language: Language;
-  /** What stands behind `run=`; null for a block that is not to be run. */
+  /** The value of `run=`. Null for a block that is not run. */
   readonly name: string | null;
   readonly code: string;
 }
 
 const BLOCK = /^```(sh|js|python)(?: run=(\S+))?\n([\s\S]*?)^```$/gm;
 
-/** The blocks of code of a page of the documentation, in the languages that have examples. */
+/** Returns a page's code blocks in the languages of runnable examples. */
 export function examplesOf(page: string): Example[] {
   const text = readFileSync(join(__dirname, '../../docs', page), 'utf8');
   return [...text.matchAll(BLOCK)].map(([, language, name, code]) => ({

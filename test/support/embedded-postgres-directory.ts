@@ -27,8 +27,8 @@ const END_SERVER_AND_REMOVE_DATA = `
   rm -rf "$1" "$2"`;
 
 /**
- * Makes a directory that Postgres' own account can reach, which a fresh temporary directory of root is not. A server that
- * was left in it ends with the test file, however that ends.
+ * Creates a directory that Postgres' own account can reach, unlike root's temporary directories. A server left in it
+ * ends with the test file.
  */
 export function makeDirectory(mode = 0o711): string {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'embedded-postgres-')));

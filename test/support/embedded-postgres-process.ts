@@ -14,11 +14,11 @@ interface Told {
   readonly fault?: { name: string; message: string };
 }
 
-/** Another process that opens the embedded Postgres, seen from the test. */
+/** Another process that opens the embedded Postgres. */
 export class EmbeddedPostgresProcess {
   private static readonly running = new Set<EmbeddedPostgresProcess>();
 
-  /** For the end of a test: one that failed must not leave processes behind, which would keep jest waiting. */
+  /** Call it after each test: processes left by a failed test would keep jest waiting. */
   static async killAll(): Promise<void> {
     await Promise.all([...EmbeddedPostgresProcess.running].map((one) => one.kill()));
   }
@@ -56,7 +56,7 @@ export class EmbeddedPostgresProcess {
     return told.opened;
   }
 
-  /** Lets it close the database and end. */
+  /** Lets the process close the database and end. */
   async close(): Promise<void> {
     this.child.stdin?.end();
     await this.exit;

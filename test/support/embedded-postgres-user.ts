@@ -1,8 +1,8 @@
 import { openEmbeddedPostgres } from '../../libs/local-postgres/src/embedded-postgres';
 
 /**
- * A program that uses the embedded Postgres: `node -r typescript-register.cjs embedded-postgres-user.ts LOCAL_DIR`. It
- * tells what happens in lines of JSON and closes the database when its input ends.
+ * A program that uses the embedded Postgres: `node -r typescript-register.cjs embedded-postgres-user.ts LOCAL_DIR`.
+ * Reports events as JSON lines, and closes the database when its input ends.
  */
 function tell(event: Record<string, unknown>): void {
   process.stdout.write(`${JSON.stringify(event)}\n`);

@@ -10,11 +10,11 @@ export function makeFifo(path: string): string {
   return path;
 }
 
-/** A named pipe whose reader reads only when the test says so. */
+/** A named pipe that is read only when the test says so. */
 export class Fifo {
   readonly path = makeFifo(join(mkdtempSync(join(tmpdir(), 'compliance-fifo-')), 'pipe'));
   private reader: number | null = this.openReader();
-  /** For a process to write to. */
+  /** A descriptor for the writing process. */
   readonly writer: number;
   text = '';
 
@@ -22,7 +22,7 @@ export class Fifo {
     this.writer = openSync(this.path, constants.O_WRONLY | (isNonBlocking ? constants.O_NONBLOCK : 0));
   }
 
-  /** Reads what is there now. */
+  /** Reads the available data. */
   read(): void {
     const buffer = Buffer.alloc(65_536);
     try {
@@ -36,7 +36,7 @@ export class Fifo {
     }
   }
 
-  /** Goes away, as a reader that died; what it had not read is lost. */
+  /** Closes the reader, as if it had died. Unread data is lost. */
   leave(): void {
     if (this.reader !== null) closeSync(this.reader);
     this.reader = null;

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * A free port on 127.0.0.1, for a server that is told its port and may come back under it. It lies below the ports that
- * systems give to outgoing connections (from 32768 on Linux), one of which could take it between two starts.
+ * Finds a free port on 127.0.0.1 for a server that may restart on it. The port lies below the range for outgoing
+ * connections (from 32768 on Linux), which could otherwise take it between two starts.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
@@ -13,7 +13,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** A port that a node of a cluster can have: the one ten thousand above is for what the nodes tell each other. */
+/** Finds a port for a cluster node, whose port plus ten thousand must be free as well. */
 export async function freeClusterPort(): Promise<number> {
   for (;;) {
     const port = await freePort();

@@ -8,12 +8,12 @@ import { startTemporaryPostgres } from './temporary-postgres';
 import { startTemporaryRedis } from './temporary-redis';
 import { type TemporaryRedis } from './temporary-redis.port';
 
-/** Runs in jest's own process, where global-teardown.ts finds what this leaves on the global object. */
+/** Runs in jest's own process. global-teardown.ts finds the services on the global object. */
 export type ServicesOfTheRun = typeof globalThis & { cleanup?: ProcessCleanup; temporaryRedis?: TemporaryRedis };
 
 /**
- * Starts one Postgres for the whole run, and one Redis where there is one. The workers learn their addresses from the
- * environment. Their temporary files are not among those of this process.
+ * Starts one Postgres for the whole run and, if possible, one Redis. Workers learn the addresses from the environment.
+ * The services' temporary files are separate from those of this process.
  */
 export default async function startServices(): Promise<void> {
   const { TMPDIR } = process.env;
@@ -26,7 +26,8 @@ export default async function startServices(): Promise<void> {
   process.env['TEST_LOCAL_DIR'] = mkdtempSync(join(tmpdir(), 'api-'));
   const modulePack = join(process.env['TEST_LOCAL_DIR'], 'modules');
   if (writeModulePack(modulePack)) process.env['TEST_MODULE_PACK'] = modulePack;
-  // The last step that may fail: after a failure jest runs no teardown, and a borrowed Redis would stay taken.
+  // Must be the last step that can fail. jest runs no teardown after a failure, and a borrowed Redis would stay
+  // reserved.
   if (isRedisThere()) {
     services.temporaryRedis = await startTemporaryRedis();
     process.env['TEST_REDIS_URL'] = services.temporaryRedis.url;

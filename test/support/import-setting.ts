@@ -72,7 +72,7 @@ export const NOTHING = {
   dryRun: false,
 };
 
-/** An import as operators run it, against a database of its own, with a look at the tables behind it. */
+/** An operator's import on a database of its own, with access to the tables. */
 export class ImportSetting {
   /** The workspace of the current test. */
   here!: WorkspaceId;
@@ -111,7 +111,7 @@ export class ImportSetting {
     await this.database.drop();
   }
 
-  /** A workspace with one customer key and one of the platform. */
+  /** Creates a workspace with one customer key and one platform key. */
   async enterWorkspace(): Promise<void> {
     const { rows } = await this.database.admin.query<{ id: string }>(
       `INSERT INTO workspace (slug, name) VALUES ('w-' || $1, 'W') RETURNING id`,
@@ -163,7 +163,7 @@ export class ImportSetting {
     return rows[0] as Row;
   }
 
-  /** Every row of the workspace, to compare with another moment. */
+  /** Returns every row of the workspace, for comparison. */
   async everything(): Promise<string> {
     const rows: Row[][] = [];
     for (const table of ['asset', 'asset_tag', 'computer', 'tag_key', 'facet_count'])
@@ -176,7 +176,7 @@ export class ImportSetting {
     await this.database.admin.query(sql);
   }
 
-  /** Waits until a query gives a row. */
+  /** Waits until a query returns a row. */
   async until(sql: string): Promise<void> {
     const deadline = Date.now() + 60_000;
     while ((await this.database.admin.query(sql)).rowCount === 0) {
@@ -185,7 +185,7 @@ export class ImportSetting {
     }
   }
 
-  /** Counters that differ from a full count, of any workspace. */
+  /** Returns counters of any workspace that differ from a full count. */
   async wrongCounters(): Promise<Row[]> {
     const { rows } = await this.database.admin.query<Row>(
       `SELECT * FROM (SELECT workspace_id, sub_key, facet, count(*) AS n FROM asset WHERE facet IS NOT NULL GROUP BY 1, 2, 3) AS counted

@@ -3,20 +3,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiClient } from './api-client';
 import { type TestApp, startInstance } from './start-app';
 
-/** Tokens of a full bucket of reads: few enough to empty it in a moment. */
+/** Size of the read bucket, small enough to empty it quickly. */
 export const BURST = 10;
-/** So low a rate that nothing comes back while a test runs. */
+/** A rate so low that no token is refilled during a test. */
 const SETTINGS = { RATE_LIMIT_READ: `1/${BURST}`, REPLICAS: '2' };
 const ASSETS = '/v1/inventory/assets';
 
 export interface ArrangedClient {
   readonly clientId: string;
   readonly token: string;
-  /** A new token, by which the one before is superseded; the second instance issues it. */
+  /** The second instance issues a new token, which supersedes the previous one. */
   issue(): Promise<string>;
 }
 
-/** Two instances of the API that share a Redis, as their clients see them. Reads are limited, all else is not. */
+/** Two instances of the API that share a Redis. Only reads are limited. */
 export class InstancesOnRedis {
   private running = true;
   private writers: Promise<number>[] = [];
@@ -27,7 +27,7 @@ export class InstancesOnRedis {
     private readonly workspace: string,
   ) {}
 
-  /** On the database of an API that runs already; the second one may reach Redis in another way. */
+  /** Uses the database of a running API. The second instance may use another address of Redis. */
   static async start(api: TestApp, redisUrl: string, otherUrl = redisUrl): Promise<InstancesOnRedis> {
     const first = await startInstance(api, { ...SETTINGS, REDIS_URL: redisUrl });
     const second = await startInstance(api, { ...SETTINGS, REDIS_URL: otherUrl });
@@ -41,7 +41,7 @@ export class InstancesOnRedis {
     await this.first.stop();
   }
 
-  /** What both wrote about Redis, in order: they are one process, and so share a log. */
+  /** Log lines of both instances about Redis, in order. Both run in one process and share a log. */
   get said(): string[] {
     return this.second.logLines.filter(({ context }) => context === 'Redis').map(({ message }) => String(message));
   }
@@ -60,7 +60,10 @@ export class InstancesOnRedis {
     }
   }
 
-  /** How many of too many reads the one instance lets pass, and the other one after it. Throws on any answer but 200 and 429. */
+  /**
+   * Sends too many reads to one instance and then to the other. Returns how many each allowed.
+   * @throws for any status but 200 and 429
+   */
   async passedBy(token: string): Promise<number[]> {
     const passed: number[] = [];
     for (const client of this.clients(token)) {
@@ -73,14 +76,14 @@ export class InstancesOnRedis {
     return passed;
   }
 
-  /** What each of the two says to a token: 200, or a code. */
+  /** Sends the token to both instances. Returns 200 or a code for each. */
   async accepted(token: string): Promise<unknown[]> {
     const path = await this.anAssetsPath();
     const answers = await Promise.all(this.clients(token).map((client) => client.patch(path, {})));
     return answers.map(({ status, body }) => (status === 200 ? 200 : body['code']));
   }
 
-  /** Writes for each of these clients, every one sent to both instances at once under one key, until it is stopped. */
+  /** Sends writes of these clients until stopped, each to both instances at once with one key. */
   async load(
     clients: readonly ArrangedClient[],
   ): Promise<() => Promise<{ readonly writes: number; readonly wrong: string[] }>> {
@@ -103,7 +106,7 @@ export class InstancesOnRedis {
     };
   }
 
-  /** Null when both are told the same and one of them that it is a replay; else what they were told. */
+  /** Returns null when both responses are equal and one is a replay, else both responses. */
   private async writeTwice(token: string, path: string): Promise<string | null> {
     const [key, description] = [{ 'Idempotency-Key': randomUUID() }, randomUUID()];
     const answers = await Promise.all(this.clients(token).map((client) => client.patch(path, { description }, key)));

@@ -11,11 +11,11 @@ const part = (token: string, index: number): Json =>
 export const decodeProtectedHeader = (token: string): Json => part(token, 0);
 export const decodeJwt = (token: string): Json => part(token, 1);
 
-/** The key of the directory that signed the token. */
+/** Returns the key that signed the token. */
 export const signingKeyOf = (token: string, signingKeysDir: string): KeyObject =>
   createPrivateKey(readFileSync(join(signingKeysDir, `${String(decodeProtectedHeader(token)['kid'])}.pem`)));
 
-/** A token made by hand, so that a test can sign what our own code would never sign. */
+/** Makes a token by hand, so that a test can sign content that our code never would. */
 export function forgeToken(header: Json, claims: Json, key: KeyObject | string | null): string {
   const content = `${encode(header)}.${encode(claims)}`;
   if (key === null) return `${content}.`;

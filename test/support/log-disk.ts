@@ -10,12 +10,15 @@ import { Cleanup } from './cleanup.cjs';
 const SIZE_BYTES = 160 * 1024 * 1024;
 const UNMOUNT_AND_REMOVE = 'umount -l "$1"; rmdir "$1"';
 
-/** So that Postgres keeps few files of its log, and soon needs another one; what it acknowledges is in them. */
+/**
+ * Makes Postgres keep few files of its write-ahead log, so it soon needs another. Acknowledged commits are in these
+ * files.
+ */
 export const SMALL_LOG = { synchronous_commit: 'on', min_wal_size: '32MB', max_wal_size: '48MB' };
 
 /**
- * Where the log of changes of a Postgres of a test's own is, and room can run out: Postgres ends by itself then, and does
- * not come up before there is some. Where nothing may be mounted it is ended, as if it were so.
+ * The disk of a Postgres' write-ahead log, which can run full: Postgres then stops and cannot start until there is
+ * space. Where mounting is impossible, Postgres is stopped instead.
  */
 export class LogDisk {
   static async under(postgres: TemporaryPostgres): Promise<LogDisk> {
@@ -50,12 +53,12 @@ export class LogDisk {
     private readonly cleanup: Cleanup | null,
   ) {}
 
-  /** What it is, for whoever reads what a run did. */
+  /** The kind of disk, for the test's output. */
   get kind(): string {
     return this.directory === null ? 'pretended' : 'mounted';
   }
 
-  /** Takes all the room that is left, and writes on until Postgres cannot go on. */
+  /** Fills the disk and writes until Postgres fails. */
   async fill(): Promise<void> {
     if (this.directory === null) return stopServer(this.postgres.dataDir, 'immediate');
     const { bavail, bsize } = statfsSync(this.directory);
@@ -67,13 +70,13 @@ export class LogDisk {
     await this.writeOn();
   }
 
-  /** There is room again; Postgres is started if it has ended, as whatever keeps it would. */
+  /** Frees space and restarts Postgres if it has stopped, as a supervisor would. */
   async empty(): Promise<void> {
     if (this.directory !== null) rmSync(this.ballast, { force: true });
     if (findPostmaster(this.postgres.dataDir) === null) await this.postgres.restart('immediate');
   }
 
-  /** After Postgres has been stopped. */
+  /** Call it after Postgres was stopped. */
   async remove(): Promise<void> {
     await this.cleanup?.run();
   }

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 export interface Meddling {
-  /** Runs before a request is passed on. */
+  /** Runs before a request is forwarded. */
   before?(request: IncomingMessage): Promise<void>;
-  /** True: the answer has come, and the connection is cut instead of passing it on. */
+  /** Returns true to cut the connection instead of forwarding the response. */
   cut?(request: IncomingMessage): boolean;
 }
 
-/** Stands between a client and the API, and does something at the worst moment. */
+/** A proxy in front of the API that interferes at the worst moment. */
 export class MeddlingProxy {
   meddling: Meddling = {};
   private readonly server = createServer((request, response) => void this.pass(request, response));

@@ -1,4 +1,4 @@
-// For NODE_OPTIONS=--require: at SIGUSR2 the process collects its garbage and adds one line of JSON to MEMORY_REPORT_FILE.
+// For NODE_OPTIONS=--require: SIGUSR2 runs garbage collection and appends one line of JSON to MEMORY_REPORT_FILE.
 const { appendFileSync } = require('node:fs');
 const v8 = require('node:v8');
 const vm = require('node:vm');
@@ -11,7 +11,7 @@ if (file) {
   const collect = vm.runInNewContext('gc');
   process.on('warning', () => (warnings += 1));
   process.on('SIGUSR2', () => {
-    // Twice, with a turn between: what is only finalized by the first is freed by the second.
+    // Twice, with a turn in between: the second collection frees objects that the first finalized.
     collect();
     setImmediate(() => {
       collect();

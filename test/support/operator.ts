@@ -9,7 +9,7 @@ import { ApplicationRepositoryTypeorm } from '../../libs/auth/src/typeorm/applic
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import type { TestApp } from './start-app';
 
-/** An operator's command on the database of an application, wired as the command line does it. */
+/** Runs an operator's command on the database of an API, composed as in the command line. */
 export interface TestOperator {
   readonly applications: ApplicationsService;
   close(): Promise<void>;

@@ -4,7 +4,7 @@ import type { BoundStatement, Database } from '#libs/platform/database';
 import type { AssetFilter } from '../../libs/inventory/src/assets/domain/asset-filter';
 import { assetRepositoryOn } from './asset-repository';
 
-/** What EXPLAIN says of a node that has run. */
+/** EXPLAIN's output for an executed node. */
 export interface Plan {
   readonly 'Shared Hit Blocks': number;
   readonly 'Shared Read Blocks': number;
@@ -20,7 +20,7 @@ interface AssetPage {
   readonly after: string | null;
 }
 
-/** How a page of a list is read, by the statement that the API sends, in a session of `api` as the API has them. */
+/** Explains the statement for a page of a list, in a session of `api` with the API's settings. */
 export async function explainPage(
   api: DataSource,
   workspace: WorkspaceId,
@@ -45,10 +45,10 @@ export async function explainPage(
   }
 }
 
-/** Pages of Postgres' memory that were read, wherever they came from. */
+/** Pages of Postgres' memory that were read, from cache or disk. */
 export const buffersOf = (plan: Plan): number => plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
 
-/** What the adapter would send. */
+/** The statement that the adapter sends. */
 async function statementOf(workspace: WorkspaceId, filter: AssetFilter, page: AssetPage): Promise<BoundStatement> {
   let sent: BoundStatement | undefined;
   const recorder = {

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { type Server, createServer, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A proxy that offers the API under a path of which the API itself knows nothing. */
+/** A proxy that serves the API under a path that the API does not know. */
 export class PathProxy {
-  /** What was asked for outside that path. */
+  /** Requests outside that path. */
   readonly strayed: string[] = [];
 
   private constructor(private readonly server: Server) {}

@@ -10,14 +10,14 @@ import { findServiceAccount, isRoot } from '../../libs/local-postgres/src/accoun
 import { freePort } from './free-port';
 import { demandProgram } from './programs.cjs';
 
-/** Whether it hands on statements that were prepared by the protocol, as it does since 1.21. */
+/** Tells whether PgBouncer supports prepared statements, as it does since 1.21. */
 export function keepsPreparedStatements(program: string): boolean {
   const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
   const [, major, minor] = /PgBouncer (\d+)\.(\d+)/.exec(stdout) ?? [];
   return Number(major) > 1 || (Number(major) === 1 && Number(minor) >= 21);
 }
 
-/** In transaction mode, in front of a Postgres, with fewer connections to it than are asked for. */
+/** PgBouncer in transaction mode in front of a Postgres, with fewer connections than clients want. */
 export class PgBouncer {
   private constructor(
     private readonly process: ChildProcess,
@@ -63,7 +63,7 @@ export class PgBouncer {
     return new PgBouncer(child, directory, port);
   }
 
-  /** The same database, through it. */
+  /** Rewrites a database URL to lead through PgBouncer. */
   url(databaseUrl: string): string {
     const url = new URL(databaseUrl);
     url.hostname = '127.0.0.1';

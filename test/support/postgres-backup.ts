@@ -9,7 +9,7 @@ import { findServiceAccount, isRoot } from '../../libs/local-postgres/src/accoun
 import { reachableBinaries } from '../../libs/local-postgres/src/accounts/substitute-directory';
 import { type TemporaryPostgres } from './temporary-postgres';
 
-/** What a test needs to know of a server that runs on a restored backup. */
+/** A server that runs on a restored backup. */
 export interface RestoredPostgres {
   readonly superuserUrl: string;
   readonly migrationDatabaseUrl: string;
@@ -17,12 +17,12 @@ export interface RestoredPostgres {
   stop(): Promise<void>;
 }
 
-/** Of files that come and go while they are copied, the log of changes knows. */
+/** The write-ahead log covers files that vanish during the copy. */
 const GONE_MEANWHILE = /No such file or directory|file vanished/;
 
 /**
- * A backup of a running server, as docs/operations.md describes it: all files between pg_backup_start and pg_backup_stop,
- * what the latter says in `backup_label`, and the log of changes from the one to the other. Returns its directory.
+ * Backs up a running server as docs/operations.md describes: all files between pg_backup_start and pg_backup_stop, the
+ * `backup_label` of the latter, and the write-ahead log of that time. Returns the directory.
  */
 export async function takeBackup(postgres: TemporaryPostgres): Promise<string> {
   const backup = mkdtempSync(join(dirname(postgres.dataDir), 'backup-'));
@@ -44,7 +44,7 @@ export async function takeBackup(postgres: TemporaryPostgres): Promise<string> {
   return backup;
 }
 
-/** A server of its own on what was backed up. The passwords of its roles are those of the server that it was taken from. */
+/** Starts a server on a backup. Its roles have the passwords of the original server. */
 export async function startRestored(backup: string): Promise<RestoredPostgres> {
   const account = isRoot() ? findServiceAccount() : null;
   const binaries = reachableBinaries(findBinaries(), account, join(dirname(backup), 'binaries'));

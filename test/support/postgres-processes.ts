@@ -2,14 +2,14 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Kills a server's postmaster and all that it has started by SIGKILL, the postmaster first: it starts nobody anew, writes
- * nothing and says nothing.
+ * Kills a server's postmaster and its children by SIGKILL. The postmaster goes first, so that it neither restarts,
+ * writes nor logs anything.
  */
 export function killServer(dataDir: string): void {
   signalServer(dataDir, 'SIGKILL');
 }
 
-/** To a server's postmaster and all that it has started, the postmaster first. */
+/** Signals a server's postmaster and then its children. */
 export function signalServer(dataDir: string, signal: NodeJS.Signals): void {
   const postmaster = Number(readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n')[0]);
   const children = childrenOf(postmaster);
@@ -28,7 +28,7 @@ function childrenOf(parent: number): number[] {
     .map(Number);
 }
 
-/** The fourth field of its status, behind a name in brackets that may hold anything. */
+/** The fourth field of the status, after a name in brackets that may contain anything. */
 function parentOf(pid: string): number | null {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, 'utf8');

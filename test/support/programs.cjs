@@ -1,18 +1,21 @@
-// The programs that some tests need beside Node, and the one function that finds them.
+// The external programs that some tests need, and functions that find and install them.
 const { spawnSync } = require('node:child_process');
 const { accessSync, constants, existsSync, statSync } = require('node:fs');
 const { delimiter, join } = require('node:path');
 
-/** Packages put programs here, and the PATH of an ordinary user may not lead here. */
+/** Directories of packages, which an ordinary user's PATH may lack. */
 const PACKAGE_PLACES = [
   ...['/usr/local/bin', '/usr/local/sbin', '/usr/sbin', '/sbin', '/snap/bin', '/opt/google/chrome'],
   ...['/opt/homebrew/bin', '/opt/homebrew/sbin', '/opt/local/bin', '/opt/local/sbin'],
   ...['/Applications/Google Chrome.app/Contents/MacOS', '/Applications/Chromium.app/Contents/MacOS'],
 ];
 
-/** `names` are what packages call the program. `debian` is the package that tests install; `hint` is the one to tell people. */
+/**
+ * `names` are the program's names in packages. `debian` is the package that tests install; `hint` is the one
+ * recommended to people.
+ */
 const PROGRAMS = {
-  // redis-tools has the server too, under another name, and starts no system service.
+  // redis-tools contains the server under another name, and starts no system service.
   'redis-server': { names: ['redis-server', 'redis-check-rdb'], debian: 'redis-tools', hint: 'redis-server' },
   haproxy: { debian: 'haproxy' },
   pgbouncer: { debian: 'pgbouncer' },
@@ -33,12 +36,12 @@ const PROGRAMS = {
   python3: { debian: 'python3' },
 };
 
-/** Returns the PATH, and behind it the places of packages. */
+/** Returns PATH followed by the directories of packages. */
 function searchPath() {
   return [process.env.PATH ?? '', ...PACKAGE_PLACES].join(delimiter);
 }
 
-/** Returns the path of a program, or null. A variable that names the program comes first. */
+/** Returns the path of a program, or null. A variable that names the program has priority. */
 function findProgram(program) {
   const { names = [program], variable } = PROGRAMS[program];
   const named = variable && process.env[variable];
@@ -46,14 +49,14 @@ function findProgram(program) {
   return names.map(locate).find((path) => path !== null) ?? null;
 }
 
-/** @throws with what to install when the program is not there. */
+/** @throws with installation instructions when the program is missing */
 function demandProgram(program) {
   const path = findProgram(program);
   if (path === null) throw new Error(`This test needs ${program} and found none (${installation(program)}).`);
   return path;
 }
 
-/** Says how to install a program. */
+/** Returns installation instructions. */
 function installation(program) {
   const { debian, hint = debian } = PROGRAMS[program];
   return `apt-get install ${hint}`;
@@ -64,20 +67,23 @@ function dockerAnswers() {
   return docker !== null && spawnSync(docker, ['info'], { timeout: 10_000 }).status === 0;
 }
 
-/** Says whether tests can have a Redis: one that is borrowed, one of their own, or one of Docker. */
+/** Tells whether tests can use a Redis: a borrowed one, an own process, or a container. */
 function isRedisThere() {
   return Boolean(process.env.REDIS_URL) || findProgram('redis-server') !== null || dockerAnswers();
 }
 
-/** Installs programs by apt, on Debian and its kin as root, and says so on stderr. Elsewhere it does nothing. */
+/**
+ * Installs programs by apt when running as root on Debian and its derivatives, and reports it on stderr. Does nothing
+ * elsewhere.
+ */
 function installPrograms(programs) {
   const mayInstall = process.getuid?.() === 0 && existsSync('/etc/debian_version') && locate('apt-get') !== null;
   if (programs.length === 0 || !mayInstall) return;
   const packages = programs.map((program) => PROGRAMS[program].debian);
   process.stderr.write(`Installing for the tests by apt-get: ${packages.join(' ')}\n`);
-  // An update may fail for one source of many. The installation tells whether the package is there.
+  // An update may fail for one of many sources. The installation shows whether the package exists.
   aptGet('update');
-  // One by one: a package that cannot be had must not keep the others away.
+  // One by one, so that an unavailable package does not block the others.
   for (const name of packages) {
     const { status, error, stderr } = aptGet('install', '--yes', '--no-install-recommends', name);
     if (status !== 0) process.stderr.write(`apt-get install ${name} failed: ${error?.message ?? stderr}\n`);

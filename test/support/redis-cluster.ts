@@ -8,7 +8,7 @@ const SLOTS = 16_384;
 
 export interface ClusterNode {
   readonly port: number;
-  /** Of this node alone, as if it were the only one. */
+  /** Address of this node alone, as if it were no cluster. */
   readonly url: string;
   readonly firstSlot: number;
   readonly lastSlot: number;
@@ -16,28 +16,28 @@ export interface ClusterNode {
 
 export const slotOf = (key: string): number => new Command('get', [key]).getSlot();
 
-/** The slots that the node is given at first. */
+/** The node's initial slots. */
 export const slotsOf = ({ firstSlot, lastSlot }: ClusterNode): number[] =>
   Array.from({ length: lastSlot - firstSlot + 1 }, (_, place) => firstSlot + place);
 
-/** Whether the key is in one of them. */
+/** Tells whether the key belongs to the node's initial slots. */
 export const isOn = (key: string, { firstSlot, lastSlot }: ClusterNode): boolean =>
   slotOf(key) >= firstSlot && slotOf(key) <= lastSlot;
 
 interface Shape {
   readonly primaries?: number;
-  /** How long every byte takes to a client of the cluster, and back, once it is there. */
+  /** Delay of every byte to and from clients of the cluster. */
   readonly farMs?: number;
 }
 
 /**
- * Three primaries unless told otherwise, without replicas unless one is added. While one is away the others go on with
- * their own keys.
+ * A cluster of three primaries by default, without replicas until one is added. While one is away the others keep
+ * serving their own keys.
  */
 export class RedisCluster {
   readonly nodes: ClusterNode[] = [];
   private readonly processes = new RedisProcesses();
-  /** By the port of a node, what clients reach it by instead. */
+  /** Proxies that clients use to reach a node, by its port. */
   private readonly ways = new Map<number, TcpProxy>();
 
   private constructor(private readonly password: string) {}
@@ -76,13 +76,13 @@ export class RedisCluster {
     await this.launch(node);
   }
 
-  /** A fourth process, which takes the slots of this node when that is gone for two seconds. */
+  /** Adds a replica that takes over this node's slots two seconds after it dies. */
   async addReplicaOf(node: ClusterNode): Promise<ClusterNode> {
     const replica = await this.aNode(0, -1);
     await this.launch(replica);
     await this.acquaint(node, replica);
     const id = await this.idOf(node);
-    // Only a node that has heard of the other two would be asked by them whether it may take over, and be let.
+    // Waits until the replica knows the other primaries: only then can they elect it.
     const hasHeard = (said: unknown) => String(said).trim().split('\n').length === 4;
     await this.until(replica, (redis) => redis.cluster('NODES'), hasHeard);
     await this.on(replica, (redis) => redis.cluster('REPLICATE', id));
@@ -94,7 +94,7 @@ export class RedisCluster {
     return replica;
   }
 
-  /** Ends every connection to its nodes; whoever had one may make another at once. */
+  /** Ends every connection to the nodes. Clients may reconnect at once. */
   async dropConnections(): Promise<void> {
     await Promise.all(this.nodes.map((node) => this.on(node, (redis) => redis.client('KILL', 'TYPE', 'normal'))));
   }
@@ -107,17 +107,17 @@ export class RedisCluster {
     this.processes.thaw(node.port);
   }
 
-  /** What `work` gives on a connection to one node. */
+  /** Runs `work` on a connection to one node. */
   async on<Result>(node: ClusterNode, work: (redis: Redis) => Promise<Result>): Promise<Result> {
     return withRedis(node.url, work);
   }
 
-  /** What the nodes call it. */
+  /** Returns the node's id in the cluster. */
   async idOf(node: ClusterNode): Promise<string> {
     return this.on(node, async (redis) => String(await redis.cluster('MYID')));
   }
 
-  /** Waits until every node says that the cluster is in order. */
+  /** Waits until every node reports that the cluster is complete. */
   async whole(): Promise<void> {
     const order = ['cluster_state:ok', 'cluster_slots_ok:16384', `cluster_size:${this.nodes.length}`];
     const isWhole = (said: unknown) => order.every((line) => String(said).split('\r\n').includes(line));
@@ -152,7 +152,7 @@ export class RedisCluster {
     });
   }
 
-  /** Only when each is prepared: the epoch of a node cannot be set any more once another one has met it. */
+  /** Prepare each node first: its epoch cannot be set once it has met another node. */
   private async acquaint(node: ClusterNode, ...others: readonly ClusterNode[]): Promise<void> {
     await this.on(node, async (redis) => {
       for (const other of others) await redis.cluster('MEET', '127.0.0.1', other.port);

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 
-/** Does `work` on a connection of its own, which fails rather than waits for a server that is away. */
+/** Runs `work` on its own connection, which fails instead of waiting for an absent server. */
 export async function withRedis<Result>(url: string, work: (redis: Redis) => Promise<Result>): Promise<Result> {
   const redis = new Redis(url, {
     lazyConnect: true,
@@ -8,7 +8,7 @@ export async function withRedis<Result>(url: string, work: (redis: Redis) => Pro
     maxRetriesPerRequest: 0,
     disableClientInfo: true,
   });
-  // What goes wrong is seen by the command that fails.
+  // The failing command reports the error.
   redis.on('error', () => undefined);
   try {
     await redis.connect();
@@ -18,7 +18,10 @@ export async function withRedis<Result>(url: string, work: (redis: Redis) => Pro
   }
 }
 
-/** Waits until the server at this address answers; throws what went wrong last after `seconds`, or what `assertAlive` throws. */
+/**
+ * Waits until the server at this address responds.
+ * @throws the last error after `seconds`, or the error of `assertAlive`
+ */
 export async function untilRedisAnswers(url: string, seconds: number, assertAlive = () => undefined): Promise<void> {
   for (const deadline = Date.now() + seconds * 1000; ;) {
     try {

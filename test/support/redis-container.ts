@@ -13,7 +13,7 @@ const docker = async (...words: readonly string[]): Promise<void> => {
   await run('docker', [...words]);
 };
 
-/** A Redis server in a container of ours. */
+/** A Redis server in a container. */
 export class RedisContainer extends TemporaryRedis {
   private constructor(
     readonly url: string,

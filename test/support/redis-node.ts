@@ -2,7 +2,7 @@ import { freePort } from './free-port';
 import { withRedis } from './redis-connection';
 import { RedisProcesses } from './redis-processes';
 
-/** One server of our own, with which a test may do anything. */
+/** A Redis server of the test's own, with which it may do anything. */
 export class RedisNode {
   readonly url: string;
   private readonly processes = new RedisProcesses();
@@ -25,7 +25,7 @@ export class RedisNode {
     }
   }
 
-  /** At the same address, as it was when it was remembered; empty if it never was. */
+  /** Restarts it at the same address with the data of {@link remember}, or empty. */
   async restart(): Promise<void> {
     await this.kill();
     this.processes.launch(this.port, [`requirepass "${this.password}"`]);
@@ -44,12 +44,12 @@ export class RedisNode {
     this.processes.thaw(this.port);
   }
 
-  /** Has it write down what it holds now, with which it starts again. */
+  /** Saves the current data for {@link restart}. */
   async remember(): Promise<void> {
     await withRedis(this.url, (redis) => redis.save());
   }
 
-  /** Waits until this many connections lead to it. */
+  /** Waits until this many connections are open. */
   async connectedTo(connections: number): Promise<void> {
     for (const deadline = Date.now() + 10_000; ;) {
       const others = /^connected_clients:(\d+)/m.exec(await withRedis(this.url, (redis) => redis.info('clients')));
@@ -67,12 +67,12 @@ export class RedisNode {
     await withRedis(this.url, (redis) => redis.config('SET', name, value));
   }
 
-  /** Ends every connection to it; whoever had one may make another at once. */
+  /** Ends every connection. Clients may reconnect at once. */
   async dropConnections(): Promise<void> {
     await withRedis(this.url, (redis) => redis.client('KILL', 'TYPE', 'normal'));
   }
 
-  /** Makes it a replica of whatever listens there, or not. */
+  /** Makes it a replica of the server at this address, or a primary. */
   async follow(host: string, port: number): Promise<void> {
     await withRedis(this.url, (redis) => redis.replicaof(host, port));
   }

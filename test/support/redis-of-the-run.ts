@@ -4,7 +4,7 @@
  * @needs redis
  */
 
-/** Its address. Nobody may empty it. */
+/** Returns its address. Tests must not empty it. */
 export function redisOfTheRun(): string {
   const url = process.env['TEST_REDIS_URL'];
   if (url === undefined) throw new Error('No Redis runs; run this through jest, where there is a redis-server.');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
 
-/** An address that leads to a Redis of this machine, and to another one when it is told to. */
+/** An address that leads to one Redis on this machine and can be switched to another. */
 export class RedisPath {
   private readonly sockets = new Set<Socket>();
 
@@ -22,12 +22,12 @@ export class RedisPath {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** New connections go there; those that are open stay where they are. */
+  /** Directs new connections to this port. Open ones stay. */
   leadTo(port: number): void {
     this.target = port;
   }
 
-  /** What is open leads nowhere any more, and neither end is told. */
+  /** Silently drops the data of open connections. */
   loseConnections(): void {
     for (const socket of this.sockets) socket.unpipe().pause();
   }

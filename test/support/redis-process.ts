@@ -8,7 +8,7 @@ import { freePort } from './free-port';
 import { untilRedisAnswers, withRedis } from './redis-connection';
 import { TemporaryRedis } from './temporary-redis.port';
 
-/** A Redis server as a process of ours. */
+/** A Redis server as a child process. */
 export class RedisProcess extends TemporaryRedis {
   readonly url: string;
   private readonly password = randomBytes(12).toString('hex');
@@ -20,7 +20,7 @@ export class RedisProcess extends TemporaryRedis {
     private readonly port: number,
   ) {
     super();
-    // By the password a test cannot take another server, which was quicker to the port, for this one.
+    // The password prevents tests from using another server that took the port first.
     this.url = `redis://:${this.password}@127.0.0.1:${port}`;
     this.server = this.launch();
   }

@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { untilRedisAnswers } from './redis-connection';
 import { demandProgram } from './programs.cjs';
 
-/** Redis servers that belong together, each known by its port of 127.0.0.1. */
+/** A group of Redis servers, each identified by its port on 127.0.0.1. */
 export class RedisProcesses {
   private readonly directory = mkdtempSync(join(tmpdir(), 'compliance-redis-set-'));
   private readonly program = demandProgram('redis-server');
   private readonly servers = new Map<number, ChildProcess>();
 
-  /** Starts a server with these lines of configuration in a file that is its own; again with what it had kept there. */
+  /** Starts a server with these lines of configuration and its own directory. A second start keeps the data. */
   launch(port: number, configuration: readonly string[], ...words: readonly string[]): void {
     const directory = join(this.directory, String(port));
     const file = join(directory, 'redis.conf');
@@ -39,7 +39,7 @@ export class RedisProcesses {
     this.servers.set(port, server);
   }
 
-  /** Waits until the server answers at this address of it; throws what it wrote when it ended instead. */
+  /** Waits until the server responds at this address. @throws its output when it ended */
   async answering(port: number, url: string): Promise<void> {
     await untilRedisAnswers(url, 60, () => {
       if (this.servers.get(port)?.exitCode === null) return;
@@ -47,7 +47,7 @@ export class RedisProcesses {
     });
   }
 
-  /** As the machine's loss of power. */
+  /** Kills the server, like a power failure. */
   async kill(port: number): Promise<void> {
     const server = this.servers.get(port);
     if (server?.pid === undefined || server.exitCode !== null || server.signalCode !== null) return;
@@ -57,7 +57,7 @@ export class RedisProcesses {
     await gone;
   }
 
-  /** Keeps it from answering and leaves its connections open, until `thaw`. */
+  /** Suspends the server with its connections open, until `thaw`. */
   freeze(port: number): void {
     this.servers.get(port)?.kill('SIGSTOP');
   }

@@ -4,7 +4,7 @@ import { RedisProcesses } from './redis-processes';
 
 const DATABASE = 3;
 
-/** A primary, its replica, and a sentinel that is a majority by itself and makes the one of the other within seconds. */
+/** A primary, its replica, and one sentinel that is a majority by itself and fails over within seconds. */
 export class RedisSentinels {
   private constructor(
     private readonly ports: { readonly primary: number; readonly replica: number; readonly sentinel: number },
@@ -26,12 +26,12 @@ export class RedisSentinels {
 
   get url(): string {
     const [redis, sentinel] = [this.passwords.redis, this.passwords.sentinel].map(encodeURIComponent);
-    // The first sentinel is one that is not there.
+    // The first address has no sentinel.
     const sentinels = `127.0.0.1:1,127.0.0.1:${this.ports.sentinel}`;
     return `redis+sentinel://:${redis}@${sentinels}/primary/${DATABASE}?sentinelPassword=${sentinel}`;
   }
 
-  /** Of what is the primary at first, and of its replica, each alone. */
+  /** Addresses of the initial primary and of its replica. */
   get nodeUrls(): string[] {
     return [this.ports.primary, this.ports.replica].map((port) => `${this.urlOf(port)}/${DATABASE}`);
   }
@@ -40,12 +40,12 @@ export class RedisSentinels {
     return this.urlOf(this.ports.sentinel);
   }
 
-  /** What is the primary at first. */
+  /** Kills the initial primary. */
   async killPrimary(): Promise<void> {
     await this.processes.kill(this.ports.primary);
   }
 
-  /** Ends every connection to it; whoever had one may make another at once. */
+  /** Ends every connection to the initial primary. Clients may reconnect at once. */
   async dropConnections(): Promise<void> {
     await withRedis(this.urlOf(this.ports.primary), (redis) => redis.client('KILL', 'TYPE', 'normal'));
   }
@@ -82,7 +82,7 @@ export class RedisSentinels {
       ],
       '--sentinel',
     );
-    // A replica that the sentinel has not asked yet would not be chosen.
+    // The sentinel only promotes a replica that it knows.
     await this.until(sentinel, /master-link-status,ok/, 'SENTINEL', 'REPLICAS', 'primary');
   }
 

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
 
-/** How often Postgres was spoken to, and waited for. */
+/** Counts of the traffic with Postgres. */
 export interface Conversation {
-  /** Batches that end in a Sync, and simple queries: after each the client waits for the server. */
+  /** Batches that end in a Sync, and simple queries. The client waits after each. */
   readonly roundTrips: number;
-  /** Statements executed, transaction control included. */
+  /** Executed statements, including transaction control. */
   readonly statements: number;
-  /** Rows that came back. */
+  /** Returned rows. */
   readonly rows: number;
 }
 
-/** Stands between the application and Postgres and counts what they say. */
+/** Counts the messages between the application and Postgres. */
 export class RoundTripCounter {
   private readonly counts = { roundTrips: 0, statements: 0, rows: 0 };
   private readonly sockets = new Set<Socket>();
@@ -32,7 +32,7 @@ export class RoundTripCounter {
     return counter;
   }
 
-  /** What was sent while `work` ran. */
+  /** Returns the counts while `work` ran. */
   async during(work: () => Promise<unknown>): Promise<Conversation> {
     const before = { ...this.counts };
     await work();
@@ -50,7 +50,7 @@ export class RoundTripCounter {
   }
 
   private join(inbound: Socket, outbound: Socket): void {
-    // The first message of a client has no type.
+    // A client's first message has no type.
     const sent = messageTypes(false);
     inbound.on('data', (chunk: Buffer) => {
       outbound.write(chunk);
@@ -79,7 +79,10 @@ export class RoundTripCounter {
   }
 }
 
-/** Gives the types of the messages that a chunk ends: one byte of type, then a length that counts itself. */
+/**
+ * Returns a function that extracts the types of completed messages: one byte of type, then a length that includes
+ * itself.
+ */
 function messageTypes(typed: boolean): (chunk: Buffer) => string[] {
   let head = typed ? 1 : 0;
   let rest = Buffer.alloc(0);

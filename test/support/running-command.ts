@@ -11,11 +11,14 @@ export interface FinishedCommand {
   readonly stderr: string;
 }
 
-/** A command of ours as a script runs it: no terminal, only the given environment. It is run from dist, which it builds. */
+/**
+ * Runs one of our commands like a script: without a terminal and with the given environment only. Runs it from dist,
+ * which it builds.
+ */
 export class RunningCommand {
   private static readonly running = new Set<RunningCommand>();
 
-  /** For the end of a test: one that failed must not leave processes behind. */
+  /** Call it after each test, because a failed test must not leave processes behind. */
   static async killAll(): Promise<void> {
     await Promise.all([...RunningCommand.running].map((one) => one.signal('SIGKILL').then(() => one.finished)));
   }
@@ -55,7 +58,7 @@ export class RunningCommand {
     await Promise.resolve();
   }
 
-  /** Resolves once stdout contains the text; throws what was said instead when the command ends before. */
+  /** Resolves once stdout contains the text. @throws the output when the command ends before */
   async said(text: string): Promise<void> {
     while (!this.stdout.includes(text)) {
       if (this.child.exitCode !== null || this.child.signalCode !== null) throw new Error(this.stdout + this.stderr);

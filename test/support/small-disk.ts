@@ -8,9 +8,9 @@ import { Cleanup } from './cleanup.cjs';
 const SIZE_BYTES = 64 * 1024 * 1024;
 const UNMOUNT_AND_REMOVE = 'umount -l "$1"; rmdir "$1"';
 
-/** Where the tables of a Postgres of a test's own are, and room can run out. */
+/** The disk of a test's own Postgres tables, which can run full. */
 export abstract class SmallDisk {
-  /** Before anything of the database is made. */
+  /** Call it before the database is created. */
   static async under(postgres: TemporaryPostgres): Promise<SmallDisk> {
     const directory = mkdtempSync(join(dirname(postgres.directory), 'compliance-disk-'));
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_BYTES},mode=711`, 'tmpfs', directory]);
@@ -19,16 +19,16 @@ export abstract class SmallDisk {
     return new PretendedDisk(postgres);
   }
 
-  /** What it is, for whoever reads what a run did. */
+  /** The kind of disk, for the test's output. */
   abstract readonly kind: string;
-  /** Takes all the room that is left. */
+  /** Fills the disk. */
   abstract fill(): Promise<void>;
   abstract empty(): Promise<void>;
-  /** After Postgres has been stopped. */
+  /** Call it after Postgres was stopped. */
   abstract remove(): Promise<void>;
 }
 
-/** A file system of its own in memory, with the database's tablespace on it. */
+/** A file system in memory that holds the database's tablespace. */
 class MountedDisk extends SmallDisk {
   readonly kind = 'mounted';
 
@@ -58,7 +58,7 @@ class MountedDisk extends SmallDisk {
 
   async fill(): Promise<void> {
     const { bavail, bsize } = statfsSync(this.directory);
-    // Postgres may have taken some of it meanwhile, or be about to: what does not fit is not written.
+    // Postgres may use space at the same time, so the file need not fit.
     try {
       writeFileSync(this.ballast, Buffer.alloc(bavail * bsize));
       writeFileSync(`${this.ballast}-more`, Buffer.alloc(SIZE_BYTES));
@@ -80,7 +80,10 @@ class MountedDisk extends SmallDisk {
   }
 }
 
-/** Where nothing may be mounted: Postgres says what it says of a full disk, to every new audit event and every new token. */
+/**
+ * Simulates a full disk where mounting is impossible: Postgres refuses every new audit event and token as on a full
+ * disk.
+ */
 class PretendedDisk extends SmallDisk {
   readonly kind = 'pretended';
 
@@ -103,7 +106,7 @@ class PretendedDisk extends SmallDisk {
   }
 
   async remove(): Promise<void> {
-    // Nothing was put anywhere.
+    // Nothing to remove.
   }
 
   private async atDatabase(sql: string): Promise<void> {

@@ -10,16 +10,16 @@ import { freePort } from './free-port';
 import { killServer } from './postgres-processes';
 import { FAST_SETTINGS, type TemporaryPostgres } from './temporary-postgres';
 
-/** Where a standby streams from: the primary itself, or a proxy before it. */
+/** The server that a standby streams from: the primary, or a proxy before it. */
 interface Source {
   readonly host: string;
   readonly port: number;
 }
 
-/** Not part of a copy: what is the running server's own. */
+/** Files of the running server that a copy must omit. */
 const NOT_COPIED = ['postmaster.pid', 'postmaster.opts', 'standby.signal'];
 
-/** A hot standby that streams from a temporary Postgres: same roles, same passwords, a port of its own. */
+/** A hot standby that streams from a temporary Postgres, with the same roles and passwords and its own port. */
 export class StandbyPostgres {
   private constructor(
     private readonly location: ClusterLocation,
@@ -27,7 +27,7 @@ export class StandbyPostgres {
     readonly port: number,
   ) {}
 
-  /** A copy of the primary as it is now. `name` is what it calls itself by towards the primary. */
+  /** Creates a copy of the primary. `name` identifies it to the primary. */
   static async of(primary: TemporaryPostgres, name: string, source?: Source): Promise<StandbyPostgres> {
     const directory = mkdtempSync(join(primary.directory, 'standby-'));
     const location = { ...primary.location, dataDir: join(directory, 'data') };
@@ -47,17 +47,17 @@ export class StandbyPostgres {
     return clusterUrls(readPasswords(this.location.dataDir), this.port);
   }
 
-  /** One of a primary's URLs, led here. */
+  /** Rewrites one of the primary's URLs to lead to this standby. */
   url(primaryUrl: string): string {
     const url = new URL(primaryUrl);
     url.port = String(this.port);
     return url.toString();
   }
 
-  /** Stops applying what the primary sends, or goes on with it. */
+  /** Pauses replay of the primary's changes. */
   async pauseReplay(): Promise<void> {
     await this.query('SELECT pg_wal_replay_pause()');
-    // A request at first: what is being applied is applied to its end.
+    // The pause takes effect only after the current change.
     while ((await this.query('SELECT pg_get_wal_replay_pause_state() AS state')) !== 'paused') await delay(5);
   }
 
@@ -65,9 +65,9 @@ export class StandbyPostgres {
     await this.query('SELECT pg_wal_replay_resume()');
   }
 
-  /** Resolves when it has applied all that the primary has written by now. */
+  /** Resolves when it has applied everything that the primary has written so far. */
   async caughtUp(primary: TemporaryPostgres): Promise<void> {
-    // Something committed behind it all: of the rest Postgres may not have sent the end.
+    // A further commit makes Postgres send the end of earlier changes, too.
     await valueAt(primary.superuserUrl, 'SELECT txid_current()');
     const written = await valueAt(primary.superuserUrl, 'SELECT pg_current_wal_insert_lsn()');
     for (const deadline = Date.now() + 60_000; ; await delay(10)) {
@@ -77,17 +77,17 @@ export class StandbyPostgres {
     }
   }
 
-  /** Makes it the primary. */
+  /** Promotes it to primary. */
   async promote(): Promise<void> {
     if ((await this.query('SELECT pg_promote(true, 30)::text')) !== 'true') throw new Error('not promoted');
   }
 
-  /** SIGKILL to all of its processes. */
+  /** Kills all of its processes by SIGKILL. */
   kill(): void {
     killServer(this.location.dataDir);
   }
 
-  /** On the same port and data. */
+  /** Restarts it with the same port and data. */
   async startAgain(): Promise<void> {
     const again = await startServer(this.location, { ...this.start, preferredPort: this.port });
     if (again.port !== this.port) throw new Error(`port ${this.port} was taken while the standby was down`);
@@ -102,7 +102,7 @@ export class StandbyPostgres {
   }
 }
 
-/** As pg_basebackup does it, which the embedded Postgres lacks: the files of the running primary, and a label. */
+/** Copies the files of the running primary, with a label, like pg_basebackup, which the embedded Postgres lacks. */
 async function copyCluster(primary: TemporaryPostgres, { dataDir, account }: ClusterLocation): Promise<void> {
   const session = new Client({ connectionString: primary.superuserUrl });
   await session.connect();
@@ -114,7 +114,7 @@ async function copyCluster(primary: TemporaryPostgres, { dataDir, account }: Clu
     const { rows } = await session.query<{ label: string }>('SELECT labelfile AS label FROM pg_backup_stop(false)');
     const files = { backup_label: rows[0]?.label ?? '', 'standby.signal': '' };
     for (const name of NOT_COPIED) rmSync(join(dataDir, name), { force: true });
-    // The primary sends all that is needed; what was copied while it was being written may be torn.
+    // The primary sends all needed log files. Copies made during a write may be incomplete.
     const logs = join(dataDir, 'pg_wal');
     for (const name of readdirSync(logs)) if (/^[0-9A-F]{24}/.test(name)) rmSync(join(logs, name));
     for (const [name, content] of Object.entries(files)) {

@@ -10,19 +10,19 @@ import { Arrangement } from './arrangement';
 import { type TestDatabase, createTestDatabase } from './test-database';
 
 export interface TestApp {
-  /** Where it listens; not the base URL that it calls itself by. */
+  /** The actual address, as opposed to the base URL. */
   readonly origin: string;
   readonly port: number;
   readonly settings: Settings;
   readonly database: TestDatabase;
   readonly arrange: Arrangement;
-  /** Every line of the log so far. */
+  /** All log lines so far. */
   readonly logLines: readonly Record<string, unknown>[];
   client(token?: string): ApiClient;
   stop(): Promise<void>;
 }
 
-/** A test that is not about limits must never meet one. */
+/** Limits that no test reaches unless it tests limits. */
 export const UNLIMITED = {
   RATE_LIMIT_TOKEN: '100000/100000',
   RATE_LIMIT_READ: '100000/100000',
@@ -31,7 +31,7 @@ export const UNLIMITED = {
 /** The limits of the specification. */
 export const SPECIFIED_LIMITS = { RATE_LIMIT_TOKEN: '5/10', RATE_LIMIT_READ: '50/100', RATE_LIMIT_WRITE: '20/40' };
 
-/** The real application on a free port, with a database of its own. */
+/** Starts the real API on a free port with a database of its own. */
 export async function startApp(overrides: Record<string, string> = {}): Promise<TestApp> {
   const database = await createTestDatabase();
   const app = await startAppOn(database, overrides);
@@ -44,14 +44,14 @@ export async function startApp(overrides: Record<string, string> = {}): Promise<
   };
 }
 
-/** Another instance of the application: the same database, settings of its own. */
+/** Starts another instance on the same database with its own settings. */
 export async function startInstance(of: TestApp, overrides: Record<string, string> = {}): Promise<TestApp> {
   return startAppOn(of.database, overrides);
 }
 
-/** The application on a database that stays when it is stopped. */
+/** Starts the API on a database that stays when it stops. */
 export async function startAppOn(database: TestDatabase, overrides: Record<string, string> = {}): Promise<TestApp> {
-  // The judge of answers takes a moment to get ready, which no test that measures time should pay for.
+  // Prepares the response checks here, outside measured time.
   oracle();
   const settings = loadSettings({
     NODE_ENV: 'test',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 
-/** What a release in use does with a table, as short transactions of their own. */
+/** Statements that a running release executes on a table, as short transactions. */
 const STATEMENTS: Readonly<Record<string, readonly string[]>> = {
   workspace: [
     `INSERT INTO workspace (id, slug, name) VALUES ($1::uuid, 'w-' || $1, 'load') ON CONFLICT DO NOTHING`,
@@ -29,7 +29,7 @@ const STATEMENTS: Readonly<Record<string, readonly string[]>> = {
   visible_computer: ['SELECT count(*) FROM visible_computer WHERE workspace_id = $1::uuid'],
 };
 
-/** Reads and writes of whatever tables there are so far, by several connections at once, and how long each took. */
+/** Runs reads and writes on all existing tables over several connections, and records how long each took. */
 export class StatementLoad {
   statements = 0;
   longestMs = 0;
@@ -49,7 +49,7 @@ export class StatementLoad {
     await Promise.all(this.loops);
   }
 
-  /** Tables and views that statements ran on. */
+  /** Tables and views that were used. */
   get used(): string[] {
     return [...this.tables].sort();
   }
@@ -68,7 +68,7 @@ export class StatementLoad {
     await client.end();
   }
 
-  /** A migration may make its tables in one transaction, so what is seen is there as a whole. */
+  /** A migration may create its tables in one transaction, so they all appear at once. */
   private async tablesOf(client: Client): Promise<string[]> {
     const { rows } = await client.query<{ name: string }>(
       `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname = ANY ($1)`,

@@ -5,12 +5,12 @@ import { freePort } from './free-port';
 
 export type ProxyMode = 'forward' | 'refuse' | 'blackhole';
 
-/** Stands between a client and a service, to play every way a network can fail. */
+/** A proxy that simulates network failures between a client and a service. */
 export class TcpProxy {
   private mode: ProxyMode = 'forward';
   private latencyMs = 0;
   private readonly sockets = new Set<Socket>();
-  /** Those that lead to the service. */
+  /** Connections to the service. */
   private readonly outbound = new WeakSet<Socket>();
   private readonly forgotten = new WeakSet<Socket>();
   private server: Server;
@@ -28,7 +28,7 @@ export class TcpProxy {
     return proxy;
   }
 
-  /** `refuse` resets what is open and accepts nothing; `blackhole` keeps everything open and passes no byte on. */
+  /** `refuse` resets open connections and accepts none; `blackhole` keeps connections open and forwards nothing. */
   async set(mode: ProxyMode): Promise<void> {
     const was = this.mode;
     this.mode = mode;
@@ -43,12 +43,12 @@ export class TcpProxy {
     if (mode === 'forward' && was === 'blackhole') this.sockets.forEach(reset);
   }
 
-  /** So long every byte takes from now on, in each direction; opening a connection takes no longer than before. */
+  /** Delays every byte in both directions from now on. Opening a connection is not delayed. */
   slowDown(latencyMs: number): void {
     this.latencyMs = latencyMs;
   }
 
-  /** Resets one of the open connections, whichever; false when there is none. */
+  /** Resets any open connection. Returns false when there is none. */
   resetOne(): boolean {
     const open = [...this.sockets].filter((socket) => !socket.destroyed);
     const socket = open[Math.floor(Math.random() * open.length)];
@@ -56,17 +56,17 @@ export class TcpProxy {
     return socket !== undefined;
   }
 
-  /** What is open stays open until a byte is sent on it, which resets it: as behind a firewall that was restarted. */
+  /** Resets each open connection when a byte is sent on it, like a firewall after a restart. */
   forget(): void {
     this.sockets.forEach((socket) => this.forgotten.add(socket));
   }
 
-  /** What is open stays open until the service answers on it, which resets it: what was asked for has taken place. */
+  /** Resets each open connection when the service responds on it, so that the work was done. */
   forgetResponses(): void {
     for (const socket of this.sockets) if (this.outbound.has(socket)) this.forgotten.add(socket);
   }
 
-  /** Leads elsewhere from now on, as a name or a virtual address that has moved; what is open is reset. */
+  /** Redirects to another address, like a name or virtual address that has moved. Resets open connections. */
   leadTo(host: string, port: number): void {
     this.target = { host, port };
     this.sockets.forEach(reset);
@@ -96,7 +96,7 @@ export class TcpProxy {
         if (this.mode !== 'forward') return;
         if (this.forgotten.has(from)) return reset(from);
         if (this.latencyMs === 0 && underWay === null) return void to.write(chunk);
-        // In the order sent, also when what came later had less far to go.
+        // Keeps the order of sending when the delay has been reduced.
         const arrival = Promise.all([underWay, delay(this.latencyMs)]).then(() => {
           if (underWay === arrival) underWay = null;
           to.write(chunk);
@@ -112,7 +112,7 @@ export class TcpProxy {
   }
 }
 
-/** Resetting a socket that is already ending leaves Node with a handle that it never closes, and spinning at its exit. */
+/** Resetting a socket that is already ending leaves a handle open in Node, which then spins at its exit. */
 function reset(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();

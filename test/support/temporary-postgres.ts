@@ -13,7 +13,7 @@ import { freePort } from './free-port';
 
 export interface TemporaryPostgres {
   readonly superuserUrl: string;
-  /** The owner's connection; the owner may also create databases, as tests clone theirs from a template. */
+  /** Connects as the owner, who may also create databases, because tests clone theirs from a template. */
   readonly migrationDatabaseUrl: string;
   readonly databaseUrl: string;
   readonly port: number;
@@ -23,11 +23,11 @@ export interface TemporaryPostgres {
   readonly directory: string;
   /** Stops the server and removes its data. */
   stop(): Promise<void>;
-  /** Stops it in the given way, `immediate` being a crash, and starts it again on the same port and data after so long. */
+  /** Stops the server, where `immediate` is a crash, and restarts it after a pause with the same port and data. */
   restart(mode: 'fast' | 'immediate', downForMs?: number): Promise<void>;
 }
 
-/** Nobody's data: speed before safety. */
+/** Test data is worthless: speed before safety. */
 export const FAST_SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -35,7 +35,7 @@ export const FAST_SETTINGS = {
   max_connections: '200',
 };
 
-/** Starts a Postgres of its own with fresh data. */
+/** Starts a new Postgres with fresh data. */
 export async function startTemporaryPostgres(
   options: { postgresSettings?: Record<string, string> } = {},
 ): Promise<TemporaryPostgres> {
@@ -47,7 +47,7 @@ export async function startTemporaryPostgres(
   const location: ClusterLocation = { dataDir, binaries, account };
   await setUpCluster(location, { ownerMayCreateDatabases: true, durable: false });
   const start = { logFile: join(directory, 'log'), settings: { ...FAST_SETTINGS, ...options.postgresSettings } };
-  // Of those that it may come back to after a restart: see freePort.
+  // A port that stays available for a restart: see freePort.
   const { port } = await startServer(location, { ...start, preferredPort: await freePort() });
   return {
     ...clusterUrls(readPasswords(dataDir), port),

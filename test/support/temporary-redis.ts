@@ -6,11 +6,9 @@ import { RedisProcess } from './redis-process';
 import { type TemporaryRedis } from './temporary-redis.port';
 
 /**
- * Starts a Redis that is gone when it is stopped or when this process ends, however it ends: `redis-server`, else Docker.
- * With REDIS_URL it takes an empty database of that server instead. Tests that need more of such a Redis than to flush it
- * fail and say so.
- *
- * @throws with what to install when there is no way.
+ * Starts a Redis that ends with this process at the latest: `redis-server`, else Docker. With REDIS_URL it uses an
+ * empty database of that server instead. Tests that need more than flushing then fail with a message.
+ * @throws with installation instructions when none is possible
  */
 export async function startTemporaryRedis(): Promise<TemporaryRedis> {
   const borrowed = process.env['REDIS_URL'];

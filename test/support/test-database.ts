@@ -6,14 +6,14 @@ import { schema } from '../../apps/features';
 export { schema as testSchema };
 
 const TEMPLATE = 'test_template';
-/** Held while the template is made: test files run side by side. */
+/** Held while the template is created, because test files run in parallel. */
 const TEMPLATE_LOCK = 4_712;
 
-/** A migrated database of a test file's own, on the Postgres of the run. */
+/** A migrated database for one test file, on the run's Postgres. */
 export interface TestDatabase {
   readonly databaseUrl: string;
   readonly migrationDatabaseUrl: string;
-  /** Connected as a superuser, whom row-level security does not hold: for arranging and for looking behind the scenes. */
+  /** Connects as a superuser, whom row-level security does not restrict, for arranging and checking. */
   readonly admin: Client;
   drop(): Promise<void>;
 }
@@ -29,10 +29,10 @@ export async function createTestDatabase(
     if (options.migrated) await makeTemplateOnce(server, owner);
     await server.query(`CREATE DATABASE ${name} OWNER ${owner} ${options.migrated ? `TEMPLATE ${TEMPLATE}` : ''}`);
   });
-  // What belongs to the database itself is not copied: this grants it.
+  // Grants on the database itself are not copied from the template.
   if (options.migrated) await migrate({ migrationDatabaseUrl, databaseUrl, schema });
   const admin = new Client({ connectionString: withDatabase(url('TEST_SUPERUSER_URL'), name) });
-  // A test that restarts the server loses this connection; what it does next with it fails by itself.
+  // A test that restarts the server loses this connection. Its next query then fails.
   admin.on('error', () => undefined);
   await admin.connect();
   return {
@@ -46,7 +46,7 @@ export async function createTestDatabase(
   };
 }
 
-/** A migrated database: to copy it takes a third of the time that its migrations take. */
+/** Creates a migrated template: copying it takes a third of the time of the migrations. */
 async function makeTemplateOnce(server: Client, owner: string): Promise<void> {
   await server.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK]);
   const { rowCount } = await server.query('SELECT FROM pg_database WHERE datname = $1', [TEMPLATE]);

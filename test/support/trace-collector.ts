@@ -22,18 +22,18 @@ export interface Span {
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly name: string;
-  /** 2 of a server, 3 of a client. */
+  /** 2 for a server, 3 for a client. */
   readonly kind: number;
-  /** 2 is an error. */
+  /** 2 for an error. */
   readonly status: { readonly code: number };
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
-/** Takes traces as a collector does: OTLP by HTTP, in JSON. */
+/** Receives traces as a collector does: OTLP by HTTP, in JSON. */
 export class TraceCollector {
   readonly spans: Span[] = [];
-  /** All that was sent, as text. */
+  /** All received data as text. */
   text = '';
 
   private constructor(private readonly server: Server) {

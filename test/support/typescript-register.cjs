@@ -1,5 +1,5 @@
-// `node --require` this, and Node runs our TypeScript sources as they are: for tests that need a process of their own
-// and must not depend on a build. One file at a time by swc, as in jest.
+// Use it by `node --require`. Node then runs our TypeScript sources directly, one file at a time by swc, as in jest.
+// For tests that need a separate process without a build.
 const { readFileSync } = require('node:fs');
 const { _extensions: extensions } = require('node:module');
 const { transformSync } = require('@swc/core');

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TestDatabase } from './test-database';
 
-/** Ends so many sessions that wait for a lock, one after the other as they come. */
+/** Ends sessions that wait for a lock, one after the other, until `count` are ended. */
 export async function endWaiting({ admin }: TestDatabase, count: number): Promise<void> {
   for (let ended = 0; ended < count; await delay(10)) {
-    // Within a transaction it would be shown what it has seen before.
+    // Within a transaction, statistics would otherwise stay unchanged.
     await admin.query('SELECT pg_stat_clear_snapshot()');
     const { rowCount } = await admin.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity

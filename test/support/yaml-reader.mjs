@@ -1,5 +1,5 @@
-// Reads files of YAML, each of one or more documents: paths on stdin as a JSON array, on stdout an object of arrays. In a
-// process of its own, because the one reader of YAML that is at hand is an ES module, which jest does not load.
+// Reads YAML files with one or more documents each: paths as a JSON array on stdin, an object of arrays on stdout. A
+// separate process, because jest cannot load the YAML parser, an ES module.
 import { readFileSync } from 'node:fs';
 import { parseYaml } from '@redocly/openapi-core';
 

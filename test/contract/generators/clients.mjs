@@ -1,4 +1,4 @@
-// The clients that are tried: what each needs, and the commands that generate, compile and call it.
+// The tested client generators: the tools they need, and commands that generate, compile and call a client.
 import { copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,8 +15,8 @@ const openapiGenerator = (tools, name, directory, ...options) => [
 ];
 
 /**
- * Each client has `needs` (names of tools), and functions of the tools and its directory: `generate` and `compile` return
- * commands; `call` returns the command that calls the API, to which origin, client id and secret are appended.
+ * `needs` names the tools. `generate` and `compile` return commands for the given tools and directory. `call` returns
+ * the command that calls the API; origin, client id and secret are appended.
  */
 export const CLIENTS = {
   java: {
@@ -28,7 +28,7 @@ export const CLIENTS = {
     needs: ['java', 'openapiGenerator', 'mvn'],
     generate: (tools, directory) => [openapiGenerator(tools, 'kotlin', directory)],
     compile: (tools, directory) => {
-      // The generator makes a build for Gradle, whose distribution comes from no registry.
+      // The generator produces a Gradle build, but Gradle is in no registry.
       copyFileSync(programFile('kotlin-pom.xml'), join(directory, 'pom.xml'));
       return [[tools.mvn.path, '--quiet', '--batch-mode', 'compile']];
     },

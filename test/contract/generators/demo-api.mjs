@@ -1,4 +1,4 @@
-// The demo that `npm start` runs, on ports and in a directory of its own.
+// The demo of `npm start`, with its own ports and directory.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const START_LIMIT_MS = 180_000;
 
-/** Starts it and resolves once it is ready. `stop` ends it; the data stay in the directory. */
+/** Starts the demo and resolves once it is ready. `stop` ends it; the data stay in the directory. */
 export async function startDemo(directory) {
   const child = spawn(process.execPath, [join(root, 'apps/local/start.mjs')], {
     env: { ...process.env, LOCAL_DIR: directory, PORT: '0', MANAGEMENT_PORT: '0' },

@@ -1,4 +1,4 @@
-// `npm run test:generators`: whether stock generators take the contract.
+// `npm run test:generators`: checks that common generators accept the contract.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ The last line is "N passed, N failed, N skipped"; the exit status is 1 when anyt
 
 const COMMAND_LIMIT_MS = 600_000;
 
-/** Runs a command and throws what it wrote when it fails. */
+/** Runs a command. @throws its output when it fails */
 function run([program, ...args], directory) {
   const { status, error, stdout, stderr } = spawnSync(program, args, {
     cwd: directory,
@@ -38,7 +38,7 @@ function run([program, ...args], directory) {
   throw new Error(`${[program, ...args].join(' ')}\n${error?.message ?? `exit status ${status}`}\n${written}`);
 }
 
-/** Installs a missing generator. A failure is told; the clients that need it are skipped then. */
+/** Installs a missing generator. Reports a failure; clients that need it are then skipped. */
 function install({ name, path, commands = [] }) {
   if (path || commands.length === 0) return;
   console.log(`installing ${name}`);

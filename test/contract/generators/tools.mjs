@@ -1,16 +1,16 @@
-// The tools that generate and compile clients: where they are, and how to get what is missing.
+// Finds the tools that generate and compile clients, and installs missing ones.
 import { accessSync, constants, existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** Every version of a generator that is tried. What the generated code needs is named by the code itself, but for Kotlin. */
+/** Tested versions. The generated code itself names its dependencies, except for Kotlin. */
 export const VERSIONS = {
   openapiGenerator: '7.25.0',
   oapiCodegen: 'v2.8.2',
   openapiPythonClient: '0.29.1',
 };
 
-/** Generators are kept here, because they are the same for every run; the work of a run is not. */
+/** Generators are kept here between runs. */
 export const TOOLS_DIRECTORY = join(
   process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'),
   'compliance-public-api-generators',
@@ -37,7 +37,7 @@ const onPath = (program) =>
 const program = (name, hint) => ({ name, path: onPath(name), hint });
 const generator = (name, path, commands) => ({ name, path: existsSync(path) ? path : undefined, commands });
 
-/** Each with its path, undefined when it is missing. A generator has the commands that install it. */
+/** Tools by name, with an undefined path when missing. Generators have installation commands. */
 export const findTools = () => ({
   java: program('java', 'apt-get install default-jdk-headless'),
   mvn: program('mvn', 'apt-get install maven'),
@@ -57,7 +57,7 @@ export const findTools = () => ({
       ...['go', 'install', `github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@${oapiCodegen}`],
     ],
   ]),
-  // One environment for both Python clients; the packages after the first are what the generated code imports.
+  // Both Python clients share an environment. The packages after the first are imported by the generated code.
   openapiPythonClient: generator(
     `openapi-python-client ${openapiPythonClient}`,
     join(venv, 'bin/openapi-python-client'),

@@ -1,9 +1,9 @@
-// How jest gets a package that is installed: Node loads it, and keeps it for the test files to come. Loaded by jest it
-// would be compiled anew for each of them, a thousand modules and more than a second of work every time.
+// Lets Node load installed packages and keep them for later test files. jest would compile a thousand modules for each
+// file, which takes more than a second.
 const { createHash } = require('node:crypto');
 const ProcessEnvironment = require('./process-environment.cjs');
 
-/** In jest's global set-up Node loads everything as it is. */
+/** In jest's global set-up Node loads everything directly. */
 const codeFor = (file, source) =>
   ProcessEnvironment.isOpen ? `module.exports = requireInstalled(${JSON.stringify(file)});` : source;
 

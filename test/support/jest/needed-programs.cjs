@@ -1,24 +1,24 @@
-// Leaves out the test files whose programs this machine lacks: jest asks this filter which files to run.
+// Leaves out test files whose programs are missing on this machine. jest calls this filter for the list of files.
 //
-// A module that runs a program says so in the comment at its head, by a line `@needs PROGRAM`. A test file needs what
-// it says itself, and what the modules say that it imports.
+// A module that runs a program declares it in its head comment by a line `@needs PROGRAM`. A test file needs its own
+// programs and those of the modules it imports.
 const { existsSync, readFileSync } = require('node:fs');
 const { dirname, join } = require('node:path');
 const { findProgram, installPrograms, installation, isRedisThere } = require('../programs.cjs');
 
 const HEAD = /^\/\*\*[\s\S]*?\*\//;
 const NEED = /@needs (\S+)/g;
-/** Imports of our own modules. An import of a type loads nothing. */
+/** Imports of our own modules. A type import loads nothing. */
 const IMPORT = /^(?:import|export) (?!type |\{(?: type [^,}]+,?)+ \})(?:[^;]*? from )?'(\.[^']*)'/gm;
 
-/** The files that were left out, by the program that they lack. The reporter reads it. */
+/** The omitted files by missing program, for the reporter. */
 const leftOut = {};
 
-/** Returns what a test file needs. */
+/** Returns the programs that a test file needs. */
 function needsOf(file) {
   const needs = new Set();
   const files = new Set([file]);
-  // A set goes on with what is added meanwhile.
+  // Iterating a set includes elements that are added meanwhile.
   for (const one of files) {
     const { own, imported } = read(one);
     for (const need of own) needs.add(need);
@@ -29,7 +29,7 @@ function needsOf(file) {
 
 const known = new Map();
 
-/** Returns what a file says that it needs, and the modules of ours that it imports. */
+/** Returns a file's declared programs and its imports of our own modules. */
 function read(file) {
   const before = known.get(file);
   if (before) return before;
@@ -45,7 +45,7 @@ function read(file) {
 const programOf = (need) => (need === 'redis' ? 'redis-server' : need);
 const isThere = (need) => (need === 'redis' ? isRedisThere() : findProgram(need) !== null);
 
-/** jest's filter. Under ALL_PROGRAMS=required every file runs, and a file whose program is missing fails. */
+/** jest's filter. With ALL_PROGRAMS=required every file runs, and files without their program fail. */
 function runnableFiles(paths) {
   const needs = new Map(paths.map((path) => [path, needsOf(path)]));
   const missing = () => [...new Set([...needs.values()].flat())].filter((need) => !isThere(need));

@@ -1,32 +1,32 @@
-// Where jest runs our tests: in the process itself, not in a context of its own. So a package that is installed can be
-// loaded by Node, as in production, once for all test files of a worker (see installed-package.cjs), and what it calls an
-// Error, a Date or a Map is what the tests call so. Our own modules are loaded anew for every file, as ever.
+// jest's environment for our tests: the process itself instead of a separate context. So Node loads installed packages
+// as in production, once for all test files of a worker (see installed-package.cjs). Errors, dates and maps of packages
+// are instances of the tests' classes. Our own modules are loaded again for every file.
 const { createRequire } = require('node:module');
 const vm = require('node:vm');
 const { ProcessCleanup } = require('../cleanup.cjs');
 
-/** Of the packages that jest itself is made of. */
+/** Resolves packages of jest itself. */
 const ofJest = createRequire(require.resolve('jest'));
 const { ModernFakeTimers } = ofJest('@jest/fake-timers');
 const { ModuleMocker } = ofJest('jest-mock');
 
-/** jest wants a context to compile functions in; in this one it gets those of the process. */
+/** jest compiles functions in a context; this one uses the process's own. */
 const ofTheProcess = vm.createContext();
 const { compileFunction } = vm;
 vm.compileFunction = (code, parameters, { parsingContext, ...options } = {}) =>
   compileFunction(code, parameters, parsingContext === ofTheProcess ? options : { ...options, parsingContext });
 
-/** What jest and tests may change of `process`. */
+/** Members of `process` that jest and tests may change. */
 const REPLACED = ['exit', 'getBuiltinModule'];
 
-// A worker whose jest is gone has nobody left to work for. A listener for that would keep it from ending otherwise.
+// A worker without jest has no work. A listener would otherwise keep it alive.
 if (process.send) setInterval(() => process.connected || process.exit(1), 1000).unref();
 
 class ProcessEnvironment {
-  /** Whether a test file is running, and not jest's global set-up. */
+  /** True while a test file runs, false in jest's global set-up. */
   static isOpen = false;
 
-  /** Those of a time before the modern ones; nobody asks for them. */
+  /** Legacy fake timers, which nobody uses. */
   fakeTimers = null;
 
   constructor({ projectConfig }) {
@@ -44,7 +44,7 @@ class ProcessEnvironment {
 
   async setup() {}
 
-  /** A file finds the globals, packages' registries among them, and the variables as the first one found them. */
+  /** Each file starts with the original globals and variables, including package registries. */
   async teardown() {
     await this.cleanup.run();
     ProcessEnvironment.isOpen = false;

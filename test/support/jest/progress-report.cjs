@@ -1,5 +1,5 @@
-// Keeps the report of a run up to date while it goes on, for whoever has to stop it: jest itself writes one at the end.
-// It also adds the files that were left out, which jest itself does not know of.
+// Updates the report during a run, in case the run is stopped; jest writes one only at the end. Also adds the omitted
+// files, which jest does not know.
 const { renameSync, writeFileSync } = require('node:fs');
 const { leftOut, leftOutLines } = require('./needed-programs.cjs');
 
@@ -21,7 +21,7 @@ class ProgressReport {
     this.write();
   }
 
-  /** jest puts what it finds in `results` into its own report. */
+  /** jest copies additions to `results` into its own report. */
   onRunComplete(_contexts, results) {
     results.leftOut = leftOut;
     if (!this.file) for (const line of leftOutLines(leftOut)) process.stderr.write(`${line}\n`);

@@ -1,13 +1,13 @@
-// The order of the test files: those that take long are early, so that none of them is left over for the end, and apart,
-// as several of them at once would keep one another waiting.
+// Orders the test files. Slow files run early, so that none remains for the end, and spread out, because several at
+// once would slow each other down.
 const { createRequire } = require('node:module');
 
-/** Of the packages that jest itself is made of. */
+/** Resolves packages of jest itself. */
 const { default: Sequencer } = createRequire(require.resolve('jest'))('@jest/test-sequencer');
 
 const TAKES_LONG =
   /\/(faults\/|architecture\/(import|lint)-rules|browser\/|e2e\/(admin|api-process|doc-examples|key-rotation|npm-start|pgbouncer|standbys)|integration\/(embedded-postgres|redis-failover|standbys))/;
-/** So many others start between two of them. */
+/** Number of other files that start between two slow ones. */
 const APART = 2;
 
 class SpreadSequencer extends Sequencer {

@@ -1,5 +1,4 @@
-// `node --require` this, and Node takes what write.cjs kept in the file that TEST_MODULE_PACK names from there, and loads
-// all else as ever.
+// Use it by `node --require`. Node then loads modules from the pack in TEST_MODULE_PACK, and all others as usual.
 const { readFileSync } = require('node:fs');
 const Module = require('node:module');
 const { dirname } = require('node:path');

@@ -1,5 +1,5 @@
-// node write.cjs PACK MODULE…: loads these modules and all that they load, and keeps in one file what Node had to find, to
-// read and to compile for it. Processes that tests start load from there (see read.cjs) in a third of the time.
+// node write.cjs PACK MODULE…: loads these modules with all their dependencies. Stores in one file everything that Node
+// had to find, read and compile. Processes that load from it start in a third of the time (see read.cjs).
 const { existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const Module = require('node:module');
 const { dirname, join } = require('node:path');
@@ -7,7 +7,7 @@ const vm = require('node:vm');
 const { transformSync } = require('@swc/core');
 
 const [pack, ...programs] = process.argv.slice(2);
-/** Which file a module is that another one asks for, by the asking one's directory and its words. */
+/** The resolved files, by directory of the importing module and import path. */
 const resolved = {};
 const scripts = new Map();
 
@@ -27,14 +27,14 @@ process.exit(0);
 
 function load(module, file) {
   const code = Module.wrap(commonJsOf(file));
-  // What is compiled ahead has nobody to import for it.
+  // Precompiled code has no import callback.
   if (/\bimport\s*\(/.test(code)) return loadFile(module, file);
   const script = new vm.Script(code, { filename: file });
   scripts.set(file, { code, script });
   return script.runInThisContext()(module.exports, Module.createRequire(file), module, file, dirname(file));
 }
 
-/** An ES module is compiled to CommonJS, as jest does it: it is their loading that takes Node longest. */
+/** ES modules are compiled to CommonJS, as jest does, because Node loads them most slowly. */
 function commonJsOf(file) {
   const source = readFileSync(file, 'utf8').replace(/^#!.*/, '');
   if (!isEsModule(file)) return source;
@@ -52,7 +52,7 @@ function isEsModule(file) {
   return false;
 }
 
-/** The length of the index, the index, and what that tells the places of. */
+/** The length of the index, the index, and the indexed data. */
 function save() {
   const parts = [];
   let end = 0;
@@ -63,7 +63,7 @@ function save() {
   };
   const files = {};
   for (const [file, { code, script }] of scripts) {
-    // Compiled only now, the data has also the functions that were called meanwhile.
+    // Cached only now, the data includes functions that were called meanwhile.
     files[file] = [...place(Buffer.from(code)), ...place(script.createCachedData())];
   }
   const index = Buffer.from(JSON.stringify({ resolved, files }));

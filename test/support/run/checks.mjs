@@ -1,9 +1,9 @@
-// The checks of `npm test` beside the tests.
+// The checks of `npm test` other than the tests.
 import { node, runCommand } from './command.mjs';
 
 const LIMIT = 6 * 60_000;
 
-// npm names its own program in the environment, which spares a shell where `npm` is a script.
+// npm names its own program in the environment, which saves a shell when `npm` is a script.
 const npm = (...args) =>
   process.env.npm_execpath ? [process.execPath, process.env.npm_execpath, ...args] : ['npm', ...args];
 
@@ -12,7 +12,7 @@ export const build = { name: 'build', commands: [npm('run', '--silent', 'build')
 export const lint = {
   name: 'lint',
   commands: [
-    // A comment that tries to switch a rule off is a warning, and must not pass.
+    // A comment that tries to disable a rule is a warning, which must fail.
     node('eslint/bin/eslint.js', '.', '--max-warnings', '0'),
     node('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'),
   ],
@@ -24,7 +24,7 @@ export const importRules = {
   ],
 };
 
-/** Runs one check after the other. Prints each as a whole when it is done, because another lane prints its own. */
+/** Runs checks one after the other. Prints the output of each at its end, because other lanes print, too. */
 export async function runLane(...checks) {
   const outcomes = [];
   for (const { name, commands } of checks) {

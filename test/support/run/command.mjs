@@ -6,23 +6,23 @@ import cleanups from '../cleanup.cjs';
 
 export const root = join(import.meta.dirname, '../../..');
 
-/** Returns the words of a command that runs a program of node_modules. */
+/** Returns the command line for a program in node_modules. */
 export const node = (program, ...args) => [process.execPath, join(root, 'node_modules', program), ...args];
 
-/** The cleanups of the commands that run. */
+/** Cleanups of running commands. */
 const running = new Set();
 
-/** Ends every command that runs. */
+/** Ends every running command. */
 export async function endCommands() {
   await Promise.all([...running].map((cleanup) => cleanup.run()));
 }
 
 /**
- * Runs one command in a process group of its own, so that nothing it started outlives its limit, or us. Its output goes to
- * `write`, or else straight to ours. Returns whether it succeeded.
+ * Runs one command in its own process group, so that nothing outlives its limit or us. Its output goes to `write`, or
+ * directly to ours. Returns whether it succeeded.
  */
 export async function runCommand([program, ...args], { limit, write }) {
-  // jest writes its lines to stderr. A report that also went to stdout would bury them.
+  // jest writes its lines to stderr. A report on stdout would bury them.
   const quiet = args.includes('--json');
   const stdio = write ? ['ignore', 'pipe', 'pipe'] : ['ignore', quiet ? 'ignore' : 'inherit', 'inherit'];
   const child = spawn(program, args, { cwd: root, detached: true, stdio });
@@ -45,7 +45,7 @@ export async function runCommand([program, ...args], { limit, write }) {
   }, limit);
   const [code] = await once(child, 'exit');
   clearTimeout(limitTimer);
-  // Processes that the command left behind must not disturb the next one, nor keep its output open.
+  // Leftover processes must not disturb the next command or keep its output open.
   await cleanup.run();
   running.delete(cleanup);
   await closed;

@@ -1,16 +1,16 @@
-// jest's part of `npm test`.
+// The tests of `npm test`.
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { printOutcome } from './checks.mjs';
 import { node, root, runCommand } from './command.mjs';
 
 const MINUTE = 60_000;
-/** More files than this do not fail by chance. */
+/** More failing files than this are not flaky. */
 const MOST_RUN_AGAIN = 8;
 
 const results = join(root, 'test-results');
 
-/** Runs the tests, and alone those files again that fail. `timeLeft` returns the milliseconds that the run still has. */
+/** Runs the tests, then each failing file again alone. `timeLeft` returns the milliseconds left for the run. */
 export async function runTests(isBuilt, timeLeft) {
   const since = performance.now();
   console.log('\n== tests');
@@ -24,7 +24,7 @@ export async function runTests(isBuilt, timeLeft) {
   return { passed, failed, leftOut: first.leftOut };
 }
 
-/** Runs these files alone. Counts and names the tests that failed before and pass now. */
+/** Runs these files alone. Counts and names tests that failed before and pass now. */
 async function runAgain(files, timeLeft) {
   const none = { passed: 0 };
   if (files.size === 0 || files.size > MOST_RUN_AGAIN || timeLeft() < MINUTE) return none;
@@ -41,17 +41,17 @@ async function runAgain(files, timeLeft) {
 async function runJest(name, limit, ...words) {
   mkdirSync(results, { recursive: true });
   const report = join(results, name);
-  // The report of an earlier run must not count for one that crashed.
+  // Removes the old report, so that it cannot stand for a run that crashed.
   rmSync(report, { force: true });
   const command = node('jest/bin/jest.js', '--json', `--outputFile=${report}`, ...words);
   const succeeded = await runCommand(command, { limit });
   const outcome = outcomeOf(report);
-  // A crash and a run without tests fail without a failed test.
+  // A crash, or a run without tests, counts as one failure.
   const unexplained = outcome.failed === 0 && (!succeeded || outcome.passed === 0);
   return { ...outcome, failed: outcome.failed + (unexplained ? 1 : 0) };
 }
 
-/** Reads jest's report: its counts, and which files failed by which tests. A file that does not load is one failure. */
+/** Reads jest's report: its counts, and the failed tests by file. A file that does not load is one failure. */
 function outcomeOf(report) {
   try {
     const {
