@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { loadSettings, settingsSchema } from '#libs/platform/config';
 import { NOTICE_MS } from '../../apps/api/src/graceful-stop';
+import { GUIDES } from '../../apps/api/src/guides/guide-list';
 import {
   type Tree,
   at,
@@ -56,6 +57,13 @@ describe('The image', () => {
       expect([name, existsSync(join(root, name)), context.includes(`!${name}`)]).toEqual([name, true, true]);
     }
     expect(context).toContain('*');
+  });
+
+  it('has the pages of the guides', () => {
+    const last = dockerfile.slice(dockerfile.lastIndexOf('FROM '));
+    const copied = [...last.matchAll(/^COPY (?!--from)\S+ (\S+)$/gm)].map(([, name]) => name);
+    const absent = GUIDES.filter(({ file }) => !copied.includes(file) && !copied.includes(dirname(file)));
+    expect(absent).toEqual([]);
   });
 });
 

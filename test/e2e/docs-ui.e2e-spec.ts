@@ -109,7 +109,7 @@ describe('The documentation of the API', () => {
   it('has an introduction that links the pages of this address, all of them there', async () => {
     const links = [...contract.info.description.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link as string);
     const paths = links.map((link) => link.replace('https://api.example.test', ''));
-    expect(paths).toEqual(expect.arrayContaining(['/docs', '/problems']));
+    expect(paths).toEqual(expect.arrayContaining(['/docs', '/docs/guides', '/problems']));
     for (const path of paths) {
       const { status } = await app.client().get(path, { headers: { Accept: 'text/html' } });
       expect([path, status]).toEqual([path, 200]);

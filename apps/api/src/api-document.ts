@@ -6,6 +6,7 @@ import { CLIENT_CREDENTIALS_SCHEME } from '#libs/platform/openapi';
 import { FEATURES } from '../../features';
 import { completeContract } from './complete-contract';
 import { serveExplorer } from './explorer';
+import { serveGuides } from './guides/guides';
 
 const SCOPE_MEANINGS: Record<(typeof SCOPES)[number], string> = {
   'all:read': 'Read access to every resource, current and future.',
@@ -21,7 +22,8 @@ const description = (
 ): string => `Machine-to-machine REST API: the asset inventory and the posture of its \
 computers, page by page.
 
-- [Try it in a browser](${baseUrl}/docs). [Look up an error](${baseUrl}/problems): each code with its cause and remedy.
+- Begin with the [guides](${baseUrl}/docs/guides). [Try it in a browser](${baseUrl}/docs).
+  [Look up an error](${baseUrl}/problems): each code with its cause and remedy.
 - Get a token by the client credentials grant. **One token is active per application**: a new one supersedes the one before.
 - Errors are \`application/problem+json\` with stable codes; the address in \`type\` tells cause and remedy. An unknown path
   is answered 404, a method that a path does not have 405 with \`Allow\`, a request that is no well-formed HTTP 400, all
@@ -54,9 +56,10 @@ export function createApiDocument(app: NestExpressApplication, settings: Pick<Se
   return completeContract(SwaggerModule.createDocument(app, builder.build()), settings.baseUrl);
 }
 
-/** Serves Swagger UI at /docs and the contract at /docs/openapi.json, both without a token. */
+/** Serves Swagger UI at /docs, the contract at /docs/openapi.json and the guides at /docs/guides, all without a token. */
 export function serveApiDocument(app: NestExpressApplication, settings: Settings): void {
   let contract: OpenAPIObject | undefined;
   const document = (): OpenAPIObject => (contract ??= createApiDocument(app, settings));
   serveExplorer(app, document);
+  serveGuides(app, settings.baseUrl);
 }

@@ -32,7 +32,7 @@ export function problemPage({ code, status, title, cause, remedy, example }: Des
      <h2>Cause</h2><p>${prose(cause)}</p>
      <h2>Remedy</h2><p>${prose(remedy)}</p>
      <h2>Example</h2><pre>${escaped(JSON.stringify(example, null, 2))}</pre>
-     <p><a href="../problems">All problems</a></p>`,
+     <p><a href="../problems">All problems</a> · <a href="../docs/guides/errors">Guide to errors</a></p>`,
   );
 }
 
@@ -45,7 +45,8 @@ export function problemListPage(problems: readonly DescribedProblem[]): string {
     .join('\n');
   return page(
     'Problems',
-    `<h1>Problems</h1><p>Every error is <code>application/problem+json</code> with one of these codes.</p>
+    `<h1>Problems</h1><p>Every error is <code>application/problem+json</code> with one of these codes.
+     The <a href="docs/guides/errors">guide to errors</a> says how a program handles them.</p>
      <table><tr><th>Status</th><th>Code</th><th>Cause</th></tr>${rows}</table>`,
   );
 }

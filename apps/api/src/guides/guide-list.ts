@@ -1,0 +1,31 @@
+/** A page of the customers' guides. */
+export interface Guide {
+  /** The last part of its address: /docs/guides/<name>. */
+  readonly name: string;
+  /** The Markdown file, from the root of the project. Its first heading is the title, its first paragraph the summary. */
+  readonly file: string;
+}
+
+interface Chapter {
+  readonly title: string;
+  readonly guides: readonly Guide[];
+}
+
+const inDocs = (name: string): Guide => ({ name, file: `docs/${name}.md` });
+
+/** The menu of /docs/guides. To publish a page of `docs/`, add it here. */
+export const CHAPTERS: readonly Chapter[] = [
+  {
+    title: 'Start',
+    guides: [inDocs('getting-started'), inDocs('authentication'), { name: 'client', file: 'libs/client/README.md' }],
+  },
+  { title: 'Read', guides: [inDocs('pagination'), inDocs('filters')] },
+  {
+    title: 'Write',
+    guides: [inDocs('updates'), inDocs('bulk-updates'), inDocs('idempotency'), inDocs('concurrent-updates')],
+  },
+  { title: 'Limits and errors', guides: [inDocs('rate-limits'), inDocs('errors')] },
+  { title: 'Reference', guides: [inDocs('contract'), inDocs('versioning'), inDocs('changelog')] },
+];
+
+export const GUIDES: readonly Guide[] = CHAPTERS.flatMap(({ guides }) => guides);

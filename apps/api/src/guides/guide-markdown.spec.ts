@@ -1,0 +1,43 @@
+import { renderGuide } from './guide-markdown';
+
+describe('A guide made of Markdown', () => {
+  it('shows markup of its source as text', () => {
+    const { html, summary } = renderGuide(
+      '# T\n\n<script>a</script> <b>b</b>.\n\n```sh\necho <b>\n```\n',
+      'docs/errors.md',
+    );
+
+    expect(html + summary).not.toMatch(/<script|<b>/);
+    expect(html).toContain('echo &lt;b&gt;');
+  });
+
+  it.each([
+    ['a guide', 'updates.md', 'updates'],
+    ['a section of a guide', 'updates.md#clear-a-field', 'updates#clear-a-field'],
+    ['a section of itself', '#codes', '#codes'],
+    ['the client', '../libs/client/README.md', 'client'],
+    ['the contract', 'contract/openapi.json', '../openapi.json'],
+    ['another site', 'https://example.com/x', 'https://example.com/x'],
+  ])('links %s: %s', (_, target, href) => {
+    expect(renderGuide(`# T\n\n[text](${target})\n`, 'docs/errors.md').html).toContain(`<a href="${href}">text</a>`);
+  });
+
+  it('reads the links of the client’s page from where that page stands', () => {
+    const { html } = renderGuide('# T\n\n[text](../../docs/errors.md)\n', 'libs/client/README.md');
+
+    expect(html).toContain('<a href="errors">text</a>');
+  });
+
+  it('links no page that customers cannot open', () => {
+    expect(() => renderGuide('# T\n\n[text](operations.md)\n', 'docs/errors.md')).toThrow(/links operations\.md/);
+  });
+
+  it('gives headings the ids of GitHub', () => {
+    const { sections } = renderGuide(
+      '# T\n\n## When a token is refused: `401`\n\n## Codes\n\n## Codes\n',
+      'docs/errors.md',
+    );
+
+    expect(sections.map(({ id }) => id)).toEqual(['when-a-token-is-refused-401', 'codes', 'codes-1']);
+  });
+});

@@ -1,0 +1,111 @@
+import { posix } from 'node:path';
+import MarkdownIt, { type Token } from 'markdown-it';
+import { GUIDES } from './guide-list';
+
+export interface Heading {
+  readonly id: string;
+  readonly text: string;
+}
+
+/** A guide as HTML. */
+export interface RenderedGuide {
+  readonly title: string;
+  /** The first sentence, as HTML. */
+  readonly summary: string;
+  /** The headings of the second level. */
+  readonly sections: readonly Heading[];
+  readonly html: string;
+}
+
+interface Environment {
+  readonly file: string;
+}
+
+const LANGUAGES: Readonly<Record<string, string>> = {
+  sh: 'Shell',
+  js: 'JavaScript',
+  python: 'Python',
+  json: 'JSON',
+  http: 'HTTP',
+};
+
+const markdown = new MarkdownIt({ html: false });
+const escapeHtml = (text: string): string => markdown.utils.escapeHtml(text);
+
+markdown.core.ruler.push('prepare', ({ tokens, env }) => {
+  const idOf = headingIds();
+  tokens.forEach((token, place) => {
+    if (token.type === 'heading_open') token.attrSet('id', idOf(textOf(tokens[place + 1])));
+    for (const child of token.children ?? []) {
+      if (child.type === 'link_open') child.attrSet('href', hrefOf(child.attrGet('href') ?? '', env as Environment));
+    }
+  });
+});
+
+Object.assign(markdown.renderer.rules, {
+  // Wide tables and long lines scroll, and a keyboard can scroll only what takes the focus.
+  table_open: () => '<div class="table" role="region" aria-label="Table" tabindex="0"><table>\n',
+  table_close: () => '</table></div>\n',
+  fence: (tokens: Token[], place: number) => {
+    const { info = '', content = '' } = tokens[place] ?? {};
+    const [language = ''] = info.split(' ');
+    const name = LANGUAGES[language] ?? 'Text';
+    return (
+      `<figure class="code" data-language="${name}"><figcaption>${name}</figcaption>` +
+      `<pre tabindex="0"><code>${escapeHtml(content)}</code></pre></figure>\n`
+    );
+  },
+  heading_close: (tokens: Token[], place: number) => {
+    const heading = tokens[place - 2];
+    const tag = heading?.tag ?? '';
+    if (tag === 'h1') return '</h1>\n';
+    const label = escapeHtml(`Link to “${textOf(tokens[place - 1])}”`);
+    return ` <a class="anchor" href="#${heading?.attrGet('id') ?? ''}" aria-label="${label}">#</a></${tag}>\n`;
+  },
+});
+
+/** Renders the Markdown of a page. `file` is its path in the project, from which its links are read. */
+export function renderGuide(text: string, file: string): RenderedGuide {
+  const environment: Environment = { file };
+  const tokens = markdown.parse(text, environment);
+  const headings = tokens.flatMap((token, place) =>
+    token.type === 'heading_open'
+      ? [{ level: token.tag, id: token.attrGet('id') ?? '', text: textOf(tokens[place + 1]) }]
+      : [],
+  );
+  const lead = tokens[tokens.findIndex(({ type }) => type === 'paragraph_open') + 1]?.content ?? '';
+  return {
+    title: headings.find(({ level }) => level === 'h1')?.text ?? file,
+    summary: markdown.renderInline(lead.replace(/\s+/g, ' ').replace(/^(.*?\.) .*$/, '$1'), environment),
+    sections: headings.filter(({ level }) => level === 'h2'),
+    html: markdown.renderer.render(tokens, markdown.options, environment),
+  };
+}
+
+const textOf = (token: Token | undefined): string =>
+  (token?.children ?? []).map(({ type, content }) => (['text', 'code_inline'].includes(type) ? content : '')).join('');
+
+/** Gives headings the ids that GitHub gives them, so that links work in both places. */
+function headingIds(): (text: string) => string {
+  const seen = new Map<string, number>();
+  return (text) => {
+    const id = text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-');
+    const before = seen.get(id) ?? 0;
+    seen.set(id, before + 1);
+    return before === 0 ? id : `${id}-${before}`;
+  };
+}
+
+/** @throws when the link leads to a page that customers cannot open. */
+function hrefOf(href: string, { file }: Environment): string {
+  if (/^(https?:|#)/.test(href)) return href;
+  const [path = '', fragment] = href.split('#');
+  const target = posix.join(posix.dirname(file), path);
+  const guide = GUIDES.find((one) => one.file === target);
+  const address = target === 'docs/contract/openapi.json' ? '../openapi.json' : guide?.name;
+  if (address === undefined) throw new Error(`${file} links ${href}, which is no guide. Add it to guide-list.ts.`);
+  return fragment === undefined ? address : `${address}#${fragment}`;
+}

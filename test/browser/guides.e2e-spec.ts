@@ -1,0 +1,110 @@
+import type { Browser, Page } from 'playwright-core';
+import { GUIDES } from '../../apps/api/src/guides/guide-list';
+import { PathProxy } from '../support/path-proxy';
+import { type TestApp, startApp } from '../support/start-app';
+import { faultsOfAccess, keepScreenshot, startBrowser, widthOverflow } from './explorer';
+
+/** A browser that is not there yet is installed first. */
+const WITH_INSTALLATION = 5 * 60_000;
+
+describe('A person who reads the guides', () => {
+  let app: TestApp;
+  let browser: Browser;
+  /** What nobody should see: errors on the console and breaches of the page's policy. */
+  let faults: string[];
+  beforeAll(async () => {
+    browser = await startBrowser();
+    app = await startApp();
+  }, WITH_INSTALLATION);
+  afterAll(async () => {
+    await browser?.close();
+    await app?.stop();
+  });
+  beforeEach(() => {
+    faults = [];
+  });
+  afterEach(() => expect(faults).toEqual([]));
+
+  const open = async (path: string, width = 1280, colorScheme: 'light' | 'dark' = 'light'): Promise<Page> => {
+    const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+    page.on('console', (message) => {
+      if (message.type() === 'error') faults.push(message.text());
+    });
+    page.on('pageerror', (error) => faults.push(error.message));
+    await page.goto(path.startsWith('http') ? path : `${app.origin}${path}`);
+    return page;
+  };
+  const menuEntry = (page: Page, name: string) =>
+    page.getByRole('navigation', { name: 'Guides' }).getByRole('link', { name, exact: true });
+
+  const ALL = ['guides', ...GUIDES.map(({ name }) => `guides/${name}`)];
+  // The colours of the night are the same everywhere, so a few pages show them.
+  const SOME = ['guides', 'guides/authentication', 'guides/errors'];
+
+  it.each([
+    ['a phone', 400, 'light' as const, ALL],
+    ['a desk', 1280, 'light' as const, ALL],
+    ['a phone at night', 400, 'dark' as const, SOME],
+    ['a desk at night', 1280, 'dark' as const, SOME],
+  ])('finds pages fit for %s (%i pixels, %s)', async (_, width, scheme, paths) => {
+    const page = await open('/docs/guides', width, scheme);
+    for (const path of paths) {
+      await page.goto(`${app.origin}/docs/${path}`);
+      await keepScreenshot(`${path.replace('/', '-')}-${width}-${scheme}`, page);
+      expect([path, await widthOverflow(page)]).toEqual([path, 0]);
+      expect([path, await faultsOfAccess(page, ['critical', 'serious'])]).toEqual([path, []]);
+    }
+  });
+
+  it('goes from the explorer to the guides, and from one to the next', async () => {
+    const page = await open('/docs');
+    // It names the base URL, which is not where this test finds the API.
+    const link = page.getByRole('link', { name: 'guides', exact: true });
+    expect(await link.getAttribute('href')).toBe(`${app.settings.baseUrl}/docs/guides`);
+
+    await page.goto(`${app.origin}/docs/guides`);
+    await menuEntry(page, 'Getting started').click();
+    await page.getByRole('heading', { name: 'Getting started', level: 1 }).waitFor();
+    await page.getByRole('link', { name: 'Next Authentication' }).click();
+    await page.getByRole('heading', { name: 'Authentication', level: 1 }).waitFor();
+    expect(await menuEntry(page, 'Authentication').getAttribute('aria-current')).toBe('page');
+  });
+
+  it('finds everything under a path that a proxy puts before it', async () => {
+    const proxy = await PathProxy.to(app.origin, '/compliance/api');
+    try {
+      const page = await open(`${proxy.origin}/compliance/api/docs/guides`);
+      await menuEntry(page, 'Errors').click();
+      await menuEntry(page, 'Codes').click();
+      expect(new URL(page.url()).hash).toBe('#codes');
+      await page.getByRole('link', { name: 'Problems', exact: true }).click();
+      await page.getByRole('link', { name: 'guide to errors' }).click();
+      await page.getByRole('heading', { name: 'Errors', level: 1 }).waitFor();
+      expect(proxy.strayed).toEqual([]);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it('reads the examples in one language, and copies one', async () => {
+    const page = await open('/docs/guides/pagination');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Python' }).first().click();
+    const example = page.locator('.code:visible', { hasText: 'def page(query)' });
+    await example.getByRole('button', { name: 'Copy' }).click();
+    await example.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^import json, os, time[^]*\["name"\]\)\n$/);
+
+    await page.goto(`${app.origin}/docs/guides/updates`);
+    expect(await page.locator('.code:visible', { hasText: 'urllib' }).count()).toBe(2);
+    expect(await page.locator('.code:visible', { hasText: 'curl -sS' }).count()).toBe(0);
+  });
+
+  it('opens the menu on a phone', async () => {
+    const page = await open('/docs/guides/errors', 400);
+    expect(await menuEntry(page, 'Filters').isVisible()).toBe(false);
+    await page.getByText('Menu', { exact: true }).click();
+    await menuEntry(page, 'Filters').click();
+    await page.getByRole('heading', { name: 'Filters', level: 1 }).waitFor();
+  });
+});
