@@ -18,7 +18,15 @@ interface Route {
 
 const GET = 0;
 /** All routes without a token (specification, Authentication 5; decisions, section 8). */
-const PUBLIC_ROUTES = ['GET problems', 'GET problems/:code', 'GET v1/health', 'POST oauth/token'];
+const PUBLIC_ROUTES = [
+  'GET .well-known/jwks.json',
+  'GET .well-known/oauth-authorization-server',
+  'GET .well-known/oauth-protected-resource',
+  'GET problems',
+  'GET problems/:code',
+  'GET v1/health',
+  'POST oauth/token',
+];
 
 function routesOf(controller: Type): Route[] {
   const prototype = controller.prototype as Record<string, unknown>;

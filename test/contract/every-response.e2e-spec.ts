@@ -12,12 +12,18 @@ const named = ({ operation }: NamedOperation): string => operation.operationId ?
 /** Documented responses that no client can provoke, with the reason. */
 const NEVER_SEEN: Readonly<Record<string, string>> = {
   'getHealth 500 internal_error': 'It depends on nothing that could fail.',
+  'getAuthorizationServer 500 internal_error': 'The same.',
+  'getProtectedResource 500 internal_error': 'The same.',
+  'getKeySet 500 internal_error': 'The same.',
   'issueToken 400 validation_failed':
     'Only when the body breaks off, and then who sent it has gone before it is answered.',
 };
 /** Documented headers that no client can provoke, by operation and status. */
 const HEADERS_NEVER_SEEN: Readonly<Record<string, { readonly headers: RegExp; readonly reason: string }>> = {
   'getHealth 500': { headers: /./, reason: 'There is no such answer.' },
+  'getAuthorizationServer 500': { headers: /./, reason: 'The same.' },
+  'getProtectedResource 500': { headers: /./, reason: 'The same.' },
+  'getKeySet 500': { headers: /./, reason: 'The same.' },
   'issueToken 500': {
     headers: /RateLimit/,
     reason: 'Only when what is broken breaks between the charge and the token.',

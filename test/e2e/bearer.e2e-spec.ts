@@ -6,6 +6,7 @@ import { headersOf, oracle } from '../contract/contract-oracle';
 import { type TestApp, startApp } from '../support/start-app';
 
 const PATH = '/v1/inventory/assets';
+const METADATA = 'resource_metadata="https://api.example.test/.well-known/oauth-protected-resource"';
 
 describe('Bearer tokens', () => {
   let app: TestApp;
@@ -58,7 +59,7 @@ describe('Bearer tokens', () => {
     expect(await refusal(authorization)).toEqual({
       status: 401,
       code: 'token_missing',
-      challenge: 'Bearer realm="compliance-api"',
+      challenge: `Bearer realm="compliance-api", ${METADATA}`,
     });
   });
 
@@ -203,7 +204,7 @@ describe('Bearer tokens', () => {
       expect(await status('inventory:read', '/v1/computers')).toEqual({
         status: 403,
         code: 'insufficient_scope',
-        challenge: 'Bearer realm="compliance-api", error="insufficient_scope", scope="computers:read"',
+        challenge: `Bearer realm="compliance-api", error="insufficient_scope", scope="computers:read", ${METADATA}`,
       });
     });
 

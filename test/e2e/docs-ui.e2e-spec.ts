@@ -92,6 +92,9 @@ describe('The documentation of the API', () => {
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
     expect(operations.sort()).toEqual([
+      'GET /.well-known/jwks.json',
+      'GET /.well-known/oauth-authorization-server',
+      'GET /.well-known/oauth-protected-resource',
       'GET /v1/computers',
       'GET /v1/computers/{id}',
       'GET /v1/health',

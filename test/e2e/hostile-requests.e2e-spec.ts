@@ -85,6 +85,8 @@ describe('Hostile requests', () => {
       '/v1/computers',
       '/v1/health',
       '/v1/me',
+      '/.well-known/jwks.json',
+      '/.well-known/oauth-authorization-server',
       '/oauth/token',
       '/problems',
       '/docs',

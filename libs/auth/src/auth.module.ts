@@ -7,6 +7,7 @@ import { Settings, SystemClock } from '#libs/platform/config';
 import { AccessTokenLifetime, AccessTokensService } from './application/access-tokens.service';
 import { AccessTokenSigner } from './domain/access-token-signer.port';
 import { TokenRequestLimiter } from './domain/token-request-limiter.port';
+import { DiscoveryController } from './http/discovery.controller';
 import { MeController } from './http/me.controller';
 import { TokenRequestOutcomes } from './http/token-request-outcomes';
 import { TokenController } from './http/token.controller';
@@ -18,7 +19,7 @@ import { applicationProviders, grantCache } from './auth-operator.module';
 /** Issues and checks tokens for the API. */
 @Module({
   imports: [JwtModule.register({})],
-  controllers: [TokenController, MeController],
+  controllers: [TokenController, DiscoveryController, MeController],
   providers: [
     ...applicationProviders,
     grantCache({ cachedElsewhere: false }),

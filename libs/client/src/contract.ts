@@ -1,6 +1,66 @@
 // Generated from docs/contract/openapi.json by `npm run generate`; a test finds what was edited by hand.
 
 export interface paths {
+  '/.well-known/jwks.json': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the public keys of tokens
+     * @description JSON Web Key Set (RFC 7517). Needs no token. A new key stands here before the first token has it.
+     */
+    get: operations['getKeySet'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/.well-known/oauth-authorization-server': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Describe the authorization server
+     * @description OAuth 2.0 Authorization Server Metadata (RFC 8414). Needs no token.
+     */
+    get: operations['getAuthorizationServer'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/.well-known/oauth-protected-resource': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Describe the API as a protected resource
+     * @description OAuth 2.0 Protected Resource Metadata (RFC 9728). Needs no token. Every bearer challenge names its address as `resource_metadata`.
+     */
+    get: operations['getProtectedResource'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/oauth/token': {
     parameters: {
       query?: never;
@@ -388,6 +448,67 @@ export interface components {
       | 'CUSTOM'
       | 'INFORMATION'
       | 'EMPLOYEE';
+    /** @description Authorization server metadata (RFC 8414, section 2). */
+    AuthorizationServerMetadata: {
+      /**
+       * @description Grants of the token endpoint.
+       * @example [
+       *       "client_credentials"
+       *     ]
+       */
+      grant_types_supported: string[];
+      /**
+       * Format: uri
+       * @description Issuer of the tokens: the base URL of the API.
+       * @example https://api.example.com
+       */
+      issuer: string;
+      /**
+       * Format: uri
+       * @description Address of the public keys of tokens.
+       * @example https://api.example.com/.well-known/jwks.json
+       */
+      jwks_uri: string;
+      /**
+       * @description The RFC requires this member. There is no authorization endpoint.
+       * @example [
+       *       "none"
+       *     ]
+       */
+      response_types_supported: string[];
+      /**
+       * @description Every scope that an application can have.
+       * @example [
+       *       "all:read",
+       *       "all:write",
+       *       "computers:read",
+       *       "inventory:read",
+       *       "inventory:write",
+       *       "frameworks:read"
+       *     ]
+       */
+      scopes_supported: string[];
+      /**
+       * Format: uri
+       * @description Documentation of the API.
+       * @example https://api.example.com/docs
+       */
+      service_documentation: string;
+      /**
+       * Format: uri
+       * @description Address of the token endpoint.
+       * @example https://api.example.com/oauth/token
+       */
+      token_endpoint: string;
+      /**
+       * @description Ways to send the client secret.
+       * @example [
+       *       "client_secret_basic",
+       *       "client_secret_post"
+       *     ]
+       */
+      token_endpoint_auth_methods_supported: string[];
+    };
     /** @description As the merge patch of one asset, but tags cannot be updated in bulk. A member that is null is cleared; an absent one stays as it is. */
     BulkMergePatch: {
       /**
@@ -640,6 +761,44 @@ export interface components {
        */
       pointer?: string;
     };
+    /** @description A public key (RFC 7517, section 4). */
+    JsonWebKey: {
+      /**
+       * @description Algorithm of the key. One of `RS256`; new values may be added, so accept any.
+       * @example RS256
+       */
+      alg: string;
+      /**
+       * @description Exponent of an RSA key.
+       * @example AQAB
+       */
+      e?: string;
+      /**
+       * @description Id of the key; tokens name it.
+       * @example 20261101T000000000Z-1f0c9d2a
+       */
+      kid: string;
+      /**
+       * @description Type of the key. One of `RSA`; new values may be added, so accept any.
+       * @example RSA
+       */
+      kty: string;
+      /**
+       * @description Modulus of an RSA key.
+       * @example sXchDaQebHnPiGvyDOAT4saGEUetSyo9MKLOoWFsueri23bOdgWp4Dy1Wl
+       */
+      n?: string;
+      /**
+       * @description Use of the key. One of `sig`; new values may be added, so accept any.
+       * @example sig
+       */
+      use: string;
+    };
+    /** @description Public keys (RFC 7517, section 5). */
+    JsonWebKeySet: {
+      /** @description The keys. Ignore those of a type or use that you do not know. */
+      keys: components['schemas']['JsonWebKey'][];
+    };
     /** @description The application of the token, what it may do, and how often. */
     Me: {
       /** @description The application that the token speaks for. */
@@ -800,6 +959,47 @@ export interface components {
        */
       type: string;
     };
+    /** @description Protected resource metadata (RFC 9728, section 2). */
+    ProtectedResourceMetadata: {
+      /**
+       * @description Issuers of the tokens that the API accepts.
+       * @example [
+       *       "https://api.example.com"
+       *     ]
+       */
+      authorization_servers: string[];
+      /**
+       * @description Places of a request where the token may stand.
+       * @example [
+       *       "header"
+       *     ]
+       */
+      bearer_methods_supported: string[];
+      /**
+       * Format: uri
+       * @description Resource identifier: the base URL of the API.
+       * @example https://api.example.com
+       */
+      resource: string;
+      /**
+       * Format: uri
+       * @description Documentation of the API.
+       * @example https://api.example.com/docs
+       */
+      resource_documentation: string;
+      /**
+       * @description Every scope that an application can have.
+       * @example [
+       *       "all:read",
+       *       "all:write",
+       *       "computers:read",
+       *       "inventory:read",
+       *       "inventory:write",
+       *       "frameworks:read"
+       *     ]
+       */
+      scopes_supported: string[];
+    };
     /** @description A tag of an asset or computer. */
     Tag: {
       /**
@@ -933,6 +1133,11 @@ export interface components {
      */
     'Cache-Control': string;
     /**
+     * @description The answer is the same for everybody; caches may keep it for so many seconds.
+     * @example public, max-age=3600
+     */
+    'Cache-Control.cached': string;
+    /**
      * @description Strong entity tag of this version of the asset, for `If-Match`.
      * @example "7"
      */
@@ -1022,6 +1227,201 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+  getKeySet: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The keys, newest first. */
+      200: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control.cached'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['JsonWebKeySet'];
+        };
+      };
+      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
+      400: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
+      431: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `internal_error`: Something went wrong on our side. */
+      500: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getAuthorizationServer: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The metadata. */
+      200: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control.cached'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['AuthorizationServerMetadata'];
+        };
+      };
+      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
+      400: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
+      431: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `internal_error`: Something went wrong on our side. */
+      500: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  getProtectedResource: {
+    parameters: {
+      query?: never;
+      header?: {
+        /**
+         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The metadata. */
+      200: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control.cached'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ProtectedResourceMetadata'];
+        };
+      };
+      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
+      400: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
+      431: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `internal_error`: Something went wrong on our side. */
+      500: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
   issueToken: {
     parameters: {
       query?: never;

@@ -2,13 +2,14 @@ import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { ThrottlerGuard, type ThrottlerRequest } from '@nestjs/throttler';
 import { type Charge, DomainError, type RateClass, RateLimited } from '#libs/kernel';
 import { type BucketSize, bucketSizeOf, rateClassOf, setRateLimitHeaders } from '#libs/platform/throttling';
+import { Settings } from '#libs/platform/config';
 import { accessOf } from '#libs/platform/http';
 import type { Request, Response } from 'express';
 import { AccessTokensService, type AuthenticatedApplication } from '../application/access-tokens.service';
 import { TokenInvalid, TokenMissing } from '../domain/authentication-errors';
+import { bearerChallenge } from './bearer-challenge';
 
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
-const CHALLENGE = 'Bearer realm="compliance-api"';
 
 /**
  * Identifies the caller (RFC 6750), charges the request to the client's bucket and refuses it when the bucket is empty.
@@ -19,6 +20,8 @@ const CHALLENGE = 'Bearer realm="compliance-api"';
 export class AuthenticateAndChargeGuard extends ThrottlerGuard {
   @Inject(AccessTokensService)
   private readonly tokens!: AccessTokensService;
+  @Inject(Settings)
+  private readonly settings!: Settings;
 
   protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
     return Promise.resolve(accessOf(this.reflector, context).kind === 'public');
@@ -49,9 +52,15 @@ export class AuthenticateAndChargeGuard extends ThrottlerGuard {
     try {
       return await this.tokens.authenticateAndCharge(bearerToken(request), rateClassOf(request.method));
     } catch (error) {
-      challenge(response, error);
+      if (error instanceof DomainError) response.setHeader('WWW-Authenticate', this.challenge(error));
       throw error;
     }
+  }
+
+  private challenge(refusal: DomainError): string {
+    const { baseUrl } = this.settings;
+    if (refusal instanceof TokenMissing) return bearerChallenge(baseUrl);
+    return bearerChallenge(baseUrl, { error: 'invalid_token', error_description: refusal.detail });
   }
 
   /** Charges the request separately when the grant was not cached and Postgres identified the caller. */
@@ -76,11 +85,4 @@ function bearerToken(request: Request): string {
   const [, token] = BEARER.exec(header) ?? [];
   if (token === undefined) throw new TokenInvalid();
   return token;
-}
-
-function challenge(response: Response, error: unknown): void {
-  if (error instanceof TokenMissing) response.setHeader('WWW-Authenticate', CHALLENGE);
-  else if (error instanceof DomainError) {
-    response.setHeader('WWW-Authenticate', `${CHALLENGE}, error="invalid_token", error_description="${error.detail}"`);
-  }
 }

@@ -1,14 +1,19 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { Settings } from '#libs/platform/config';
 import { accessOf } from '#libs/platform/http';
 import type { Request, Response } from 'express';
 import { InsufficientScope, TokenMissing } from '../domain/authentication-errors';
 import { covers } from '../domain/scope';
+import { bearerChallenge } from './bearer-challenge';
 
 /** Admits a caller whose scopes cover the route's. A refusal does not reveal what exists (decisions, section 1). */
 @Injectable()
 export class ScopeGuard implements CanActivate {
-  constructor(private readonly reflector: Reflector) {}
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly settings: Settings,
+  ) {}
 
   canActivate(context: ExecutionContext): boolean {
     const access = accessOf(this.reflector, context);
@@ -23,7 +28,7 @@ export class ScopeGuard implements CanActivate {
       .getResponse<Response>()
       .setHeader(
         'WWW-Authenticate',
-        `Bearer realm="compliance-api", error="insufficient_scope", scope="${access.scope}"`,
+        bearerChallenge(this.settings.baseUrl, { error: 'insufficient_scope', scope: access.scope }),
       );
     throw refusal;
   }

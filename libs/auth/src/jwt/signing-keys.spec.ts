@@ -17,7 +17,7 @@ describe('SigningKeys', () => {
   const path = (name: string) => join(directory, name);
   const put = (kid: string, content = pem) => writeFileSync(path(`${kid}.pem`), content, { mode: 0o600 });
   const open = () => SigningKeys.open(directory, clock);
-  const published = (keys: SigningKeys) => (keys.jwks.keys as { kid: string }[]).map(({ kid }) => kid);
+  const published = (keys: SigningKeys) => keys.jwks.keys.map(({ kid }) => kid);
   const FIRST = '20251231T000000000Z-00000001';
 
   beforeEach(() => {

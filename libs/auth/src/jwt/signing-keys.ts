@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '#libs/kernel';
 import { readSecretFile } from '#libs/platform/config';
 import { type DatedKey, type KeyReading, KeysUnusable, type RereadableKeys, keyInUse } from '#libs/platform/keys';
+import type { KeySet, PublicKey } from '../domain/access-token-signer.port';
 import { type RsaKeyPair, parseRsaKeyPair } from './rsa-key-pair';
 import { listSigningKeys } from './signing-key-files';
 
@@ -17,6 +18,7 @@ interface SigningKey extends DatedKey, RsaKeyPair {
  */
 export class SigningKeys implements RereadableKeys {
   private keys: ReadonlyMap<string, SigningKey> = new Map();
+  private published: KeySet | null = null;
 
   private constructor(
     private readonly directory: string,
@@ -32,15 +34,8 @@ export class SigningKeys implements RereadableKeys {
   }
 
   /** The content of `/jwks.json` (RFC 7517): all public keys, newest first, even those that do not sign yet. */
-  get jwks(): { readonly keys: readonly object[] } {
-    return {
-      keys: [...this.keys.values()].map(({ kid, publicKey }) => ({
-        ...publicKey.export({ format: 'jwk' }),
-        kid,
-        use: 'sig',
-        alg: 'RS256',
-      })),
-    };
+  get jwks(): KeySet {
+    return (this.published ??= { keys: [...this.keys.values()].map(toPublicKey) });
   }
 
   /** Returns the key that signs new tokens. */
@@ -65,13 +60,18 @@ export class SigningKeys implements RereadableKeys {
         const key = await this.take(listed, faults);
         if (key) keys.set(key.kid, key);
       }
-      if (keys.size > 0) this.keys = keys;
+      if (keys.size > 0) this.use(keys);
       else if (faults.length === 0) faults.push('SIGNING_KEYS_DIR holds no key (*.pem); admin keys init makes one.');
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       faults.push(`SIGNING_KEYS_DIR cannot be read (${code ?? message}).`);
     }
     return { kids: [...this.keys.keys()], faults };
+  }
+
+  private use(keys: ReadonlyMap<string, SigningKey>): void {
+    this.keys = keys;
+    this.published = null;
   }
 
   /** A replaced file counts as a new key, because other instances may not have read it yet. */
@@ -100,3 +100,10 @@ export class SigningKeys implements RereadableKeys {
     return known;
   }
 }
+
+const toPublicKey = ({ kid, publicKey }: SigningKey): PublicKey => ({
+  ...(publicKey.export({ format: 'jwk' }) as { kty: string }),
+  kid,
+  use: 'sig',
+  alg: 'RS256',
+});

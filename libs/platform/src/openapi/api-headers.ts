@@ -79,9 +79,19 @@ const HEADERS = {
   },
 } as const satisfies Readonly<Record<string, DescribedHeader>>;
 
+/** `Cache-Control` of a response that is the same for everybody. */
+const CACHED: DescribedHeader = {
+  description: 'The answer is the same for everybody; caches may keep it for so many seconds.',
+  schema: { type: 'string', pattern: '^public, max-age=[0-9]+$', maxLength: 64 },
+  example: 'public, max-age=3600',
+};
+
 export type HeaderName = keyof typeof HEADERS;
-/** `always`: the header is present whenever the response is. `sometimes`: only in the cases of its description. */
-export type Presence = 'always' | 'sometimes';
+/**
+ * `always`: the header is present whenever the response is. `sometimes`: only in the cases of its description. `cached`:
+ * `Cache-Control` lets caches keep the response.
+ */
+export type Presence = 'always' | 'sometimes' | 'cached';
 export type AnswerHeaders = Readonly<Partial<Record<HeaderName, Presence>>>;
 
 /** Headers of every response. */
@@ -132,7 +142,8 @@ export function headerComponents(): Record<string, object> {
       },
     ]),
   );
-  return Object.fromEntries(entries) as Record<string, object>;
+  const cached = [keyOf('Cache-Control', 'cached'), { ...CACHED, required: true }] as const;
+  return Object.fromEntries([...entries, cached]) as Record<string, object>;
 }
 
-const keyOf = (name: string, presence: Presence): string => (presence === 'always' ? name : `${name}.sometimes`);
+const keyOf = (name: string, presence: Presence): string => (presence === 'always' ? name : `${name}.${presence}`);

@@ -5,6 +5,7 @@ export {
   ApiAnyTokenProblems,
   ApiProblems,
   ApiProblemsAs,
+  ApiPublicProblems,
   BEARER_PROBLEMS,
   PUBLIC_ANSWERS,
   problemResponse,

@@ -1,0 +1,109 @@
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Settings } from '#libs/platform/config';
+import { NoQueryDto, Public } from '#libs/platform/http';
+import { ApiAnswer, ApiPublicProblems } from '#libs/platform/openapi';
+import type { Response } from 'express';
+import { AccessTokenSigner } from '../domain/access-token-signer.port';
+import { SCOPES } from '../domain/scope';
+import {
+  AUTHORIZATION_SERVER_EXAMPLES,
+  AuthorizationServerDto,
+  KEY_SET_EXAMPLES,
+  KeySetDto,
+  PROTECTED_RESOURCE_EXAMPLES,
+  ProtectedResourceDto,
+} from './discovery.dto';
+import { WELL_KNOWN_PATHS, keySetUrl } from './discovery-urls';
+
+/** The documents change with a release or a setting only. */
+const FOR_AN_HOUR = 'public, max-age=3600';
+/** A new key signs a minute after it was made, so a copy must be half a minute old at most to hold it in time. */
+const FOR_HALF_A_MINUTE = 'public, max-age=30';
+
+/** Tells clients and resource servers where the token endpoint and the keys are. */
+@ApiTags('Authentication')
+@Public()
+@Controller()
+export class DiscoveryController {
+  constructor(
+    private readonly settings: Settings,
+    private readonly signer: AccessTokenSigner,
+  ) {}
+
+  @Get(WELL_KNOWN_PATHS.authorizationServer)
+  @ApiOperation({
+    operationId: 'getAuthorizationServer',
+    summary: 'Describe the authorization server',
+    description: 'OAuth 2.0 Authorization Server Metadata (RFC 8414). Needs no token.',
+  })
+  @ApiAnswer(AuthorizationServerDto, {
+    description: 'The metadata.',
+    examples: AUTHORIZATION_SERVER_EXAMPLES,
+    charged: false,
+    headers: { 'Cache-Control': 'cached' },
+  })
+  @ApiPublicProblems('validation_failed')
+  authorizationServer(
+    @Query() _query: NoQueryDto,
+    @Res({ passthrough: true }) response: Response,
+  ): AuthorizationServerDto {
+    response.setHeader('Cache-Control', FOR_AN_HOUR);
+    const { baseUrl } = this.settings;
+    return {
+      issuer: baseUrl,
+      token_endpoint: `${baseUrl}/oauth/token`,
+      jwks_uri: keySetUrl(baseUrl),
+      scopes_supported: SCOPES,
+      response_types_supported: ['none'],
+      grant_types_supported: ['client_credentials'],
+      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+      service_documentation: `${baseUrl}/docs`,
+    };
+  }
+
+  @Get(WELL_KNOWN_PATHS.protectedResource)
+  @ApiOperation({
+    operationId: 'getProtectedResource',
+    summary: 'Describe the API as a protected resource',
+    description:
+      'OAuth 2.0 Protected Resource Metadata (RFC 9728). Needs no token. Every bearer challenge names its address as ' +
+      '`resource_metadata`.',
+  })
+  @ApiAnswer(ProtectedResourceDto, {
+    description: 'The metadata.',
+    examples: PROTECTED_RESOURCE_EXAMPLES,
+    charged: false,
+    headers: { 'Cache-Control': 'cached' },
+  })
+  @ApiPublicProblems('validation_failed')
+  protectedResource(@Query() _query: NoQueryDto, @Res({ passthrough: true }) response: Response): ProtectedResourceDto {
+    response.setHeader('Cache-Control', FOR_AN_HOUR);
+    const { baseUrl } = this.settings;
+    return {
+      resource: baseUrl,
+      authorization_servers: [baseUrl],
+      scopes_supported: SCOPES,
+      bearer_methods_supported: ['header'],
+      resource_documentation: `${baseUrl}/docs`,
+    };
+  }
+
+  @Get(WELL_KNOWN_PATHS.keySet)
+  @ApiOperation({
+    operationId: 'getKeySet',
+    summary: 'List the public keys of tokens',
+    description: 'JSON Web Key Set (RFC 7517). Needs no token. A new key stands here before the first token has it.',
+  })
+  @ApiAnswer(KeySetDto, {
+    description: 'The keys, newest first.',
+    examples: KEY_SET_EXAMPLES,
+    charged: false,
+    headers: { 'Cache-Control': 'cached' },
+  })
+  @ApiPublicProblems('validation_failed')
+  keySet(@Query() _query: NoQueryDto, @Res({ passthrough: true }) response: Response): KeySetDto {
+    response.setHeader('Cache-Control', FOR_HALF_A_MINUTE);
+    return this.signer.keySet();
+  }
+}

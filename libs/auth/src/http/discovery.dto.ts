@@ -1,0 +1,154 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiObject, openEnum } from '#libs/platform/openapi';
+import { SCOPES } from '../domain/scope';
+
+const BASE_URL = 'https://api.example.com';
+const url = (description: string, path = '') =>
+  ({ format: 'uri', maxLength: 2048, description, example: `${BASE_URL}${path}` }) as const;
+const list = (values: readonly string[], description: string) =>
+  ({
+    type: 'array',
+    items: openEnum(values, 'A value.'),
+    maxItems: 64,
+    description,
+    example: [...values],
+  }) as const;
+const base64url = (description: string, example: string) =>
+  ({ maxLength: 4096, pattern: '^[A-Za-z0-9_-]+$', description, example }) as const;
+
+const EXAMPLE_SCOPES = ['inventory:read', 'inventory:write'];
+
+@ApiObject({ name: 'AuthorizationServerMetadata', description: 'Authorization server metadata (RFC 8414, section 2).' })
+export class AuthorizationServerDto {
+  @ApiProperty(url('Issuer of the tokens: the base URL of the API.'))
+  issuer!: string;
+
+  @ApiProperty(url('Address of the token endpoint.', '/oauth/token'))
+  token_endpoint!: string;
+
+  @ApiProperty(url('Address of the public keys of tokens.', '/.well-known/jwks.json'))
+  jwks_uri!: string;
+
+  @ApiProperty(list(SCOPES, 'Every scope that an application can have.'))
+  scopes_supported!: readonly string[];
+
+  @ApiProperty(list(['none'], 'The RFC requires this member. There is no authorization endpoint.'))
+  response_types_supported!: readonly string[];
+
+  @ApiProperty(list(['client_credentials'], 'Grants of the token endpoint.'))
+  grant_types_supported!: readonly string[];
+
+  @ApiProperty(list(['client_secret_basic', 'client_secret_post'], 'Ways to send the client secret.'))
+  token_endpoint_auth_methods_supported!: readonly string[];
+
+  @ApiProperty(url('Documentation of the API.', '/docs'))
+  service_documentation!: string;
+}
+
+@ApiObject({ name: 'ProtectedResourceMetadata', description: 'Protected resource metadata (RFC 9728, section 2).' })
+export class ProtectedResourceDto {
+  @ApiProperty(url('Resource identifier: the base URL of the API.'))
+  resource!: string;
+
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string', format: 'uri', maxLength: 2048 },
+    maxItems: 16,
+    description: 'Issuers of the tokens that the API accepts.',
+    example: [BASE_URL],
+  })
+  authorization_servers!: readonly string[];
+
+  @ApiProperty(list(SCOPES, 'Every scope that an application can have.'))
+  scopes_supported!: readonly string[];
+
+  @ApiProperty(list(['header'], 'Places of a request where the token may stand.'))
+  bearer_methods_supported!: readonly string[];
+
+  @ApiProperty(url('Documentation of the API.', '/docs'))
+  resource_documentation!: string;
+}
+
+@ApiObject({ name: 'JsonWebKey', description: 'A public key (RFC 7517, section 4).' })
+export class JsonWebKeyDto {
+  @ApiProperty(openEnum(['RSA'], 'Type of the key.'))
+  kty!: string;
+
+  @ApiProperty({
+    maxLength: 64,
+    description: 'Id of the key; tokens name it.',
+    example: '20261101T000000000Z-1f0c9d2a',
+  })
+  kid!: string;
+
+  @ApiProperty(openEnum(['sig'], 'Use of the key.'))
+  use!: string;
+
+  @ApiProperty(openEnum(['RS256'], 'Algorithm of the key.'))
+  alg!: string;
+
+  @ApiPropertyOptional(
+    base64url('Modulus of an RSA key.', 'sXchDaQebHnPiGvyDOAT4saGEUetSyo9MKLOoWFsueri23bOdgWp4Dy1Wl'),
+  )
+  n?: string;
+
+  @ApiPropertyOptional(base64url('Exponent of an RSA key.', 'AQAB'))
+  e?: string;
+}
+
+@ApiObject({ name: 'JsonWebKeySet', description: 'Public keys (RFC 7517, section 5).' })
+export class KeySetDto {
+  @ApiProperty({
+    type: [JsonWebKeyDto],
+    'x-unbounded': 'As many as the operator keeps.',
+    description: 'The keys. Ignore those of a type or use that you do not know.',
+  } as { type: [typeof JsonWebKeyDto] })
+  keys!: readonly JsonWebKeyDto[];
+}
+
+export const AUTHORIZATION_SERVER_EXAMPLES = {
+  metadata: {
+    summary: 'Metadata',
+    value: {
+      issuer: BASE_URL,
+      token_endpoint: `${BASE_URL}/oauth/token`,
+      jwks_uri: `${BASE_URL}/.well-known/jwks.json`,
+      scopes_supported: EXAMPLE_SCOPES,
+      response_types_supported: ['none'],
+      grant_types_supported: ['client_credentials'],
+      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+      service_documentation: `${BASE_URL}/docs`,
+    } satisfies AuthorizationServerDto as AuthorizationServerDto,
+  },
+};
+
+export const PROTECTED_RESOURCE_EXAMPLES = {
+  metadata: {
+    summary: 'Metadata',
+    value: {
+      resource: BASE_URL,
+      authorization_servers: [BASE_URL],
+      scopes_supported: EXAMPLE_SCOPES,
+      bearer_methods_supported: ['header'],
+      resource_documentation: `${BASE_URL}/docs`,
+    } satisfies ProtectedResourceDto as ProtectedResourceDto,
+  },
+};
+
+export const KEY_SET_EXAMPLES = {
+  one: {
+    summary: 'One key',
+    value: {
+      keys: [
+        {
+          kty: 'RSA',
+          kid: '20261101T000000000Z-1f0c9d2a',
+          use: 'sig',
+          alg: 'RS256',
+          n: 'sXchDaQebHnPiGvyDOAT4saGEUetSyo9MKLOoWFsueri23bOdgWp4Dy1Wl',
+          e: 'AQAB',
+        },
+      ],
+    } satisfies KeySetDto as KeySetDto,
+  },
+};
