@@ -1,17 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { workspaceId } from '#libs/kernel';
+import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { type TestApp, startApp } from '../support/start-app';
+import { testEntities as entities } from '../support/test-database';
 
-describe('The deletion of a tag key', () => {
+describe('Tag keys', () => {
   let app: TestApp;
   let dataSource: DataSource;
   beforeAll(async () => {
     app = await startApp();
-    const connection = { url: app.database.migrationDatabaseUrl, poolSize: 2, patience: 'operator' } as const;
+    const url = app.database.migrationDatabaseUrl;
+    const connection = { url, poolSize: 1, patience: 'operator', entities } as const;
     dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
   });
   afterAll(async () => {
@@ -19,7 +21,22 @@ describe('The deletion of a tag key', () => {
     await app.stop();
   });
 
-  it('takes the key off an asset too that was given it while the deletion was at its end', async () => {
+  it('are listed by their code points, each made once in its workspace', async () => {
+    const [ours, theirs] = [await app.arrange.aWorkspace(), await app.arrange.aWorkspace()].map(workspaceId) as [
+      WorkspaceId,
+      WorkspaceId,
+    ];
+    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource));
+    for (const key of ['b', 'ä', '_', 'C']) await keys.create(ours, { key, value: null, platform: false });
+
+    expect(await keys.create(ours, { key: 'b', value: 'other', platform: true })).toBeNull();
+    expect(await keys.create(theirs, { key: 'b', value: 'theirs', platform: true })).toMatchObject({ value: 'theirs' });
+    expect((await keys.list(ours)).map(({ key }) => key)).toEqual(['C', '_', 'b', 'ä']);
+    expect(await keys.delete(ours, 'b', () => undefined)).toEqual({ assets: 0 });
+    expect((await keys.list(theirs)).map(({ key }) => key)).toEqual(['b']);
+  });
+
+  it('are taken off an asset too that was given the key while its deletion was at its end', async () => {
     const workspace = await app.arrange.aWorkspace();
     await app.arrange.aTagKey(workspace, 'env');
     const asset = await app.arrange.anAsset(workspace);
@@ -39,7 +56,7 @@ describe('The deletion of a tag key', () => {
     expect(rows).toEqual([]);
   });
 
-  it('takes locks in the order of the inventory, as updates do: neither meets the other halfway', async () => {
+  it('are deleted under locks in the order of the inventory, as updates take them: neither meets the other halfway', async () => {
     const workspace = await app.arrange.aWorkspace();
     await app.arrange.aTagKey(workspace, 'env');
     const assets: number[] = [];

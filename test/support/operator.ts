@@ -8,6 +8,7 @@ import { ClientSecretsSystem } from '../../libs/auth/src/system/client-secrets.s
 import { ApplicationRepositoryTypeorm } from '../../libs/auth/src/typeorm/application-repository.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import type { TestApp } from './start-app';
+import { testEntities as entities } from './test-database';
 
 /** Runs an operator's command on the database of an API, composed as in the command line. */
 export interface TestOperator {
@@ -16,7 +17,8 @@ export interface TestOperator {
 }
 
 export async function openOperator({ database, settings }: TestApp): Promise<TestOperator> {
-  const connection = { url: database.migrationDatabaseUrl, poolSize: 2, patience: 'operator' } as const;
+  const url = database.migrationDatabaseUrl;
+  const connection = { url, poolSize: 1, patience: 'operator', entities } as const;
   const dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
   const redis = new RedisClient(settings.redisUrl);
   await redis.onModuleInit();

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { migrate } from '#libs/platform/database';
-import { schema } from '../../apps/features';
+import { entities, schema } from '../../apps/features';
 
-export { schema as testSchema };
+export { entities as testEntities, schema as testSchema };
 
 const TEMPLATE = 'test_template';
 /** Held while the template is created, because test files run in parallel. */

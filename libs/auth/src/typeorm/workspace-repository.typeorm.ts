@@ -1,46 +1,47 @@
 import { Injectable } from '@nestjs/common';
 import { workspaceId } from '#libs/kernel';
-import { DataSource } from 'typeorm';
+import { Database } from '#libs/platform/database';
 import type { Workspace } from '../domain/workspace';
 import { WorkspaceRepository } from '../domain/workspace-repository.port';
+import { WorkspaceRow } from './workspace.row';
 
-interface WorkspaceRow {
-  readonly id: string;
-  readonly slug: string;
-  readonly name: string;
-  readonly created_at: Date;
-}
+/** Works through the policy that lets the owner of the tables see every workspace; the runtime role sees none this way. */
+const ALL = { outsideTenants: true } as const;
 
-/** Relies on the policy that shows all workspaces to the owner of the tables. The runtime role sees none this way. */
 @Injectable()
 export class WorkspaceRepositoryTypeorm extends WorkspaceRepository {
-  constructor(private readonly dataSource: DataSource) {
+  constructor(private readonly database: Database) {
     super();
   }
 
   async create(slug: string, name: string): Promise<Workspace | null> {
-    const [row] = await this.rows(
-      `INSERT INTO workspace (slug, name) VALUES ($1, $2) ON CONFLICT (slug) DO NOTHING
-       RETURNING id, slug, name, created_at`,
-      [slug, name],
+    const inserted = await this.database.transaction(ALL, (manager) =>
+      manager
+        .createQueryBuilder()
+        .insert()
+        .into(WorkspaceRow)
+        .values({ slug, name })
+        .orIgnore()
+        .returning('*')
+        .execute(),
     );
+    const [row] = inserted.raw as WorkspaceRow[];
     return row ? toWorkspace(row) : null;
   }
 
   async list(): Promise<Workspace[]> {
-    return (await this.rows('SELECT id, slug, name, created_at FROM workspace ORDER BY slug', [])).map(toWorkspace);
+    const rows = await this.database.transaction(ALL, (manager) =>
+      manager.find(WorkspaceRow, { order: { slug: 'ASC' } }),
+    );
+    return rows.map(toWorkspace);
   }
 
   async findBySlug(slug: string): Promise<Workspace | null> {
-    const [row] = await this.rows('SELECT id, slug, name, created_at FROM workspace WHERE slug = $1', [slug]);
-    return row ? toWorkspace(row) : null;
-  }
-
-  private async rows(sql: string, values: readonly string[]): Promise<WorkspaceRow[]> {
-    return this.dataSource.query<WorkspaceRow[]>(sql, [...values]);
+    const row = await this.database.transaction(ALL, (manager) => manager.findOneBy(WorkspaceRow, { slug }));
+    return row && toWorkspace(row);
   }
 }
 
-function toWorkspace(row: WorkspaceRow): Workspace {
+export function toWorkspace(row: WorkspaceRow): Workspace {
   return { id: workspaceId(row.id), slug: row.slug, name: row.name, createdAt: row.created_at };
 }

@@ -3,13 +3,7 @@ import type { WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import type { TagKey } from '../domain/tag-key';
 import { TagKeyRepository } from '../domain/tag-key-repository.port';
-
-interface TagKeyRow {
-  readonly key: string;
-  readonly value: string | null;
-  readonly platform: boolean;
-  readonly created_at: Date;
-}
+import { TagKeyRow } from './tag-key.row';
 
 const BATCH = 2_000;
 const FOREIGN_KEY_VIOLATION = '23503';
@@ -41,22 +35,27 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
   }
 
   async create(workspaceId: WorkspaceId, { key, value, platform }: Omit<TagKey, 'createdAt'>): Promise<TagKey | null> {
-    const [row] = await this.database.transaction({ workspaceId }, (manager) =>
-      manager.query<TagKeyRow[]>(
-        `INSERT INTO tag_key (workspace_id, key, value, platform) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING
-         RETURNING key, value, platform, created_at`,
-        [workspaceId, key, value, platform],
-      ),
+    const inserted = await this.database.transaction({ workspaceId }, (manager) =>
+      manager
+        .createQueryBuilder()
+        .insert()
+        .into(TagKeyRow)
+        .values({ workspace_id: workspaceId, key, value, platform })
+        .orIgnore()
+        .returning('*')
+        .execute(),
     );
+    const [row] = inserted.raw as TagKeyRow[];
     return row ? toTagKey(row) : null;
   }
 
   async list(workspaceId: WorkspaceId): Promise<TagKey[]> {
     const rows = await this.database.transaction({ workspaceId }, (manager) =>
-      manager.query<TagKeyRow[]>(
-        `SELECT key, value, platform, created_at FROM tag_key WHERE workspace_id = $1 ORDER BY key COLLATE "C"`,
-        [workspaceId],
-      ),
+      manager
+        .createQueryBuilder(TagKeyRow, 'tag_key')
+        .where({ workspace_id: workspaceId })
+        .orderBy('tag_key.key COLLATE "C"')
+        .getMany(),
     );
     return rows.map(toTagKey);
   }
@@ -66,11 +65,8 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
     key: string,
     onProgress: (assets: number) => void,
   ): Promise<{ readonly assets: number } | null> {
-    const [found] = await this.database.transaction({ workspaceId }, (manager) =>
-      manager.query<{ id: string }[]>('SELECT id FROM tag_key WHERE workspace_id = $1 AND key = $2', [
-        workspaceId,
-        key,
-      ]),
+    const found = await this.database.transaction({ workspaceId }, (manager) =>
+      manager.findOneBy(TagKeyRow, { workspace_id: workspaceId, key }),
     );
     if (!found) return null;
     let assets = 0;
@@ -91,7 +87,7 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
       return await this.database.transaction({ workspaceId }, async (manager) => {
         const [batch] = await manager.query<{ assets: number }[]>(UNTAG, [workspaceId, id, key]);
         if (batch && batch.assets > 0) return batch.assets;
-        await manager.query('DELETE FROM tag_key WHERE workspace_id = $1 AND id = $2', [workspaceId, id]);
+        await manager.delete(TagKeyRow, { workspace_id: workspaceId, id });
         return 0;
       });
     } catch (error) {
