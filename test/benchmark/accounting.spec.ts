@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { cpuOfProcesses, memoryOf } from './accounting';
 
-/** Of each process, over what its start takes. */
+/** CPU time of each process, beyond its start. */
 const BUSY_MS = 80;
-/** Three accounts, each in whole hundredths of a second. */
+/** Tolerance for three accounts, each in steps of ten milliseconds. */
 const UNTOLD_MS = 40;
 const USED = `const used = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };`;
 const BUSY = `${USED} for (const until = used() + ${BUSY_MS}; used() < until;);`;
 const [ENDS, STAYS] = [`${BUSY} console.log(used());`, `${BUSY} console.log(used()); process.stdin.resume();`];
-/** Busy itself, with a child that has ended and one that has not; tells what all three used when they are done. */
+/** Uses CPU time itself, in a child that has ended and in one that runs. Then reports the sum. */
 const PARENT = `
   const { spawn } = require('node:child_process');
   const { once } = require('node:events');
@@ -26,7 +26,7 @@ describe('The CPU of a server', () => {
     try {
       const [told] = (await once(parent.stdout, 'data')) as [Buffer];
       const cpu = cpuOfProcesses(parent.pid ?? 0);
-      // Where there is no /proc it is no number, and no number is less than another.
+      // Without /proc the value is NaN, and no comparison with NaN is true.
       expect(Number.isNaN(cpu)).toBe(!existsSync('/proc/self/stat'));
       expect(cpu < Number(told) - UNTOLD_MS).toBe(false);
     } finally {

@@ -1,4 +1,5 @@
-// The application in a process of its own, for a client in another one to measure: tells its port, and its CPU when asked.
+// The API in a process of its own, for measurement by a client in another. Reports its port, and its CPU time on
+// request.
 import 'reflect-metadata';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -6,16 +6,16 @@ import { dataSourceOptions } from '../../libs/platform/src/database/connections/
 import { loadDemoAssets } from '../support/demo-assets';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
-/** A migrated database, and workspaces of the demo's sizes in it. */
+/** A migrated database with workspaces of the demo's sizes. */
 export class BenchmarkDatabase {
   private readonly workspaces = new Map<DemoSize, Promise<WorkspaceId>>();
   private made = 0;
 
   private constructor(
     private readonly database: TestDatabase,
-    /** As the API connects. */
+    /** Connects like the API. */
     readonly api: DataSource,
-    /** As the operators' commands connect. */
+    /** Connects like the operators' commands. */
     readonly operator: DataSource,
     private readonly say: (line: string) => void,
   ) {}
@@ -37,19 +37,19 @@ export class BenchmarkDatabase {
     return this.database.migrationDatabaseUrl;
   }
 
-  /** A superuser's, past row-level security. */
+  /** Connects as a superuser, whom row-level security does not restrict. */
   get superuserUrl(): string {
     const url = new URL(process.env['TEST_SUPERUSER_URL'] as string);
     url.pathname = new URL(this.database.databaseUrl).pathname;
     return url.href;
   }
 
-  /** A superuser, for looking behind the scenes. */
+  /** A superuser's connection, for arranging and checking. */
   get admin(): Client {
     return this.database.admin;
   }
 
-  /** An empty one. */
+  /** Creates an empty workspace. */
   async aWorkspace(): Promise<{ readonly id: WorkspaceId; readonly slug: string }> {
     this.made += 1;
     const slug = `benchmark-${this.made}`;
@@ -60,7 +60,7 @@ export class BenchmarkDatabase {
     return { id: workspaceId((rows[0] as { id: string }).id), slug };
   }
 
-  /** The workspace of this size, loaded at the first call. */
+  /** Returns the workspace of this size, and loads it at the first call. */
   workspace(size: DemoSize): Promise<WorkspaceId> {
     let loaded = this.workspaces.get(size);
     if (!loaded) {
@@ -75,7 +75,7 @@ export class BenchmarkDatabase {
     await this.admin.end();
   }
 
-  /** Closes it, and gives its disk back. */
+  /** Closes the database and frees its disk space. */
   async drop(): Promise<void> {
     for (const source of [this.api, this.operator]) await source.destroy();
     await this.database.drop();

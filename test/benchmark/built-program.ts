@@ -8,7 +8,7 @@ const LOOK_EVERY_MS = 20;
 
 let built = false;
 
-/** Compiles the project, once in a run: what operators start is what it makes. */
+/** Builds the project once in a run, because operators run the build. */
 export function buildOnce(say: (line: string) => void): void {
   if (built) return;
   say('  building');
@@ -17,17 +17,17 @@ export function buildOnce(say: (line: string) => void): void {
   built = true;
 }
 
-/** A file of the build, by its path in the sources. */
+/** Returns the built file of a source file. */
 export const builtFile = (source: string): string => join(ROOT, 'dist', source.replace(/\.ts$/, '.js'));
 
 export interface FinishedProgram {
   readonly seconds: number;
-  /** In bytes, not a number where the system does not say. */
+  /** In bytes. NaN when the system does not report it. */
   readonly peakMemory: number;
   readonly output: string;
 }
 
-/** Runs a file of the build to its end. Throws what it said on stderr unless it exits with 0. */
+/** Runs a built file to its end. @throws its stderr unless it exits with 0 */
 export async function runBuilt(
   source: string,
   words: readonly string[],
@@ -41,7 +41,7 @@ export async function runBuilt(
   let [output, errors, peakMemory] = ['', '', Number.NaN];
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-  // The system forgets the peak with the process.
+  // The system discards the peak when the process ends.
   const look = setInterval(() => (peakMemory = memoryOf(child.pid ?? 0)?.peak ?? peakMemory), LOOK_EVERY_MS);
   const [status] = (await once(child, 'close')) as [number | null];
   clearInterval(look);

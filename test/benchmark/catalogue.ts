@@ -1,4 +1,6 @@
-/** Every benchmark and what it measures, in the order of a run: the largest workspace joins the shared inventory last. */
+/**
+ * Every benchmark with its description, in the order of a run: the largest workspace joins the shared inventory last.
+ */
 export const CATALOGUE = {
   paths: 'every route over HTTP beside a server written by hand, and the list beside one as tutorials write it',
   peers: 'the list beside that of Directus, with the same assets',
@@ -14,5 +16,5 @@ export type BenchmarkName = keyof typeof CATALOGUE;
 
 export const BENCHMARK_NAMES = Object.keys(CATALOGUE) as BenchmarkName[];
 
-/** What runs when none is named. The others install what the project itself does without. */
+/** The benchmarks that run by default. The others install additional software. */
 export const USUAL_BENCHMARKS: readonly BenchmarkName[] = BENCHMARK_NAMES.filter((name) => name !== 'peers');

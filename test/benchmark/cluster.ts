@@ -9,7 +9,7 @@ import { cpuOfProcesses, cpuOfRedis } from './accounting';
 import { BenchmarkDatabase } from './benchmark-database';
 import { MeasuredProcess } from './measured-process';
 
-/** As in production: an answer is sent when the change is on the disk, and a quarter of the memory is for buffers. */
+/** As in production: commits are on disk before the response, and a quarter of the memory is for buffers. */
 const SETTINGS = {
   fsync: 'on',
   full_page_writes: 'on',
@@ -18,32 +18,32 @@ const SETTINGS = {
   max_wal_size: '8GB',
 };
 
-/** Milliseconds of CPU so far; not a number where the system keeps no account that can be read. */
+/** CPU milliseconds so far. NaN when the system does not report them. */
 export interface ServiceTimes {
   readonly postgres: number;
   readonly redis: number;
 }
 
-/** A Postgres and a Redis of the benchmarks' own. */
+/** A Postgres and a Redis for the benchmarks only. */
 export class Cluster {
   private readonly databases: BenchmarkDatabase[] = [];
   private shared: Promise<BenchmarkDatabase> | null = null;
 
   private constructor(
     readonly redisUrl: string,
-    /** Where the keys are. */
+    /** The directory of the keys. */
     readonly localDir: string,
     private readonly redis: Redis,
     private readonly postmaster: number,
     private readonly say: (line: string) => void,
   ) {}
 
-  /** Gone when `work` is done, with all that it made. */
+  /** Runs `work` with a cluster and removes everything afterwards. */
   static async during<Result>(
     say: (line: string) => void,
     work: (cluster: Cluster) => Promise<Result>,
   ): Promise<Result> {
-    // One that is borrowed would count what others make it do, and hold what others keep there.
+    // A borrowed Redis would also count other programs' commands and hold their data.
     delete process.env['REDIS_URL'];
     const postgres = await startTemporaryPostgres({ postgresSettings: SETTINGS });
     const temporaryRedis = await startTemporaryRedis();
@@ -69,14 +69,14 @@ export class Cluster {
     }
   }
 
-  /** One that nobody else has; {@link BenchmarkDatabase.drop} frees its disk early. */
+  /** Creates a database for one benchmark. {@link BenchmarkDatabase.drop} frees its disk space early. */
   async aDatabase(): Promise<BenchmarkDatabase> {
     const database = await BenchmarkDatabase.create(this.say);
     this.databases.push(database);
     return database;
   }
 
-  /** The one whose inventories are large, and of which at most a row changes. */
+  /** Returns the shared database with large inventories, in which benchmarks change single rows at most. */
   inventory(): Promise<BenchmarkDatabase> {
     this.shared ??= this.aDatabase();
     return this.shared;
@@ -86,12 +86,12 @@ export class Cluster {
     return { postgres: cpuOfProcesses(this.postmaster), redis: await cpuOfRedis(this.redis) };
   }
 
-  /** Redis knows nothing any more but scripts. */
+  /** Removes everything from Redis except scripts. */
   async emptyRedis(): Promise<void> {
     await this.redis.flushall();
   }
 
-  /** Commands that clients sent while `work` ran, without what scripts did. */
+  /** Counts commands that clients sent while `work` ran, without those inside scripts. */
   async commandsDuring(work: () => Promise<unknown>): Promise<number> {
     const monitor = await this.redis.monitor();
     let count = 0;
@@ -99,7 +99,7 @@ export class Cluster {
       if (source !== 'lua' && command?.toLowerCase() !== 'ping') count += 1;
     });
     await work();
-    // The monitor hears of a command a moment after its answer.
+    // The monitor sees a command a moment after its reply.
     await this.redis.ping();
     await new Promise((resolve) => setTimeout(resolve, 20));
     monitor.disconnect();

@@ -1,24 +1,24 @@
 import { formatSpread } from './statistics';
 import type { Measured } from './targets';
 
-/** One figure of one variant, a value for each round. */
+/** One figure of one variant, with a value for each round. */
 export interface Measurement {
-  /** What is done: a path, a filter, an import. */
+  /** The activity: a path, a filter, an import. */
   readonly subject: string;
-  /** Who does it: the API, the floor, a size. */
+  /** The tested implementation or size: the API, the floor, a size. */
   readonly variant: string;
   readonly figure: string;
   readonly unit: string;
   readonly values: readonly number[];
 }
 
-/** What a benchmark gives. */
+/** The result of a benchmark. */
 export interface Findings {
   readonly measurements: readonly Measurement[];
   readonly measured: Measured;
 }
 
-/** A line for each subject and variant. */
+/** Prints a line for each subject and variant. */
 export function printMeasurements(measurements: readonly Measurement[], say: (line: string) => void): void {
   const lines = new Map<string, string[]>();
   for (const { subject, variant, figure, unit, values } of measurements) {

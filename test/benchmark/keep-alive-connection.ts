@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 export interface ApiResponse {
   readonly status: number;
-  /** Status line and header fields, as they came. */
+  /** Status line and header fields, as received. */
   readonly head: string;
   readonly body: string;
 }
@@ -11,8 +11,8 @@ export interface ApiResponse {
 const END_OF_HEAD = '\r\n\r\n';
 
 /**
- * An HTTP/1.1 connection that stays open and carries one request at a time. It costs the client less than node:http does,
- * so that what is timed is the server. It reads answers with a Content-Length only, as all of the API's are.
+ * A persistent HTTP/1.1 connection for one request at a time. Costs the client less than node:http, so that the server
+ * dominates the measured time. Reads only responses with a Content-Length, which all of the API's have.
  */
 export class KeepAliveConnection {
   private received: Buffer = Buffer.alloc(0);

@@ -10,10 +10,10 @@ export interface LoadRequest {
   readonly body?: string;
 }
 
-/** The same again and again, in turn, or a new one each time. */
+/** A fixed list of requests in turn, or a new request each time. */
 export type LoadSource = readonly LoadRequest[] | (() => LoadRequest);
 
-/** What a server gave, and what it cost. CPU in microseconds for each request. */
+/** Throughput and costs of a server. CPU is in microseconds per request. */
 export interface Load {
   readonly requestsPerSecond: number;
   readonly p50Milliseconds: number;
@@ -23,7 +23,7 @@ export interface Load {
   readonly redisCpu: number;
 }
 
-/** Each figure as people read it, with its unit. */
+/** The name and unit of each figure for people. */
 export const LOAD_FIGURES: Readonly<Record<keyof Load, readonly [figure: string, unit: string]>> = {
   requestsPerSecond: ['requests a second', ''],
   p50Milliseconds: ['p50', 'ms'],
@@ -34,22 +34,22 @@ export const LOAD_FIGURES: Readonly<Record<keyof Load, readonly [figure: string,
 };
 
 export interface LoadOptions extends CannonadeOptions {
-  /** Waited for before the CPU is read: what a server does later for what it was asked now. */
+  /** Awaited before the CPU time is read: work that the server does later for these requests. */
   readonly settle?: () => Promise<void>;
 }
 
 export interface CannonadeOptions {
-  /** How long, or how many requests: of a slow server too few would end within a time. */
+  /** A duration, or a number of requests for slow servers that would complete too few. */
   readonly length: { readonly seconds: number } | { readonly requests: number };
   readonly connections: number;
 }
 
-/** Longer than any answer here takes, in seconds. */
+/** In seconds, longer than any response here takes. */
 const PATIENCE_SECONDS = 120;
-/** Whether it is over. */
+/** Interval of checks for the end. */
 const LOOK_EVERY_MS = 50;
 
-/** Each connection sends its next request when the one before is answered. Throws unless every answer is 2xx. */
+/** Each connection sends its next request after the previous response. @throws unless every status is 2xx */
 export async function load(
   server: MeasuredProcess,
   cluster: Pick<Cluster, 'cpuMilliseconds'>,
@@ -78,7 +78,7 @@ interface Cannonade {
   readonly p99: number;
 }
 
-/** The load alone. */
+/** Runs the load only. */
 export async function cannonade(
   port: number,
   source: LoadSource,
@@ -102,14 +102,14 @@ export async function cannonade(
       },
       (error: Error | null, done: autocannon.Result) => (error ? reject(error) : resolve(done)),
     );
-    // Its own percentiles are of whole milliseconds, and its duration lasts until it looks whether it is over.
+    // Its own percentiles are whole milliseconds, and its duration includes its polling interval.
     cannon.on('response', (_client, _status, _bytes, milliseconds) => {
       elapsed.push(milliseconds);
       last = performance.now();
     });
   });
   const { total } = result.requests;
-  // Of a connection that the server closes it says nothing; when its time is up, each has a request on the way.
+  // It does not report closed connections. When the time is over, each connection has a request in flight.
   const lost = result.requests.sent - total - ('seconds' in length ? connections : 0);
   if (total === 0 || result['2xx'] !== total || result.errors > 0 || lost > 0) {
     const faults = `${result.errors} errors, ${Math.max(0, lost)} lost, ${JSON.stringify(result.statusCodeStats)}`;
@@ -123,7 +123,7 @@ export async function cannonade(
   };
 }
 
-/** Of each figure the median. */
+/** Returns the median of each figure. */
 export function middleOf(loads: readonly Load[]): Load {
   const of = (figure: keyof Load): number => median(loads.map((one) => one[figure]));
   return {

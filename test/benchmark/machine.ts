@@ -1,6 +1,6 @@
 import { cpus, platform, release, totalmem } from 'node:os';
 
-/** What a run ran on: its times mean little elsewhere. */
+/** The machine of a run. Times are comparable on the same machine only. */
 export interface Machine {
   readonly cores: number;
   readonly processor: string;

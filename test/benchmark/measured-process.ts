@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 export type ChildMessage = { readonly port: number } | { readonly cpuUsage: NodeJS.CpuUsage };
 
-/** In the child: tells the port it serves, and its CPU when asked; `end` when nobody is there any more. */
+/** Runs in the child: reports its port, and its CPU time on request. Calls `end` when the parent is gone. */
 export function tellMeasurements(port: number, end: () => void = () => process.exit(0)): void {
   const tell = (message: ChildMessage): void => void process.send?.(message);
   process.on('message', () => tell({ cpuUsage: process.cpuUsage() }));
@@ -12,11 +12,11 @@ export function tellMeasurements(port: number, end: () => void = () => process.e
   tell({ port });
 }
 
-/** A server in a process of its own, so that its CPU can be told from that of its client. */
+/** A server in a process of its own, so that its CPU time is separate from the client's. */
 export class MeasuredProcess {
   private static readonly running = new Set<MeasuredProcess>();
 
-  /** Those that a failure left. */
+  /** Stops processes that a failure left behind. */
   static async stopAll(): Promise<void> {
     await Promise.all([...MeasuredProcess.running].map((one) => one.stop()));
   }
@@ -26,7 +26,7 @@ export class MeasuredProcess {
     readonly port: number,
   ) {}
 
-  /** `file` is a program of this folder that calls {@link tellMeasurements}, or does as it does. */
+  /** `file` is a program of this folder that calls {@link tellMeasurements} or behaves like it. */
   static async start(
     file: string,
     environment: Readonly<Record<string, string>>,
@@ -34,9 +34,9 @@ export class MeasuredProcess {
   ): Promise<MeasuredProcess> {
     const child = fork(join(__dirname, file), words, {
       env: { PATH: process.env['PATH'], ...environment },
-      // What is no TypeScript runs without what makes TypeScript run.
+      // Only TypeScript needs the TypeScript loader.
       execArgv: file.endsWith('.ts') ? process.execArgv : [],
-      // The log is written as in production, to where it costs no disk.
+      // The log is written as in production, but to a place that costs no disk writes.
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     const { port } = await told(child, 'port');
@@ -45,7 +45,7 @@ export class MeasuredProcess {
     return server;
   }
 
-  /** Milliseconds of CPU since the process began. */
+  /** Returns the CPU milliseconds since the process began. */
   async cpuMilliseconds(): Promise<number> {
     this.child.send('cpu');
     const { cpuUsage } = await told(this.child, 'cpuUsage');
@@ -61,7 +61,7 @@ export class MeasuredProcess {
   }
 }
 
-/** The next message of the child; throws when it ends instead. */
+/** Returns the child's next message. @throws when it ends instead */
 async function told<Member extends 'port' | 'cpuUsage'>(
   child: ChildProcess,
   member: Member,

@@ -1,4 +1,4 @@
-// Runs the benchmarks from the TypeScript sources: `npm run bench`.
+// `npm run bench`: runs the benchmarks from the TypeScript sources.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -14,6 +14,6 @@ const child = spawn(
   ],
   { stdio: 'inherit', cwd: root },
 );
-// Whoever ends this process means the benchmarks, which would go on without it for an hour.
+// Forwards signals, because the benchmarks would otherwise continue for an hour.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (status) => process.exit(status ?? 1));

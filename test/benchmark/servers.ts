@@ -12,10 +12,10 @@ import { MeasuredProcess } from './measured-process';
 const LIMIT = '6000000/6000000';
 export const UNREACHED_LIMITS = { RATE_LIMIT_TOKEN: LIMIT, RATE_LIMIT_READ: LIMIT, RATE_LIMIT_WRITE: LIMIT };
 
-/** Where all servers of a run keep what they share. */
+/** The services and keys that all servers of a run share. */
 type Keeping = Pick<Cluster, 'redisUrl' | 'localDir'>;
 
-/** What the API is told by its environment. */
+/** The API's environment. */
 export function apiEnvironment({ redisUrl, localDir }: Keeping, databaseUrl: string): Record<string, string> {
   return {
     NODE_ENV: 'test',
@@ -27,11 +27,11 @@ export function apiEnvironment({ redisUrl, localDir }: Keeping, databaseUrl: str
   };
 }
 
-/** The application as it is, in a process of its own. The first one makes the keys. */
+/** Starts the real API in a process of its own. The first one makes the keys. */
 export const startApi = (cluster: Keeping, databaseUrl: string): Promise<MeasuredProcess> =>
   MeasuredProcess.start('api-child.ts', apiEnvironment(cluster, databaseUrl));
 
-/** For the server at this port, whichever it is, once there are keys. */
+/** For any server at this port, once keys exist. */
 export const arrangementAt = (cluster: Keeping, database: BenchmarkDatabase, port: number): Arrangement =>
   new Arrangement(
     database.admin,
@@ -39,13 +39,13 @@ export const arrangementAt = (cluster: Keeping, database: BenchmarkDatabase, por
     `http://127.0.0.1:${port}`,
   );
 
-/** Who asks: an application of the workspace, and its token as a header. */
+/** An application of the workspace, and its token as a header. */
 export interface Access {
   readonly application: ArrangedApplication;
   readonly authorization: string;
 }
 
-/** Of a new application, by a token from the server at this port. */
+/** Creates an application and requests its token from the server at this port. */
 export async function accessTo(port: number, arrange: Arrangement, workspace: WorkspaceId): Promise<Access> {
   const application = await arrange.anApplication(workspace);
   const body = formOf(application);
@@ -55,10 +55,10 @@ export async function accessTo(port: number, arrange: Arrangement, workspace: Wo
   return { application, authorization: `Bearer ${token}` };
 }
 
-/** Tokens are asked for by so many in turn, so that no two connections wait for each other's. */
+/** Applications that request tokens in turn, so that no two connections wait for the same one. */
 export const APPLICATIONS = 16;
 
-/** Applications of the workspace, each without a token. */
+/** Creates applications of the workspace, each without a token. */
 export async function applicationsOf(
   arrange: Arrangement,
   workspace: WorkspaceId,
@@ -69,7 +69,7 @@ export async function applicationsOf(
   return applications;
 }
 
-/** A token for each of the applications in turn. */
+/** Requests a token for each application in turn. */
 export function tokenRequests(applications: readonly ArrangedApplication[]): () => LoadRequest {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   let sent = 0;
@@ -82,7 +82,7 @@ export function tokenRequests(applications: readonly ArrangedApplication[]): () 
 export const formOf = ({ clientId, clientSecret }: ArrangedApplication): URLSearchParams =>
   new URLSearchParams({ grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret });
 
-/** A server of ours that is not the API, told where the services and the keys are; row-level security is not for it. */
+/** Starts a server other than the API, with the addresses of the services and keys. It bypasses row-level security. */
 export function startOther(file: string, cluster: Keeping, databaseUrl: string): Promise<MeasuredProcess> {
   const settings = loadSettings(apiEnvironment(cluster, databaseUrl));
   const [key = ''] = readdirSync(settings.signingKeysDir).filter((name) => name.endsWith('.pem'));

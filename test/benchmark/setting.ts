@@ -1,7 +1,7 @@
 import type { Cluster } from './cluster';
 import type { Sizes } from './sizes';
 
-/** What every benchmark is given. */
+/** Input of every benchmark. */
 export interface Setting {
   readonly cluster: Cluster;
   readonly sizes: Sizes;

@@ -1,23 +1,23 @@
 import type { DemoSize } from '../../libs/inventory/src/imports/domain/demo-inventory';
 
-/** How much a run measures. */
+/** The size of a run. */
 export interface Sizes {
   readonly name: 'smoke' | 'reduced' | 'full';
-  /** Rounds of each measurement; within each the variants take turns. */
+  /** Rounds of each measurement. In each round the variants take turns. */
   readonly rounds: number;
-  /** Of one variant's turn under load. */
+  /** Length of one variant's turn under load. */
   readonly secondsPerTurn: number;
-  /** Requests of each kind before any is counted: code that has run little is slow, and how long that takes differs. */
+  /** Uncounted requests of each kind at the beginning: new code is slow, and for a varying time. */
   readonly warmUpRequests: number;
-  /** Workspaces whose pages are compared, the smallest first. */
+  /** Workspaces whose pages are compared, smallest first. */
   readonly workspaces: readonly DemoSize[];
-  /** The workspace that pages over HTTP are read from. */
+  /** The workspace for pages over HTTP. */
   readonly served: DemoSize;
   readonly importedRecords: number;
   readonly importRounds: number;
-  /** Assets that are listed beside other programs' lists. */
+  /** Assets for the comparison with other programs' lists. */
   readonly peerAssets: number;
-  /** Of a few assets each. */
+  /** Workspaces with a few assets each. */
   readonly smallWorkspaces: number;
   readonly boots: number;
 }

@@ -5,7 +5,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** The least value that at least this share of all does not exceed. */
+/** Returns the smallest value that at least this share of all values does not exceed. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((first, second) => first - second);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
@@ -23,13 +23,13 @@ export const spreadOf = (values: readonly number[]): Spread => ({
   most: Math.max(...values),
 });
 
-/** The median of the rounds' ratios: what slows a whole round down slows both of its parts. */
+/** Returns the median of the rounds' ratios: a slow round affects both of its parts. */
 export function medianRatio(of: readonly number[], to: readonly number[]): number {
   if (of.length !== to.length) throw new Error(`${of.length} rounds cannot be held against ${to.length}.`);
   return median(of.map((value, round) => value / (to[round] as number)));
 }
 
-/** Three significant digits, two below one, and all of a whole number; thousands apart. */
+/** Formats three significant digits, two below one, and all digits of a whole number, with thousands separated. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (Number.isInteger(value) || Math.abs(value) >= 1_000)
@@ -38,7 +38,7 @@ export function formatNumber(value: number): string {
   return value.toFixed(Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2);
 }
 
-/** The median, and the least and the most. */
+/** Formats the median, the minimum and the maximum. */
 export function formatSpread(values: readonly number[]): string {
   const { median: middle, least, most } = spreadOf(values);
   if (values.length < 2) return formatNumber(middle);

@@ -6,14 +6,14 @@ export type Bound = { readonly atMost: number } | { readonly atLeast: number };
 export interface Target {
   /** The benchmark that measures it. */
   readonly benchmark: BenchmarkName;
-  /** What is measured, and against what. */
+  /** The measurement and its reference. */
   readonly what: string;
   readonly bound: Bound;
-  /** Of what is no ratio. */
+  /** Absent for ratios. */
   readonly unit?: string;
 }
 
-/** What this project holds itself to. All but counts, memory and the start are ratios of measurements of one run. */
+/** The project's performance targets. All except counts, memory and the start are ratios of measurements of one run. */
 export const TARGETS = {
   'list-cpu': {
     benchmark: 'paths',
@@ -102,17 +102,17 @@ export const TARGETS = {
 
 export type TargetName = keyof typeof TARGETS;
 
-/** What was measured, by target. */
+/** Measured values by target. */
 export type Measured = Readonly<Partial<Record<TargetName, number>>>;
 
 export interface Verdict extends Target {
   readonly name: string;
-  /** Null where nothing was measured. */
+  /** Null when nothing was measured. */
   readonly measured: number | null;
   readonly met: boolean;
 }
 
-/** A target that was not measured, or only as something that is no number, is not met. */
+/** Judges the targets. One that was not measured, or measured as NaN, is not met. */
 export function judge(
   targets: Readonly<Record<string, Target>>,
   measured: Readonly<Record<string, number>>,
@@ -133,7 +133,7 @@ export const formatBound = ({ bound, unit }: Target): string =>
 export const formatMeasured = ({ measured, unit }: Verdict): string =>
   measured === null ? 'not measured' : `${formatNumber(measured)}${unit ? ` ${unit}` : ''}`;
 
-/** A line for each target, then one that sums up. */
+/** Formats a line for each target and a summary. */
 export function formatVerdicts(verdicts: readonly Verdict[]): string {
   const lines = verdicts.map(
     (verdict) =>

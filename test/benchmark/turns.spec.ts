@@ -13,7 +13,7 @@ describe('Variants', () => {
       (turns) => Math.max(...turns),
     );
     expect(asked).toEqual(Array.from({ length: 5 }, () => ['api', 'floor']).flat());
-    // The fourth and sixth turn were in the first round that counts, the eighth and tenth in the second.
+    // The fourth and sixth turn were in the first counted round, the eighth and tenth in the second.
     expect(values).toEqual({ api: [5, 9], floor: [6, 10] });
   });
 });

@@ -1,4 +1,7 @@
-/** Measures variants in turn, so that what else the machine does meanwhile hits them alike; values by variant, one a round. */
+/**
+ * Measures variants in turn, so that other activity of the machine affects them equally. Returns one value per round,
+ * by variant.
+ */
 export async function takeTurns<Variant extends string, Value>(
   variants: readonly Variant[],
   {
@@ -7,7 +10,7 @@ export async function takeTurns<Variant extends string, Value>(
     warmUpRounds = 1,
   }: { readonly rounds: number; readonly turns: number; readonly warmUpRounds?: number },
   measure: (variant: Variant) => Promise<Value>,
-  /** The turns of a round as one value. */
+  /** Combines the turns of a round into one value. */
   sumUp: (turns: readonly Value[]) => Value,
 ): Promise<Record<Variant, Value[]>> {
   const values = Object.fromEntries(variants.map((variant) => [variant, []])) as unknown as Record<Variant, Value[]>;

@@ -3,7 +3,7 @@ import type { ArrangedApplication } from '../support/arrangement';
 import { type TestApp, startApp } from '../support/start-app';
 import { Explorer, faultsOfAccess, startBrowser } from './explorer';
 
-/** A browser that is not there yet is installed first. */
+/** Includes the installation of a missing browser. */
 const WITH_INSTALLATION = 5 * 60_000;
 
 describe('A person who explores the API without a mouse or without seeing it', () => {
@@ -75,7 +75,7 @@ describe('A person who explores the API without a mouse or without seeing it', (
       expect([key, await hasFocus(dialog())]).toEqual([key, true]);
       seen.add(await explorer.page.evaluate<string>('document.activeElement.outerHTML.slice(0, 80)'));
     }
-    // Two fields, the boxes of six scopes, the cross, Authorize and Close.
+    // Two fields, six scope checkboxes, the cross, Authorize and Close.
     expect(seen.size).toBeGreaterThanOrEqual(11);
   });
 

@@ -5,7 +5,7 @@ import { PathProxy } from '../support/path-proxy';
 import { type TestApp, startApp } from '../support/start-app';
 import { Explorer, ShownOperation, startBrowser, widthOverflow } from './explorer';
 
-/** A browser that is not there yet is installed first. */
+/** Includes the installation of a missing browser. */
 const WITH_INSTALLATION = 5 * 60_000;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -16,10 +16,10 @@ describe('A person who explores the API in a browser', () => {
   let application: ArrangedApplication;
   let asset: ArrangedAsset;
   let computer: ArrangedAsset;
-  /** Another application of the same workspace, to see what the page did. */
+  /** Another application of the same workspace, for checking the page's effects. */
   let api: ApiClient;
 
-  // One window for the whole file, as its tests tell the story of one visit.
+  // One window for the whole file: its tests tell the story of one visit.
   beforeAll(async () => {
     browser = await startBrowser();
     app = await startApp();
@@ -40,7 +40,7 @@ describe('A person who explores the API in a browser', () => {
     await explorer.authorize(application.clientId, application.clientSecret);
     await explorer.dialog.getByText('Authorized', { exact: true }).waitFor();
   };
-  /** The operations that were answered 200 in this window. */
+  /** Operations that succeeded in this window. */
   const succeeded = new Set<string>();
   const succeeds = async (operationId: string, fillIn?: (shown: ShownOperation) => Promise<unknown>): Promise<void> => {
     const shown = await explorer.operation(operationId);

@@ -7,25 +7,25 @@ import { demandProgram } from '../support/programs.cjs';
 
 const SCREENSHOTS = join(__dirname, '../../test-results/browser');
 
-/** Chromium says so of every answer from 400 on, wanted or not. */
+/** Chromium logs this for every status from 400 on, expected or not. */
 const REFUSED = /^Failed to load resource: the server responded with a status of/;
 
 export async function startBrowser(): Promise<Browser> {
   const executablePath = demandProgram('chromium');
-  // Its sandbox does not run as root; the pages are our own.
+  // The sandbox does not work as root, and the pages are our own.
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] });
 }
 
-/** By how many pixels the page is wider than its window. */
+/** Returns how many pixels the page is wider than its window. */
 export async function widthOverflow(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 }
 
-/** What axe-core finds at fault on the page, with the elements concerned. */
+/** Returns the faults that axe-core finds on the page, with the elements. */
 export async function faultsOfAccess(page: Page, impacts: readonly ImpactValue[]): Promise<string[]> {
-  // The page's policy allows no script of another origin; a debugger may run one all the same.
+  // The page's policy forbids scripts of other origins, but a debugger may run them.
   await page.evaluate(axe.source);
-  // The slowest of the rules by far, and none of the critical ones.
+  // By far the slowest rule, and not a critical one.
   const options = { rules: { 'color-contrast': { enabled: impacts.includes('serious') } } };
   const { violations } = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
   return violations
@@ -33,22 +33,22 @@ export async function faultsOfAccess(page: Page, impacts: readonly ImpactValue[]
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
 }
 
-/** Keeps a picture for a reader who wants to see what the tests saw. */
+/** Saves a picture of the tested page. */
 export async function keepScreenshot(name: string, of: Locator | Page): Promise<void> {
   mkdirSync(SCREENSHOTS, { recursive: true });
   await of.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
 }
 
-/** What the page shows of an answer. */
+/** A response as the page shows it. */
 export interface ShownResponse {
   readonly status: string;
   readonly body: string;
   readonly headers: string;
 }
 
-/** The page at /docs as a person works with it. */
+/** The page at /docs, as a person uses it. */
 export class Explorer {
-  /** What nobody should see: errors on the console, breaches of the page's policy, requests to another origin. */
+  /** Unwanted events: errors on the console, policy violations, requests to other origins. */
   readonly faults: string[] = [];
   readonly sent: { method: string; path: string; headers: Record<string, string> }[] = [];
 
@@ -70,7 +70,7 @@ export class Explorer {
     });
   }
 
-  /** `at` is what follows /docs in the address: a deep link, for one; `prefix` what a proxy puts before it. */
+  /** `at` is the part after /docs, such as a deep link. `prefix` is a path that a proxy adds. */
   static async open(browser: Browser, origin: string, at = '', width = 1280, prefix = ''): Promise<Explorer> {
     const explorer = new Explorer(await browser.newPage({ viewport: { width, height: 900 } }), origin, prefix);
     await explorer.visit(at);
@@ -78,7 +78,7 @@ export class Explorer {
   }
 
   async visit(at: string): Promise<void> {
-    // A change of nothing but the fragment would load nothing.
+    // Changing only the fragment would load nothing.
     await this.page.goto('about:blank');
     await this.page.goto(`${this.origin}${this.prefix}/docs${at}`);
     await this.page.locator('.opblock').first().waitFor();
@@ -93,7 +93,7 @@ export class Explorer {
     await this.dialog.waitFor();
   }
 
-  /** In the dialog. The answer is awaited by whoever asks what the dialog says then. */
+  /** Fills in the dialog. The caller waits for the result in the dialog. */
   async authorize(clientId: string, clientSecret: string): Promise<void> {
     await this.dialog.getByLabel('client_id').fill(clientId);
     await this.dialog.getByLabel('client_secret').fill(clientSecret);
@@ -108,7 +108,7 @@ export class Explorer {
     await this.dialog.getByRole('button', { name: 'Close', exact: true }).click();
   }
 
-  /** Opens it unless it is open. */
+  /** Opens the operation unless it is open. */
   async operation(operationId: string): Promise<ShownOperation> {
     const block = this.page.locator(`.opblock[id$="-${operationId}"]`);
     const shown = new ShownOperation(block);
@@ -133,7 +133,7 @@ export class ShownOperation {
     return this.block.locator(`tr[data-param-name="${name}"]`).locator('input, select').first();
   }
 
-  /** Of a form. */
+  /** A field of a form. */
   field(name: string): Locator {
     return this.block.locator(`tr[data-property-name="${name}"] input`).first();
   }
@@ -160,7 +160,7 @@ export class ShownOperation {
     return this.answer();
   }
 
-  /** Of a request that is under way. */
+  /** The response to the current request. */
   async answer(): Promise<ShownResponse> {
     const answer = this.block.locator('.live-responses-table tr.response').first();
     await answer.waitFor();

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { type TestApp, startApp } from '../support/start-app';
 import { faultsOfAccess, keepScreenshot, startBrowser, widthOverflow } from './explorer';
 
-/** A browser that is not there yet is installed first. */
+/** Includes the installation of a missing browser. */
 const WITH_INSTALLATION = 5 * 60_000;
 
 describe('The pages of problems', () => {

@@ -44,7 +44,7 @@ describe('admin applications: what changes one that is there', () => {
     const write = () =>
       client.patch(`/v1/inventory/assets/${randomUUID()}`, { description: 'x' }, { 'Idempotency-Key': randomUUID() });
     await document('set-limits', '--read', '500/1000', '--token', '60/30');
-    // Those that are not named stay.
+    // Limits that are not named stay.
     expect(await document('set-limits', '--write', '7/9')).toMatchObject({
       client_id: form.client_id,
       limits: { read: '500/1000', token: '60/30', write: '7/9' },
@@ -70,7 +70,7 @@ describe('admin applications: what changes one that is there', () => {
       let changed = false;
       const words = ['applications', 'set-scopes', clientId, '--scope', 'inventory:read'];
       const change = new RunningCommand(PROGRAM, words, environment).finished.finally(() => (changed = true));
-      // The copy of what it may do is a fresh one at any moment.
+      // Requests keep the cached grant fresh at every moment.
       const before: unknown[] = [];
       while (!changed) {
         before.push(await read());
@@ -94,7 +94,7 @@ describe('admin applications: what changes one that is there', () => {
     expect(await document('rotate-secret')).toMatchObject({ previousSecretExpiresAt: null });
     expect((await app.client(live).get('/v1/inventory/assets')).body).toMatchObject({
       code: 'token_superseded',
-      // Nobody took a newer token here.
+      // The detail must also fit a rotation without a newer token.
       detail: 'A newer token was issued for this application, or its secret was rotated.',
     });
     expect((await token(overlapping['client_secret'] as string)).body['code']).toBe('invalid_client');

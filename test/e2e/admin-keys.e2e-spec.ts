@@ -52,7 +52,7 @@ describe('admin keys', () => {
     for (const use of ['signing', 'cursor']) {
       expect(kidsOf(items, use)).toHaveLength(3);
       expect(kidsOf(items, use)).toEqual(expect.arrayContaining(kidsOf(rows, use)));
-      // The first goes on being used: the others are younger than a minute.
+      // The first key stays in use, because the others are younger than a minute.
       const current = items.filter((item) => item['use'] === use).map((item) => item['current']);
       expect(current).toEqual([false, false, true]);
     }
@@ -77,7 +77,7 @@ describe('admin keys', () => {
       kid: first,
       removed: true,
     });
-    // None is a minute old: the one that most instances know is used at once.
+    // None is a minute old, so the key that most instances know is used at once.
     expect((await list()).find(({ current }) => current)?.['kid']).toBe(younger);
     documentOf(await run('remove', younger, '--yes', '--json'));
     expectFault(await run('remove', younger, '--yes'), 1, /no signing or cursor key/);

@@ -11,7 +11,7 @@ describe('admin status --deep', () => {
   const admin = (...words: string[]): Promise<FinishedCommand> =>
     new RunningCommand('apps/admin/run.mjs', words, environment).finished;
 
-  /** Exactly one JSON document, and nothing on stderr. */
+  /** Expects exactly one JSON document, and nothing on stderr. */
   const document = async (...words: string[]): Promise<Record<string, unknown>> => {
     const finished = await admin(...words, '--json');
     expect([finished.stderr, finished.exitCode]).toEqual(['', 0]);

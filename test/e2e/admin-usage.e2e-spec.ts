@@ -2,7 +2,7 @@ import { API_VERSION } from '#libs/platform/config';
 import { expectFault } from '../support/finished-command';
 import { RunningCommand } from '../support/running-command';
 
-/** Words are judged before any database is asked for. */
+/** The command line is checked before any connection to a database. */
 const NOWHERE = {
   DATABASE_URL: 'postgres://nobody:nothing@127.0.0.1:1/none',
   MIGRATION_DATABASE_URL: 'postgres://nobody:nothing@127.0.0.1:1/none',

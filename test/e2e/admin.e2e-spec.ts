@@ -10,7 +10,7 @@ import { type Row, documentOf, expectFault } from '../support/finished-command';
 import { type FinishedCommand, RunningCommand } from '../support/running-command';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
-// The commands run as an operator runs them, as processes of their own from dist, which the command brings up to date.
+// Runs commands like an operator: as processes from dist, which the command updates.
 const admin = (environment: Record<string, string>, ...words: string[]): Promise<FinishedCommand> =>
   new RunningCommand('apps/admin/run.mjs', words, environment).finished;
 
@@ -65,14 +65,14 @@ describe('The operators’ command line', () => {
     });
 
     it('says once, beside its document, whose migration it waits for, and goes on when that is over', async () => {
-      // As another deployment holds it: its sessions are named by the command, the lock by what it waits for.
+      // Holds the lock like another deployment would. Sessions are recognised by their application name.
       const other = new Client({ connectionString: database.migrationDatabaseUrl, application_name: 'other-release' });
       await other.connect();
       try {
         await other.query('SELECT pg_advisory_lock($1)', [7_204_716_105_331]);
         const command = new RunningCommand('apps/admin/run.mjs', ['migrate', '--json'], environment);
         while (command.stderr === '') await delay(20);
-        // It asks some more times meanwhile.
+        // Time for some more attempts.
         await delay(500);
         await other.query('SELECT pg_advisory_unlock_all()');
         const finished = await command.finished;
@@ -221,7 +221,7 @@ describe('The operators’ command line', () => {
 
     it('fails for a file, a place or a workspace that is not there, and for a directory', async () => {
       const one = file('one.ndjson', ada);
-      // A source of its own for each: a source has one import at a time.
+      // Each import has its own source, because a source allows one import at a time.
       const [noFile, noPlace, aDirectory, noWorkspace] = await Promise.all([
         run(...'import --workspace acme --source a'.split(' '), join(directory, 'none.ndjson')),
         run(

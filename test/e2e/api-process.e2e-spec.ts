@@ -222,7 +222,7 @@ describe('The API process', () => {
       expect((await management().get('/readyz')).status).toBe(503);
       const answer = await client().get('/v1/health');
       expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
-      // Whoever is in a hurry may say it again.
+      // A second signal must change nothing.
       api.signal('SIGTERM');
       expect(await api.exitCode()).toBe(0);
       expect(Date.now() - since).toBeGreaterThanOrEqual(4_900);

@@ -143,7 +143,7 @@ describe('GET /v1/inventory/assets', () => {
       expect(all).toHaveLength(15 * 16 + 1);
     });
 
-    /** The specification's words, applied to what the API itself shows. */
+    /** The filters as the specification words them, applied to the API's own output. */
     const matches = (asset: Record<string, unknown>, query: Readonly<Record<string, string>>) =>
       (query['categoryKey'] === undefined || asset['categoryKey'] === query['categoryKey']) &&
       (query['subKey'] === undefined || [asset['type'], asset['categoryKey']].includes(query['subKey'])) &&

@@ -15,7 +15,7 @@ describe('Updates of one asset at once', () => {
   });
   afterAll(() => app.stop());
 
-  /** Sends all of them while another transaction has the row, so that none is done before the others have begun. */
+  /** Sends all requests while another transaction locks the row, so that all begin before one ends. */
   const atOnce = async (id: string, send: readonly (() => Promise<ApiResponse>)[]): Promise<ApiResponse[]> => {
     const { admin } = app.database;
     await admin.query('BEGIN');
@@ -94,7 +94,7 @@ describe('Updates of one asset at once', () => {
     const ids = [second.id, aFirst.id];
     const answer = client.patch(ASSETS, { ids, patch: { description: 'x' } });
     await delay(300);
-    // Free, because the bulk waits for the first before it takes the second.
+    // The row is free, because the bulk update waits for the first row before it takes the second.
     await admin.query('SELECT 1 FROM asset WHERE id = $1 FOR UPDATE NOWAIT', [second.internalId]);
     await admin.query('COMMIT');
     expect((await answer).body).toMatchObject({ successfulUpdates: 2 });
@@ -113,7 +113,7 @@ describe('Updates of one asset at once', () => {
   });
 
   async function deadlocks(): Promise<string | undefined> {
-    // A backend tells what it counted within a second.
+    // Postgres publishes statistics within a second.
     await delay(1_100);
     const { rows } = await app.database.admin.query<{ deadlocks: string }>(
       'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()',

@@ -20,7 +20,7 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
   });
   afterAll(() => app.stop());
 
-  /** An asset with a tag of the platform, which no update may touch. */
+  /** An asset with a platform tag, which no update may change. */
   const anAsset = async (): Promise<string> => {
     const platformTag = JSON.stringify([{ key: 'aws:stack', value: 'prod', readOnly: true }]);
     const asset = await app.arrange.anAsset(workspace, { columns: { tags: platformTag } });
@@ -34,7 +34,7 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
   const setTags = (id: string, keys: readonly string[], headers = {}): Promise<ApiResponse> =>
     client.patch(path(id), { tags: keys.map((key) => ({ key })) }, headers);
   const keysOf = ({ body }: ApiResponse): string[] => (body['tags'] as { key: string }[]).map(({ key }) => key);
-  /** What the rows say, which must be what the rendering says. */
+  /** The tag rows, which must equal the rendered tags. */
   const rowsOf = async (id: string): Promise<string[]> => {
     const { rows } = await app.database.admin.query<{ key: string }>(
       `SELECT key FROM asset_tag JOIN tag_key ON tag_key.id = tag_key_id JOIN asset ON asset.id = asset_id
@@ -153,7 +153,7 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
     await app.arrange.aTagKey(workspace, 'doomed');
     const { admin } = app.database;
     await admin.query('BEGIN');
-    // The update may look and lock its row, and waits where it begins to write.
+    // The update may read and lock its row, and waits when it begins to write.
     await admin.query('LOCK TABLE asset IN SHARE MODE');
     const pending = setTags(id, ['doomed']);
     await new Promise((resolve) => setTimeout(resolve, 300));

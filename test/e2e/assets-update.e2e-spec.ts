@@ -5,7 +5,7 @@ import { type TestApp, startApp } from '../support/start-app';
 
 const path = (id: string): string => `/v1/inventory/assets/${id}`;
 const MERGE_PATCH = { 'Content-Type': 'application/merge-patch+json' };
-/** One Unicode character of two UTF-16 units, and one of two code points that looks like one. */
+/** A character of two UTF-16 units, and one of two code points that looks like one character. */
 const [EMOJI, EMOJI_WITH_SELECTOR] = ['😀', '❤️'];
 
 describe('PATCH /v1/inventory/assets/{id}', () => {
@@ -15,7 +15,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
   let owner: string;
   let otherOwner: string;
   beforeAll(async () => {
-    // Whatever takes a second connection while a transaction holds the only one fails here.
+    // With a pool of one, anything that takes a second connection during a transaction fails.
     app = await startApp({ DATABASE_POOL_SIZE: '1' });
     workspace = await app.arrange.aWorkspace();
     client = await app.arrange.aClient(workspace);
@@ -38,7 +38,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
     );
     return rows;
   };
-  /** As fetch would not send it. */
+  /** Sends headers that fetch refuses. */
   const rawPatch = async (target: string, headers: Record<string, string | string[]>): Promise<{ status: number }> => {
     const token = await app.arrange.aToken(workspace);
     return new Promise((resolve, reject) => {
@@ -380,7 +380,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
 
   it('413: refuses a body over 256 KiB', async () => {
     const answer = await client.patch(path(owner), `{"description":"${'x'.repeat(262_144)}"}`);
-    // What is left of the body is not read: the connection cannot carry another request.
+    // The rest of the body is unread, so the connection cannot carry another request.
     expect([answer.status, answer.body['code'], answer.headers.get('connection')]).toEqual([
       413,
       'payload_too_large',
@@ -419,7 +419,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
     const key = { 'Idempotency-Key': randomUUID() };
     const id = await anAsset();
     expect((await client.patch(path(id), { description: 'x' }, key)).status).toBe(200);
-    // Invalid, but of a used key: the conflict comes first.
+    // The body is invalid, but the key was used: the conflict comes first.
     expect((await client.patch(path(id), { description: 7 }, key)).status).toBe(409);
   });
 

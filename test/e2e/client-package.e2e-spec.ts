@@ -93,7 +93,7 @@ describe('The client as a package', () => {
       "await api.getAsset('x', { signal: AbortSignal.timeout(100) }).catch(({ name }) => console.log(name));",
     ];
     writeFileSync(join(directory, 'given-up.mjs'), lines.join('\n'));
-    // It would wait for the lock of somebody who died for half a minute.
+    // Without cancellation it would wait half a minute for a dead worker's lock.
     const { stdout } = await promisify(execFile)(process.execPath, ['given-up.mjs'], {
       cwd: directory,
       timeout: 25_000,

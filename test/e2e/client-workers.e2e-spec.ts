@@ -34,7 +34,9 @@ describe('Workers of one application, each a process of its own', () => {
   });
   afterAll(() => app.stop());
 
-  /** Two workers that begin at the same moment and read as long as told; and the token requests that the API saw. */
+  /**
+   * Runs two workers that start together and read for a while. Also returns the token requests that the API received.
+   */
   const run = async (store: object, milliseconds: number) => {
     const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
     const assignment = { baseUrl: app.origin, clientId, clientSecret, store, milliseconds };
@@ -43,7 +45,7 @@ describe('Workers of one application, each a process of its own', () => {
     const before = app.logLines.length;
     workers.forEach(({ child }) => child.stdin?.write('go\n'));
     const outcomes = await Promise.all(workers.map(({ outcome }) => outcome));
-    // A line of the log is written when its answer is out.
+    // The log line follows the response.
     await delay(30);
     const tokens = app.logLines.slice(before).filter(({ route }) => route === TOKENS).length;
     return { outcomes, tokens, refused: outcomes.reduce((sum, { refused }) => sum + refused, 0) };

@@ -16,7 +16,7 @@ describe('The client', () => {
 
   const aClient = async (options: Partial<ClientOptions> = {}): Promise<ComplianceClient> =>
     new ComplianceClient({ baseUrl: app.origin, ...(await app.arrange.anApplication(workspace)), ...options });
-  /** What the log has of a route since it had so many lines; a line is written when its answer is out. */
+  /** Returns the log lines of a route after the first `since`. A log line follows the response. */
   const requests = async (wanted: string, since: number, of = app) => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     return of.logLines.slice(since).filter(({ route }) => route === wanted);
@@ -204,7 +204,7 @@ describe('The client', () => {
       const tokenStore = new MemoryTokenStore();
       const client = await aClient({ ...credentials, tokenStore });
       const before = app.logLines.length;
-      // Another worker is about to take one.
+      // Another worker is about to request a token.
       const unlock = await tokenStore.tryLock(`${credentials.clientId}@${app.origin}`);
       const given = client.getAsset(workspace, { signal: AbortSignal.timeout(50) });
       const other = client.listComputers().pages().next();
@@ -223,7 +223,7 @@ describe('The client', () => {
         () => new ComplianceClient({ baseUrl: app.origin, ...credentials, tokenStore }),
       ) as [ComplianceClient, ComplianceClient];
       await Promise.all([one, other].map((client) => client.listComputers().pages().next()));
-      // Somebody without the store takes a token: the one that both hold is superseded.
+      // A client without the store requests a token, which supersedes the shared one.
       const stranger = new ComplianceClient({ baseUrl: app.origin, ...credentials });
       await stranger.listComputers().pages().next();
       const before = app.logLines.length;

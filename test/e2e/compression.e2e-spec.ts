@@ -24,7 +24,7 @@ describe('gzip', () => {
   });
   afterAll(() => app.stop());
 
-  /** Node's client adds no Accept-Encoding of its own. */
+  /** Unlike fetch, Node's client adds no Accept-Encoding. */
   const ask = (
     path: string,
     acceptEncoding: string | undefined,

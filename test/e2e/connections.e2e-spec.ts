@@ -44,7 +44,7 @@ describe('A connection', () => {
     await connection.closed;
 
     expect(connection.said).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*\r\nConnection: close\r\n[^]*}$`));
-    // What fits into the buffers of both sides and 256 KiB.
+    // The buffers of both sides and 256 KiB.
     expect(sent).toBeLessThan(20_000_000);
   });
 
@@ -119,7 +119,7 @@ describe('A connection', () => {
   });
 });
 
-/** A client that speaks bytes. */
+/** A client that sends raw bytes. */
 class Connection {
   said = '';
   readonly closed: Promise<unknown>;

@@ -17,13 +17,13 @@ const PAGES = [
   ...['idempotency.md', 'concurrent-updates.md', 'rate-limits.md', 'errors.md', 'contract.md', 'versioning.md'],
 ];
 const NAMES = ['start', 'token', 'list', 'filter', 'get', 'update', 'bulk', 'if-match', 'limits', 'errors'];
-/** Lines that name what the examples read from the environment. */
+/** Lines that set the environment variables of the examples. */
 const SETS_ENVIRONMENT = /^export /;
 
 const examples = PAGES.flatMap(examplesOf);
 const ASSETS = 106;
 
-/** Runs an example by its own program in a directory. It fails when the program does. */
+/** Runs an example with its own program in a directory. Fails when the program fails. */
 async function runExample(
   language: Language,
   name: string,
@@ -52,7 +52,7 @@ describe('The examples of the documentation', () => {
 });
 
 let app: TestApp;
-/** The same with a burst of two reads. */
+/** An instance with a burst of two reads. */
 let limited: TestApp;
 let proxy: MeddlingProxy;
 beforeAll(async () => {
@@ -73,7 +73,7 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
   let directory: string;
   let environment: Record<string, string>;
   let id: string;
-  /** Its token ends when the other examples get theirs. */
+  /** Superseded when the other examples request their tokens. */
   let started: string;
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'compliance-examples-'));
@@ -98,7 +98,7 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
 
   const run = async (name: string, overrides: Record<string, string> = {}): Promise<string> => {
     const { stdout, stderr } = await runExample(language, name, directory, { ...environment, ...overrides });
-    // curl says there what it tries again.
+    // curl reports its retries on stderr.
     if (language !== 'sh') expect(stderr).toBe('');
     return stdout;
   };
@@ -146,7 +146,7 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
       proxy.meddling = meddling;
       const failure = await run('list', { TOKEN: token }).catch((error: { code: number; stdout: string }) => error);
       expect(failure).toMatchObject({ code: expect.any(Number) as number });
-      // The rest of the list follows nothing that failed.
+      // No failure came before the rest of the list.
       expect(pages).toBe(2);
     }
     environment['TOKEN'] = token;
@@ -211,7 +211,7 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
 
 describe('The examples of a list of 12,000, under the limits of the specification', () => {
   const PAGES_OF_THE_LIST = 120;
-  // So that the bucket is empty before the last page on a slow machine too.
+  // Requests that empty the bucket before the last page, even on a slow machine.
   const SPENT_BEFORE = 20;
   let own: TestApp;
   let directory: string;
@@ -224,7 +224,7 @@ describe('The examples of a list of 12,000, under the limits of the specificatio
     rmSync(directory, { recursive: true });
   });
 
-  // At once, as each waits for the tokens that its pages need beyond the burst of 100.
+  // All at once, because each waits for tokens beyond the burst of 100.
   it('come to the end of it in every language', async () => {
     const workspace = await own.arrange.aWorkspace();
     await own.arrange.manyAssets(workspace, PAGES_OF_THE_LIST * 100);

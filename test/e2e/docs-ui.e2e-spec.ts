@@ -167,7 +167,7 @@ describe('The documentation of the API', () => {
         enum?: string[];
         'x-extensible-enum'?: string[];
       };
-      // A set of values is a schema of its own, and has no members.
+      // An enum is a schema of its own without members.
       const values = rest.enum ?? rest['x-extensible-enum'] ?? [];
       expect([name, Object.keys(properties).length + values.length > 0]).toEqual([name, true]);
     }

@@ -6,7 +6,7 @@ import { type TestApp, startAppOn } from '../support/start-app';
 const CLIENTS = 32;
 const REQUESTS = 40;
 
-/** The copy of a grant is made by whoever misses it. With a slow Postgres everybody does at once. */
+/** A request without a cached grant reads it from Postgres. With a slow Postgres all requests do so at once. */
 describe('A grant that many requests ask for at once, of a Postgres that takes its time', () => {
   let setting: DatabaseBehindProxy;
   let counter: RoundTripCounter;
@@ -30,7 +30,7 @@ describe('A grant that many requests ask for at once, of a Postgres that takes i
     await setting.close();
   });
 
-  // After it there is no copy.
+  // Issuing a token removes the cached grant.
   beforeEach(async () => ([superseded, valid] = [valid, await newToken()]));
 
   const newToken = async (): Promise<string> => (await app.client().requestToken(form)).body['access_token'] as string;

@@ -9,8 +9,8 @@ import { TcpProxy } from '../support/tcp-proxy';
 const ASSETS = '/v1/inventory/assets';
 const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** What an operator or a token request changes is in force on every instance from the next request on. */
-/** No request waits until the grant that it read is cached. */
+/** Changes by operators and token requests apply on every instance from the next request on. */
+/** Polls, because requests do not wait until their grant is cached. */
 async function cachedGrant(redis: Redis, clientId: string): Promise<Record<string, string>> {
   for (;;) {
     const fields = await redis.hgetall(clientKey(clientId));
@@ -43,7 +43,7 @@ describe('What an application may do, on three instances that keep copies of it'
   });
   afterEach(async () => {
     await proxy.set('forward');
-    // Redis is left alone for a second after a failure.
+    // The circuit breaker stays open for a second after a failure.
     await delay(1_200);
   });
 
@@ -59,7 +59,7 @@ describe('What an application may do, on three instances that keep copies of it'
     return { clientId, form, issue };
   };
   const read = (client: ApiClient) => client.get(`${ASSETS}?pageSize=1`);
-  /** One answer of each instance: its status, and its code where there is one. */
+  /** One response of each instance: status and code. */
   const ofEach = (request: (client: ApiClient) => Promise<ApiResponse>, token?: string) =>
     Promise.all(
       instances.map(async (instance) => {
@@ -126,7 +126,7 @@ describe('What an application may do, on three instances that keep copies of it'
     const redis = new Redis(redisOfTheRun());
     let old = await issue();
     for (let round = 0; round < 15; round += 1) {
-      // Readers whose copy is missing, at the moment of the change.
+      // Readers without a cached grant at the moment of the change.
       await redis.del(clientKey(clientId));
       const readers = Array.from({ length: 6 }, (_, index) => read((instances[index % 3] as TestApp).client(old)));
       const token = await issue();
@@ -145,7 +145,7 @@ describe('What an application may do, on three instances that keep copies of it'
     const since = Date.now();
     const copy = await cachedGrant(redis, clientId);
     await issue();
-    // A replica of Redis that had heard of all but the change is the primary now.
+    // Simulates a failover to a replica of Redis that missed only the change.
     await redis.hset(clientKey(clientId), copy);
     await delay(since + 2_000 - Date.now());
     expect(await everywhere(old)).toEqual(all('token_superseded'));

@@ -8,7 +8,7 @@ const key = () => ({ 'Idempotency-Key': randomUUID() });
 const isReplay = ({ headers }: ApiResponse): boolean => headers.get('idempotent-replayed') === 'true';
 const statuses = (answers: readonly ApiResponse[]): number[] => answers.map(({ status }) => status).sort();
 
-/** A process remembers the keys that it answered; what became of their records since, it must not take for granted. */
+/** An instance remembers the keys it has completed, but their records may have changed since. */
 describe('A key that two processes have answered', () => {
   let first: TestApp;
   let second: TestApp;
@@ -30,7 +30,7 @@ describe('A key that two processes have answered', () => {
   const anAsset = async (): Promise<string> => (await first.arrange.anAsset(workspace)).id;
   const auditRows = async (id: string): Promise<number> =>
     (await first.database.admin.query('SELECT 1 FROM audit_event WHERE asset_id = $1', [id])).rows.length;
-  /** An update that both processes know. */
+  /** An update that both instances remember. */
   const answered = async (id: string, description: string): Promise<Record<string, string>> => {
     const known = key();
     const answers = [
@@ -136,7 +136,7 @@ describe('A key that two processes have answered', () => {
   async function lockIsWaitedFor(): Promise<void> {
     const { admin } = first.database;
     for (const deadline = Date.now() + 60_000; Date.now() < deadline;) {
-      // Within a transaction one look would be like the other.
+      // Within a transaction, statistics would stay unchanged.
       await admin.query('SELECT pg_stat_clear_snapshot()');
       const { rows } = await admin.query(
         `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,

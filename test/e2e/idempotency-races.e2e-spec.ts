@@ -8,7 +8,7 @@ const path = (id: string): string => `/v1/inventory/assets/${id}`;
 const FOR_A_LOCK = `wait_event_type = 'Lock'`;
 const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** The promises about duplicates that come at once hold with Redis and without, on one instance and on several. */
+/** Concurrent duplicates behave the same with and without Redis, on one and on several instances. */
 describe.each([
   ['with Redis', () => ({ REDIS_URL: redisOfTheRun() })],
   ['without Redis', () => ({})],
@@ -33,7 +33,7 @@ describe.each([
   const auditRows = async (id: string): Promise<number> =>
     (await first().database.admin.query('SELECT 1 FROM audit_event WHERE asset_id = $1', [id])).rows.length;
   const isReplay = ({ headers }: ApiResponse): boolean => headers.get('idempotent-replayed') === 'true';
-  /** Holds the asset's row, as a slow transaction would, for so long or until `work` is done. */
+  /** Locks the asset's row, like a slow transaction, for a time or until `work` is done. */
   const whileLocked = async <Result>(
     id: string,
     milliseconds: number | 'until done',
@@ -68,7 +68,7 @@ describe.each([
 
   const connectionsInUse = async (condition = 'true'): Promise<number> => {
     const { admin } = first().database;
-    // Within a transaction one look would be like the other.
+    // Within a transaction, statistics would stay unchanged.
     await admin.query('SELECT pg_stat_clear_snapshot()');
     const { rows } = await admin.query<{ n: number }>(
       `SELECT count(*)::int AS n FROM pg_stat_activity
@@ -101,7 +101,7 @@ describe.each([
     const key = { 'Idempotency-Key': randomUUID() };
     const original = await client.patch(path(id), { description: 'once' }, key);
     const asked = (instances[index] as TestApp).client(token);
-    // The replay comes last: after it any instance remembers the key.
+    // The replay comes last, because every instance remembers the key afterwards.
     let done = false;
     let waits = 0;
     const [answers] = await whileLocked(id, 'until done', () =>
@@ -112,7 +112,7 @@ describe.each([
           const replay = await asked.patch(path(id), { description: 'once' }, key);
           return [conflict, invalid, replay];
         })().finally(() => (done = true)),
-        // One that waits for the row does so for two seconds, and then finds the answer all the same.
+        // A request that waits for the row does so for two seconds and then still finds the response.
         (async () => {
           for (; !done; await delay(20)) waits += await connectionsInUse(FOR_A_LOCK);
         })(),
@@ -191,13 +191,13 @@ describe.each([
     ['three instances', 3],
   ])('40 duplicates of a slow update on %s leave the connections to others', async (__, count) => {
     const id = await anAsset();
-    // Every read is answered before the lock that everybody else waits for is given back.
+    // All reads complete before the lock is released that the writes wait for.
     const duplicates = await whileLocked(id, 'until done', async () => {
       const sent = sendTo(instances.slice(0, count), 40, id, { description: 'slow' }, randomUUID());
       const soon = Date.now() + 60_000;
       while ((await connectionsInUse(FOR_A_LOCK)) === 0 && Date.now() < soon) await delay(20);
       await delay(200);
-      // Processes ask something for themselves now and then, and whether the key is free: what waits is seen each time.
+      // Instances also run background queries and poll for the key, so only sessions that wait every time count.
       const looks: { inUse: number; waiting: number }[] = [];
       while (looks.length < 10) {
         looks.push({ inUse: await connectionsInUse(), waiting: await connectionsInUse(FOR_A_LOCK) });

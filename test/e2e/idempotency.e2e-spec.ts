@@ -267,7 +267,7 @@ describe('The Idempotency-Key of a write', () => {
     const answer = client.patch(path(id), { description: 'late' });
     let waits = 0;
     for (const deadline = Date.now() + 60_000; waits === 0 && Date.now() < deadline; await delay(10)) {
-      // Within a transaction one look would be like the other.
+      // Within a transaction, statistics would stay unchanged.
       await admin.query('SELECT pg_stat_clear_snapshot()');
       const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
       waits = await count(waiting, []);

@@ -21,13 +21,13 @@ const ASSETS = 4;
 const UNLIMITED = '100000/100000';
 /** Keys are read again every 5 s; a busy machine may take longer. */
 const TAKEN_UP_MS = 15_000;
-/** Both keys are made as if so much of their minute were over that this is left of it: more than it takes to know them. */
+/** Both keys are dated back so that this much of their minute is left: more than instances need to load them. */
 const LEFT_MS = 20_000;
 
 const kidOfToken = (token: string) => decodeProtectedHeader(token)['kid'] as string;
 const kidOfCursor = (cursor: string) => Buffer.from(cursor, 'base64url').subarray(1, 5).toString('hex');
 
-/** What clients were given and when they had it, in the order of time. */
+/** Tokens and cursors with the time of receipt, in order. */
 interface Issued {
   readonly kid: string;
   readonly at: number;
@@ -43,7 +43,7 @@ describe('Keys that two instances share', () => {
   let application: ArrangedApplication;
   let origins: readonly string[];
   let management: ApiClient;
-  /** Of an application that asks for no other. */
+  /** Belongs to an application that requests no other token. */
   let heldToken: string;
 
   beforeAll(async () => {
@@ -119,7 +119,7 @@ describe('Keys that two instances share', () => {
       if (answer.status !== 200) refused.push(`${what}: ${answer.status} ${answer.text}`);
     };
     let going = true;
-    /** A new token of one instance and the walk it goes on, each page from the other instance than the page before. */
+    /** Requests a token from one instance and reads a list with it, alternating between the instances. */
     const client = async (): Promise<void> => {
       for (let turn = 0; going; turn += 1) {
         const answer = await aToken(origins[turn % 2] as string);
@@ -160,7 +160,7 @@ describe('Keys that two instances share', () => {
     expect(takenUp.map(({ use }) => use).sort()).toEqual(['cursor', 'signing']);
   });
 
-  /** The old key until the new one's time has come, on both instances; the new one from then on. */
+  /** Expects the old key on both instances until the new key's time, and the new key from then on. */
   function expectHandover(issued: readonly Issued[], old: string, fresh: DatedKey): void {
     const at = usedFrom(fresh.createdAt);
     const before = issued.filter((one) => one.at < at).map(({ kid }) => kid);

@@ -7,7 +7,7 @@ import { startTemporaryRedis } from '../support/temporary-redis';
 import { type TemporaryRedis } from '../support/temporary-redis.port';
 
 const ASSETS = '/v1/inventory/assets';
-/** The specified bursts, with a rate so low that nothing comes back while a test runs. */
+/** The specified bursts, with a rate so low that no token is refilled during a test. */
 const AT_ONCE = 9;
 const SETTINGS = { RATE_LIMIT_TOKEN: '1/10', RATE_LIMIT_READ: '1/100', RATE_LIMIT_WRITE: '1/40' };
 
@@ -16,7 +16,7 @@ describe('Limits of three instances that share a Redis', () => {
   let shared: TemporaryRedis;
   let workspace: string;
   beforeAll(async () => {
-    // Not the one of the run: a hundred wrong secrets from this machine would be refused to other tests as well.
+    // Not the shared Redis: a hundred wrong secrets from this machine would block other tests.
     shared = await startTemporaryRedis();
     const settings = { ...SETTINGS, REDIS_URL: shared.url };
     const first = await startApp(settings);
@@ -30,7 +30,7 @@ describe('Limits of three instances that share a Redis', () => {
 
   const first = (): TestApp => instances[0] as TestApp;
   /**
-   * So many over all instances, as many at once as a slow machine has database connections for in time; how many of them
+   * Sends requests to all instances, in parallel up to the database connections of a slow machine. Returns how many
    * were not refused.
    */
   const passed = async (
@@ -53,7 +53,7 @@ describe('Limits of three instances that share a Redis', () => {
   const timesWithoutRedis = (): number =>
     instances.flatMap(({ logLines }) => logLines.filter(({ message }) => String(message).startsWith('Redis is away')))
       .length;
-  /** What it counts where all instances have Redis: on a busy machine one may do without for a moment, and it is tried again. */
+  /** Counts while all instances use Redis. Repeats when a busy machine made one do without for a moment. */
   const withRedis = async (count: () => Promise<number>): Promise<number> => {
     for (let attempt = 1; ; attempt += 1) {
       const before = timesWithoutRedis();
@@ -95,7 +95,7 @@ describe('Limits of three instances that share a Redis', () => {
     const { clientId, clientSecret } = await first().arrange.anApplication(workspace);
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
     const redis = new Redis(shared.url);
-    // Not the kind of value that the buckets of a client are kept in.
+    // A value of the wrong type for a client's buckets.
     await redis.set(`client:{${clientId}}`, '', 'EX', 60);
     await redis.quit();
     const issued = await first().client().requestToken(form);

@@ -35,7 +35,7 @@ describe('The log', () => {
     client_id: application.clientId,
     client_secret: application.clientSecret,
   });
-  /** The lines of one request, once its own is there. */
+  /** Returns the log lines of one request once its access line exists. */
   const linesOf = async (requestId: string): Promise<Record<string, unknown>[]> => {
     for (const deadline = Date.now() + 60_000; ; await delay(20)) {
       const lines = api.logLines.filter((line) => line['requestId'] === requestId);

@@ -44,7 +44,7 @@ describe.each([
       .requestToken({ grant_type: 'client_credentials', ...credentials, ...(scope ? { scope } : {}) });
     return body['access_token'] as string;
   };
-  /** Its buckets get no token back while a test runs, however slow the machine. */
+  /** An application whose buckets are not refilled during a test, however slow the machine. */
   const aSlowApplication = async (scopes?: readonly Scope[]) => {
     const application = await app.arrange.anApplication(workspace, scopes);
     const slow = { perMinute: 1, burst: 9 };

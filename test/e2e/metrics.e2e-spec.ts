@@ -28,7 +28,7 @@ describe('GET /metrics of the management port', () => {
     await database.drop();
   });
 
-  /** What a metric went up by meanwhile. */
+  /** Returns the increase of metrics during `work`. */
   const growth = async (names: readonly string[], work: () => Promise<unknown>): Promise<number[]> => {
     const before = await api.samples();
     await work();
@@ -114,7 +114,7 @@ describe('GET /metrics of the management port', () => {
       }
     };
     await volley(['PROPFIND', 'MKCOL']);
-    // Those of the audit come with the sealer's first look.
+    // Metrics of the audit appear with the sealer's first look.
     await api.sample('compliance_audit_seal_last_look_timestamp_seconds', (value) => value > 0);
     const names = [...(await api.samples()).keys()].filter((name) => !name.startsWith('nodejs_'));
     await volley(['SEARCH', 'PURGE']);
@@ -176,7 +176,7 @@ describe('GET /metrics of the management port', () => {
     expect(Math.abs(Date.now() / 1_000 - looked)).toBeLessThan(15);
     expect(await api.sample('compliance_audit_unsealed_events', (value) => value === 0)).toBe(0);
     expect(await api.sample('compliance_audit_seal_lag_seconds', (value) => value === 0)).toBe(0);
-    // The indexes of an empty table take a page each.
+    // An empty table has one page for each index.
     expect(await api.sample('compliance_audit_bytes', (value) => value > 0)).toBeGreaterThan(8_192);
   });
 
@@ -204,10 +204,10 @@ describe('GET /metrics of the management port', () => {
       while ((await state())[0] !== 1) await client.get('/v1/computers');
       expect((await api.samples()).get('compliance_rate_limit_mode{mode="redis"}')).toBe(1);
     });
-    // On a machine that is busy Redis may seem away once more; it is never as often as it was asked.
+    // On a busy machine Redis may seem away once more, but never at every request.
     expect([1, 2, 3]).toContain(opened);
     expect(closed).toBe(opened);
-    // Lines are written a moment after they are said.
+    // Lines appear a moment after the event.
     for (const deadline = Date.now() + 10_000; said().length < saidBefore + opened + closed;) {
       if (Date.now() > deadline) break;
       await delay(20);

@@ -19,7 +19,7 @@ describe('Link of a page', () => {
   });
   afterAll(() => app.stop());
 
-  /** The address of the next page; null without the header. */
+  /** Returns the next page's URL, or null without the header. */
   async function next(path: string, method = 'GET'): Promise<{ url: URL | null; body: PageBody }> {
     const { status, headers, body } = await client.send<PageBody>(method, path);
     expect(status).toBe(200);

@@ -46,7 +46,7 @@ describe('npm start', () => {
     expect(await answers()).toBe(false);
     expect(findPostmaster(join(localDir, 'postgres'))).toBeNull();
   };
-  /** The printed lines as a person pastes them: one after the other into one shell. */
+  /** The printed lines, as a person pastes them into one shell. */
   const pastedLines = (banner: string): string[] =>
     banner
       .split('\n')
@@ -60,7 +60,7 @@ describe('npm start', () => {
     return stdout;
   };
 
-  // One directory for the whole file, as its tests tell the story of one machine from the first start on.
+  // One directory for the whole file: its tests tell the story of one machine from the first start on.
   beforeAll(async () => {
     directory = makeDirectory();
     localDir = join(directory, 'local');
@@ -176,9 +176,9 @@ describe('npm start', () => {
     for (const deadline = Date.now() + 60_000; (await answers()) && Date.now() < deadline;) {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    // The API does not outlive us; the server does, for the next start to find.
+    // The API ends with us. The server keeps running for the next start.
     expect(await answers()).toBe(false);
-    // What is left when the start before was killed while it filled the demo workspace.
+    // The note of a start that was killed while it filled the demo workspace.
     const unfinished = join(localDir, 'demo-unfinished');
     writeFileSync(unfinished, '');
     const running = await started();

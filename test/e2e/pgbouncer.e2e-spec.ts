@@ -13,7 +13,7 @@ import { type TestDatabase, createTestDatabase } from '../support/test-database'
 const PROGRAM = demandProgram('pgbouncer');
 const MODES = keepsPreparedStatements(PROGRAM) ? ['on', 'off'] : ['off'];
 
-/** What docs/scaling.md tells to run, for this database. */
+/** The statements of docs/scaling.md for this database. */
 const roleSettings = (database: string): string[] =>
   [...readFileSync(join(__dirname, '../../docs/scaling.md'), 'utf8').matchAll(/^ALTER ROLE compliance_api .*;$/gm)].map(
     ([statement]) => statement.replace('IN DATABASE compliance ', `IN DATABASE ${database} `),

@@ -11,7 +11,7 @@ describe('Problems', () => {
   });
   afterAll(() => app.stop());
 
-  /** Sends bytes as they are and gives back whatever the server says until it closes. */
+  /** Sends raw bytes and returns everything the server sends until it closes. */
   const raw = (bytes: string): Promise<string> =>
     new Promise((resolve, reject) => {
       const socket = connect(app.port, '127.0.0.1', () => socket.write(bytes));
@@ -298,7 +298,7 @@ describe('Problems', () => {
       const contract = (
         await app.client().get<{ components: { examples: Record<string, { value: object }> } }>('/docs/openapi.json')
       ).body;
-      // No operation of the contract gives it: it is for a method that is not there.
+      // No operation of the contract has this code, which stands for a missing method.
       for (const code of ERROR_CODES.filter((one) => one !== 'method_not_allowed')) {
         const { body } = await app.client().get(`/problems/${code}`);
         const { [code]: shown, [`issueToken.${code}`]: ofToken } = contract.components.examples;

@@ -15,7 +15,7 @@ const statuses = (answers: readonly ApiResponse[]) => ({
   limited: answers.filter(({ status }) => status === 429).length,
 });
 
-/** Not the Redis of the run: what is counted by the address of this machine must not meet other tests. */
+/** Not the shared Redis: limits by this machine's address must not affect other tests. */
 let ofThisFile: TemporaryRedis;
 beforeAll(async () => {
   ofThisFile = await startTemporaryRedis();
@@ -44,11 +44,11 @@ describe.each([
     const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
     return { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
   };
-  /** As many as the bucket holds and one more, at once. */
+  /** Sends one request more than the bucket holds, all at once. */
   const drain = (client: ApiClient, count: number, send = read) =>
     Promise.all(Array.from({ length: count + 1 }, () => send(client)));
 
-  /** Someone of whose tokens none comes back while a test runs, however slow the machine. */
+  /** A client whose tokens are not refilled during a test, however slow the machine. */
   const aSlowClient = async (scopes?: readonly Scope[]): Promise<ApiClient> => {
     const { clientId, clientSecret } = await app.arrange.anApplication(workspace, scopes);
     const limits = { read: { perMinute: 1, burst: 100 }, write: { perMinute: 1, burst: 40 } };
@@ -68,7 +68,7 @@ describe.each([
     expect([refused.status, limitsOf(refused)]).toEqual([403, ['40', '39']]);
     const { headers } = await read(await app.arrange.aClient(workspace));
     expect(headers.get('ratelimit-policy')).toBe('"read";q=100;w=120');
-    // One token takes 1.2 seconds to come back.
+    // One token is refilled in 1.2 seconds.
     expect(headers.get('ratelimit')).toMatch(/^"read";r=99;t=[12]$/);
     expect(headers.get('x-ratelimit-reset')).toBeNull();
   });
@@ -78,12 +78,12 @@ describe.each([
     const since = performance.now();
     const answers = await drain(client, 110);
     const refilled = Math.ceil((performance.now() - since) / 1_200);
-    // What came back meanwhile passes as well: one every 1.2 seconds.
+    // Refilled tokens allow more requests: one every 1.2 seconds.
     const { passed, limited: refused } = statuses(answers);
     expect(passed + refused).toBe(111);
     expect(passed).toBeGreaterThanOrEqual(100);
     expect(passed).toBeLessThanOrEqual(100 + refilled);
-    // The last one is told when the next token comes; what an earlier one was told of, a later one may have taken.
+    // Uses the last response: a later request may have taken the token announced by an earlier one.
     let limited = await read(client);
     while (limited.status !== 429) limited = await read(client);
     expect([limited.body['code'], limited.headers.get('content-type')]).toEqual([
@@ -181,7 +181,7 @@ describe.each([
       expect(refused.headers.get('ratelimit-policy')).toBe('"token";q=10;w=120');
       const wrong = await app.client().requestToken({ ...form, client_secret: WRONG });
       expect([wrong.status, limitsOf(wrong)]).toEqual([401, [null, null]]);
-      // A row that no token can be begun on.
+      // A row for which no token can be issued.
       const tooHigh = 'UPDATE application SET generation = $2 WHERE client_id = $1';
       await app.arrange.change(workspace, tooHigh, [form.client_id, 2n ** 53n]);
       const failed = await app.client().requestToken(form);
@@ -228,7 +228,7 @@ describe('The failures of a source', () => {
     const plain = await startInstance(app, { ...SPECIFIED_LIMITS, ...redis });
     const connection = new Redis(ofThisFile.url);
     try {
-      // One network of the documentation's, so that runs do not meet each other in a Redis that is shared.
+      // A network reserved for documentation, random so that runs do not meet in a shared Redis.
       const network = `2001:db8:${Math.floor(Math.random() * 65_535).toString(16)}:${Math.floor(Math.random() * 65_535).toString(16)}`;
       const guess = async (one: TestApp, forwarded: string, clientId: string): Promise<number> => {
         const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: 'wrong' };
@@ -238,24 +238,24 @@ describe('The failures of a source', () => {
       for (let index = 0; index < 110; index += 1) {
         outcomes.push(await guess(app, `${network}::${index + 1}`, `ci_${randomUUID()}`));
       }
-      // A hundred of one network of 64 bits, whichever client ids and addresses of it they name; then none.
+      // A /64 network gets a hundred failures, whatever client ids and addresses it uses, and then none.
       expect(outcomes.filter((status) => status === 401).length).toBeGreaterThanOrEqual(100);
       expect(outcomes.at(-1)).toBe(429);
       expect(await guess(app, '2001:db8:ffff:ffff::1', `ci_${randomUUID()}`)).toBe(401);
       expect(await guess(app, `${network}::1, 10.1.2.3`, `ci_${randomUUID()}`)).toBe(429);
-      // Proxies that say ports are trusted by their addresses: behind one of them clients are still told apart.
+      // Proxies that append ports are trusted by their addresses, and clients behind them are still distinguished.
       expect(await guess(app, `[${network}::1]:4711, 10.1.2.3:5555`, `ci_${randomUUID()}`)).toBe(429);
       expect(await guess(app, '203.0.113.9:4711, 10.1.2.3:5555', `ci_${randomUUID()}`)).toBe(401);
-      // What is kept of them is bounded by the source, not by the ids it makes up.
+      // The number of buckets depends on the sources, not on invented client ids.
       const pairs = async (): Promise<number> => (await connection.keys('client:{failure *')).length;
       const before = await pairs();
       const more: number[] = [];
       for (let index = 0; index < 20; index += 1) more.push(await guess(app, `${network}::1`, `ci_${randomUUID()}`));
-      // Now and then a token of the source comes back, and lets one of them pass.
+      // A refilled token of the source may allow single requests.
       const passed = more.filter((status) => status !== 429).length;
       expect(passed).toBeLessThan(more.length / 2);
       expect((await pairs()) - before).toBeLessThanOrEqual(passed);
-      // Where no proxy is trusted the header is nobody's word.
+      // Without a trusted proxy the header has no effect.
       expect(await guess(plain, `${network}::1`, `ci_${randomUUID()}`)).toBe(401);
     } finally {
       connection.disconnect();
@@ -282,7 +282,7 @@ describe('The failures of a source', () => {
 
 describe('One of three instances without Redis', () => {
   it('says of the limits how many tokens are left here: none where it answers 429', async () => {
-    // At a rate so low that nothing comes back while a test runs.
+    // A rate so low that no token is refilled during a test.
     const app = await startApp({ RATE_LIMIT_READ: '1/9', RATE_LIMIT_TOKEN: '1/9', REPLICAS: '3' });
     try {
       const workspace = await app.arrange.aWorkspace();

@@ -10,7 +10,7 @@ import { RedisSentinels } from '../support/redis-sentinels';
 import { SPECIFIED_LIMITS, startApp } from '../support/start-app';
 
 const ADMIN = 'secret of the server';
-/** The words behind each ACL SETUSER that the page on settings gives: of a user of Redis, and of one of its sentinels. */
+/** The rules in each ACL SETUSER of docs/settings.md: for a user of Redis, and for one of its sentinels. */
 const [OF_NODES = [], OF_SENTINELS = []] = [
   ...readFileSync(join(__dirname, '../../docs/settings.md'), 'utf8').matchAll(/^ACL SETUSER (.+)$/gm),
 ].map(([, words = '']) => words.split(' '));
@@ -20,7 +20,7 @@ const ADMIN_ACCESS = /:[^:@/]+@/;
 const USER_ACCESS = `${nameOf(OF_NODES)}:${passwordOf(OF_NODES)}@`;
 
 interface Servers {
-  /** As the default user, which may do all. */
+  /** Connects as the default user, which may do everything. */
   readonly url: string;
   readonly nodes: readonly string[];
   readonly sentinels: readonly string[];
@@ -45,7 +45,7 @@ async function aCluster(): Promise<Servers> {
 const onEach = <Result>(urls: readonly string[], command: string, ...words: string[]): Promise<Result[]> =>
   Promise.all(urls.map((url) => withRedis(url, (redis) => redis.call(command, words) as Promise<Result>)));
 
-/** The commands and keys that these servers refused anybody. */
+/** Returns the commands and keys that these servers refused to anyone. */
 const refusedBy = async (urls: readonly string[]): Promise<string[]> =>
   (await onEach<unknown[]>(urls, 'ACL', 'LOG')).flat().map((entry) => /object,([^,]+)/.exec(String(entry))?.[1] ?? '');
 
@@ -89,7 +89,7 @@ describe.each([
         expect((await client.get(path)).status).toBe(403);
       }
       expect(await server.ping()).toBe(true);
-      // What is asked only while slots move, or of a replica; one node alone says that it is none of a cluster.
+      // Commands that are needed only while slots move or on a replica. A single node refuses them outside a cluster.
       const asUser = servers.nodes.map((node) => node.replace(ADMIN_ACCESS, USER_ACCESS));
       for (const word of ['ASKING', 'READONLY', 'READWRITE']) await onEach(asUser, word).catch(() => undefined);
       expect(await refusedBy(servers.nodes)).toEqual([]);

@@ -6,16 +6,16 @@ import { RoundTripCounter } from '../support/round-trips';
 import { type TestApp, startApp, startInstance } from '../support/start-app';
 
 interface Cost {
-  /** How often the application waited for Postgres. */
+  /** Number of waits for Postgres. */
   readonly roundTrips: number;
   readonly statements: number;
-  /** Sent to Redis, without what scripts did there. */
+  /** Commands sent to Redis, without those inside scripts. */
   readonly commands: number;
 }
 
 /**
- * What each request asks of Postgres and Redis: counts that do not depend on the machine. Now and then the process asks
- * something for itself, or a copy of the grant has run out; the least of a few tries is the cost of the request.
+ * Counts the calls of Postgres and Redis for each request, independently of the machine. Background work or an expired
+ * grant may add calls, so the minimum of a few tries is the cost.
  */
 describe('A request costs', () => {
   let first: TestApp;
@@ -46,7 +46,7 @@ describe('A request costs', () => {
     const token = answer.body['access_token'] as string;
     [client, elsewhere] = [app.client(token), first.client(token)];
     monitor = await redis.monitor();
-    // Other tests share the server: only what is about this client counts.
+    // Other tests share the server, so only commands about this client count.
     monitor.on('monitor', (_time: string, words: string[], source: string) => {
       if (source !== 'lua' && words.some((word) => word.includes(clientId))) commands += 1;
     });
@@ -64,7 +64,7 @@ describe('A request costs', () => {
     for (let tries = 0; tries < 5; tries += 1) {
       const before = commands;
       const conversation = await counter.during(async () => expect((await send()).status).toBe(200));
-      // The monitor hears of a command a moment after its answer.
+      // The monitor sees a command a moment after its reply.
       await redis.ping();
       await new Promise((resolve) => setTimeout(resolve, 20));
       costs.push({ ...conversation, commands: commands - before });
@@ -77,7 +77,7 @@ describe('A request costs', () => {
   let changes = 0;
   const change = () => ({ description: `change ${(changes += 1)}` });
 
-  // The tenant, then the statement itself.
+  // The tenant's setting and the statement.
   const READ = { roundTrips: 1, statements: 2, commands: 1 };
   it.each([
     ['a page of assets', '/v1/inventory/assets?pageSize=2', READ],
@@ -134,7 +134,7 @@ describe('A request costs', () => {
     };
     for (const client_id of [form['client_id'] as string, randomUUID(), 'nul\u0000']) {
       const tries = [await refused({ client_id }), await refused({ client_id }), await refused({ client_id })];
-      // A round trip with the tenant and the look-up, which gives two rows.
+      // One round trip with the tenant and the lookup, which returns two rows.
       expect(tries).toContain('1,2,2');
     }
   });

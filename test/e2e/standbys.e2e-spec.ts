@@ -27,7 +27,7 @@ describe('With a standby', () => {
     await database.drop();
   });
 
-  /** An instance that uses the standby. */
+  /** Starts an instance that uses the standby. */
   const start = async (overrides: Record<string, string>): Promise<TestApp> => {
     const before = timesSaid(USED);
     const app = await startAppOn(database, { DATABASE_REPLICA_URLS: database.standbyUrl, ...overrides });
@@ -40,7 +40,7 @@ describe('With a standby', () => {
     started.splice(started.indexOf(app), 1);
     await app.stop();
   };
-  /** By any instance: those of one process share a log. */
+  /** Counts log lines of any instance: instances of one process share a log. */
   const timesSaid = (words: string): number =>
     logs.flat().filter(({ message }) => String(message).includes(words)).length;
   const untilSaid = async (words: string, times: number): Promise<void> => {
@@ -56,7 +56,7 @@ describe('With a standby', () => {
   };
   const nameOf = async (client: ApiClient): Promise<unknown> =>
     (await client.get(`/v1/inventory/assets/${asset}`)).body['name'];
-  /** On a busy machine the standby may be too slow for a read; then the primary responds. */
+  /** On a busy machine the standby may be too slow for a read, and the primary responds. */
   const untilRead = async (
     client: ApiClient,
     name: string,
@@ -261,7 +261,7 @@ describe('With a standby', () => {
     }
   });
 
-  /** As if the client had written long ago. */
+  /** Simulates that the client wrote long ago. */
   async function endMemoryOfWrite(clientId: string): Promise<void> {
     const redis = new Redis(REDIS_URL);
     expect(await redis.hset(clientKey(clientId), 'newestUntil', 1)).toBe(0);

@@ -51,7 +51,7 @@ describe('The Postman collection', () => {
     values = { baseUrl: app.origin, clientId, clientSecret, assetId, computerId };
     const { oauth2 } = collection.auth;
     const setting = (key: string) => filled(oauth2.find((one) => one.key === key)?.value ?? '');
-    // What Postman does at "Get New Access Token", with credentials in a Basic header.
+    // The request of Postman's "Get New Access Token", with credentials in a Basic header.
     const basic = Buffer.from(`${setting('clientId')}:${setting('clientSecret')}`).toString('base64');
     const answer = await fetch(setting('accessTokenUrl'), {
       method: 'POST',
@@ -97,7 +97,7 @@ describe('The Postman collection', () => {
     }
   });
 
-  // The token last: it supersedes the one of the others.
+  // The token request runs last, because it supersedes the token of the others.
   it.each([...items].sort(tokenLast).map((item) => [item.name, item] as const))(
     '%s: works as it is',
     async (_, item) => {

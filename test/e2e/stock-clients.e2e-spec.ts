@@ -3,7 +3,7 @@ import * as openid from 'openid-client';
 import type { ArrangedApplication } from '../support/arrangement';
 import { type TestApp, startApp } from '../support/start-app';
 
-/** The package has no types of its own; this is what we use of it. */
+/** The used part of the package, which has no types. */
 interface SimpleOauth2 {
   readonly ClientCredentials: new (options: object) => {
     getToken(parameters: object): Promise<{ readonly token: { readonly access_token: string } }>;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type TestApp, startApp } from '../support/start-app';
 
-/** Every operation of the contract, seen from a workspace that owns nothing of what it asks for. */
+/** Calls every operation of the contract from a workspace that owns none of the requested data. */
 describe('Tenancy', () => {
   let app: TestApp;
   beforeAll(async () => {

@@ -63,7 +63,7 @@ describe('POST /oauth/token', () => {
     expect(answer.text).not.toContain(application.clientSecret);
   };
 
-  /** Sends as many Authorization headers as there are values; `fetch` would make one of them. */
+  /** Sends one Authorization header for each value; `fetch` would join them. */
   const requestTokenWith = (authorization: string[], form: object = { grant_type: 'client_credentials' }) =>
     new Promise<ApiResponse>((resolve, reject) => {
       const sent = request(`${app.origin}/oauth/token`, { method: 'POST' }, (response) => {
@@ -159,7 +159,7 @@ describe('POST /oauth/token', () => {
         expect([body['expires_in'], (exp as number) - (iat as number)]).toEqual([60, 60]);
         expect((await request('https://api.example.test')).body['code']).toBe('unsupported_audience');
         expect((await other.client(token).get('/v1/inventory/assets')).status).toBe(200);
-        // Of an instance that is for another audience.
+        // From an instance with another audience.
         const foreign = (await app.client().requestToken(credentials)).body['access_token'] as string;
         expect((await other.client(foreign).get('/v1/inventory/assets')).body['code']).toBe('token_invalid');
       } finally {

@@ -80,7 +80,7 @@ describe('Traces', () => {
       await database.admin.query(`ALTER TABLE asset ADD CHECK (description <> 'refused')`);
       failure = await client.patch(`/v1/inventory/assets/${assetId}`, { description: 'refused' });
       await client.get(`/v1/inventory/assets/${randomUUID()}`, { headers: { traceparent: plant() } });
-      // Asks Redis, and on behalf of no request.
+      // Uses Redis without a request.
       await api.management().get('/readyz');
       api.process.signal('SIGINT');
       expect(await api.process.exitCode()).toBe(0);

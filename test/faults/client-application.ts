@@ -3,7 +3,7 @@ import type { RateClass } from '#libs/kernel';
 import { type ArrangedApplication, type Arrangement } from '../support/arrangement';
 import { type FaultSetting } from './fault-setting';
 
-/** What came of one request: `ok`, the code of a problem, or `lost` where there was no answer. */
+/** The outcome of one request: `ok`, a problem code, or `lost` without a response. */
 export interface Outcome {
   readonly word: string;
   readonly status: number | null;
@@ -12,19 +12,19 @@ export interface Outcome {
   readonly milliseconds: number;
 }
 
-/** “sustained a minute/burst”, of those classes that are not to have the limits of the settings. */
+/** Limits as “sustained per minute/burst”, for the classes that differ from the settings. */
 export type OwnLimits = Readonly<Partial<Record<RateClass, string>>>;
 
 export const NO_LIMITS: OwnLimits = { token: '100000/100000', read: '100000/100000', write: '100000/100000' };
 
-/** More than the API may take: what it says at last is better than nothing. */
+/** Longer than the API may take: a late response tells more than a timeout. */
 const ANSWER_MS = 30_000;
 
-/** An application, and every kind of request that its owner sends to one instance or another. */
+/** An application that sends every kind of request to one instance or another. */
 export class ClientApplication {
   private constructor(private readonly credentials: ArrangedApplication) {}
 
-  /** Of the workspace of the current test. */
+  /** Belongs to the workspace of the current test. */
   static async arrange(setting: FaultSetting, arrange: Arrangement, limits: OwnLimits): Promise<ClientApplication> {
     const credentials = await arrange.anApplication(setting.workspace);
     await setting.admin.query('UPDATE application SET limits = $2 WHERE client_id = $1', [
@@ -38,12 +38,12 @@ export class ClientApplication {
     return this.issueBy(this.credentials.clientSecret, origin, from);
   }
 
-  /** Asks for a token with a secret of the right form that nobody has. */
+  /** Requests a token with a well-formed but unknown secret. */
   async forge(origin: string, from?: string): Promise<Outcome> {
     return this.issueBy(`cs_${randomUUID()}${randomUUID()}`.slice(0, 52), origin, from);
   }
 
-  /** A token, where one must be given. */
+  /** Returns a token, and fails when none is issued. */
   async token(origin: string): Promise<string> {
     const { word, accessToken } = await this.issue(origin);
     if (accessToken === null) throw new Error(`No token: ${word}`);
@@ -58,7 +58,7 @@ export class ClientApplication {
     return send(`${origin}/v1/inventory/assets/${asset}`, { headers: { Authorization: `Bearer ${token}` } });
   }
 
-  /** A write that is charged and changes nothing. */
+  /** Sends a write that is charged but changes nothing. */
   async write(origin: string, token: string, asset: string): Promise<Outcome> {
     return send(`${origin}/v1/inventory/assets/${asset}`, {
       method: 'PATCH',
@@ -71,7 +71,7 @@ export class ClientApplication {
     });
   }
 
-  /** One answer of each instance, all asked at the same moment. */
+  /** Asks every instance at the same moment and returns their responses. */
   async everywhere(origins: readonly string[], token: string): Promise<string[]> {
     return Promise.all(origins.map(async (origin) => (await this.read(origin, token)).word));
   }
@@ -108,7 +108,7 @@ async function send(url: string, init: RequestInit): Promise<Outcome> {
   }
 }
 
-/** How many came to what. */
+/** Counts outcomes. */
 export function counted(outcomes: readonly Pick<Outcome, 'word'>[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { word } of outcomes) counts[word] = (counts[word] ?? 0) + 1;

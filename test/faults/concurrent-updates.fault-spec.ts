@@ -8,7 +8,7 @@ import { MINUTE, sized, tell } from './sizes';
 const BULKS = sized({ short: 60, long: 400 });
 const SINGLES = sized({ short: 120, long: 800 });
 const RACES = sized({ short: 40, long: 300 });
-/** Two bulks of a hundred of them have most in common. */
+/** Few, so that two bulk updates of a hundred overlap in most of them. */
 const ASSETS = 130;
 const SENDERS = 10;
 
@@ -44,7 +44,7 @@ describe('Concurrent updates', () => {
       body: { description: `single ${n}`, tags: n % 2 === 0 ? [{ key: 'env' }] : [] },
     };
   };
-  /** Each once, several at a time over all instances; nothing is repeated, so that every answer is the client's. */
+  /** Sends each operation once, several at a time over all instances. Nothing is retried, so every response counts. */
   const sendEach = async (operations: readonly Operation[]): Promise<void> => {
     const client = setting.client();
     const left = operations.map((operation, n) => ({ operation, origin: setting.origins[n % 2] as string }));
@@ -64,7 +64,7 @@ describe('Concurrent updates', () => {
     ),
   ];
   const deadlocks = async (): Promise<number> => {
-    // A backend reports what it counted within a second.
+    // Postgres publishes statistics within a second.
     await delay(1_200);
     const { rows } = await setting.admin.query<{ deadlocks: string }>(
       'SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()',
@@ -115,7 +115,7 @@ describe('Concurrent updates', () => {
       const sets = ['cost env team', 'cost tier zone'];
       for (const key of ['cost', 'env', 'team', 'tier', 'zone', 'old']) await arrange.aTagKey(setting.workspace, key);
       const client = setting.client();
-      /** Gives the key it was done under; throws unless the answer shows exactly these tags. */
+      /** Replaces the tags and returns the idempotency key. @throws unless the response shows exactly these tags */
       const replace = async (asset: string, set: string, requester: number): Promise<string> => {
         const key = randomUUID();
         const body = { tags: set.split(' ').map((name) => ({ key: name })) };
@@ -143,7 +143,7 @@ describe('Concurrent updates', () => {
     sized({ short: 3, long: 5 }) * MINUTE,
   );
 
-  /** From what was there before to what is there now, as the audit of the two requests and the asset tell it together. */
+  /** The steps from the old tags to the current ones, reconstructed from the audit of both requests and the asset. */
   async function tagSteps(asset: string, keys: readonly string[]): Promise<string> {
     const { rows: events } = await setting.admin.query<{ before: Tag[]; after: Tag[] }>(
       `SELECT changes -> 'tags' -> 'old' AS before, changes -> 'tags' -> 'new' AS after FROM audit_event
@@ -158,7 +158,7 @@ describe('Concurrent updates', () => {
     return [namesOf(first.before), namesOf(first.after), end].join(' > ');
   }
 
-  /** The same assets as their source describes them, all by another name. */
+  /** Writes an import file for the same assets, all with another name. */
   async function importFile(name: string): Promise<string> {
     const { rows } = await setting.admin.query<{ external_id: string }>(
       'SELECT external_id FROM asset WHERE workspace_id = $1',

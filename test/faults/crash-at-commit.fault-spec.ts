@@ -8,7 +8,7 @@ import { type Attempt, type Operation } from './operation-log';
 import { type PersistentClient } from './persistent-client';
 import { type Instance } from './instance';
 
-/** Of a process that died, the lease is waited out; with the request itself this is the most that it may take. */
+/** Maximum time when the lease of a dead instance must expire first. */
 const LEASE_WAIT_MS = 20_000;
 const AT_ONCE_MS = 2_900;
 
@@ -62,7 +62,7 @@ describe('When an update is cut off', () => {
     setting.log.sent(operation);
     return client.attempt(operation, origin);
   };
-  /** Whether anything of the update stands in the database; throws when some of it does and some does not. */
+  /** Tells whether the update was applied. @throws when only parts of it were */
   const applied = async (): Promise<boolean> => {
     const { rows } = await setting.admin.query<Record<string, boolean>>(
       `SELECT version = 2 AS version, description IS NOT NULL AS description, classification = 2 AS classification,

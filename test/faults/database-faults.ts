@@ -14,8 +14,8 @@ interface AssetRow {
 }
 
 /**
- * What stands in the database that the log does not explain, or is missing there. Each operation sets a description that
- * no other one sets, so the events of an asset must follow one another from its first description to the one it has.
+ * Returns contradictions between the database and the operation log. Each operation sets a unique description, so an
+ * asset's events must form a chain from its first description to the current one.
  */
 export async function updateFaults(
   admin: Client,
@@ -43,7 +43,7 @@ export async function updateFaults(
   ];
 }
 
-/** Exactly one record for each key, of what its client was told, and none besides. */
+/** Expects exactly one record for each key, with the response that its client received, and no others. */
 async function recordFaults(
   admin: Client,
   workspaceId: string,
@@ -70,7 +70,7 @@ async function recordFaults(
   return [...faults, ...[...kept.keys()].map((hash) => `a record of a key that nobody used: ${hash}`)];
 }
 
-/** Exactly one event for each asset of each operation, and none besides. */
+/** Expects exactly one event for each asset of each operation, and no others. */
 function eventFaults(events: readonly EventRow[], histories: ReadonlyMap<string, History>): string[] {
   const wanted = new Map<string, number>();
   for (const [key, { operation }] of histories) {
@@ -102,7 +102,7 @@ function assetFaults(asset: AssetRow, events: readonly EventRow[], versionsCount
   ];
 }
 
-/** Assets whose rendered tags are not those of their rows. */
+/** Returns assets whose rendered tags differ from their tag rows. */
 export async function tagFaults(admin: Client, workspaceId: string): Promise<string[]> {
   const rows = await rowsOf<{ public_id: string }>(
     admin,
@@ -117,7 +117,7 @@ export async function tagFaults(admin: Client, workspaceId: string): Promise<str
   return rows.map(({ public_id }) => `${public_id}: its tags are not those of its rows`);
 }
 
-/** Counters that are not what a full count gives. */
+/** Returns counters that differ from a full count. */
 export async function counterFaults(admin: Client, workspaceId: string): Promise<string[]> {
   const rows = await rowsOf<{ sub_key: number; facet: number; kept: string; counted: string }>(
     admin,

@@ -9,9 +9,9 @@ import { MINUTE, sized, tell } from './sizes';
 const POOL = 4;
 const REQUESTS = sized({ short: 30, long: 150 });
 const ROUNDS = sized({ short: 1, long: 5 });
-/** Two seconds for a connection to ask who calls, five for the request itself, and what a busy machine may add. */
+/** Two seconds for a connection to read the grant, five for the request, and a margin for a busy machine. */
 const ANSWER_MS = 2_000 + 5_000 + 1_000;
-/** For what asks no database: hundreds of times what it takes. */
+/** For requests without a database: hundreds of times their normal duration. */
 const SOON_MS = 1_500;
 
 describe('While more requests are slow than there are connections to Postgres', () => {
@@ -72,7 +72,7 @@ describe('While more requests are slow than there are connections to Postgres', 
     ROUNDS * MINUTE,
   );
 
-  /** Milliseconds of each; throws what a wrong one said. */
+  /** Returns the milliseconds of each request. @throws for an unexpected response */
   async function responsesBesides(): Promise<Record<string, number>> {
     const wanted: [string, number, RequestInit?][] = [
       [`${management}/livez`, 200],

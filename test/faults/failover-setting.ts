@@ -7,13 +7,13 @@ import { type TemporaryPostgres, startTemporaryPostgres } from '../support/tempo
 import { FaultSetting } from './fault-setting';
 import { sized } from './sizes';
 
-/** A primary with one standby, and the API before an address that leads to whichever is the primary. */
+/** A primary with one standby. The API uses an address that leads to the current primary. */
 export class FailoverSetting {
   private constructor(
     readonly faults: FaultSetting,
     private readonly primary: TemporaryPostgres,
     private readonly standby: StandbyPostgres,
-    /** Between the clients and the primary. */
+    /** Between the API and the primary. */
     private readonly address: TcpProxy,
     /** Between the primary and the standby. */
     private readonly stream: TcpProxy,
@@ -43,12 +43,12 @@ export class FailoverSetting {
     await this.standby.caughtUp(this.primary);
   }
 
-  /** What the primary writes from now on does not reach the standby any more. */
+  /** Stops replication to the standby. */
   async holdBack(): Promise<void> {
     await this.stream.set('blackhole');
   }
 
-  /** SIGKILL to all of the primary, then the standby is promoted and the address moves to it. */
+  /** Kills the primary by SIGKILL, promotes the standby and redirects the address to it. */
   async failOver(): Promise<void> {
     killServer(this.primary.dataDir);
     await this.stream.set('refuse');
@@ -56,7 +56,7 @@ export class FailoverSetting {
     this.address.leadTo('127.0.0.1', this.standby.port);
   }
 
-  /** Moves the address while the standby is one, when it has all that was written. */
+  /** Redirects the address to the standby before its promotion, once it is up to date. */
   async leadToStandby(): Promise<void> {
     await this.address.set('refuse');
     await this.standbyHasAll();
@@ -68,7 +68,7 @@ export class FailoverSetting {
     await this.standby.promote();
   }
 
-  /** What `admin status --deep` and `admin audit verify` say. Throws when they fail. */
+  /** Returns the output of `admin status --deep` and `admin audit verify`. @throws when they fail */
   async askOperator(): Promise<unknown[]> {
     return Promise.all([this.admin('status', '--deep', '--json'), this.admin('audit', 'verify', '--json')]);
   }

@@ -7,7 +7,7 @@ import { tally } from './response-faults';
 
 const ROUNDS = Array.from({ length: sized({ short: 1, long: 10 }) }, (_, n) => n + 1);
 const LOAD_MS = sized({ short: 1_000, long: 5_000 });
-/** Of an asynchronous standby: for so long before its end the primary acknowledges what nobody else has. */
+/** With an asynchronous standby, the primary acknowledges commits for this long that nobody else has. */
 const UNSENT_MS = 300;
 const SENDERS = 8;
 const ASSETS = 20;
@@ -27,7 +27,7 @@ describe.each(ROUNDS)('When the primary is killed and a standby takes its place 
     return { key, assets: [asset], path: `/v1/inventory/assets/${asset}`, body };
   };
 
-  /** Sends updates, over the failover and on, each until it is acknowledged; gives what was sent and heard. */
+  /** Sends updates before, during and after the failover, each until it is acknowledged. Returns their histories. */
   const updateThroughout = async (failOver: () => Promise<void>): Promise<Map<string, History>> => {
     const arrange = await setting.faults.enterWorkspace();
     const assets = await setting.faults.assets(arrange, ASSETS);
@@ -48,7 +48,7 @@ describe.each(ROUNDS)('When the primary is killed and a standby takes its place 
     await setting.faults.connect();
     return setting.faults.log.read();
   };
-  /** Acknowledged, and not in the database. */
+  /** Acknowledged, but missing in the database. */
   const lostOf = async (histories: ReadonlyMap<string, History>): Promise<Operation[]> => {
     const { rows } = await setting.faults.admin.query<{ hash: string }>(
       `SELECT encode(key_hash, 'hex') AS hash FROM idempotency_record`,
@@ -87,7 +87,7 @@ describe.each(ROUNDS)('When the primary is killed and a standby takes its place 
       await delay(LOAD_MS);
     });
     const lost = await lostOf(histories);
-    // What was heard of them is of a history that has ended.
+    // Earlier responses belong to the lost history.
     const heardAgain = new Map(histories);
     for (const { key } of lost) heardAgain.delete(key);
     expect(await setting.faults.faults({ histories: heardAgain })).toEqual([]);

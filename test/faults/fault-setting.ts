@@ -32,11 +32,11 @@ interface Databases {
   drop(): Promise<void>;
 }
 
-/** Instances of the API as processes of their own, with one Postgres, one Redis if a test needs it, and one client. */
+/** Instances of the API as separate processes, with one Postgres, an optional Redis, and one client. */
 export class FaultSetting {
-  /** A superuser, for looking behind the scenes. */
+  /** A superuser's connection, for arranging and checking. */
   admin!: Client;
-  /** Those of the current test. */
+  /** Belong to the current test. */
   workspace!: string;
   token!: string;
   log!: OperationLog;
@@ -49,7 +49,7 @@ export class FaultSetting {
     private readonly ownRedis: TemporaryRedis | null,
   ) {}
 
-  /** Uses a database on the Postgres of the run, or all of `postgres`. It stops what it is given when it is closed. */
+  /** Uses a database on the Postgres of the run, or all of `postgres`. Stops the given servers when it is closed. */
   static async open(given: { postgres?: TemporaryPostgres; redis?: TemporaryRedis } = {}): Promise<FaultSetting> {
     const databases = given.postgres ? await ownDatabases(given.postgres) : await sharedDatabases();
     const setting = new FaultSetting(databases, given.redis ?? null);
@@ -62,7 +62,7 @@ export class FaultSetting {
     return this.ownRedis;
   }
 
-  /** Each with what is particular to it; all start at the same time. */
+  /** Starts instances together, each with its own settings. */
   async startInstances(...particulars: readonly Readonly<Record<string, string>>[]): Promise<Instance[]> {
     const started = await Promise.all(
       particulars.map((own) => Instance.start({ ...this.environment, REDIS_URL: this.ownRedis?.url ?? '', ...own })),
@@ -78,7 +78,7 @@ export class FaultSetting {
     }
   }
 
-  /** A workspace, a token and an empty log for the next test. */
+  /** Creates a workspace, a token and an empty log for the next test. */
   async enterWorkspace(): Promise<Arrangement> {
     const arrange = new Arrangement(
       this.admin,
@@ -95,7 +95,7 @@ export class FaultSetting {
     this.log = new OperationLog(join(this.directory, `operations-${(this.logs += 1)}.ndjson`));
   }
 
-  /** Public ids of so many fresh assets. */
+  /** Creates assets and returns their public ids. */
   async assets(arrange: Arrangement, count: number): Promise<string[]> {
     const ids: string[] = [];
     while (ids.length < count) ids.push((await arrange.anAsset(this.workspace)).id);
@@ -113,7 +113,7 @@ export class FaultSetting {
     return this.instances.map(({ origin }) => origin);
   }
 
-  /** Everything that is not as promised, of what clients heard and of what the database keeps. */
+  /** Returns every violation of the guarantees, in responses and in the database. */
   async faults(
     options: { readonly versionsCount?: boolean; readonly histories?: ReadonlyMap<string, History> } = {},
   ): Promise<string[]> {
@@ -143,7 +143,7 @@ export class FaultSetting {
     }
   }
 
-  /** As `admin import` does it. */
+  /** Runs an import like `admin import`. */
   async import(file: string): ReturnType<ImportsService['run']> {
     return this.withOperator((dataSource) =>
       new ImportsService(new ImportStoreTypeorm(dataSource), new ImportFilesSystem()).run(workspaceId(this.workspace), {
@@ -160,10 +160,10 @@ export class FaultSetting {
     return join(this.directory, name);
   }
 
-  /** A connection of its own to the database, as a superuser. */
+  /** Opens a separate connection to the database, as a superuser. */
   async newConnection(): Promise<Client> {
     const client = new Client({ connectionString: this.databases.superuserUrl });
-    // A server that is restarted ends its connections; what is done next on one fails by itself.
+    // A restarted server ends its connections. The next query on one fails.
     client.on('error', () => undefined);
     await client.connect();
     return client;
@@ -181,7 +181,7 @@ export class FaultSetting {
     rmSync(this.directory, { recursive: true });
   }
 
-  /** As `admin audit verify` does it. */
+  /** Verifies the audit like `admin audit verify`. */
   async auditFaults(): Promise<string[]> {
     const settings = loadSettings({
       DATABASE_URL: this.databases.databaseUrl,
@@ -203,7 +203,7 @@ export class FaultSetting {
     return {
       DATABASE_URL: this.databases.databaseUrl,
       LOCAL_DIR: process.env['TEST_LOCAL_DIR'] as string,
-      // Tokens are for all instances, whatever their ports.
+      // Tokens must fit all instances, whatever their ports.
       BASE_URL: 'http://api.example.test',
       MANAGEMENT_PORT: '0',
       LOG_LEVEL: 'info',

@@ -4,11 +4,11 @@ import { type FaultSetting } from './fault-setting';
 
 const COMMIT_LOCK = 4_711;
 
-/** A lock held from outside, so that a transaction of the API stands still at a known place until it is released. */
+/** A lock that stops a transaction of the API at a known point until it is released. */
 export class HeldLock {
   private static readonly held = new Set<HeldLock>();
 
-  /** For the end of a test: one that failed must not leave others waiting. */
+  /** Call it after each test: a failed test must not block others. */
   static async releaseAll(): Promise<void> {
     await Promise.all([...HeldLock.held].map((lock) => lock.release()));
   }
@@ -20,7 +20,7 @@ export class HeldLock {
     HeldLock.held.add(this);
   }
 
-  /** At the row of the asset: before anything was changed. */
+  /** Stops at the asset's row, before anything has changed. */
   static async onAsset(setting: FaultSetting, asset: string): Promise<HeldLock> {
     const holder = await setting.newConnection();
     await holder.query('BEGIN');
@@ -28,7 +28,7 @@ export class HeldLock {
     return new HeldLock(holder, setting.admin);
   }
 
-  /** At every row of a table: whatever reads or writes it waits. */
+  /** Stops every reader and writer of a table. */
   static async onTable(setting: FaultSetting, table: string): Promise<HeldLock> {
     const holder = await setting.newConnection();
     await holder.query('BEGIN');
@@ -36,7 +36,7 @@ export class HeldLock {
     return new HeldLock(holder, setting.admin);
   }
 
-  /** Within COMMIT, when everything was written and nothing has happened yet. Needs `armCommits`. */
+  /** Stops within COMMIT, after all writes and before any takes effect. Needs `armCommits`. */
   static async onCommits(setting: FaultSetting): Promise<HeldLock> {
     const holder = await setting.newConnection();
     await holder.query('BEGIN');
@@ -44,7 +44,7 @@ export class HeldLock {
     return new HeldLock(holder, setting.admin);
   }
 
-  /** From now on a transaction that has written a record asks, within its COMMIT, for the lock of `onCommits`. */
+  /** Makes each transaction that writes a record ask for the lock of `onCommits` within its COMMIT. */
   static async armCommits(setting: FaultSetting): Promise<void> {
     await setting.admin.query(`
       CREATE FUNCTION wait_in_commit() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -71,12 +71,12 @@ export class HeldLock {
   }
 }
 
-/** Connections of the API that wait for a lock at this moment. */
+/** Counts the API's connections that wait for a lock. */
 export async function lockWaits(admin: Client): Promise<number> {
   return countConnections(admin, `wait_event_type = 'Lock'`);
 }
 
-/** Connections of the API that do something, or stand in a transaction. */
+/** Counts the API's connections that are active or in a transaction. */
 export async function busyConnections(admin: Client): Promise<number> {
   return countConnections(admin, `state <> 'idle'`);
 }

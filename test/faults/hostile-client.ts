@@ -1,7 +1,7 @@
 import { type Socket, connect } from 'node:net';
 
-// A stranger with many connections, as a process of its own. It opens them, does to each what its first argument names,
-// reads nothing, and stays until it is ended.
+// A hostile client with many connections, in a process of its own. Opens them, does to each what its first argument
+// names, reads nothing, and stays until it is ended.
 
 const HOST = 'Host: a\r\n';
 const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
@@ -12,7 +12,7 @@ const post = (headers: string): string => `POST /oauth/token HTTP/1.1\r\n${HOST}
 const update = (headers: string): string => `PATCH /v1/inventory/assets HTTP/1.1\r\n${HOST}${headers}\r\n`;
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\n${HOST}\r\n`;
 
-/** What is sent on a connection once, and what is sent after that for as long as there is room. */
+/** Data sent once on a connection, and data sent repeatedly afterwards. */
 const FAULTS: Readonly<Record<string, readonly [once: string, forever?: string]>> = {
   'pipelined requests': [get('/docs/openapi.json').repeat(1_500)],
   'requests of 3,000 headers': ['', `GET /v1/health HTTP/1.1\r\n${HOST}${'a:b\r\n'.repeat(3_000)}\r\n`],
@@ -59,7 +59,7 @@ function send(socket: Socket, bytes: Buffer): void {
 
 async function main(): Promise<void> {
   for (let opened = 0; opened < Number(connections); opened += 50) await Promise.all(Array.from({ length: 50 }, open));
-  // Connections that nobody reads do not keep a process.
+  // Unread connections do not keep a process alive.
   setInterval(() => undefined, 60_000);
   process.stdout.write('open\n');
 }

@@ -14,7 +14,7 @@ const SECONDS = sized({ short: 2, long: 6 });
 const MOST_GROWTH_MB = 200;
 const WORST_DELAY_MS = 500;
 
-/** P17: what a stranger does to an instance by connections, other clients do not notice. */
+/** P17: hostile connections to an instance do not disturb other clients. */
 describe('A stranger with many connections', () => {
   let database: TestDatabase;
   let api: ApiUnderWatch;
@@ -66,7 +66,7 @@ describe('A stranger with many connections', () => {
   );
 });
 
-/** Another client, who asks for little, again and again on one connection. */
+/** An ordinary client that sends light requests on one connection. */
 class Others {
   private worst = 0;
   private failed = 0;
@@ -99,7 +99,7 @@ class Others {
       const [since, processorBefore] = [performance.now(), processorMillisecondsOf(this.pid)];
       const status = await this.ask().catch(() => 0);
       if (status !== 200) this.failed += 1;
-      // On a busy machine the instance may have to wait for a processor itself, which is no delay of its own.
+      // On a busy machine the instance may itself wait for a processor. That wait does not count.
       const worked = processorMillisecondsOf(this.pid) - processorBefore;
       this.worst = Math.max(this.worst, Math.min(worked, performance.now() - since));
     }
@@ -114,7 +114,7 @@ class Others {
   }
 }
 
-/** Connections of a process of its own, all of which do the same. */
+/** Connections from a separate process, all of which do the same. */
 class Stranger {
   private said = '';
   private readonly ended: Promise<unknown>;
@@ -138,14 +138,14 @@ class Stranger {
   }
 }
 
-/** `VmRSS` is the memory that a process has now, `VmHWM` the most that it had since its peak was forgotten. */
+/** `VmRSS` is the current memory of a process, `VmHWM` the peak since the last reset. */
 function megabytesOf(pid: number, what: 'VmRSS' | 'VmHWM'): number {
   const [, kilobytes] =
     new RegExp(`^${what}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Math.round(Number(kilobytes) / 1_024);
 }
 
-/** What a process has spent of processors so far (`man proc_pid_stat`), in hundredths of a second. */
+/** The processor time of a process (`man proc_pid_stat`), in steps of ten milliseconds. */
 function processorMillisecondsOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return 10 * (Number(fields[11]) + Number(fields[12]));

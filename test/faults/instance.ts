@@ -1,7 +1,7 @@
 import { ApiProcess } from '../support/api-process';
 import { freePort } from '../support/free-port';
 
-/** One instance of the API: always at the same address, killed and started again as often as a test likes. */
+/** One instance of the API with a fixed address, which a test may kill and restart. */
 export class Instance {
   private process: ApiProcess;
   private isServing = false;
@@ -14,7 +14,7 @@ export class Instance {
     this.process = new ApiProcess(environment);
   }
 
-  /** Throws what the process said when it ends before it serves. */
+  /** Starts the instance. @throws its output when it ends before it serves */
   static async start(environment: Readonly<Record<string, string>>): Promise<Instance> {
     const port = await freePort();
     const instance = new Instance({ ...environment, PORT: String(port) }, `http://127.0.0.1:${port}`);
@@ -26,17 +26,17 @@ export class Instance {
     return this.isServing;
   }
 
-  /** What it said last each time that it ended without being asked to. */
+  /** The last output of each unexpected end. */
   get collapsed(): readonly string[] {
     return this.collapses;
   }
 
-  /** How often it gave up on Redis, for as long as it runs. */
+  /** Number of outages of Redis since its start. */
   get timesWithoutRedis(): number {
     return this.process.output.split('Redis is away').length - 1;
   }
 
-  /** Whether it has found Redis again since it gave up on it last. */
+  /** Tells whether it uses Redis again after the last outage. */
   get usesRedis(): boolean {
     return this.process.output.split('Redis answers again').length - 1 === this.timesWithoutRedis;
   }
@@ -45,13 +45,13 @@ export class Instance {
     this.process.signal(signal);
   }
 
-  /** SIGKILL: it finishes nothing and tells nobody. */
+  /** Kills it by SIGKILL, in the middle of its work. */
   async kill(): Promise<void> {
     this.isServing = false;
     await this.process.kill();
   }
 
-  /** SIGTERM, as an orchestrator ends it: how it came to its end, and after how long. */
+  /** Stops it by SIGTERM like an orchestrator. Returns its exit code and the duration. */
   async terminate(): Promise<{ readonly exitCode: number | null; readonly milliseconds: number }> {
     const since = performance.now();
     this.isServing = false;

@@ -9,7 +9,7 @@ import { ProxyProcess, shippedConfiguration } from './proxy-process';
 import { MINUTE, sized, tell } from './sizes';
 
 const KILLS = sized({ short: 2, long: 15 });
-/** Each with a connection of its own to the proxy, which is used again and again. */
+/** Each has its own persistent connection to the proxy. */
 const READERS = 8;
 const WRITERS = 8;
 const SERVER = join(__dirname, '../support/counted-server.cjs');
@@ -37,7 +37,7 @@ describe('While instances behind the proxy of compose.yaml are killed one after 
 
   const start = (port: number): ChildProcess =>
     spawn(process.execPath, [SERVER, String(port), received], { stdio: ['pipe', 'ignore', 'ignore'] });
-  /** How often each request came to an instance, by its method and path. */
+  /** Counts the arrivals of each request at instances, by method and path. */
   const arrivals = (): Map<string, number> => {
     const counts = new Map<string, number>();
     const lines = existsSync(received) ? readFileSync(received, 'utf8').trimEnd().split('\n') : [];
@@ -85,7 +85,7 @@ describe('While instances behind the proxy of compose.yaml are killed one after 
       tell('killed behind the proxy', { kills: KILLS, requests: sent, repeated: twice.length });
       expect(failures.filter((failure) => failure.startsWith('GET'))).toEqual([]);
       expect(twice.filter((request) => request.startsWith('PATCH'))).toEqual([]);
-      // There were some under way each time, or this says nothing.
+      // Proves that some requests were in flight at each kill.
       expect(twice.length).toBeGreaterThan(0);
       expect(failures.length).toBeGreaterThan(0);
     },

@@ -7,7 +7,7 @@ import { type Operation } from './operation-log';
 import { MINUTE, sized, tell } from './sizes';
 
 const KEYS = sized({ short: 200, long: 10_000 });
-/** A run goes on until it has seen at least so many kills. */
+/** Minimum number of kills in a run. */
 const KILLS = sized({ short: 4, long: 30 });
 const SENDERS = sized({ short: 6, long: 12 });
 const ASSETS = 25;
@@ -65,7 +65,7 @@ describe('While instances are killed and Redis is flushed', () => {
   );
 });
 
-/** Kills one instance every second and has it start again; flushes Redis every 300 ms. */
+/** Kills one instance every second and restarts it. Flushes Redis every 300 ms. */
 class Chaos {
   kills = 0;
   flushes = 0;
@@ -84,7 +84,7 @@ class Chaos {
       await delay(1_000);
       const { instances } = this.setting;
       const instance = instances[turn % instances.length];
-      // On a machine too busy to start them in time, somebody must be left to answer.
+      // On a machine that restarts them too slowly, one instance must remain.
       if (!instance?.serving || instances.filter(({ serving }) => serving).length < 2) continue;
       await instance.kill();
       this.kills += 1;

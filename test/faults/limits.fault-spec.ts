@@ -20,7 +20,7 @@ const SPECIFIED: Readonly<Record<RateClass, { readonly perMinute: number; readon
   write: { perMinute: 20, burst: 40 },
 };
 const CLASSES = ['token', 'read', 'write'] as const;
-/** The specified rates with a burst that is soon used up; a token is 12 s in coming, which only the long form waits for. */
+/** The specified rates with a small burst. A token is refilled in 12 s, which only the long form waits for. */
 const SOON_EMPTY: OwnLimits = { token: sized({ short: 30, long: 5 }) + '/1', read: '50/3', write: '20/2' };
 
 describe('Limits of three instances', () => {
@@ -29,7 +29,8 @@ describe('Limits of three instances', () => {
   let asset: string;
   beforeAll(async () => {
     setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
-    // A machine too slow for Redis must not refuse anybody here what all instances together have: see `redis-lost` for that.
+    // REPLICAS is 1, so that each instance allows the whole limit if the machine is too slow for Redis. `redis-lost`
+    // tests the shares.
     const instance = { ...SPECIFIED_LIMITS, REPLICAS: '1', TRUST_PROXY: '127.0.0.1' };
     await setting.startInstances(instance, instance, instance);
     arrange = await setting.enterWorkspace();
@@ -40,7 +41,7 @@ describe('Limits of three instances', () => {
   const origin = (place: number): string => setting.origins[place % setting.origins.length] as string;
   const anApplication = (limits: OwnLimits): Promise<ClientApplication> =>
     ClientApplication.arrange(setting, arrange, limits);
-  /** A way to send requests of a class as a fresh client, to whichever instance. */
+  /** Returns a function that sends requests of a class as a new client, to any instance. */
   const aSender = async (rateClass: RateClass, limits: OwnLimits = {}) => {
     const client = await anApplication(
       rateClass === 'token' ? limits : { ...limits, token: NO_LIMITS.token as string },
@@ -52,7 +53,9 @@ describe('Limits of three instances', () => {
   };
   const timesWithoutRedis = (): number =>
     setting.instances.reduce((sum, instance) => sum + instance.timesWithoutRedis, 0);
-  /** Sends all at once as a fresh client. How many passed, and how many may have, one for each that came back meanwhile. */
+  /**
+   * Sends all requests at once as a new client. Returns how many passed, and how many may have with refilled tokens.
+   */
   const sendAll = async (rateClass: RateClass, perMinute: number) => {
     const { burst } = SPECIFIED[rateClass];
     for (let attempt = 1; ; attempt += 1) {
@@ -64,9 +67,9 @@ describe('Limits of three instances', () => {
       tell(`${rateClass} class`, { milliseconds: Math.round(milliseconds), cameBack, ...counted(outcomes) });
       const { ok = 0, service_unavailable: unavailable = 0, rate_limited: limited = 0 } = counted(outcomes);
       expect(ok + unavailable + limited).toBe(AT_ONCE);
-      // A machine too slow for so many may find no database connection for some, whom nothing else refused.
+      // A slow machine may lack database connections for some requests; these count as passed.
       expect(ok + unavailable).toBeGreaterThanOrEqual(burst);
-      // It may also have been too slow for Redis; then each instance counted for itself, and it is tried again.
+      // If the machine was too slow for Redis, each instance counted separately: repeat.
       await delay(1_200 * Math.sign(timesWithoutRedis() - before) + 50);
       const disturbed = timesWithoutRedis() > before;
       if (!disturbed || attempt === 5) return { ok, most: burst + cameBack + (disturbed ? 3 * burst : 0) };
@@ -111,7 +114,7 @@ describe('Limits of three instances', () => {
   it('never refuse who keeps to the sustained rate, for however long', async () => {
     const keepTo = async (rateClass: RateClass, place: number) => {
       const { perMinute } = SPECIFIED[rateClass];
-      // A request may come a little early after one that came late.
+      // A request may come a little early after a late one.
       const send = await aSender(rateClass, { [rateClass]: `${perMinute}/2` });
       const outcomes: Outcome[] = [];
       const start = Date.now();
@@ -137,13 +140,13 @@ describe('Limits of three instances', () => {
     const forged: Outcome[] = [];
     const forgers = Array.from({ length: 12 }, async () => {
       for (let n = forged.length; Date.now() < start + FORGING_MS || forged.length < FORGED; n = forged.length) {
-        // Every other one from where the owner is as well.
+        // Every second one comes from the owner's address.
         forged.push(await owner.forge(origin(n), n % 2 === 0 ? home : elsewhere(n)));
         const due = start + (forged.length / FORGED) * FORGING_MS;
         if (due > Date.now()) await delay(due - Date.now());
       }
     });
-    // The burst, and then at the sustained rate.
+    // The burst first, then the sustained rate.
     const { perMinute, burst } = SPECIFIED.token;
     const dueAt = (n: number): number => (n < burst ? n * 100 : 100 + ((n - burst + 1) * MINUTE) / perMinute);
     const rightful: Outcome[] = [];

@@ -10,10 +10,10 @@ import { type TestDatabase, createTestDatabase } from '../support/test-database'
 import { Cleanup } from '../support/cleanup.cjs';
 import { sized, tell } from './sizes';
 
-/** Their lines are longer than the backlog by a half, the long form's by twenty times as much. */
+/** Requests whose log lines exceed the backlog by a half; in the long form by twenty times. */
 const MORE_THAN_THE_BACKLOG = sized({ short: 10_000, long: 250_000 });
 const AT_ONCE = 16;
-/** Between SIGTERM and the end the documented five seconds pass for load balancers. */
+/** Includes the documented five seconds for load balancers after SIGTERM. */
 const SOON_MS = 9_000;
 const DROPPED = 'compliance_log_lines_dropped_total';
 const RECOVERED = /lines of the log were dropped/;
@@ -28,7 +28,7 @@ describe('An instance whose log cannot be written', () => {
   const start = async (output: number, overrides: Record<string, string> = {}): Promise<void> => {
     api = await ApiUnderWatch.start(database, overrides, output);
   };
-  /** Sends requests and returns the longest time, in milliseconds, that one of them took. */
+  /** Sends requests and returns the longest duration in milliseconds. */
   const send = async (count: number): Promise<number> => {
     const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
     let [left, longest] = [count, 0];
@@ -165,7 +165,7 @@ describe('An instance whose log cannot be written', () => {
     const dropped = (await api.samples()).get(DROPPED) as number;
     expect(dropped).toBeGreaterThan(0);
 
-    // Only root may mount, and /dev/full never has room. The reader that returns shows the rest.
+    // Only root can mount a disk, and /dev/full is always full. Then the returning reader shows the rest.
     if (isMounted) {
       rmSync(join(disk, 'ballast'));
       for (const deadline = Date.now() + 10_000; Date.now() < deadline; await delay(50)) {

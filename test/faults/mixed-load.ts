@@ -10,23 +10,23 @@ import { tell } from './sizes';
 export const REQUEST_KINDS = ['list', 'get', 'write', 'token'] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 
-/** What one request came to, and while what was going on. */
+/** The outcome of one request, and the phase in which it ran. */
 export interface Heard extends Pick<Outcome, 'word' | 'status' | 'retryAfterSeconds' | 'milliseconds'> {
   readonly kind: RequestKind;
-  /** Null when it was under way while one phase became the next. */
+  /** Null when the phase changed during the request. */
   readonly phase: string | null;
 }
 
-/** Nothing waits longer than five seconds for a dependency (reliability); a busy machine may add something. */
+/** No wait for a dependency exceeds five seconds (reliability). The rest is for a busy machine. */
 const ANSWER_MS = 5_000 + 1_000;
 const PAUSE_MS = 15;
 const ASSETS = 10;
 
-/** Everything that clients do, all at once and as steady as the answers come. Writes are repeated until they are done. */
+/** Sends all kinds of requests at once, each loop as fast as responses come. Repeats writes until they succeed. */
 export class MixedLoad {
   private static readonly running = new Set<MixedLoad>();
 
-  /** For the end of a test: the load of one that failed must not go on. */
+  /** Call it after each test: the load of a failed test must not continue. */
   static async abandonAll(): Promise<void> {
     const all = [...MixedLoad.running];
     all.forEach((load) => (load.over = load.abandoned = true));
@@ -36,7 +36,7 @@ export class MixedLoad {
 
   readonly heard: Heard[] = [];
   private phase = '';
-  /** How many phases there were before this one, and what had been heard by then: a phase of the same name may come again. */
+  /** Number of earlier phases and outcomes, because the name of a phase may repeat. */
   private turn = 0;
   private heardBefore = 0;
   private over = false;
@@ -52,7 +52,10 @@ export class MixedLoad {
     private readonly pauseMs: number,
   ) {}
 
-  /** `readers` lists and as many reads by id, `writers` updates and one request for a token at a time. */
+  /**
+   * `readers` is the number of lists and of reads by id, `writers` the number of updates. One token is requested at a
+   * time.
+   */
   static async begin(
     setting: FaultSetting,
     arrange: Arrangement,
@@ -81,7 +84,7 @@ export class MixedLoad {
     await delay(milliseconds);
   }
 
-  /** Lets a phase go on until so many requests of each kind came to `word` since it began. */
+  /** Continues a phase until it has the wanted number of outcomes `word` of each kind. */
   async until(phase: string, word: string, wanted: Readonly<Partial<Record<RequestKind, number>>>): Promise<void> {
     this.enter(phase);
     const since = (kind: RequestKind) =>
@@ -93,7 +96,7 @@ export class MixedLoad {
     }
   }
 
-  /** Resolves when every write has been done. */
+  /** Resolves when every write has succeeded. */
   async end(): Promise<void> {
     this.over = true;
     await this.work;
@@ -111,18 +114,18 @@ export class MixedLoad {
     }
   }
 
-  /** How many requests of this kind came to what, in all phases of this name. */
+  /** Counts the outcomes of this kind of request, in all phases with this name. */
   words(phase: string | null, kind: RequestKind): Record<string, number> {
     return counted(this.heard.filter((one) => one.phase === phase && one.kind === kind));
   }
 
-  /** Milliseconds. */
+  /** In milliseconds. */
   median(phase: string, kind: RequestKind): number {
     const times = this.heard.filter((one) => one.phase === phase && one.kind === kind).map((one) => one.milliseconds);
     return times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
   }
 
-  /** Whatever no client should hear at any time, but for 503 with its Retry-After: silence, other errors, late answers. */
+  /** Outcomes that no client should see, other than 503 with Retry-After: lost, late or wrong responses. */
   get faults(): string[] {
     return this.heard.flatMap(({ phase, kind, word, status, retryAfterSeconds, milliseconds }) => {
       const what = `${phase ?? 'between'}: ${kind}: ${word}`;

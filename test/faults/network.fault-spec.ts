@@ -7,9 +7,9 @@ import { MINUTE, sized } from './sizes';
 
 const INSTANCES = sized({ short: 1, long: 3 });
 const ROUNDS = sized({ short: 1, long: 5 });
-/** One way, so that a question and its answer take twice as long. */
+/** In one direction: a round trip takes twice as long. */
 const LATENCY_MS = 200;
-/** How many requests of each kind are answered in each phase, at least; tokens take two seconds while Redis is away. */
+/** Minimum number of responses of each kind in each phase. Tokens take two seconds while Redis is away. */
 const ANSWERS = sized({ short: 10, long: 20 });
 const TOKENS = sized({ short: 1, long: 5 });
 const RESETS = sized({ short: 12, long: 300 });
@@ -41,7 +41,7 @@ describe('While the network between the API and', () => {
     await MixedLoad.abandonAll();
   }, MINUTE);
 
-  /** Requests of every kind go on being answered. */
+  /** Waits for responses to requests of every kind. */
   const all = (load: MixedLoad, phase: string): Promise<void> =>
     load.until(phase, 'ok', { list: ANSWERS, get: ANSWERS, write: ANSWERS, token: TOKENS });
   const endOf = async (load: MixedLoad): Promise<void> => {
@@ -78,7 +78,7 @@ describe('While the network between the API and', () => {
         await setting.findsRedis();
       }
       await endOf(load);
-      // Whoever waited for Redis would take as long as an answer of it.
+      // A read that waited for Redis would take at least as long as its reply.
       expect(load.median('Redis slow', 'get')).toBeLessThan(2 * LATENCY_MS);
       expect(load.heard.filter(({ word }) => word !== 'ok')).toEqual([]);
     },
@@ -105,7 +105,7 @@ describe('While the network between the API and', () => {
   );
 });
 
-/** A proxy to the server at this address, and the address by which it is reached through it. */
+/** Returns a proxy to the server at this address, and the address of the proxy. */
 async function through(address: string): Promise<[TcpProxy, string]> {
   const url = new URL(address);
   const proxy = await TcpProxy.to(url.hostname, Number(url.port));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, readFileSync } from 'node:fs';
 
-/** An update as its sender means it: one key, and what it asks for. */
+/** An update as its sender intends it, with its key. */
 export interface Operation {
   readonly key: string;
   /** Public ids of the assets that it changes. */
@@ -10,7 +10,7 @@ export interface Operation {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What came back of one attempt: an answer, or nothing. */
+/** The result of one attempt: a response, or none. */
 export type Attempt =
   | {
       readonly kind: 'answer';
@@ -30,8 +30,7 @@ export interface History {
 }
 
 /**
- * What a client meant and what it heard, line by line in a file as it happens: afterwards the one witness against the
- * database.
+ * Records operations and responses in a file as they happen. Afterwards it is the only evidence against the database.
  */
 export class OperationLog {
   constructor(private readonly file: string) {}
@@ -44,7 +43,7 @@ export class OperationLog {
     this.append({ key, attempt });
   }
 
-  /** Everything in the file, by key. */
+  /** Reads the whole file, by key. */
   read(): Map<string, History> {
     const histories = new Map<string, { operation: Operation; attempts: Attempt[] }>();
     for (const line of readFileSync(this.file, 'utf8').split('\n')) {

@@ -3,23 +3,24 @@ import { type Attempt, type Operation, type OperationLog } from './operation-log
 
 type Responded = Extract<Attempt, { kind: 'answer' }>;
 
-/** A client gives up on an answer later than the API on whatever it waits for. */
+/** The client's timeout is longer than any wait of the API. */
 const ANSWER_MS = 10_000;
 const PATIENCE_MS = 60_000;
 
-/** A client as the documentation asks for: it repeats the same request under the same key until it has an answer. */
+/** A client as the documentation recommends: it repeats the same request with the same key until it has a response. */
 export class PersistentClient {
   constructor(
     private readonly token: string,
     private readonly log: OperationLog,
     private readonly origins: readonly string[],
-    /** Throws when waiting for an answer is of no use. */
+    /** Throws when further waiting is pointless. */
     private readonly assertServed: () => void,
   ) {}
 
   /**
-   * The first answer that is neither 503 nor 409 `idempotency_in_progress`. Begins with the instance at this place and
-   * goes to the next one after each attempt that came to nothing. Throws when that goes on for a minute.
+   * Returns the first response that is neither 503 nor 409 `idempotency_in_progress`. Starts with the given instance
+   * and moves to the next after each failed attempt.
+   * @throws after a minute
    */
   async settle(operation: Operation, place: number): Promise<Responded> {
     this.log.sent(operation);
@@ -33,7 +34,7 @@ export class PersistentClient {
     }
   }
 
-  /** One try at one instance, written down whatever comes of it. */
+  /** Sends one attempt to one instance and records the result. */
   async attempt(operation: Operation, origin: string): Promise<Attempt> {
     const attempt = await this.send(operation, origin);
     this.log.heard(operation.key, attempt);

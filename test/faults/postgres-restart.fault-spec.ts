@@ -11,10 +11,10 @@ const UP_MS = 1_200;
 const DOWN_MS = 600;
 const SENDERS = 8;
 const ASSETS = 20;
-/** What the API promises about a dependency that is away, and what a busy machine may add. */
+/** The promised limit while a dependency is away, and a margin for a busy machine. */
 const ANSWER_MS = 5_000 + 1_000;
 
-/** As in production: what is acknowledged is on disk. */
+/** As in production: acknowledged commits are on disk. */
 const DURABLE = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
 
 describe('While Postgres crashes and starts again', () => {

@@ -9,15 +9,15 @@ import { demandProgram } from '../support/programs.cjs';
 
 const SOON_MS = 60_000;
 
-/** Where an instance serves, and where it says whether it is ready. */
+/** The port of an instance, and its management port. */
 export interface Upstream {
   readonly port: number;
   readonly managementPort: number;
 }
 
 /**
- * HAProxy in front of several instances, as a plain process on a free port. It asks each for its readiness, and it never
- * tries a request twice: what reaches an instance that is gone is a request that fails.
+ * HAProxy in front of several instances, as a process on a free port. It checks readiness and never retries, so a
+ * request to a dead instance fails.
  */
 export class ProxyProcess {
   private constructor(
@@ -46,7 +46,7 @@ export class ProxyProcess {
     return proxy;
   }
 
-  /** Resolves once it sends requests to so many instances. */
+  /** Resolves once it uses this many instances. */
   async sendsTo(instances: number): Promise<void> {
     for (const deadline = Date.now() + SOON_MS; (await this.servers()).filter(isUp).length !== instances;) {
       if (Date.now() > deadline) throw new Error(`not ${instances} instances: ${JSON.stringify(await this.servers())}`);
@@ -54,12 +54,12 @@ export class ProxyProcess {
     }
   }
 
-  /** How many requests each instance was sent so far. */
+  /** Number of requests sent to each instance. */
   async requests(): Promise<number[]> {
     return (await this.servers()).map((server) => Number(server['stot']));
   }
 
-  /** How many requests were sent to another instance than the one that refused them. */
+  /** Number of requests sent to another instance after a refused connection. */
   async redispatched(): Promise<number> {
     return (await this.servers()).reduce((sum, server) => sum + Number(server['wredis']), 0);
   }
@@ -91,7 +91,7 @@ export class ProxyProcess {
 
 const isUp = ({ status }: Record<string, string>): boolean => status === 'UP';
 
-/** What compose.yaml's proxy is told, but for where it listens and where the instances are. */
+/** The shipped configuration with other ports and instances. */
 export function shippedConfiguration(port: number, statisticsPort: number, upstreams: readonly Upstream[]): string {
   const directory = join(__dirname, '../../docker/haproxy');
   const shipped = readFileSync(join(directory, 'haproxy.cfg'), 'utf8');

@@ -26,13 +26,13 @@ const malformed = {
 };
 const HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 
-/** As compose.yaml's, but for its patience. */
+/** The shipped configuration with shorter timeouts. */
 const hastyConfiguration = (port: number, statisticsPort: number, upstreams: readonly Upstream[]): string =>
   shippedConfiguration(port, statisticsPort, upstreams)
     .replace(/timeout server \d+s/, 'timeout server 1s')
     .replace(/timeout http-request \d+s/, 'timeout http-request 1s');
 
-/** Answers as the API does where it is asked for its health or for `/v1/fault`; otherwise it fails as the path says. */
+/** Responds like the API for its health and for `/v1/fault`. On other paths it fails as the path says. */
 function failingInstance(): Server {
   return createServer((request, response) => {
     if (request.url?.startsWith('/v1/silent')) return;
@@ -65,7 +65,7 @@ describe('What the proxy of compose.yaml answers by itself', () => {
 
   const ask = (path: string, headers: OutgoingHttpHeaders = {}, method = 'GET') =>
     responseOf(`${proxy.origin}${path}`, method, headers);
-  /** All that a 503 of the API has. */
+  /** Expects a complete 503 of the API. */
   const expectUnavailable = ({ status, headers, text }: ApiResponse, instance: string): void => {
     const requestId = String(headers['x-request-id']);
     expect([status, headers['retry-after']]).toEqual([503, '1']);
@@ -167,7 +167,7 @@ async function responseOf(url: string, method = 'GET', headers: OutgoingHttpHead
   return { status: response.statusCode, headers: response.headers, text };
 }
 
-/** The body of an answer that is a malformed request's: its head is checked here. */
+/** Returns the body after checking the head of a response to a malformed request. */
 function parsed(answer: string): unknown {
   const [head = '', body = ''] = answer.split(/\r?\n\r?\n/);
   expect(head).toMatch(/^HTTP\/1\.1 400 /);
@@ -182,7 +182,7 @@ function sendsFiles(): boolean {
   return Number(major) > 3 || (Number(major) === 3 && Number(minor) >= 3);
 }
 
-/** Everything that comes back until the other side hangs up. */
+/** Returns all data until the other side closes. */
 function exchange(port: number, request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(request));

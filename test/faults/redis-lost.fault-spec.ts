@@ -8,19 +8,19 @@ import { FaultSetting } from './fault-setting';
 import { MINUTE, sized, tell } from './sizes';
 
 const ROUNDS = sized({ short: 1, long: 10 });
-/** How much slower than usual half of the reads may be: on a machine that does much else it only tells that none waits. */
+/** Allowed increase of the median read. On a busy machine it only shows that no read hangs. */
 const EXTRA_MS = sized({ short: 1_000, long: 2 });
-/** Who waits for Redis does so for 50 ms, and others that come meanwhile for the rest of it. */
+/** A request that waits for Redis takes 50 ms, and later ones share the rest of that wait. */
 const A_WAIT_MS = 45;
 const FREEZES = sized({ short: 3, long: 20 });
-/** What a process does for the first time takes longer, with Redis or without. */
+/** First-time work takes longer, with or without Redis. */
 const WARM_UP_MS = sized({ short: 500, long: 10_000 });
-/** Between two requests of each loop of the load. */
+/** Pause between two requests of each loop. */
 const PAUSE_MS = 15;
 const ASSETS = 10;
 const BURST = 90;
 const INSTANCE = { REPLICAS: '3' };
-/** Redis is left alone for a second after a failure, and a connection is made again within another. */
+/** The circuit breaker stays open for one second, and reconnecting takes up to another. */
 const BACK_MS = 2_200;
 
 describe('While Redis is lost and comes back, three instances', () => {
@@ -82,7 +82,7 @@ describe('While Redis is lost and comes back, three instances', () => {
       for (let round = 0; round < FREEZES; round += 1) {
         await setting.findsRedis();
         await setting.redis.freeze();
-        // Two probes long, one after the other.
+        // Two consecutive probes.
         const until = performance.now() + 2_500;
         const waitsOf = async (place: number): Promise<number[]> => {
           const those: number[] = [];
@@ -98,7 +98,7 @@ describe('While Redis is lost and comes back, three instances', () => {
         await setting.redis.thaw();
         await isBack();
       }
-      // A machine that does much else has reads wait as well, though not each time.
+      // On a busy machine single reads may wait, but not every time.
       const usual = (figures: readonly number[]): number => quantile(figures, sized({ short: 0, long: 0.5 }));
       const counts = waits.map(({ length }) => length);
       const [count, longest] = [usual(counts), usual(waits.map((all) => Math.max(...all)))];
@@ -129,24 +129,24 @@ describe('While Redis is lost and comes back, three instances', () => {
     };
     const before = await drain();
     expect(before).toBeGreaterThanOrEqual(BURST);
-    // On a busy machine Redis may be too slow for one of the instances, for a moment.
+    // On a busy machine Redis may be too slow for one instance, for a moment.
     expect(before).toBeLessThanOrEqual(BURST + BURST / 3);
     await lose();
     const without = await drain();
     await findAgain();
     const after = await drain();
     tell(`limits when Redis is ${what}`, { burst: BURST, without, after });
-    // The shares of all instances, and a Redis that may be back empty.
+    // The shares of all instances, and a Redis that may return empty.
     expect(without + after).toBeLessThanOrEqual(2 * BURST);
   });
 });
 
-/** 0 the least, 1 the most. */
+/** `share` 0 is the minimum, 1 the maximum. */
 function quantile(figures: readonly number[], share: number): number {
   return [...figures].sort((a, b) => a - b)[Math.floor((figures.length - 1) * share)] ?? 0;
 }
 
-/** Reads, writes and token requests, as steady as they come; what was wrong with their answers, and how long they took. */
+/** A steady load of reads, writes and token requests. Records their faults and durations. */
 class Load {
   readonly faults: string[] = [];
   private readonly times = new Map<string, Map<string, number[]>>();
@@ -191,12 +191,12 @@ class Load {
     return [...this.times.keys()];
   }
 
-  /** Milliseconds that a read took. */
+  /** Duration of a read in milliseconds. */
   median(phase: string): number {
     return quantile(this.times.get(phase)?.get('read') ?? [], 0.5);
   }
 
-  /** By one token that is never superseded. */
+  /** Uses one token that is never superseded. */
   private async readSteadily(client: ClientApplication, token: string, first: number): Promise<void> {
     for (let n = first; !this.over; n += 1) {
       await this.expect('ok', 'read', () => client.read(this.origin(n), token));
@@ -204,7 +204,7 @@ class Load {
     }
   }
 
-  /** Each key twice at once. */
+  /** Sends each key twice at once. */
   private async writeSteadily(first: number): Promise<void> {
     const client = this.setting.client();
     for (let n = first; !this.over; n += 2) {
@@ -219,7 +219,7 @@ class Load {
     }
   }
 
-  /** One token after the other, and what becomes of the one before. */
+  /** Requests one token after the other, and checks the previous one. */
   private async supersedeSteadily(client: ClientApplication): Promise<void> {
     let old: string | null = null;
     for (let n = 0; !this.over; n += 1) {

@@ -17,10 +17,10 @@ import { startTemporaryRedis } from '../support/temporary-redis';
 import { FaultSetting } from './fault-setting';
 import { MINUTE, sized, tell } from './sizes';
 
-/** Of each kind, one after the other. */
+/** Number of each kind, in sequence. */
 const REQUESTS = sized({ short: 60, long: 5_000 });
 const WARM_UP = sized({ short: 10, long: 2_000 });
-/** Medians; the short form measures too little for that, and counts the work instead. */
+/** Difference of medians. The short form has too few samples, and counts the work instead. */
 const APART_MICROSECONDS = sized({ short: 50_000, long: 50 });
 
 const unknown = (): string => `ci_${crypto.randomBytes(16).toString('hex')}`;
@@ -95,7 +95,7 @@ describe('A token request of an unknown client and one with a wrong secret', () 
       const tokens = app.get(AccessTokensService, { strict: false });
       const stranger = unknown();
       const times = new Map<string, number[]>([known, stranger].map((clientId) => [clientId, []]));
-      // Below HTTP, whose noise is a hundred times what is looked for; in turns, whose order changes.
+      // Measured below HTTP, whose noise is a hundred times larger. The order alternates.
       for (let n = 0; n < WARM_UP + REQUESTS; n += 1) {
         for (const clientId of n % 2 === 0 ? [known, stranger] : [stranger, known]) {
           const secret = wrong();
@@ -144,7 +144,7 @@ describe('Over the network, from three instances, a token request of an unknown 
   );
 });
 
-/** Microseconds. */
+/** In microseconds. */
 function expectAlike(wrongSecret: readonly number[], unknownClient: readonly number[]): void {
   const apart = (share: number): number => quantile(wrongSecret, share) - quantile(unknownClient, share);
   const told = { wrongSecret: quantile(wrongSecret, 0.5), unknownClient: quantile(unknownClient, 0.5) };

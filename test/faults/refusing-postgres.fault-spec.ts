@@ -7,7 +7,7 @@ import { MixedLoad } from './mixed-load';
 import { MINUTE, sized, tell } from './sizes';
 
 const ROUNDS = sized({ short: 1, long: 10 });
-/** How many requests of a kind are answered in each phase, at least. */
+/** Minimum number of responses of each kind in each phase. */
 const ANSWERS = sized({ short: 5, long: 40 });
 const ALL = { list: ANSWERS, get: ANSWERS, write: ANSWERS, token: ANSWERS };
 const READS = { list: ANSWERS, get: ANSWERS };
@@ -18,7 +18,7 @@ const endOf = async (load: MixedLoad, setting: FaultSetting): Promise<void> => {
   expect(load.faults).toEqual([]);
   expect(await setting.faults()).toEqual([]);
 };
-/** What requests of a kind came to, but for those that were under way when the phase began or ended. */
+/** Outcomes of these kinds, except requests during which the phase changed. */
 const words = (load: MixedLoad, phase: string, kinds: readonly ('list' | 'get' | 'write' | 'token')[]): string[] => [
   ...new Set(kinds.flatMap((kind) => Object.keys(load.words(phase, kind)))),
 ];
@@ -35,7 +35,7 @@ describe('While Postgres takes no changes', () => {
     await failover.close();
   }, MINUTE);
 
-  /** Reads go on and changes are refused, once that has come to every connection. */
+  /** Expects that reads continue and writes are refused, once every connection is affected. */
   const refusesChanges = async (load: MixedLoad, phase: string): Promise<void> => {
     await load.until(`${phase}, at first`, 'service_unavailable', { write: 3, token: 3 });
     await load.until(`${phase}, at first`, 'ok', { list: 3, get: 3 });
@@ -107,7 +107,7 @@ describe('While the disk under Postgres is full', () => {
       for (let round = 0; round < ROUNDS; round += 1) {
         await load.until('room', 'ok', ALL);
         await disk.fill();
-        // There is room yet in pages that are not full.
+        // Partly filled pages still have space.
         await load.until('full, at first', 'service_unavailable', { write: 3 });
         await load.until('full', 'service_unavailable', { write: ANSWERS });
         await load.until('full', 'ok', READS);

@@ -6,7 +6,7 @@ const isDone = ({ status }: Responded): boolean => status === 200;
 const isRefusedForNow = ({ status, code, retryAfter }: Responded): boolean =>
   (status === 503 || code === 'idempotency_in_progress') && retryAfter !== null;
 
-/** What clients heard that they never should: an empty list when everything is as promised. */
+/** Returns responses that clients should never see. Empty when all guarantees hold. */
 export function responseFaults(histories: Iterable<History>): string[] {
   return [...histories].flatMap(({ operation, attempts }) =>
     faultsOf(attempts).map((fault) => `${operation.key}: ${fault}`),
@@ -18,7 +18,7 @@ function faultsOf(attempts: readonly Attempt[]): string[] {
   const done = answers.filter(isDone);
   const unexpected = answers.filter((answer) => !isDone(answer) && !isRefusedForNow(answer));
   const firsts = done.filter(({ replayed }) => !replayed);
-  // An attempt without an answer, or one that ended in 503, may have been the first.
+  // An attempt without a response or with 503 may have been the first.
   const firstMayBeUnheard = attempts.some((attempt) => attempt.kind === 'lost' || attempt.status === 503);
   const different = new Set(done.map(({ text, entityTag }) => `${entityTag} ${text}`)).size > 1;
   return [
@@ -30,7 +30,7 @@ function faultsOf(attempts: readonly Attempt[]): string[] {
   ];
 }
 
-/** Answers and silences counted, for whoever reads what a run did. */
+/** Counts responses and lost attempts, for the test's output. */
 export function tally(histories: Iterable<History>): Record<string, number> {
   const counts: Record<string, number> = { acknowledged: 0, replays: 0, refused: 0, lost: 0 };
   const count = (name: string) => (counts[name] = (counts[name] ?? 0) + 1);

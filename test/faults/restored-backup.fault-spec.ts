@@ -13,7 +13,7 @@ import { MINUTE, sized, tell } from './sizes';
 const RECORDS = sized({ short: 300, long: 100_000 });
 const ASSETS = 20;
 const SENDERS = 4;
-/** Nothing that the log of changes still needs may be recycled before it is copied. */
+/** Keeps the write-ahead log until it is copied. */
 const KEEP_LOG = { wal_keep_size: '1GB', synchronous_commit: 'on' };
 
 describe('A backup that was taken while updates went on, once restored,', () => {
@@ -98,7 +98,7 @@ describe('A backup that was taken while updates went on, once restored,', () => 
     return file;
   }
 
-  /** The sealer has chained some of the events. */
+  /** Waits until the sealer has sealed some events. */
   async function isSealed(): Promise<void> {
     for (let sealed = 0; sealed === 0; await delay(100)) {
       const { rowCount } = await setting.admin.query('SELECT FROM audit_event WHERE sequence IS NOT NULL LIMIT 1');
@@ -123,9 +123,9 @@ describe('A backup that was taken while updates went on, once restored,', () => 
   }
 });
 
-/** Updates of one asset after the other by several senders, for as long as it takes. */
+/** Several senders update assets until stopped. */
 class Updates {
-  /** Keys, as they were acknowledged. */
+  /** Keys of acknowledged updates. */
   readonly acknowledged = new Set<string>();
   private readonly senders: Promise<void>[] = [];
   private over = false;

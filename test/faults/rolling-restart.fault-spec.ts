@@ -18,7 +18,7 @@ const PER_SECOND = sized({ short: 60, long: 200 });
 const RESTARTS = sized({ short: 1, long: 6 });
 const ASSETS = 30;
 const EXIT_MS = 30_000;
-/** A machine too slow for the rate gets as much as it answers: what is looked for is not what happens to more than that. */
+/** Limits the load on a slow machine: overload is not the subject of the test. */
 const MOST_IN_FLIGHT = 24;
 
 describe('While instances behind a proxy are restarted one after the other', () => {
@@ -74,7 +74,7 @@ describe('While instances behind a proxy are restarted one after the other', () 
       expect(tally(histories.values())).toEqual({ acknowledged: histories.size, replays: 0, refused: 0, lost: 0 });
       expect(exits.map(({ exitCode }) => exitCode)).toEqual(exits.map(() => 0));
       expect(exits.filter(({ milliseconds }) => milliseconds >= EXIT_MS)).toEqual([]);
-      // The load was there and was everywhere, or all of the above says nothing.
+      // Proves that the load reached every instance.
       expect(requests).toBeGreaterThan(sized({ short: 100, long: load.seconds * PER_SECOND * 0.8 }));
       expect(Math.min(...(await proxy.requests()))).toBeGreaterThan(10);
     },
@@ -105,7 +105,7 @@ describe('The proxy of compose.yaml', () => {
         instances[0]?.closeAllConnections();
         const answers = Array.from({ length: 20 }, async () => (await fetch(proxy.origin)).status);
         expect(await Promise.all(answers)).toEqual(Array(20).fill(200));
-        // Some of them were meant for it, or this says nothing.
+        // Proves that some requests were sent to the stopped instance.
         expect(await proxy.redispatched()).toBeGreaterThan(0);
       } finally {
         await proxy.stop();
@@ -117,7 +117,7 @@ describe('The proxy of compose.yaml', () => {
   );
 });
 
-/** So many requests a second, two reads to each write. */
+/** Sends requests at a fixed rate, two reads for each write. */
 class Load {
   over = false;
   reads = 0;

@@ -78,7 +78,7 @@ describe('One key sent many times at once', () => {
 
       const attempts = await sends;
       tell(`duplicates of a slow update to ${_name}`, { before: median(before), during: median(during), waits, busy });
-      // One of them waits for the row; a second one may just have asked who has the key.
+      // One waits for the row; another may just have asked for the key.
       expect(waits).toBe(1);
       expect(busy).toBeLessThanOrEqual(1 + 2 * instances.length);
       expect(median(during)).toBeLessThan(sized({ short: LOCK_MS / 2, long: 20 + 5 * median(before) }));
@@ -90,7 +90,7 @@ describe('One key sent many times at once', () => {
   );
 });
 
-/** The most connections that waited for a lock, and that did anything, until this time. */
+/** Returns the maximum number of connections that waited for a lock, and that were active, until this time. */
 async function watchConnections(setting: FaultSetting, until: number): Promise<{ waits: number; busy: number }> {
   const most = { waits: 0, busy: 0 };
   for (; Date.now() < until; await delay(10)) {
@@ -100,7 +100,7 @@ async function watchConnections(setting: FaultSetting, until: number): Promise<{
   return most;
 }
 
-/** Somebody who has nothing to do with the update. */
+/** A client that is unrelated to the update. */
 class Reader {
   constructor(
     private readonly token: string,
@@ -108,7 +108,7 @@ class Reader {
     private readonly asset: string,
   ) {}
 
-  /** Milliseconds of each of so many reads, one after the other. */
+  /** Sends reads in sequence and returns their milliseconds. */
   async read(count: number): Promise<number[]> {
     const times: number[] = [];
     while (times.length < count) {

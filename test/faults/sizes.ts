@@ -1,4 +1,4 @@
-/** `npm run test:faults` asks for the figures that are promised; `npm test` for as much as fits into a minute. */
+/** `npm run test:faults` measures the promised figures; `npm test` does as much as fits into a minute. */
 export const IS_LONG = process.env['FAULT_SIZES'] === 'long';
 
 export function sized(sizes: { readonly short: number; readonly long: number }): number {
@@ -7,7 +7,7 @@ export function sized(sizes: { readonly short: number; readonly long: number }):
 
 export const MINUTE = 60_000;
 
-/** In the long form, a line on what a test has done. */
+/** Prints what a test has done, in the long form only. */
 export function tell(what: string, figures: Readonly<Record<string, number | string>>): void {
   if (!IS_LONG) return;
   const told = Object.entries(figures).map(([name, figure]) => `${name} ${figure}`);

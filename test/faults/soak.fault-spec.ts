@@ -10,21 +10,21 @@ import { MixedLoad } from './mixed-load';
 import { IS_LONG, MINUTE, sized, tell } from './sizes';
 import { type Holding, WatchedInstance } from './watched-instance';
 
-/** One, so that it meets as many requests as a machine can send. */
+/** One instance, so that it gets as many requests as the machine can send. */
 const INSTANCES = 1;
 const CLIENTS = sized({ short: 1, long: 3 });
 const POOL = 5;
-/** Samples at the same distance, after a time in which caches and compiled code come to their size. */
+/** Samples at equal intervals, after caches and compiled code have reached their size. */
 const WARM_MS = sized({ short: 2_000, long: 180_000 });
 const SAMPLES = sized({ short: 2, long: 14 });
 const BETWEEN_MS = sized({ short: 2_000, long: 30_000 });
-/** Less than whatever could be kept of each request: an object of two fields and its place in a list. */
+/** Less than any leak for each request could be: an object of two fields and its place in a list. */
 const LEAST_LEAK_BYTES = 32;
-/** What is remembered on purpose, and forgotten again: some ten thousand keys and tokens at most. */
+/** Size of deliberate, bounded caches: some ten thousand keys and tokens at most. */
 const REMEMBERED_BYTES = 4e6;
-/** Pages that the allocator keeps for later, and compiled code, come and go by some megabytes whatever is kept. */
+/** Memory kept by the allocator, and compiled code, vary by some megabytes. */
 const RSS_PLAY = 1.25;
-/** Of what the event loop may be late, the alert of docker/prometheus. */
+/** Limit of the event loop's delay, as in the alert of docker/prometheus. */
 const LATE_SECONDS = 0.5;
 
 describe('In a long run of everything that clients do', () => {
@@ -125,7 +125,7 @@ async function becomes(wanted: number, read: () => Promise<number>): Promise<voi
 const median = (numbers: readonly number[]): number =>
   [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 
-/** Those who get nothing: forged secrets and tokens, unknown paths, bad input, connections that break off. */
+/** Refused requests: forged secrets and tokens, unknown paths, bad input, broken connections. */
 class Strangers {
   requests = 0;
   readonly faults: string[] = [];

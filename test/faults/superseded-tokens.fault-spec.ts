@@ -17,7 +17,7 @@ const OLD = 'token_superseded';
 describe('A new token of an application, on three instances', () => {
   let setting: FaultSetting;
   let arrange: Arrangement;
-  /** The first instance's way to Redis. */
+  /** The first instance's connection to Redis. */
   let path: TcpProxy;
   beforeAll(async () => {
     setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
@@ -32,7 +32,7 @@ describe('A new token of an application, on three instances', () => {
     await path.close();
   });
 
-  // Redis is left alone for a second after a failure; copies are kept only after that.
+  // The circuit breaker stays open for a second after a failure. Grants are cached again only after that.
   const restIsOver = (): Promise<void> => delay(1_200);
   const origin = (place: number): string => setting.origins[place % setting.origins.length] as string;
   const all = (word: string): string[] => setting.origins.map(() => word);
@@ -42,9 +42,9 @@ describe('A new token of an application, on three instances', () => {
     return some;
   };
 
-  /** What is wrong with the answers to the old token and the new one, each asked about at the first moment there is. */
+  /** Returns wrong responses to the old and the new token, each asked at the earliest moment. */
   const supersede = async (application: ClientApplication, old: string, place: number) => {
-    // Whoever is asked about the old token while it ends may keep, or be about to keep, a copy of what it was.
+    // Instances asked about the old token while it ends may cache the old grant, or be about to.
     const readers = Promise.all(
       [0, 1, 2, 3, 4, 5].map(async (other) => {
         await delay(Math.random() * 10);
@@ -103,7 +103,7 @@ describe('A new token of an application, on three instances', () => {
       Array.from({ length: TOKENS_AT_ONCE }, (_, place) => application.issue(origin(place))),
     );
     tell('tokens at once', { milliseconds: Math.round(performance.now() - since), ...counted(issued) });
-    // They wait for one row: the last of so many may find no connection in time, and are told so.
+    // They wait for one row. The last ones may get no connection in time, and a 503.
     expect(issued.filter(({ word }) => word !== 'ok' && word !== 'service_unavailable')).toEqual([]);
     const valid: string[][] = [];
     for (const { accessToken } of issued) {
@@ -122,7 +122,7 @@ describe('A new token of an application, on three instances', () => {
       const work = Promise.all((await applications(APPLICATIONS)).map((one) => supersedeOften(one, isOver)));
       let interruptions = 0;
       for (; !isOver(); interruptions += 1) {
-        // About as long as anybody waits for Redis: some instances give up on it, others see it answer.
+        // About the maximum wait for Redis: some instances give up on it, others still get a reply.
         await setting.redis.freeze();
         await delay(20 + Math.random() * 80);
         await setting.redis.thaw();

@@ -8,9 +8,9 @@ import { FaultSetting } from './fault-setting';
 import { MixedLoad } from './mixed-load';
 import { IS_LONG, MINUTE, sized } from './sizes';
 
-/** Of each kind that reads, and of each that writes: with one that asks for tokens 50 clients in the long form. */
+/** Clients of each reading and writing kind. With one that requests tokens, the long form has 50 clients. */
 const CLIENTS = sized({ short: 4, long: 16 });
-/** Longer than anybody may wait, so that those who waited already when it began have heard what came of it. */
+/** Longer than any wait, so that requests that waited at the start have ended. */
 const SILENT_MS = 7_000;
 const ALL = { list: CLIENTS, get: CLIENTS, write: CLIENTS, token: 1 };
 
@@ -43,7 +43,7 @@ const FURTHER: readonly Case[] = [
   ['resets every connection', async (setting) => setting.resetAll(), async (setting) => setting.resetNoMore()],
 ];
 
-/** Postgres behind a path that may fail, and one instance of the API before it. */
+/** Postgres behind a proxy that can fail, and one instance of the API. */
 class Setting {
   private resetting: NodeJS.Timeout | null = null;
 
@@ -55,7 +55,7 @@ class Setting {
   ) {}
 
   static async open(particulars: Readonly<Record<string, string>>): Promise<Setting> {
-    // What it acknowledges is kept, also by one that is killed.
+    // Keeps acknowledged commits even when it is killed.
     const postgres = await startTemporaryPostgres({ postgresSettings: { synchronous_commit: 'on' } });
     const path = await TcpProxy.to('127.0.0.1', postgres.port);
     const faults = await FaultSetting.open({ postgres, redis: await startTemporaryRedis() });

@@ -5,19 +5,19 @@ import { freePort } from '../support/free-port';
 import { type FaultSetting } from './fault-setting';
 import { type Instance } from './instance';
 
-/** What a process holds after a garbage collection; memory in bytes. */
+/** Resources of a process after a garbage collection. Memory is in bytes. */
 export interface Holding {
-  /** The heap, and what lies outside of it on its behalf. */
+  /** The heap and its external memory. */
   readonly used: number;
   readonly rss: number;
-  /** Listeners of the process itself. */
+  /** Listeners on `process` itself. */
   readonly listeners: number;
   readonly sockets: number;
-  /** Such as that of too many listeners of one emitter. */
+  /** For example about too many listeners of one emitter. */
   readonly warnings: number;
 }
 
-/** An instance that tells what it holds. */
+/** An instance that reports its resources. */
 export class WatchedInstance {
   private constructor(
     private readonly instance: Instance,
@@ -46,7 +46,7 @@ export class WatchedInstance {
     return JSON.parse(this.reports().at(-1) as string) as Holding;
   }
 
-  /** One sample of its metrics, by name and labels. */
+  /** Returns one sample of its metrics, by name and labels. */
   async metric(name: string): Promise<number> {
     const text = await (await fetch(`${this.management}/metrics`)).text();
     const line = text.split('\n').find((one) => one.startsWith(`${name} `));

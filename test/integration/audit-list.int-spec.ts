@@ -10,7 +10,7 @@ describe('The list of audit events', () => {
   beforeAll(async () => {
     setting = await AuditSetting.open();
     workspaces = [await setting.aWorkspace(), await setting.aWorkspace(), await setting.aWorkspace()];
-    // More than a page in one workspace, in turns with another one, and a third without any.
+    // More than a page in one workspace, alternating with another one, and a third without events.
     for (let update = 0; update < 14; update += 1) {
       await setting.record(workspaces[update % 7 === 0 ? 1 : 0] as WorkspaceId, 60, { clientId: `ci_${update % 2}` });
       await delay(2);
@@ -63,7 +63,7 @@ describe('The list of audit events', () => {
       );
     }
     const sorted = [...twins].sort();
-    // Asked for in either order: the answer does not depend on the one in which they are found.
+    // The result must not depend on the order of the workspaces.
     for (const workspaceIds of [sorted, [...sorted].reverse()]) {
       const found: WorkspaceId[] = [];
       for (let after: RecordedEvent | null = null; found.length < 10;) {

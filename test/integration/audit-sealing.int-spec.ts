@@ -8,7 +8,7 @@ import { AuditSealer } from '../../libs/audit/src/system/audit-sealer';
 import { AuditSetting } from '../support/audit-setting';
 import { startApp } from '../support/start-app';
 
-/** What the documentation says to run in psql, for a workspace of this id. */
+/** Returns the SQL of docs/audit.md for this workspace. */
 function setAside(workspace: WorkspaceId): string {
   const [, sql = ''] = /```sql\n(.+?)```/s.exec(readFileSync('docs/audit.md', 'utf8')) ?? [];
   if (!sql.includes(`:'workspace'`)) throw new Error('docs/audit.md has no such statements');
@@ -90,7 +90,7 @@ describe('Sealing of the audit', () => {
     expect(verdicts.length).toBeGreaterThan(2);
     expect(verdicts.filter((firstBad) => firstBad !== null)).toEqual([]);
     expect(await setting.audit.verify([workspace])).toEqual({ ok: true, sealed: 400, unsealed: 0, firstBad: null });
-    // Two at once in one workspace would run into each other's keys; they take turns instead.
+    // Two sealers of one workspace at once would collide in their keys, so they take turns.
     expect(warnings.mock.calls).toEqual([]);
   });
 
@@ -105,7 +105,7 @@ describe('Sealing of the audit', () => {
       expect(await setting.sealer().sealAll()).toBe(0);
       asked = Date.now() - begun;
     });
-    // One that waited would keep a connection from requests, and give up with a warning after lock_timeout.
+    // A waiting sealer would take a connection from requests and log a warning after lock_timeout.
     expect(asked).toBeLessThan(1_500);
     expect(warnings.mock.calls).toEqual([]);
     expect(await setting.sealer().sealAll()).toBe(1);
@@ -115,7 +115,7 @@ describe('Sealing of the audit', () => {
     const workspace = await setting.aWorkspace();
     await setting.record(workspace, 5);
     const name = new URL(setting.database.databaseUrl).pathname.slice(1);
-    // The oldest row is now the last of its page, and a session without index scans reads pages as they are.
+    // The oldest row is now the last of its page, and the session reads pages sequentially.
     await setting.tamper(
       workspace,
       `WITH oldest AS (
@@ -141,7 +141,7 @@ describe('Sealing of the audit', () => {
     const [sealer, rival] = [setting.sealer(), await setting.anotherInstance()];
     expect(await sealer.sealAll()).toBe(2 + 4);
     expect(await sealer.sealAll()).toBe(0);
-    // Another replica that is at it does not make it heal.
+    // Another instance that seals must not hide the failure.
     const trying = `SELECT pg_advisory_xact_lock(hashtextextended('audit seal ' || $1, 0))`;
     await rival.transaction({ workspaceId: workspace }, async (manager) => {
       await manager.query(trying, [workspace]);
@@ -175,7 +175,7 @@ describe('Sealing of the audit', () => {
     const sealer = setting.sealer();
     // The first two were recorded before anything was sealed.
     expect(await sealer.sealAll()).toBe(2);
-    // The one that is left of the next two was recorded after those; the two that follow were not.
+    // The remaining one of the next two was recorded after those; the following two were not.
     expect(await sealer.sealAll()).toBe(1);
     expect(await sealer.sealAll()).toBe(0);
     expect(errors).toHaveBeenCalledTimes(1);
@@ -191,7 +191,7 @@ describe('Sealing of the audit', () => {
     let anew: Promise<unknown> = Promise.resolve();
     try {
       await setting.record(workspace, 2, {
-        // Long enough for what does not wait.
+        // Long enough for anything that does not wait.
         meanwhile: async () => {
           anew = client.query(begun);
           await delay(300);

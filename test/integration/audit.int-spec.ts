@@ -6,7 +6,7 @@ const HERE = 'workspace_id = $1';
 const OTHER_CODE = `decode('${'5a'.repeat(32)}', 'hex')`;
 const OTHER_ID = 'gen_random_uuid()';
 
-/** The columns of each table with an edit of it, and the place that verification names when it was made. */
+/** The columns of each table with an edit, and the fault that verification must report. */
 const EVENT_EDITS: readonly (readonly [column: string, edit: string, found: RegExp])[] = [
   ['workspace_id', `workspace_id = ${OTHER_ID}`, /the event is missing/],
   ['id', `id = ${OTHER_ID}`, /MAC does not match/],
@@ -46,7 +46,7 @@ const edit = (what: string, sequence: number): string =>
 const remove = (...sequences: number[]): string =>
   `DELETE FROM audit_event WHERE ${HERE} AND sequence IN (${sequences.join()})`;
 const removeSeal = (last: number): string => `DELETE FROM audit_seal WHERE ${HERE} AND last_sequence = ${last}`;
-/** The second step of every change of places: the key is unique after each row. */
+/** The second step of each swap, because the key must be unique after each row. */
 const moveAside = (condition: string): string =>
   `UPDATE audit_event SET sequence = sequence + 1000 WHERE ${HERE} AND ${condition}`;
 const swapPlaces = (one: number, other: number): string[] => [
@@ -71,7 +71,10 @@ describe('Verification of the audit', () => {
   beforeAll(async () => (setting = await AuditSetting.open()));
   afterAll(() => setting.close());
 
-  /** What is found in a chain of six sealed events, in batches of two, and two unsealed ones after this was done to it. */
+  /**
+   * Applies statements to a chain of six sealed events, in batches of two, and two unsealed events. Returns the result
+   * of verification.
+   */
   const foundAfter = async (...statements: string[]) => {
     const workspace = await setting.aChain();
     await setting.tamper(workspace, ...statements);
@@ -283,7 +286,7 @@ describe('Verification of the audit', () => {
       `UPDATE audit_event SET sequence = NULL, link = NULL WHERE ${HERE} AND sequence >= ${from}`;
     const undo = [unseal(1), ...['audit_seal', 'audit_head'].map((table) => `DELETE FROM ${table} WHERE ${HERE}`)];
     const sealAnew = async (workspace: WorkspaceId): Promise<void> => {
-      // Also by a sealer that does not look.
+      // The fault must be found even after a sealer that checks nothing.
       await setting.seal(workspace).catch(() => undefined);
       await setting.sealBlindly(workspace);
     };

@@ -8,9 +8,9 @@ import type { ApiClient } from '../support/api-client';
 import { type TestApp, startAppOn } from '../support/start-app';
 import { type TestDatabase, createTestDatabase, testSchema } from '../support/test-database';
 
-/** Small, and asked for before the workspace is known: a copy of them stands on every node. */
+/** Small tables, read before the workspace is known: every node has a copy. */
 const REFERENCE_TABLES = ['application', 'workspace'];
-/** What belongs to no tenant. */
+/** Belongs to no tenant. */
 const UNDISTRIBUTED = ['migration'];
 
 describe('Over many machines', () => {

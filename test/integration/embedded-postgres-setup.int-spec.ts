@@ -28,7 +28,7 @@ describe('an embedded Postgres in a fresh directory', () => {
   it('is made anew after a set-up that was killed half way', async () => {
     directory = makeDirectory();
     const killed = new EmbeddedPostgresProcess(directory);
-    // The files look like a database by the time that the one after Postgres' own three (1, 4, 5) appears in it.
+    // The files look like a database once it contains a database beyond Postgres' own three (1, 4, 5).
     const begun = (): boolean =>
       readdirSync(directory, { recursive: true }).some((name) => /\/base\/[0-9]{2,}$/.test(String(name)));
     while (!begun()) await sleep(5);
@@ -56,7 +56,7 @@ describe('an embedded Postgres in a fresh directory', () => {
     writeFileSync(join(directory, 'file'), '');
     expect((await faultOf(join(directory, 'file'))).message).toMatch(/file.*set LOCAL_DIR.*set DATABASE_URL/);
     expect((await faultOf(join(directory, 'file', 'below'))).message).toMatch(/ENOTDIR.*set LOCAL_DIR/);
-    // Permissions stop everybody but root.
+    // Permissions do not stop root.
     if (!isRoot()) {
       chmodSync(directory, 0o555);
       expect((await faultOf(join(directory, 'new'))).message).toMatch(/EACCES.*set LOCAL_DIR/);

@@ -16,7 +16,7 @@ describe('an embedded Postgres', () => {
   let localDir: string;
   let dataDir: string;
 
-  // One database for the whole file, as making one takes longest; every test ends with its server stopped.
+  // One database for the whole file, because creating one takes longest. Every test ends with its server stopped.
   beforeAll(() => {
     localDir = makeDirectory();
     dataDir = join(localDir, 'postgres');
@@ -132,7 +132,7 @@ describe('an embedded Postgres', () => {
     const [, ...rest] = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
     await postgres.close();
     const account = isRoot() ? findServiceAccount() : {};
-    // Postgres itself overlooks processes of other users, so the other program runs as Postgres does.
+    // Postgres ignores processes of other users, so the other program runs as Postgres' user.
     const other = spawn('sleep', ['60'], { ...account, cwd: '/', stdio: 'ignore' });
     if (named === 'a dead process') {
       other.kill('SIGKILL');
@@ -167,7 +167,7 @@ describe('an embedded Postgres', () => {
   });
 });
 
-/** A server on the port, as soon as whoever had it is gone. */
+/** Listens on the port as soon as it is free. */
 async function holdPort(port: number): Promise<Server> {
   for (; ; await sleep(2)) {
     const server = createServer();

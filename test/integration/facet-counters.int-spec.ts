@@ -16,7 +16,7 @@ describe('Facet counters', () => {
   const clients: Client[] = [];
   const reconcile = (): Promise<CounterReconciliation> => counters.reconcile(setting.here);
 
-  /** A connection of one more writer, in the current workspace. */
+  /** Opens a connection for another writer in the current workspace. */
   const connect = async (): Promise<Client> => {
     const client = new Client({ connectionString: setting.database.migrationDatabaseUrl });
     clients.push(client);
@@ -131,7 +131,7 @@ describe('Facet counters', () => {
     it('keep no update waiting while assets are counted', async () => {
       await tamper();
       const [counting, writer] = await Promise.all([connect(), connect()]);
-      // Held as a count of millions would hold it: the repair cannot finish counting.
+      // The lock simulates a count of millions: the repair cannot finish counting.
       await counting.query(`BEGIN; LOCK TABLE asset IN ACCESS EXCLUSIVE MODE`);
       const repair = reconcile();
       await waiting(1);

@@ -22,7 +22,7 @@ describe('The purge of idempotency records', () => {
     await database.drop();
   });
 
-  /** Records of as many workspaces, every one dead or every one alive. */
+  /** Creates one record in each of `count` workspaces, all expired or all live. */
   const records = async (count: number, expires: 'in the past' | 'in the future'): Promise<void> => {
     await database.admin.query(
       `INSERT INTO idempotency_record (workspace_id, application_id, key_hash, fingerprint, status, body, expires_at)

@@ -19,14 +19,14 @@ describe('Batches of an import that overlap', () => {
   });
   afterAll(() => setting.close());
   beforeEach(() => setting.enterWorkspace());
-  // What a failed test holds would stop the next one.
+  // A failed test must not block the next one by its locks.
   afterEach(() => setting.database.admin.query('ROLLBACK'));
 
   const dataset = (externalId: string, more: Row = {}): Row => ({ ...RECORDS, externalId, ...more });
-  /** Long enough for the other connection to be opened, or for a batch on it to be matched. */
+  /** Long enough for the other connection to open, or for a batch on it to be matched. */
   const aWhile = () => delay(300);
 
-  /** Two records a batch; what is no record is done before the next one is read. */
+  /** Imports two records per batch. Steps that are functions run before the next record is read. */
   async function run(...steps: readonly Step[]): Promise<ImportReport> {
     const lines = async function* () {
       let line = 0;
@@ -42,7 +42,10 @@ describe('Batches of an import that overlap', () => {
   /** The batch after these is the first that can be matched ahead. */
   const opening = [dataset('f-1'), dataset('f-2'), dataset('f-3'), aWhile];
 
-  /** Holds the rows that `named` says, so that the batch which changes one waits; until the second of the two. */
+  /**
+   * Returns a function that locks the rows in `named`, so that the batch that changes one waits, and a function that
+   * releases them.
+   */
   function held(named: string): readonly [() => Promise<unknown>, () => Promise<unknown>] {
     const { admin } = setting.database;
     return [
@@ -200,7 +203,7 @@ describe('Batches of an import that overlap', () => {
   describe('on a second connection', () => {
     const settings = { source: 'test', dryRun: false, createTagKeys: false, hideMissing: false };
     const open = () => new ImportStoreTypeorm(setting.dataSource).open(setting.here, settings);
-    /** Ends every connection of the pool but the one that an import has had from its beginning. */
+    /** Ends every connection of the pool except the import's first. */
     const loseOthers = () =>
       setting.database.admin.query(`
         SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
@@ -233,7 +236,7 @@ describe('Batches of an import that overlap', () => {
       await session.merge(true, []);
       await loseFirst();
       await session.close(true);
-      // The second may not be there yet; nobody waits for it.
+      // The second connection may not exist yet; nothing waits for it.
       const pool = poolOf(setting.dataSource);
       const taken = () => pool.totalCount - pool.idleCount;
       for (const deadline = Date.now() + 10_000; taken() > 0 && Date.now() < deadline; await aWhile());
@@ -273,7 +276,7 @@ describe('Batches of an import that overlap', () => {
         const refused = new Set(real.errors.map(({ line }) => line));
         const rows = await setting.rowsOf('asset');
         const names = new Map(rows.map((row) => [row['external_id'], row['name']]));
-        // The first line of an externalId stands last, and so is the one that is kept.
+        // The first line of an externalId is last here, so it wins.
         const lines = new Map(records.map(({ externalId }, index) => [externalId, index + 1] as const).reverse());
         for (const [externalId, line] of lines) {
           if (refused.has(line)) continue;

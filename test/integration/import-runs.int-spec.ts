@@ -169,7 +169,7 @@ describe('Runs of an import', () => {
 
   it('tries a batch again after a deadlock, with the tag keys that it makes, and loses nothing that was read meanwhile', async () => {
     const { admin } = setting.database;
-    // The first statement that tags waits for the test, and then fails as one that met a deadlock would.
+    // The first statement that tags waits for the test, and then fails like a deadlock.
     await admin.query(`
       CREATE SEQUENCE attempts;
       CREATE FUNCTION fail_once() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
@@ -244,7 +244,7 @@ describe('Runs of an import', () => {
          (SELECT sub_key FROM asset WHERE workspace_id = $1 AND visibility = 0 ORDER BY id LIMIT 25) AS page`,
       [setting.here],
     );
-    // The first eleven are those of the cloud, which count as one here.
+    // The first eleven types are cloud types, which count as one here.
     const categories = new Set(rows.map(({ kind }) => (kind <= 11 ? 'CLOUD' : kind)));
     expect([rows.length, categories.size]).toEqual([25, 5]);
   });

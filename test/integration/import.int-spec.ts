@@ -229,7 +229,7 @@ describe('Imported records', () => {
     };
     expect((await setting.importAll(tagged)).failed).toBe(1);
     expect((await setting.run(setting.ndjson(tagged), { createTagKeys: 'platform' })).created).toBe(1);
-    // By code points: Z, new, ﬀ (U+FB00), 😀 (U+1F600); UTF-16 would put the last two the other way round.
+    // By code points: Z, new, ﬀ (U+FB00), 😀 (U+1F600). UTF-16 would swap the last two.
     expect((await setting.asset('c-1'))['tags']).toEqual([
       { key: 'Z', value: '', readOnly: true },
       { key: 'new', value: 'v "quoted" \\ 🏷', readOnly: true },

@@ -34,7 +34,7 @@ describe('The lease of a key that several processes wait for', () => {
     expect([giveBack, await other.take(key), await one.take(key)]).toEqual([expect.any(Function), null, null]);
     expect(await other.take({ ...aKey(), keyHash: key.keyHash })).not.toBeNull();
     giveBack?.();
-    // On another connection, which may be ahead of the release.
+    // Uses another connection, which may overtake the release.
     for (const deadline = Date.now() + 60_000; (await other.take(key)) === null;) {
       if (Date.now() > deadline) throw new Error('was not given back');
     }
@@ -50,7 +50,7 @@ describe('The lease of a key that several processes wait for', () => {
     await other.take(key);
     const theirs = await redis.get(name);
     late?.();
-    // Behind the release, as commands of one connection keep their order.
+    // Follows the release, because commands of one connection keep their order.
     expect([await one.take(key), await redis.get(name)]).toEqual([null, theirs]);
   });
 

@@ -13,7 +13,7 @@ const PAGE = 25;
 const MOST_BUFFERS = 100;
 const MOST_ROWS = 600;
 
-/** What a page of 25 reads, wherever it is: counts that do not depend on the machine. */
+/** Counts the reads of a page of 25, which do not depend on the machine. */
 describe('A page of a large inventory', () => {
   let database: TestDatabase;
   let workspace: WorkspaceId;
@@ -48,7 +48,7 @@ describe('A page of a large inventory', () => {
         (sum, node) => sum + node['Actual Loops'] * (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)),
         0,
       );
-  /** So far in that less than a page follows. */
+  /** A position with less than one page behind it. */
   const lastPosition = async (admin: Client): Promise<string> => {
     const { rows } = await admin.query<{ id: string }>('SELECT id::text FROM asset ORDER BY id DESC OFFSET 20 LIMIT 1');
     return rows[0]?.id as string;

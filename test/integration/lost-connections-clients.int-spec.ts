@@ -11,7 +11,7 @@ describe('While connections to Postgres are lost, a client', () => {
   let asset: string;
   beforeAll(async () => {
     setting = await openDatabaseBehindProxy();
-    // Without Redis who calls is read from Postgres each time as well.
+    // Without Redis, each request also reads its grant from Postgres.
     app = await startAppOn(setting.database, { REDIS_URL: '' });
     const workspace = await app.arrange.aWorkspace();
     client = await app.arrange.aClient(workspace);
@@ -55,7 +55,7 @@ describe('While connections to Postgres are lost, a client', () => {
     expect((await client.get(asset)).status).toBe(200);
     setting.proxy.slowDown(1_400);
     try {
-      // Each question takes 2.8 s.
+      // Each query takes 2.8 s.
       const { status, headers } = await client.get(asset);
       expect([status, headers.get('Retry-After')]).toEqual([503, '1']);
     } finally {
@@ -67,7 +67,7 @@ describe('While connections to Postgres are lost, a client', () => {
     expect((await client.get(asset)).status).toBe(200);
     setting.proxy.slowDown(1_100);
     try {
-      // Who calls takes 2.2 s, the change and its commit 4.4 s.
+      // Reading the grant takes 2.2 s, the change and its commit 4.4 s.
       const { status, headers } = await client.patch(asset, { description: 'late' });
       expect([status, headers.get('Retry-After')]).toEqual([503, '1']);
     } finally {
@@ -81,7 +81,7 @@ describe('After connections to Postgres were lost, a client that repeats a write
   let app: TestApp;
   beforeAll(async () => {
     setting = await openDatabaseBehindProxy();
-    // With Redis, so that the key is what Postgres is asked for first.
+    // With Redis the idempotency key is the first query to Postgres.
     app = await startAppOn(setting.database, { REDIS_URL: redisOfTheRun() });
   });
   afterAll(async () => {

@@ -99,7 +99,7 @@ describe('When connections to Postgres are lost,', () => {
     const gate = { statements: [statement('gate', 'SELECT 1')], judge: () => undefined };
     afterEach(() => proxy.set('forward'));
     const scope = aScope();
-    /** Milliseconds of one that has half a second, and fails. */
+    /** Returns the duration of work that has half a second and fails. */
     const duration = async (work: () => Promise<unknown>): Promise<number> => {
       const since = performance.now();
       const unit = database.unitOfWork(scope, work, { gate, deadline: since + 500 });
@@ -173,7 +173,7 @@ describe('Reads', () => {
   it('are over after two and a half seconds each, however long Postgres would take', async () => {
     const since = performance.now();
     await expect(sleep(60)).rejects.toThrow('Query read timeout');
-    // Two of them are within the five seconds that nothing may wait; the connection's own patience is longer.
+    // Two attempts fit into the limit of five seconds. The connection's own timeout is longer.
     expect(performance.now() - since).toBeLessThan(4_000);
     await sleep(0);
   });
@@ -198,10 +198,10 @@ describe('Reads', () => {
     await expect(new ConnectionPool(pool).run(one, since + 20)).rejects.toThrow(
       'timeout exceeded when trying to connect',
     );
-    // The pool would have waited two seconds.
+    // The pool alone would have waited two seconds.
     expect(performance.now() - since).toBeLessThan(1_500);
     held.release();
-    // Nobody kept the one that came too late.
+    // The late connection was given back.
     expect(await new ConnectionPool(pool).run(one, performance.now() + 60_000)).toEqual([[['1']]]);
   });
 });

@@ -4,11 +4,11 @@ import { type SchemaPart, buildIndexConcurrently, migrate } from '#libs/platform
 import { StatementLoad } from '../support/statement-load';
 import { type TestDatabase, createTestDatabase, testSchema } from '../support/test-database';
 
-/** What no request may wait because of a migration; and what a busy machine may add to a wait that is cut off there. */
+/** Maximum wait of a request because of a migration, and a tolerance for a busy machine. */
 const LONGEST_MS = 2_000;
 const TOLERANCE_MS = 2_000;
 
-/** Takes the strongest lock there is, if only for a moment. */
+/** Takes the strongest lock for a moment. */
 class AddColumn1900000000001 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('ALTER TABLE asset ADD COLUMN note text');
@@ -108,7 +108,7 @@ describe('While reads and writes go on, migrations', () => {
   it('build an index beside them, by whichever of several deployments, and after an attempt that failed', async () => {
     await bringTo(testSchema);
     const schema = withMigrations(BuildIndex1900000000002);
-    // A transaction that was there first must end before the index is done, but nothing waits for it meanwhile.
+    // The index waits for older transactions to end, but nothing else waits meanwhile.
     await database.admin.query('BEGIN');
     await database.admin.query('LOCK TABLE asset IN ROW EXCLUSIVE MODE');
     load.begin(2);

@@ -58,7 +58,7 @@ describe('A Redis that goes away', () => {
     const redis = new RedisClient(`${scheme}://:secret@127.0.0.1:${(server.address() as AddressInfo).port}${path}`);
     opened.push(redis);
     const start = redis.onModuleInit();
-    // A TLS record of a handshake.
+    // First byte of a TLS handshake record.
     expect(await firstByte).toBe(0x16);
     redis.onApplicationShutdown();
     await start;
@@ -77,7 +77,7 @@ describe('A Redis that goes away', () => {
   ])('is said to be so once, with the reason and nothing of REDIS_URL: it %s', async (_name, address) => {
     const redis = await open(address(url().port));
     expect([await redis.ping(), redis.state]).toEqual([false, 'away']);
-    // Meanwhile it is tried again and again.
+    // Connection attempts continue meanwhile.
     await delay(250);
     expect(await redis.ping()).toBe(false);
     expect(said).toEqual([expect.stringMatching(/^Redis is away, and is done without: ./)]);
@@ -103,7 +103,7 @@ describe('A Redis that goes away', () => {
 
       expect(await fifty()).toBeLessThan(2_000);
       let waits = 0;
-      // Two probes long: nobody waits for them.
+      // Lasts two probes. Commands do not wait for them.
       for (const until = performance.now() + 2_500; performance.now() < until; await delay(10)) {
         if ((await fifty()) >= 45) waits += 1;
       }
@@ -151,7 +151,7 @@ describe('A Redis that goes away', () => {
     const redis = await open(url().href);
     for (let round = 0; round < 5; round += 1) {
       const answer = redis.attempt((client) => client.set(aKey(), 'v', 'PX', 1_000, 'NX'));
-      // The command leaves at once and the answer comes meanwhile.
+      // The command is sent at once, and the reply arrives meanwhile.
       await new Promise((resolve) => setImmediate(resolve));
       for (const until = performance.now() + 120; performance.now() < until;);
       expect(await answer).toBe('OK');

@@ -8,9 +8,9 @@ import { type TestApp, startApp } from '../support/start-app';
 import { TcpProxy } from '../support/tcp-proxy';
 
 const PASSWORD = 'p@ss/w:rd%1?#,';
-/** The one replica takes the whole bucket, and leaves the other one nothing. */
+/** One instance uses the whole bucket and leaves nothing for the other. */
 const SHARED = [BURST, 0];
-/** Each has a half of its own. */
+/** Each instance has its own half. */
 const HALVES = [BURST / 2, BURST / 2];
 const NOTHING = [0, 0];
 const AWAY = /is away, and is done without: /;
@@ -21,7 +21,7 @@ describe('Two replicas of the API', () => {
   let node: RedisNode;
   let sentinels: RedisSentinels;
   let cluster: RedisCluster;
-  /** The node of the cluster that has a replica. */
+  /** The cluster node with a replica. */
   let doubled: ClusterNode;
   let replicas: InstancesOnRedis;
   beforeAll(async () => {
@@ -46,19 +46,19 @@ describe('Two replicas of the API', () => {
       await delay(50);
     }
   };
-  /** Each said once of each outage that it began, and once that it ended. A busy machine may add one by a late answer. */
+  /** Each instance logs the start and the end of each outage once. A busy machine may add one by a late reply. */
   const saidOnceEach = async (outages: number): Promise<void> => {
     const away = timesSaid(AWAY);
     await bothSaid(BACK, away);
     expect(away).toBeGreaterThanOrEqual(2 * outages);
     expect(away).toBeLessThanOrEqual(2 * (outages + 1));
   };
-  /** A failover may end at any moment: then who had the half of a bucket here has a whole one there, and no more. */
+  /** A failover may end at any moment: an instance that had half a bucket then has a whole one at most. */
   const holdsMeanwhile = async ({ token }: ArrangedClient): Promise<void> => {
     const passed = (await replicas.passedBy(token)).reduce((sum, count) => sum + count);
     expect([passed >= BURST / 2, passed <= 2 * BURST]).toEqual([true, true]);
   };
-  /** A token that is issued now is taken by both, and the one before by none. */
+  /** Both instances accept a new token and refuse the previous one. */
   const supersedes = async (client: ArrangedClient): Promise<void> => {
     const token = await client.issue();
     expect(await replicas.accepted(client.token)).toEqual(['token_superseded', 'token_superseded']);
@@ -76,7 +76,7 @@ describe('Two replicas of the API', () => {
     await node.kill();
     await bothSaid(AWAY);
     expect(await replicas.passedBy(fresh.token)).toEqual(HALVES);
-    // One more burst, shared by both; it is the only one.
+    // One more burst in total, shared by both.
     expect(await replicas.passedBy(drained.token)).toEqual(HALVES);
     expect(await replicas.passedBy(drained.token)).toEqual(NOTHING);
     await supersedes(drained);
@@ -123,11 +123,11 @@ describe('Two replicas of the API', () => {
     await bothSaid(AWAY);
     await holdsMeanwhile(other);
     await bothSaid(BACK);
-    // The replica knew of it.
+    // The replica had received the charges.
     expect(await replicas.passedBy(drained.token)).toEqual(NOTHING);
     expect(await replicas.passedBy((await replicas.aClient()).token)).toEqual(SHARED);
 
-    // For seconds it takes itself for the primary still.
+    // It still considers itself the primary for some seconds.
     sentinels.thawPrimary();
     expect(await replicas.passedBy(drained.token)).toEqual(NOTHING);
     await supersedes(drained);
@@ -160,7 +160,7 @@ describe('Two replicas of the API', () => {
     await saidOnceEach(1);
     const { writes, wrong } = await stop();
     expect([wrong, writes > 20]).toEqual([[], true]);
-    // No script was done without for what it is.
+    // No script failed because of its content.
     expect(replicas.said.filter((line) => /^A command to Redis failed/.test(line))).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { RedisNode } from '../support/redis-node';
 import { InstancesOnRedis } from '../support/instances-on-redis';
 import { type TestApp, startApp } from '../support/start-app';
 
-/** Longer than any copy may be believed. */
+/** Longer than the lease of a cached grant. */
 const WATCHED_MS = 3_000;
 
 describe('A Redis that comes back with what it knew before a token was superseded', () => {
@@ -21,7 +21,7 @@ describe('A Redis that comes back with what it knew before a token was supersede
     await Promise.all([api?.stop(), node?.stop()]);
   });
 
-  /** Both replicas have taken a token, as the node remembers, and it was superseded before that was killed. */
+  /** Both instances have accepted a token, as the node has saved. Then the token was superseded and the node killed. */
   const killedAfterwards = async (): Promise<{ readonly old: string; readonly token: string }> => {
     const client = await replicas.aClient();
     expect(await replicas.accepted(client.token)).toEqual([200, 200]);
@@ -30,7 +30,7 @@ describe('A Redis that comes back with what it knew before a token was supersede
     await node.kill();
     return { old: client.token, token };
   };
-  /** Every answer of both replicas to this token, for as long as an old copy could be believed. */
+  /** Collects every response of both instances to this token for the length of a lease. */
   const answersTo = async (token: string): Promise<unknown[]> => {
     const answers = new Set<unknown>();
     for (const until = performance.now() + WATCHED_MS; performance.now() < until; await delay(20)) {

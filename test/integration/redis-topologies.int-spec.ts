@@ -7,9 +7,9 @@ import { RedisNode } from '../support/redis-node';
 import { RedisPath } from '../support/redis-path';
 import { RedisSentinels } from '../support/redis-sentinels';
 
-/** Every character that means something in a URL. */
+/** Contains every special character of URLs. */
 const PASSWORD = 'p@ss/w:rd%1?#,';
-/** A command waits 50 ms; the rest is for a machine that is busy with other things. */
+/** A command takes 50 ms at most; the rest is for a busy machine. */
 const PROMPT_MS = 2_000;
 
 const COUNT = new RedisScript(`return redis.call('INCR', KEYS[1])`);
@@ -157,7 +157,7 @@ describe('Redis', () => {
   });
 
   describe('as a cluster', () => {
-    /** Keys of this test alone, every one with a slot of its own. */
+    /** Keys of this test only, each with its own slot. */
     const keysOn = (...nodes: readonly ClusterNode[]): string[] => {
       const keys = Array.from({ length: 60 }, () => `{${randomUUID()}}:key`);
       return keys.filter((key) => nodes.some((one) => isOn(key, one)));
@@ -195,7 +195,7 @@ describe('Redis', () => {
             expect(result).toBeUndefined();
             waits.push(took);
           }
-          // Three probes long: they try the key that failed, not one of a node that is there.
+          // Three probes long. They use the key that failed, not one of a healthy node.
           await delay(3_200);
           expect(redis.state).toBe('away');
           expect(await redis.attempt(count(keysOn(...others)[0] ?? ''))).toBeUndefined();

@@ -71,7 +71,8 @@ describe('Row-level security', () => {
         WHERE t.relnamespace = 'public'::regnamespace AND t.relname NOT IN ('workspace', 'migration')`,
     );
     const others = rows.filter(({ first }) => first !== 'workspace_id').map(({ index }) => index);
-    // A token request is looked up by its client id before the workspace is known; dead records are purged of all.
+    // Exceptions: a token request looks up the client id before the workspace is known, and expired records are purged
+    // across workspaces.
     expect(others.sort()).toEqual(['application_client_id_key', 'idempotency_record_expiry']);
   });
 

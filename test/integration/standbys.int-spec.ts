@@ -31,7 +31,7 @@ describe('The standbys of a primary', () => {
     await standby.caughtUp(primary);
   });
   afterEach(async () => {
-    // Who connects closes before the server does.
+    // Clients close before their server.
     for (const close of closed.splice(0).reverse()) await close();
   });
   afterAll(async () => {
@@ -56,7 +56,7 @@ describe('The standbys of a primary', () => {
     );
     return standbys;
   };
-  /** Compares and writes for so long, or until the standby is in use as wanted; gives how long that took. */
+  /** Compares and writes until the standby is used, or unused, as wanted. Returns the time taken. */
   const untilUsed = async (wanted: boolean, standbys: Standbys, writing = true): Promise<number> => {
     const since = performance.now();
     for (const deadline = since + 30_000; performance.now() < deadline; await delay(100)) {
@@ -66,7 +66,7 @@ describe('The standbys of a primary', () => {
     }
     throw new Error(`never ${wanted ? 'in use' : 'out of use'}: ${log.join('; ')}`);
   };
-  /** What the next standby in turn responds. */
+  /** Returns the value that the next standby reads. */
   const read = async (standbys: Standbys, text: string): Promise<unknown> => {
     const standby = standbys.choose();
     if (!standby) throw new Error('none is in use');
@@ -193,7 +193,7 @@ describe('The standbys of a primary', () => {
     it('when they copy another system', async () => {
       const other = await startTemporaryPostgres();
       closed.push(() => other.stop());
-      // The log of this system is further on, so that positions alone would say that the standby is complete.
+      // The log of this system is longer, so positions alone would make the standby look complete.
       const standbys = standbysOf(other.databaseUrl, standby.url(primary.databaseUrl));
 
       await standbys.compare();
@@ -214,7 +214,7 @@ describe('The standbys of a primary', () => {
 
       expect([before.choose(), log.at(-1)]).toEqual([null, unfit]);
       log = [];
-      // What the former primary went on to write is in this standby and nowhere else.
+      // Later writes of the former primary exist only in this standby.
       await admin.query('INSERT INTO written SELECT generate_series(1, 1000)');
       await standby.caughtUp(primary);
       const after = standbysOf(promotedUrl, standby.url(primary.databaseUrl));

@@ -62,7 +62,7 @@ describe('Tag keys', () => {
     const assets: number[] = [];
     while (assets.length < 40) assets.push(Number((await app.arrange.anAsset(workspace)).internalId));
     const { admin } = app.database;
-    // The first in the order of ids is the last in that of the table.
+    // The first by id is the last in the table.
     await app.arrange.change(
       workspace,
       `INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id)
@@ -71,14 +71,14 @@ describe('Tag keys', () => {
       [workspace],
     );
     await app.arrange.change(workspace, 'UPDATE asset SET version = version WHERE id = $1', [assets[0]]);
-    // Knowing how few there are, Postgres reads them as they stand.
+    // With statistics of a small table, Postgres reads it sequentially.
     await admin.query('ANALYZE asset, asset_tag');
     await admin.query('BEGIN');
     await admin.query('SELECT 1 FROM asset WHERE id = $1 FOR UPDATE', [assets[0]]);
     const keys = new TagKeyRepositoryTypeorm(new Database(dataSource));
     const deletion = keys.delete(workspaceId(workspace), 'env', () => undefined);
     await delay(300);
-    // Free, because the deletion waits for the first before it takes another.
+    // The rows are free, because the deletion waits for the first before it takes another.
     await admin.query('SELECT 1 FROM asset WHERE id = ANY ($1) FOR UPDATE NOWAIT', [assets.slice(1)]);
     await admin.query('COMMIT');
     expect(await deletion).toEqual({ assets: 40 });

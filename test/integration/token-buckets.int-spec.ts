@@ -22,8 +22,8 @@ const START = 1_780_000_000 * SECOND;
 const READ = bucketSizeOf({ perMinute: 50, burst: 100 });
 
 /**
- * The model, in exact whole numbers: a bucket of `burst` tokens, of which one comes back every `interval` microseconds.
- * It knows nothing of the moment at which it will be full.
+ * A reference implementation with exact integers: a bucket of `burst` tokens, refilled by one every `interval`
+ * microseconds. Unlike the real one it counts tokens.
  */
 class Model {
   private tokens: bigint;
@@ -53,7 +53,7 @@ describe('A token bucket', () => {
   });
   afterAll(() => redis.quit());
 
-  /** One bucket in Redis at a time that the test tells. */
+  /** A bucket in Redis at times that the test sets. */
   const inRedis = (limit: BucketSize) => {
     const owner = randomUUID();
     return async (now: number) => {
@@ -190,7 +190,7 @@ describe('A token bucket', () => {
     expect([localBucket(before).allowed, (await redisBucket(before)).allowed]).toEqual([false, false]);
     const healed = before + 1.2 * SECOND;
     expect([localBucket(healed).allowed, (await redisBucket(healed)).allowed]).toEqual([true, true]);
-    // Two minutes, and what the token just taken is worth.
+    // Two minutes, and the time worth of the token just taken.
     const full = healed + 120 * SECOND;
     expect((await redisBucket(full)).remaining).toBe(99);
   });

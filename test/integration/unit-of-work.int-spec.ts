@@ -18,7 +18,7 @@ const LOCK = `SELECT pg_advisory_xact_lock(hashtext($1 || $2))`;
 
 class Refused extends GateClosed {}
 
-/** Taken before there is a unit of work, so that what runs in it belongs to none. */
+/** Captured before any unit of work, so that code in it runs outside of all units. */
 const outsideUnit = AsyncLocalStorage.snapshot();
 
 describe('A unit of work', () => {
@@ -217,7 +217,7 @@ describe('A unit of work', () => {
       const held = taken.unitOfWork(scope, async () => {
         await count(scope, taken);
         const since = performance.now();
-        // As another request would: outside of this unit.
+        // Runs outside of this unit, like another request.
         const waiting = outsideUnit(() => taken.unitOfWork(scope, () => count(scope, taken), { gate }));
         await expect(waiting).rejects.toThrow();
         return performance.now() - since;

@@ -18,7 +18,7 @@ export const SMALL_LOG = { synchronous_commit: 'on', min_wal_size: '32MB', max_w
 
 /**
  * The disk of a Postgres' write-ahead log, which can run full: Postgres then stops and cannot start until there is
- * space. Where mounting is impossible, Postgres is stopped instead.
+ * space. If mounting is impossible, Postgres is stopped instead.
  */
 export class LogDisk {
   static async under(postgres: TemporaryPostgres): Promise<LogDisk> {

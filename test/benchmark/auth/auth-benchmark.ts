@@ -9,7 +9,7 @@ import { takeTurns } from '../turns';
 const CONNECTIONS = 8;
 const TURNS_OF_GUARDS = 4;
 
-/** What it costs to know who calls and whether they may. */
+/** Measures the cost of authentication and authorization. */
 export async function benchmarkAuth(setting: Setting): Promise<Findings> {
   const { cluster } = setting;
   const database = await cluster.aDatabase();

@@ -1,5 +1,5 @@
-// The guards in front of a route that does nothing, the same route without them, and a bare Express: each in turn for a
-// client in another process to measure.
+// Serves an empty route behind the guards, the same route without them, and a bare Express route, for measurement by a
+// client in another process.
 import 'reflect-metadata';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

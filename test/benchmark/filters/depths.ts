@@ -6,7 +6,7 @@ import type { BenchmarkDatabase } from '../benchmark-database';
 export const DEPTHS = ['first', 'middle', 'last'] as const;
 export type Depth = (typeof DEPTHS)[number];
 
-/** A workspace, and its first and its last position. */
+/** A workspace with its first and last position. */
 export interface Place {
   readonly workspace: WorkspaceId;
   readonly least: bigint;
@@ -23,8 +23,8 @@ export async function placeOf({ admin }: BenchmarkDatabase, workspace: Workspace
 }
 
 /**
- * Positions to begin after for the first page, one in the middle, and the last full one, which has `size` items unless
- * fewer match at all.
+ * Returns the positions before the first page, a middle page and the last full page. Pages have `size` items unless
+ * fewer match.
  */
 export async function positionsOf(
   repository: AssetRepositoryTypeorm,
@@ -32,7 +32,7 @@ export async function positionsOf(
   filter: AssetFilter,
   size: number,
 ): Promise<Readonly<Record<Depth, string | null>>> {
-  // Ever wider steps back from the end, until a full page follows.
+  // Steps back from the end by growing distances until a full page follows.
   for (let back = 32n; ; back = (back * 5n) / 4n) {
     const after = most > least + back ? String(most - back) : '0';
     const page = await repository.list(workspace, filter, { size, after });

@@ -4,7 +4,7 @@ import { everyFilter } from './every-filter';
 
 describe('Every filter', () => {
   const filters = everyFilter();
-  /** What the list makes of a filter. */
+  /** The list's interpretation of a filter. */
   const shown = (filter: (typeof filters)[number]): string => JSON.stringify([typesOf(filter), facetsOf(filter)]);
 
   it('is there once, and none that contradicts itself', () => {

@@ -3,8 +3,8 @@ import { ASSET_TYPES, CATEGORY_KEYS } from '../../../libs/inventory/src/assets/d
 import type { AssetFilter } from '../../../libs/inventory/src/assets/domain/asset-filter';
 
 /**
- * Every filter there is, from none to all at once. `completeStatus` is left out, which is another word for `hasOwner`; and
- * a `subKey` stands without its `categoryKey`, which says no more.
+ * Returns every filter, from none to all at once. Omits `completeStatus`, which equals `hasOwner`, and `categoryKey`
+ * beside a `subKey`, which implies it.
  */
 export function everyFilter(): AssetFilter[] {
   const categories: AssetFilter[] = [

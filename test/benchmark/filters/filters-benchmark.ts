@@ -25,11 +25,11 @@ interface Case {
   readonly size: DemoSize;
   readonly depth: Depth;
   readonly after: string | null;
-  /** Items on its page: fewer than fit where fewer match. */
+  /** Items on the page: fewer than its size when fewer match. */
   readonly items: number;
 }
 
-/** Pages of workspaces of several sizes in one table, with every filter, at every depth. */
+/** Measures pages of workspaces of several sizes in one table, with every filter, at every depth. */
 export async function benchmarkFilters(setting: Setting): Promise<Findings> {
   const { cluster, sizes, say } = setting;
   const database = await cluster.inventory();
@@ -115,7 +115,7 @@ async function casesOf(
   return cases;
 }
 
-/** The least median of each round's turns, by the names of the cases. */
+/** Returns the smallest median of each round's turns, by case. */
 function measure(
   repository: AssetRepositoryTypeorm,
   filter: AssetFilter,
@@ -133,7 +133,7 @@ function measure(
       }
       return median(elapsed);
     },
-    // What else the machine did meanwhile only ever makes a turn slower; how fast it is changes from round to round.
+    // Other activity only makes a turn slower, and the machine's speed changes from round to round.
     (turns) => Math.min(...turns),
   );
 }
@@ -154,7 +154,7 @@ function pagesOf(
   }));
 }
 
-/** The most that a page of any filter reads at any depth: a count, which needs no rounds. */
+/** Counts the most buffers that a page of any filter reads at any depth. A count needs no rounds. */
 async function worstBuffers(
   { say }: Setting,
   repository: AssetRepositoryTypeorm,
@@ -172,7 +172,7 @@ async function worstBuffers(
   return worstOf(all);
 }
 
-/** The exact total is a sum over counters: it costs the same part of a page whatever the number of assets. */
+/** The exact total is a sum of counters. Its share of a page's cost does not depend on the number of assets. */
 async function totalAgainstCount(
   database: BenchmarkDatabase,
   repository: AssetRepositoryTypeorm,

@@ -14,7 +14,10 @@ import { takeTurns } from '../turns';
 import type { Place } from './depths';
 
 const ASSETS = '/v1/inventory/assets';
-/** Positions of a turn. Of so many at least a full page must follow, or too few assets match for pages to be compared. */
+/**
+ * Random positions of a turn. At least half must have a full page behind them, or too few assets match for a
+ * comparison.
+ */
 const DRAWN = 80;
 const FEWEST = DRAWN / 2;
 
@@ -23,8 +26,8 @@ interface Client extends Place {
 }
 
 /**
- * Pages as clients read them, over HTTP, each after a position drawn by lot: in a large workspace hardly any was read
- * before. The cursors are made here with the API's key, as to be given them one would have to read all pages in between.
+ * Reads pages over HTTP after random positions, so in a large workspace hardly any page was read before. Creates the
+ * cursors with the API's key, because obtaining them would require reading all pages in between.
  */
 export class RandomPages {
   private constructor(
@@ -56,7 +59,7 @@ export class RandomPages {
     return new RandomPages(api, await KeepAliveConnection.open(api.port), cursors, clients);
   }
 
-  /** p50 of a full page in milliseconds for each round, by the sizes of which there are enough. */
+  /** Returns the p50 of a full page in milliseconds for each round, by the sizes with enough pages. */
   async time(filter: AssetFilter, pageSize: number, rounds: number): Promise<Partial<Record<DemoSize, number[]>>> {
     const times = await takeTurns(
       [...this.clients.keys()],

@@ -12,16 +12,16 @@ import { copyIn, copyOut } from './bare-copy';
 import { writeInventory } from './inventory-file';
 
 const MEGABYTE = 1_000_000;
-/** What an import writes. */
+/** Tables that an import writes. */
 const TABLES = 'asset, asset_tag, computer, facet_count, tag_key';
-/** What the command says of every record, the first time and the second. */
+/** The expected result of every record in the first and the second import. */
 const OUTCOMES = { imported: 'created', again: 'unchanged' } as const;
 
 /**
- * The operators' import of a file of new records, and of the same again, which changes nothing, against a bare COPY of the
- * same rows into the same table with all its indexes, constraints and triggers. The import also reads and checks every
- * record, resolves owners, and writes tags and posture to tables of their own. Its time is that of the whole command, less
- * what the same command takes for an empty file.
+ * Compares the operators' import of a file, first with new records and then unchanged, with a bare COPY. The COPY
+ * writes the same rows into the same table with all indexes, constraints and triggers. The import also validates
+ * records, resolves owners, and writes tags and posture. Its time is that of the whole command minus that for an empty
+ * file.
  */
 export async function benchmarkImports(setting: Setting): Promise<Findings> {
   const { cluster, sizes, say } = setting;
@@ -40,7 +40,7 @@ export async function benchmarkImports(setting: Setting): Promise<Findings> {
     say(`  writing ${sizes.importedRecords} records`);
     await writeInventory(empty, 0);
     await writeInventory(file, sizes.importedRecords);
-    // The first start reads the program from the disk: what it takes must not be taken off a later one's time.
+    // The first start reads the program from disk. That time must not be subtracted from later runs.
     await runImport(setting, database, (await database.aWorkspace()).slug, empty);
     for (let round = 1; round <= sizes.importRounds; round += 1) {
       say(`  round ${round} of ${sizes.importRounds}`);
@@ -56,7 +56,7 @@ export async function benchmarkImports(setting: Setting): Promise<Findings> {
         peaks[name].push(run.peakMemory / MEGABYTE);
       }
       await copyOut(database, workspace.id, rows);
-      // Into tables as empty as those that the import found.
+      // The import also started with empty tables.
       await emptyTables(database);
       await settle(database);
       const target = await database.aWorkspace();
@@ -88,20 +88,20 @@ async function runImport(
 }
 
 /**
- * With nothing left to be vacuumed: an autovacuum in the middle of a COPY finds pages without a row of anybody's, and
- * foreign keys are then checked by the wrong index, hundreds of times slower.
+ * Leaves nothing to vacuum. An autovacuum during a COPY would see empty pages, and foreign keys would then use a wrong
+ * index, hundreds of times slower.
  */
 async function emptyTables({ admin }: BenchmarkDatabase): Promise<void> {
   await admin.query(`TRUNCATE ${TABLES}`);
   await admin.query(`VACUUM ANALYZE ${TABLES}`);
 }
 
-/** Nobody pays for writing to the disk what the one before has left in memory. */
+/** Writes dirty buffers now, so that the next measurement does not pay for them. */
 async function settle({ admin }: BenchmarkDatabase): Promise<void> {
   await admin.query('CHECKPOINT');
 }
 
-/** A run that did less than it was asked for would be fast. */
+/** An incomplete run would seem fast. */
 function assertAll(records: number, done: number, what: string): void {
   if (done !== records) throw new Error(`${done} of ${records} records ${what}.`);
 }

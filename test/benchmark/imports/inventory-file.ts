@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { demoInventory } from '../../../libs/inventory/src/imports/domain/demo-inventory';
 
-/** Of the demo's companies every twenty-fifth employee has left; so that owners stay owners, any number here is a multiple. */
+/** In the demo every 25th employee has left. With multiples of 25 here, owners stay the same. */
 const EMPLOYEES_REPEAT_EVERY = 25;
 const SHARE_OF_EMPLOYEES = 0.08;
 
-/** As many records of the largest demo that fits, with the same share of employees, who own everything. */
+/** Generates records of the demo with the same share of employees, who own everything. */
 export function* inventoryOf(records: number): Generator<Record<string, unknown>> {
   const wanted = Math.round((records * SHARE_OF_EMPLOYEES) / EMPLOYEES_REPEAT_EVERY) * EMPLOYEES_REPEAT_EVERY;
   let [employees, others] = [0, 0];
@@ -26,7 +26,7 @@ function ownerWithin(owner: string, employees: number): string {
   return `hr-${((Number(owner.slice('hr-'.length)) - 1) % employees) + 1}`;
 }
 
-/** Writes such an inventory as an operator would have it: NDJSON, one record a line. */
+/** Writes such an inventory as NDJSON, one record per line. */
 export async function writeInventory(path: string, records: number): Promise<void> {
   const file = createWriteStream(path);
   let lines: string[] = [];

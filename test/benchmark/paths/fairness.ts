@@ -3,13 +3,13 @@ import type { LoadRequest } from '../load';
 import { type Route, answerTo } from './routes';
 import type { Site } from './site';
 
-/** Of each route so many answers. */
+/** Number of compared responses for each route. */
 const COMPARED = 20;
 
-/** Throws unless the floor's answers are those of the API: one that says less is no measure. */
+/** @throws unless the floor's responses equal the API's: a smaller response would be an unfair measure */
 export async function assertSameAnswers(routes: readonly Route[], api: Site, floor: Site): Promise<void> {
   for (const route of routes) {
-    // Each by its own: a cursor is of use only where it was issued.
+    // Each server gets its own cursors, because they work only where they were issued.
     const [asked, askedOfFloor] = [await route.source(api), await route.source(floor)];
     if (!route.comparable || typeof asked === 'function' || typeof askedOfFloor === 'function') continue;
     for (const [index, request] of asked.slice(0, COMPARED).entries()) {
@@ -23,7 +23,7 @@ export async function assertSameAnswers(routes: readonly Route[], api: Site, flo
   }
 }
 
-/** Cursors are encrypted, so that no two are the same: of each remains whether there is one. */
+/** Cursors are encrypted and always differ, so only their presence is compared. */
 function withoutCursor(answer: unknown): unknown {
   return JSON.parse(JSON.stringify(answer, (name, value: unknown) => (name === 'endCursor' ? value !== null : value)));
 }

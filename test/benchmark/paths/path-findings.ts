@@ -23,7 +23,7 @@ export function measurementsOf(route: string, variants: Loads): Measurement[] {
 export function countsOf(variant: string, routes: Readonly<Record<string, RequestCosts>>): Measurement[] {
   return Object.entries(routes).flatMap(([subject, { roundTrips, statements, commands }]) => [
     { subject, variant, figure: 'round trips to Postgres', unit: '', values: [roundTrips] },
-    // The floor sends what an update writes as one text, of which nobody here counts the statements.
+    // The floor sends all writes of an update as one text, so its statements are not counted.
     ...(variant === 'floor' && !READS.includes(subject)
       ? []
       : [{ subject, variant, figure: 'statements', unit: '', values: [statements] }]),

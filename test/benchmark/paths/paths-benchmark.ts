@@ -13,18 +13,18 @@ import { type Place, type Site, apiSite, floorSite } from './site';
 
 const CONNECTIONS = 8;
 const TURNS = 2;
-/** Of a turn: each may take a second. */
+/** Requests of a turn. Each may take a second. */
 const TUTORIAL_REQUESTS = 16;
-/** A backlog of audit events is sealed within this. */
+/** Maximum time for sealing a backlog of audit events. */
 const SETTLING_MS = 120_000;
 
 const READS = ROUTES.filter(({ kind }) => kind === 'read');
 const WRITES = ROUTES.filter(({ kind }) => kind === 'write');
 
-/** Every route over HTTP, with everything on, beside the least that a server for it could cost. */
+/** Measures every route over HTTP with all features, against a minimal server. */
 export async function benchmarkPaths(setting: Setting): Promise<Findings> {
   const { cluster, sizes } = setting;
-  // Each server writes to a database of its own, so that neither seals or locks what the other wrote.
+  // Each server writes to its own database, so that neither seals or locks the other's data.
   const read: Place = { database: await cluster.inventory(), size: sizes.served };
   const written = {
     api: { database: await cluster.aDatabase(), size: 'M' },
@@ -64,7 +64,7 @@ async function measureReads(setting: Setting, place: Place): Promise<Record<stri
   const api = await apiSite(cluster, place);
   const floor = await floorSite(cluster, place);
   await assertSameAnswers(READS, api, floor);
-  // A server in use does not only read, and what a write leaves behind in its process every read pays for.
+  // A server in use also writes, and later reads pay for the objects that writes leave behind.
   for (const site of [api, floor]) await answerTo(site, (await updates(site))());
   const loads: Record<string, Loads> = {};
   for (const route of READS) {
@@ -82,7 +82,7 @@ async function measureReads(setting: Setting, place: Place): Promise<Record<stri
   return loads;
 }
 
-/** With what the schema of a tutorial has: keys of one column, and an index on what it sorts by. */
+/** A tutorial's schema: keys of one column, and an index on the sorting column. */
 async function startTutorial({ cluster }: Setting, { database }: Place): Promise<MeasuredProcess> {
   await database.admin.query(`
     CREATE INDEX tutorial_tag ON asset_tag (asset_id);
@@ -113,7 +113,7 @@ async function measureRoute(
   say(`  ${route.name}: ${Object.keys(sites).join(', ')} in turn`);
   const sources = new Map<string, Awaited<ReturnType<Route['source']>>>();
   for (const [variant, site] of Object.entries(sites)) {
-    // The tutorial knows no cursors: whatever it is asked for, it gives its first page.
+    // The tutorial has no cursors and always returns its first page.
     sources.set(variant, await route.source(variant === 'tutorial' ? (sites.api ?? site) : site));
   }
   const warmUp = {
@@ -137,7 +137,7 @@ async function measureRoute(
   );
 }
 
-/** The API's own work for its updates ends when their audit events are sealed. */
+/** The API's work for its updates ends when their audit events are sealed. */
 async function allSealed({ database }: Site): Promise<void> {
   for (const deadline = Date.now() + SETTLING_MS; ; await delay(100)) {
     const { rowCount } = await database.admin.query('SELECT 1 FROM audit_event WHERE sequence IS NULL LIMIT 1');

@@ -6,7 +6,7 @@ import type { Site } from './site';
 
 const TRIES = 10;
 
-/** What one request asks of Postgres and Redis. */
+/** Calls of Postgres and Redis for one request. */
 export interface RequestCosts {
   readonly roundTrips: number;
   readonly statements: number;
@@ -14,8 +14,8 @@ export interface RequestCosts {
 }
 
 /**
- * The costs of a request of each route, by the route's name. Now and then a server asks something for itself, or a copy of
- * a grant has run out: the least of a few tries is what the request costs.
+ * Returns the costs of a request of each route, by name. Background work or an expired grant may add calls, so the
+ * minimum of a few tries counts.
  */
 export async function requestCosts(
   cluster: Cluster,

@@ -4,21 +4,21 @@ import { tokenRequests } from '../servers';
 import type { Site } from './site';
 
 const ASSETS = '/v1/inventory/assets';
-/** Different assets that are asked for in turn. */
+/** Number of different assets requested in turn. */
 const ASKED = 200;
-/** Different pages that are asked for in turn. */
+/** Number of different pages requested in turn. */
 const LISTED = 50;
 const REPLAYED = 64;
 const BULK = 100;
 const CLASSIFICATIONS = ['UNKNOWN', 'PUBLIC', 'INTERNAL', 'CONFIDENTIAL'];
 
-/** One kind of request, and what of it to send to a site. */
+/** One kind of request, and the requests to send to a site. */
 export interface Route {
   readonly name: string;
   readonly kind: 'read' | 'write';
-  /** How many reads cost as much, so that warming up takes no route longer than another. */
+  /** The cost in reads, so that warming up takes equally long for every route. */
   readonly weight: number;
-  /** Whether two answers to one request say the same, apart from cursors. */
+  /** Tells whether two responses to the same request are equal, apart from cursors. */
   readonly comparable: boolean;
   source(site: Site): Promise<LoadSource>;
 }
@@ -51,8 +51,8 @@ interface AssetPage {
 }
 
 /**
- * Pages of 25 of every kind of asset, each by the cursor of the one before. The demo's employees come first, as owners must
- * be there in time: of them an answer has the least to say, so that what is asked for begins behind the last of them.
+ * Pages of 25 assets of all kinds, each by the previous page's cursor. Starts after the demo's employees, who come
+ * first as owners and have the smallest responses.
  */
 async function pages(site: Site): Promise<LoadSource> {
   const headers = { authorization: site.authorization };
@@ -80,7 +80,7 @@ async function byId(site: Site): Promise<LoadSource> {
   return ids.slice(0, ASKED).map((id): LoadRequest => ({ method: 'GET', path: `${ASSETS}/${id}`, headers }));
 }
 
-/** Each changes another asset. */
+/** Each update changes a different asset. */
 export async function updates(site: Site): Promise<() => LoadRequest> {
   const ids = await assetIds(site);
   let sent = 0;
@@ -100,7 +100,7 @@ async function bulks(site: Site): Promise<LoadSource> {
   };
 }
 
-/** Updates that were made once before the load begins. */
+/** Updates that were already made once before the load begins. */
 async function replays(site: Site): Promise<LoadSource> {
   const ids = await assetIds(site);
   const requests = ids.slice(0, REPLAYED).map((id, index) => patch(site, `${ASSETS}/${id}`, governance(index)));
@@ -108,7 +108,7 @@ async function replays(site: Site): Promise<LoadSource> {
   return requests;
 }
 
-/** A description that none had before, so that every update changes something. */
+/** A new description each time, so that every update changes something. */
 const governance = (count: number): object => ({
   classification: CLASSIFICATIONS[count % 4],
   description: `Reviewed ${count} at ${process.hrtime.bigint()}`,
@@ -121,7 +121,7 @@ const patch = ({ authorization }: Site, path: string, body: object): LoadRequest
   body: JSON.stringify(body),
 });
 
-/** Visible assets that may be written, in no order. */
+/** Returns visible, writable assets in no particular order. */
 async function assetIds({ database, workspace }: Site): Promise<readonly string[]> {
   const { rows } = await database.admin.query<{ id: string }>(
     `SELECT public_id AS id FROM (
@@ -133,7 +133,7 @@ async function assetIds({ database, workspace }: Site): Promise<readonly string[
   return rows.map(({ id }) => id);
 }
 
-/** One request and its answer. Throws unless it is 200. */
+/** Sends one request and returns its response. @throws unless the status is 200 */
 export async function answerTo({ server }: Pick<Site, 'server'>, request: LoadRequest): Promise<unknown> {
   const { method, path, headers, body } = request;
   const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers, body });

@@ -4,7 +4,7 @@ import type { Cluster } from '../cluster';
 import type { MeasuredProcess } from '../measured-process';
 import { type Access, accessTo, applicationsOf, arrangementAt, startApi, startOther } from '../servers';
 
-/** A server, a workspace that it serves, and somebody who may read and write there. */
+/** A server, one of its workspaces, and an application with read and write access. */
 export interface Site extends Access {
   readonly server: MeasuredProcess;
   readonly database: BenchmarkDatabase;
@@ -18,12 +18,12 @@ export interface Place {
   readonly size: DemoSize;
 }
 
-/** `databaseUrl` may lead to the database by way of a proxy. */
+/** `databaseUrl` may lead through a proxy. */
 export async function apiSite(cluster: Cluster, place: Place, databaseUrl = place.database.databaseUrl): Promise<Site> {
   return siteAt(cluster, place, await startApi(cluster, databaseUrl));
 }
 
-/** Past row-level security, of which the floor knows nothing. After an API, which makes the keys. */
+/** Bypasses row-level security, which the floor does not use. Start an API first, because it makes the keys. */
 export async function floorSite(
   cluster: Cluster,
   place: Place,

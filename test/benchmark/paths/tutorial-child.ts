@@ -1,5 +1,5 @@
-// The way tutorials do it: entities with relations, findAndCount with an offset, class-transformer on the way out, a guard
-// that verifies the token and looks the application up. What this project would be without its design.
+// A server as tutorials write it: entities with relations, findAndCount with an offset, class-transformer for output,
+// and a guard that verifies the token and looks the application up. Shows the effect of this project's design.
 import 'reflect-metadata';
 import { createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';

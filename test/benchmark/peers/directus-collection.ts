@@ -8,7 +8,7 @@ import type { BenchmarkDatabase } from '../benchmark-database';
 const BATCH = 1_000;
 
 /**
- * The members of an asset as columns of one table, tags and stored data as JSON: nothing has to be joined. `position` is
+ * An asset's members as columns of one table, tags and stored data as JSON, so that no join is needed. `position` is
  * the order of the list.
  */
 const TABLE = `
@@ -19,7 +19,7 @@ const TABLE = `
     "lastCheckedAt" timestamptz, tags json NOT NULL, "dataStored" json, "accountId" text, region text,
     "serialNumber" text, "osVersion" text, email text)`;
 
-/** What an answer holds of each asset: all that the API's does, and where to go on. */
+/** Fields of each asset in a response: all of the API's, and the position for the next page. */
 export const FIELDS = [
   ...['position', 'id', 'name', 'categoryKey', 'type', 'classification', 'completeStatus', 'description', 'ownerId'],
   ...['ownerSource', 'externalId', 'createdAt', 'lastCheckedAt', 'tags', 'dataStored', 'accountId', 'region'],
@@ -28,7 +28,7 @@ export const FIELDS = [
 
 export const createCollection = (directus: Client): Promise<unknown> => directus.query(TABLE);
 
-/** The visible assets of a workspace as the API shows them, in the order of its list. */
+/** Copies a workspace's visible assets as the API shows them, in the order of its list. */
 export async function copyAssets(from: BenchmarkDatabase, directus: Client, workspace: WorkspaceId): Promise<void> {
   const repository = assetRepositoryOn(new Database(from.api));
   let position = 0;
@@ -47,7 +47,7 @@ export async function copyAssets(from: BenchmarkDatabase, directus: Client, work
   }
 }
 
-/** Once all are there; the list is sorted within a workspace. */
+/** Call it once all assets are copied. The list is sorted within a workspace. */
 export async function indexCollection(directus: Client): Promise<void> {
   await directus.query('CREATE UNIQUE INDEX assets_in_order ON assets ("workspaceId", position)');
   await directus.query('VACUUM ANALYZE assets');

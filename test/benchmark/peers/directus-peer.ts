@@ -8,39 +8,41 @@ import { runToEnd } from './run-to-end';
 
 const CHILD = 'peers/directus/directus-child.mjs';
 
-/** As many connections to Postgres as the API has by default. */
+/** The API's default number of connections to Postgres. */
 const POOL_SIZE = '10';
 
-/** Directus and a database of its own, in which `prepare` made the collection `assets`. */
+/** Directus with its own database, in which `prepare` created the collection `assets`. */
 export class DirectusPeer {
   private constructor(
     private readonly folder: string,
     readonly databaseUrl: string,
-    /** Of the administrator. */
+    /** The administrator's token. */
     private readonly token: string,
     readonly drop: () => Promise<void>,
   ) {}
 
-  /** `folder` is where it is installed. */
+  /** `folder` is the installation. */
   static async create(folder: string, prepare: (database: Client) => Promise<void>): Promise<DirectusPeer> {
     const database = await createTestDatabase({ migrated: false });
     const peer = new DirectusPeer(folder, database.migrationDatabaseUrl, newToken(), () => database.drop());
     await runToEnd(process.execPath, [join(__dirname, '..', CHILD), folder, 'bootstrap'], {
       env: { PATH: process.env['PATH'], ...peer.environment(peer.databaseUrl) },
     });
-    // As the owner, by whom Directus connects.
+    // Connects as the owner, like Directus.
     const client = new Client({ connectionString: peer.databaseUrl });
     await client.connect();
     await prepare(client).finally(() => client.end());
     return peer;
   }
 
-  /** `databaseUrl` may lead to the database by way of a proxy. */
+  /** `databaseUrl` may lead through a proxy. */
   serve(databaseUrl = this.databaseUrl): Promise<MeasuredProcess> {
     return MeasuredProcess.start(CHILD, this.environment(databaseUrl), this.folder, 'serve');
   }
 
-  /** Somebody who may read the assets of this workspace, as the header of a request: a static token, as machines have. */
+  /**
+   * Creates a user who may read the workspace's assets. Returns a static token, as machines use, as a request header.
+   */
   async reader({ port }: MeasuredProcess, workspace: WorkspaceId): Promise<string> {
     const token = newToken();
     await this.ask(port, 'PATCH', '/collections/assets', { meta: { hidden: false } });
@@ -80,7 +82,7 @@ export class DirectusPeer {
       CACHE_ENABLED: 'false',
       TELEMETRY: 'false',
       SERVE_APP: 'false',
-      // Under full load, which is what is measured, it would answer 503.
+      // Its limiter would respond with 503 under full load, which is measured here.
       PRESSURE_LIMITER_ENABLED: 'false',
     };
   }

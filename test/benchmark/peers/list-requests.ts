@@ -3,17 +3,17 @@ import { answerTo } from '../paths/routes';
 import type { Site } from '../paths/site';
 import { FIELDS } from './directus-collection';
 
-/** A server, and somebody who may read its assets. */
+/** A server, and a caller who may read its assets. */
 export type Reader = Pick<Site, 'server' | 'authorization'>;
 export type Readers = Readonly<Record<'api' | 'directus', Reader>>;
 
 /**
- * The API goes on from a cursor and always tells the exact total. Directus does by the last position or by an offset, and
- * counts when asked.
+ * The API continues from a cursor and always returns the exact total. Directus continues from the last position or an
+ * offset, and counts on request.
  */
 export type Variant = 'api' | 'directus' | 'directus by offset' | 'directus with total';
 
-/** One page, as each is asked for it. */
+/** One page, requested in each variant's way. */
 export type Asked = Readonly<Partial<Record<Variant, LoadRequest>>>;
 
 export const requestsOf = (asked: Asked): [Variant, LoadRequest][] => Object.entries(asked) as [Variant, LoadRequest][];
@@ -26,11 +26,11 @@ export interface ApiPage {
 }
 
 const PAGE = 25;
-/** Pages of the walk to the middle. */
+/** Pages read on the way to the middle. */
 const WALKED = 100;
 const ASSETS = '/v1/inventory/assets';
 
-/** The pages that are measured, by what they are. About `assets` are listed. */
+/** Returns the measured pages by name. `assets` is the approximate length of the list. */
 export async function listRequests(readers: Readers, assets: number): Promise<Readonly<Record<string, Asked>>> {
   const ofApi = (query: string): LoadRequest => get(readers.api, `${ASSETS}?pageSize=${PAGE}${query}`);
   const ofDirectus = (query: string): LoadRequest =>
@@ -58,7 +58,7 @@ export async function listRequests(readers: Readers, assets: number): Promise<Re
   };
 }
 
-/** Page by page, as no cursor can be made for a place that nobody saw; at least one page. */
+/** Reads page by page, at least one, because a cursor exists only for a page that was read. */
 async function walkTo(api: Reader, position: number): Promise<{ readonly cursor: string; readonly seen: number }> {
   let [cursor, seen] = ['', 0];
   do {

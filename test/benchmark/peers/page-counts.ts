@@ -7,10 +7,10 @@ import type { Setting } from '../setting';
 import type { DirectusPeer } from './directus-peer';
 import { type Asked, type Readers, requestsOf, whoAnswers } from './list-requests';
 
-/** Now and then a server asks something for itself: the least of a few tries is what the request asks. */
+/** Background work may add queries, so the minimum of a few tries counts. */
 const TRIES = 5;
 
-/** How often each request asks Postgres, of servers of their own that speak to it by way of a counter. */
+/** Counts the round trips to Postgres for each request, with servers behind a counting proxy. */
 export async function countRoundTrips(
   { cluster }: Setting,
   pages: Readonly<Record<string, Asked>>,

@@ -6,10 +6,10 @@ import { type Asked, type Readers, type Variant, requestsOf, whoAnswers } from '
 
 const CONNECTIONS = 8;
 const TURNS = 2;
-/** A request of Directus costs about as much as so many of the API: neither takes longer to warm up. */
+/** A request of Directus costs about as much as ten of the API, so that both warm up equally long. */
 const WEIGHT = 10;
 
-/** What the same page costs each, the variants taking turns. */
+/** Measures the cost of the same page for each variant in turn. */
 export async function measureLoads(
   { cluster, sizes, say }: Setting,
   subject: string,
@@ -42,6 +42,6 @@ export async function measureLoads(
   );
 }
 
-/** Directus is given no Redis: what Redis does meanwhile is not for it. */
+/** Directus uses no Redis, so Redis' CPU time counts for the API only. */
 const figuresOf = (variant: Variant): (keyof Load)[] =>
   (Object.keys(LOAD_FIGURES) as (keyof Load)[]).filter((name) => name !== 'redisCpu' || whoAnswers(variant) === 'api');

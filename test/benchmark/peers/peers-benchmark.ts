@@ -12,10 +12,10 @@ import { countRoundTrips } from './page-counts';
 import { measureLoads } from './page-loads';
 import { assertSamePages } from './same-pages';
 
-/** Of another workspace, which no answer may show, so many times fewer assets lie in the same tables. */
+/** The share of another workspace's assets in the same tables, which no response may contain. */
 const FOREIGN_SHARE = 10;
 
-/** The list of the API beside that of a program that serves any table as it is. */
+/** Compares the API's list with that of a program that serves any table. */
 export async function benchmarkPeers(setting: Setting): Promise<Findings> {
   const { cluster, sizes, say } = setting;
   const folder = await installDirectus(say);

@@ -1,7 +1,7 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Throws what the program said unless it exits with 0. */
+/** Runs a program. @throws its output unless it exits with 0 */
 export async function runToEnd(
   program: string,
   words: readonly string[],

@@ -7,7 +7,7 @@ interface DirectusPage {
   readonly meta?: { readonly filter_count: number };
 }
 
-/** Throws unless every variant shows the assets that the API shows, and its total where it tells one. */
+/** @throws unless every variant returns the API's assets, and its total if any */
 export async function assertSamePages(subject: string, asked: Asked, readers: Readers): Promise<void> {
   const answers = new Map<string, unknown>();
   for (const [variant, request] of requestsOf(asked)) {
@@ -21,7 +21,7 @@ export async function assertSamePages(subject: string, asked: Asked, readers: Re
   }
 }
 
-/** What one says and the other does not; null when they say the same. Beside the assets, Directus tells their positions. */
+/** Returns the difference between two pages, or null. Directus also returns positions. */
 export function differenceOf({ data, meta }: DirectusPage, { results, pageInfo }: ApiPage): string | null {
   if (results.length === 0) return 'nothing is shown';
   const shown = data.map((asset) => Object.fromEntries(Object.entries(asset).filter(([name]) => name !== 'position')));

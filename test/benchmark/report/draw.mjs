@@ -1,5 +1,5 @@
-// Draws plots: a JSON array of [vega-lite specification, file to write] on standard input. A program of its own, because
-// vega is an ES module that only an ES module can load.
+// Draws plots from a JSON array of [vega-lite specification, output file] on standard input. A separate program,
+// because vega is an ES module.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { View, parse } from 'vega';
 import { compile } from 'vega-lite';

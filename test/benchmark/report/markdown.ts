@@ -9,7 +9,7 @@ const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${tex
 
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
 
-/** The report: what is held to what, then every figure of every benchmark. */
+/** Writes the report: the targets, then every figure of every benchmark. */
 export function toMarkdown(recording: Recording): string {
   const { cores, processor, memoryGigabytes, system, node } = recording.machine;
   const sections = [
@@ -39,7 +39,7 @@ function section(name: BenchmarkName, recorded: Recorded | undefined): string[] 
   return [`## ${name}`, `${sentence(CATALOGUE[name])} Size: ${size}.`, ...plots, figuresTable(measurements)];
 }
 
-/** A row for each subject and variant, a column for each figure. */
+/** Writes a row for each subject and variant, with a column for each figure. */
 function figuresTable(measurements: readonly Measurement[]): string {
   const columns = distinct(measurements.map(columnOf));
   const rows = distinct(measurements.map(rowOf)).map((row) => {

@@ -5,7 +5,7 @@ import { spreadOf } from '../statistics';
 export interface Plot {
   readonly title: string;
   readonly file: string;
-  /** By vega-lite. */
+  /** A vega-lite specification. */
   readonly specification: Readonly<Record<string, unknown>>;
 }
 
@@ -13,7 +13,7 @@ interface Bars {
   readonly file: string;
   readonly title: string;
   readonly shows: (measurement: Measurement) => boolean;
-  /** By how much the bars of a plot may differ to be seen together: orders of magnitude, or not. */
+  /** Logarithmic when the bars of a plot differ by orders of magnitude. */
   readonly scale: 'linear' | 'log';
 }
 
@@ -81,7 +81,7 @@ export function plotsOf(benchmark: BenchmarkName, measurements: readonly Measure
   });
 }
 
-/** A bar or point for the median of each subject and variant, and a line from the least to the most. */
+/** Draws the median of each subject and variant as a bar or point, with a line from minimum to maximum. */
 function bars(title: string, measurements: readonly Measurement[], scale: Bars['scale']): Plot['specification'] {
   const values = measurements.map(({ subject, variant, values: rounds }) => ({
     subject,
@@ -91,7 +91,7 @@ function bars(title: string, measurements: readonly Measurement[], scale: Bars['
   const x = { type: 'quantitative', title: null, scale: { type: scale, zero: scale === 'linear' } };
   const y = { field: 'subject', type: 'nominal', sort: null, title: null, axis: { labelLimit: 500 } };
   const offset = { yOffset: { field: 'variant', sort: null } };
-  // Of a logarithm only the place of a mark says something, not its length.
+  // On a logarithmic scale the length of a bar is meaningless.
   const mark = scale === 'log' ? { type: 'point', filled: true, size: 60 } : 'bar';
   return {
     $schema: 'https://vega.github.io/schema/vega-lite/v6.json',

@@ -11,19 +11,19 @@ const RESULTS = join(FOLDER, 'results.json');
 
 export const REPORT = join(FOLDER, 'report.md');
 
-/** What was written last, null before the first time. */
+/** Reads the stored results. Null before the first run. */
 export function readRecording(): Recording | null {
   return existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as Recording) : null;
 }
 
-/** Keeps what was measured beside what is there of other benchmarks, and makes the report of both. */
+/** Stores the results beside those of other benchmarks, and writes the report of all. */
 export function writeReport(recording: Recording): void {
   mkdirSync(FOLDER, { recursive: true });
   writeFileSync(RESULTS, `${JSON.stringify(merge(readRecording(), recording), rounded, 1)}\n`);
   renderReport();
 }
 
-/** The report and its plots, of what was written last. */
+/** Writes the report and its plots from the stored results. */
 export function renderReport(): void {
   const recording = readRecording();
   if (!recording) throw new Error('Nothing was recorded yet: npm run bench -- --report');
@@ -37,6 +37,6 @@ export function renderReport(): void {
   if (status !== 0) throw new Error(`The plots could not be drawn: ${stderr}`);
 }
 
-/** More digits than a measurement has are noise. */
+/** Further digits would be noise. */
 const rounded = (_name: string, value: unknown): unknown =>
   typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value;

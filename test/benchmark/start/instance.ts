@@ -8,12 +8,12 @@ import { builtFile } from '../built-program';
 const LOOK_EVERY_MS = 20;
 const BOOTS_WITHIN_MS = 60_000;
 
-/** The API as operators start it, from the build. */
+/** Runs the built API as operators do. */
 export class Instance {
   private constructor(
     private readonly child: ChildProcess,
     readonly port: number,
-    /** From launch until it says that it is ready. */
+    /** From launch until it is ready. */
     readonly bootSeconds: number,
   ) {}
 
@@ -38,7 +38,7 @@ export class Instance {
     return new Instance(child, port, (performance.now() - since) / 1_000);
   }
 
-  /** In bytes; not a number where the system does not say. */
+  /** In bytes. NaN when the system does not report it. */
   get residentMemory(): number {
     return memoryOf(this.child.pid ?? 0)?.resident ?? Number.NaN;
   }

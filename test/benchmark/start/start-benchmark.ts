@@ -10,20 +10,20 @@ import { takeTurns } from '../turns';
 import { Instance } from './instance';
 
 const MEGABYTE = 1_000_000;
-/** After the start, so that what it left has been collected or not. */
+/** Time after the start for garbage collection. */
 const IDLE_MS = 5_000;
 const REPLICAS = [1, 2, 3];
-/** Of all instances together. */
+/** Connections of all instances together. */
 const CONNECTIONS = 12;
 
-/** What operators see of the process itself: how soon it serves, what it takes, what more of them bring. */
+/** Measures start time and memory of an instance, and the throughput of several. */
 export async function benchmarkStart(setting: Setting): Promise<Findings> {
   const { cluster, sizes, say } = setting;
   buildOnce(say);
   const database = await cluster.inventory();
   const environment = apiEnvironment(cluster, database.databaseUrl);
   await database.workspace(sizes.served);
-  // The first start makes keys, which no later one does.
+  // Only the first start makes keys.
   await (await Instance.start(environment)).stop();
   const boots: number[] = [];
   for (let boot = 0; boot < sizes.boots; boot += 1) {
@@ -75,7 +75,7 @@ async function measureMemory(
   return { idle, loaded };
 }
 
-/** Requests a second of so many instances together. */
+/** Measures the requests per second of all instances together. */
 async function measureScale(
   setting: Setting,
   database: BenchmarkDatabase,

@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 
-/** A connection serves every workspace, so that row-level security is told anew in each transaction. */
+/** A connection serves every workspace, so each transaction sets its workspace for row-level security. */
 const SCOPE = { name: 'bare_scope', text: `SELECT set_config('app.workspace_id', $1, true)` };
 
-/** What an update writes, by hand: each statement prepared and waited for, as usual with `pg`; no reading, no checks. */
+/** The writes of an update without reads and checks. Each statement is prepared and awaited, as usual with `pg`. */
 const UPDATE = {
   name: 'bare_update',
   text: `
@@ -32,10 +32,10 @@ const RECORD = {
     VALUES ($1, $2, $3, $4, 200, $5, $6, now() + interval '1 day')`,
 };
 
-/** As the API's sessions: one plan for every value, from the indexes. */
+/** Sessions like the API's: one index-based plan for every value. */
 const SESSION = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off';
 
-/** The same changes as the API makes, as bare transactions on one connection of the API's role. */
+/** Makes the API's changes as bare transactions on one connection of the API's role. */
 export class BareUpdates {
   private readonly application = { id: randomUUID(), clientId: `ci_${randomBytes(16).toString('hex')}` };
   private readonly mac = randomBytes(32);
@@ -51,7 +51,7 @@ export class BareUpdates {
     return new BareUpdates(client, workspace);
   }
 
-  /** `answer` is kept as the body of the record. */
+  /** Stores `answer` as the body of the record. */
   async update(ids: readonly string[], classification: number, description: string, answer: string): Promise<void> {
     const { client, workspace, application } = this;
     const keyHash = randomBytes(32);

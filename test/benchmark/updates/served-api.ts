@@ -5,7 +5,7 @@ import type { MeasuredProcess } from '../measured-process';
 import { accessTo, arrangementAt, startApi } from '../servers';
 import { KeepAliveConnection } from '../keep-alive-connection';
 
-/** The real application, serving HTTP in a process of its own, and one client with one connection that stays open. */
+/** The real API in a process of its own, and a client with one persistent connection. */
 export class ServedApi {
   private constructor(
     private readonly process: MeasuredProcess,
@@ -19,7 +19,7 @@ export class ServedApi {
     return new ServedApi(process, await KeepAliveConnection.open(process.port), access.authorization);
   }
 
-  /** Gives the body of the answer. Throws unless it is 200, and a replay exactly when one is expected. */
+  /** Returns the body of the response. @throws unless the status is 200 and the response is a replay as expected */
   async patch(path: string, key: string, body: object, expected: 'first' | 'replay'): Promise<string> {
     const headers = {
       Authorization: this.authorization,
@@ -34,7 +34,7 @@ export class ServedApi {
     return answer.body;
   }
 
-  /** Of the application's process, since its start. */
+  /** CPU time of the API's process since its start. */
   cpuMilliseconds(): Promise<number> {
     return this.process.cpuMilliseconds();
   }

@@ -6,7 +6,7 @@ export type Single = 'update' | 'bare update' | 'replay';
 export type Bulk = 'bulk' | 'bare bulk';
 export type Variant = Single | Bulk;
 
-/** Milliseconds that one of a variant takes, and those of CPU that the client and the application spend on it. */
+/** Milliseconds of one request, and CPU milliseconds of client and API for it. */
 export interface Cost {
   readonly elapsed: number;
   readonly client: number;
@@ -23,7 +23,7 @@ const FIGURES: Readonly<Record<keyof Cost, string>> = {
   server: 'CPU of the API',
 };
 
-/** What is held against what. */
+/** The compared variants of each target. */
 const COMPARED: Readonly<Partial<Record<TargetName, readonly [Variant, Variant]>>> = {
   'update-bare': ['update', 'bare update'],
   'bulk-bare': ['bulk', 'bare bulk'],

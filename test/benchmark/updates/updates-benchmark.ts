@@ -18,19 +18,20 @@ import {
 } from './update-costs';
 
 const BULK = 100;
-/** Within a round the variants take turns so often. */
+/** Turns of each variant in a round. */
 const TURNS = 4;
-/** A client that has much to change sends one after the other: after a break the API's memory is out of every cache. */
+/**
+ * A client with many changes sends them without a break. After a break the API's memory would be out of every cache.
+ */
 const UPDATES_PER_TURN = 100;
-/** An update, its bare transaction and its replay take as long as so many reads. */
+/** An update, its bare transaction and its replay take as long as this many reads. */
 const READS_PER_UPDATE = 3;
 const BULKS_PER_TURN = 10;
 
 const CLASSIFICATIONS = ['UNKNOWN', 'PUBLIC', 'INTERNAL', 'CONFIDENTIAL'];
 
 /**
- * Updates as a client sees them, over HTTP one after the other, against the bare transaction that writes the same rows of
- * the same tables, from the same client.
+ * Compares updates over HTTP, one after the other, with bare transactions of the same client that write the same rows.
  */
 export async function benchmarkUpdates(setting: Setting): Promise<Findings> {
   const database = await setting.cluster.aDatabase();
@@ -51,7 +52,7 @@ export async function benchmarkUpdates(setting: Setting): Promise<Findings> {
   };
 }
 
-/** The same rounds with every commit on the disk before it is answered, or with commits left to the disk's leisure. */
+/** Measures with commits on disk before the response, or with asynchronous commits. */
 async function measure(
   synchronousCommit: 'on' | 'off',
   { cluster, sizes, say }: Setting,
@@ -61,7 +62,7 @@ async function measure(
 ): Promise<Round[]> {
   say(`  synchronous_commit ${synchronousCommit}`);
   const name = new URL(database.databaseUrl).pathname.slice(1);
-  // Acts on the connections made from now on.
+  // Applies to new connections.
   await database.admin.query(`ALTER DATABASE ${name} SET synchronous_commit = ${synchronousCommit}`);
   const api = await ServedApi.start(cluster, database, workspace);
   const bare = await BareUpdates.connect(database.databaseUrl, workspace);
@@ -69,7 +70,7 @@ async function measure(
   await updates.singles(sizes.warmUpRequests / READS_PER_UPDATE / UPDATES_PER_TURN);
   const singles: Costs<Single>[] = [];
   for (let round = 0; round < sizes.rounds; round += 1) singles.push(await updates.singles(TURNS));
-  // Last, as the audit events of so many bulks keep the sealer busy for a while.
+  // Bulk updates come last, because their audit events keep the sealer busy.
   await updates.bulks(TURNS);
   const measured: Round[] = [];
   for (const single of singles) measured.push({ ...single, ...(await updates.bulks(TURNS)) });
@@ -78,7 +79,7 @@ async function measure(
   return measured;
 }
 
-/** One client that does one thing at a time. */
+/** One client that sends one request at a time. */
 class Updates {
   private sent = 0;
   private asset = 0;
@@ -90,7 +91,7 @@ class Updates {
     private readonly assets: readonly string[],
   ) {}
 
-  /** Single updates, their bare transactions and their replays. */
+  /** Measures single updates, their bare transactions and their replays. */
   async singles(turns: number): Promise<Costs<Single>> {
     let requests: UpdateRequest[] = [];
     return this.takeTurns(turns, {
@@ -134,7 +135,7 @@ class Updates {
     return Object.fromEntries(costs) as Costs<Name>;
   }
 
-  /** Every asset in turn, each time with a description that none had before. */
+  /** Uses every asset in turn, each time with a new description. */
   private request(count: number): UpdateRequest {
     this.sent += 1;
     const ids = times(count, () => this.assets[(this.asset += 1) % this.assets.length] as string);

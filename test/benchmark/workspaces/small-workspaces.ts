@@ -4,8 +4,8 @@ import type { BenchmarkDatabase } from '../benchmark-database';
 const ASSETS_EACH = 30;
 
 /**
- * Many workspaces of a few assets each, in one statement a table. The counters' triggers know one workspace at a time, so
- * that here the counters are written like everything else.
+ * Creates many workspaces of a few assets each, in one statement per table. The counters' triggers support one
+ * workspace at a time, so the counters are inserted directly.
  */
 export async function makeSmallWorkspaces({ admin }: BenchmarkDatabase, count: number): Promise<WorkspaceId[]> {
   const { rows } = await admin.query<{ id: string }>(

@@ -9,14 +9,14 @@ import { makeSmallWorkspaces } from './small-workspaces';
 
 const PAGES_PER_TURN = 200;
 
-/** Pages of many small workspaces, each time of another, against pages of one of them again and again. */
+/** Compares pages of many small workspaces, a different one each time, with pages of a single one. */
 export async function benchmarkWorkspaces({ cluster, sizes, say }: Setting): Promise<Findings> {
   say(`  making ${sizes.smallWorkspaces} workspaces`);
   const database = await cluster.aDatabase();
   const workspaces = await makeSmallWorkspaces(database, sizes.smallWorkspaces);
   const repository = assetRepositoryOn(new Database(database.api));
   let asked = 0;
-  // A step that shares no factor with any number of them here: all have their turn, and no two neighbours in a row.
+  // The step is coprime to the number of workspaces: all have their turn, and neighbours never follow each other.
   const next = (): WorkspaceId => workspaces[((asked += 1) * 7_919) % workspaces.length] as WorkspaceId;
   const [one] = workspaces as [WorkspaceId];
   const choices = { 'one workspace': () => one, 'another each time': next };

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { gatherCommands } from '../../../../libs/platform/src/redis/gathered-commands';
 
-/** Tokens of a full bucket, and microseconds until one comes back: never used up. */
+/** A bucket that never becomes empty: its tokens, and microseconds until one is refilled. */
 const BURST = 6_000_000;
 const INTERVAL = 10;
 
@@ -51,14 +51,14 @@ const verified = new Map<string, Claims>();
 
 const keyOf = (clientId: string): string => `floor:${clientId}`;
 
-/** A refusal, as the status to answer. */
+/** A refusal with its status. */
 export class Refused extends Error {
   constructor(readonly status: number) {
     super(`Refused with ${status}.`);
   }
 }
 
-/** Whose token it is, and what is left in its bucket: a signature seen before is not checked again, the rest always. */
+/** Returns the token's owner and the remaining tokens. Signatures are verified once, everything else every time. */
 export async function admit(
   authorization: string | undefined,
   requestClass: RequestClass,
@@ -75,7 +75,7 @@ export async function chargeToken(clientId: string): Promise<number> {
   return left;
 }
 
-/** From now on only tokens of this generation are good. */
+/** Accepts only tokens of this generation from now on. */
 export async function setGeneration(clientId: string, generation: number): Promise<void> {
   await redis.hset(keyOf(clientId), 'generation', String(generation));
 }
@@ -92,7 +92,7 @@ function claimsOf(token: string): Claims {
   return claims;
 }
 
-/** The headers that say what is left. */
+/** Headers with the remaining tokens. */
 export const rateHeaders = (requestClass: RequestClass, left: number): Record<string, string | number> => ({
   'X-RateLimit-Limit': BURST,
   'X-RateLimit-Remaining': left,

@@ -1,6 +1,6 @@
-// The floor: the same answers in as little as a careful hand would write on node:http, with the same token check, bucket,
-// statements, cursors, idempotency record and audit row. No framework, no validation, no log, no metrics, no row-level
-// security, no route but those that are measured.
+// The floor: a minimal hand-written server on node:http with the same responses. Has the same token check, bucket,
+// statements, cursors, idempotency record and audit row. Has no framework, validation, log, metrics or row-level
+// security, and only the measured routes.
 import '../../../../apps/api/src/young-objects';
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
@@ -75,7 +75,7 @@ function send(response: ServerResponse, body: string, headers: Headers, requestI
 
 const server = createServer((request, response) => {
   answer(request, response).catch((error: unknown) => {
-    // The load ends when its time is up, with requests on the way.
+    // A load that ends leaves requests in flight.
     const aborted = (error as NodeJS.ErrnoException).code === 'ECONNRESET';
     if (!(error instanceof Refused) && !aborted) console.error(error);
     response.writeHead(error instanceof Refused ? error.status : 500).end();

@@ -9,7 +9,7 @@ const flag = (value: string | null | undefined): boolean | null => (value == nul
 const date = (value: string | null | undefined): string | null =>
   value ? new Date(Number(value)).toISOString() : null;
 
-/** An asset from the columns that follow its internal id, which is the row's column `at`. */
+/** Reads an asset from the columns from `at` on, where its internal id is. */
 export function toAsset(row: Row, at: number): object {
   const type = ASSET_TYPES[Number(row[at + 2]) - 1] as string;
   const category = type.startsWith('CLOUD') ? 'CLOUD' : type;

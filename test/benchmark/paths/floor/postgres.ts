@@ -2,7 +2,7 @@ import { Pool, type PoolClient, type QueryConfig, escapeLiteral } from 'pg';
 import type { Row } from './items';
 import { PREPARED } from './update-statements';
 
-/** As the API's sessions: one plan for every value, from the indexes. */
+/** Sessions like the API's: one index-based plan for every value. */
 export const pool = new Pool({
   connectionString: process.env['DATABASE_URL'] as string,
   max: 10,
@@ -11,24 +11,24 @@ export const pool = new Pool({
 
 const AS_SENT = { rowMode: 'array', types: { getTypeParser: () => (value: string) => value } } as const;
 
-/** One that has {@link PREPARED}. */
+/** Connections that have {@link PREPARED}. */
 const prepared = new WeakSet<PoolClient>();
 
 export type Value = string | number | null;
 
 const literal = (value: Value): string => (value === null ? 'NULL' : escapeLiteral(String(value)));
 
-/** A call of a prepared statement, as text. */
+/** Returns the text of an EXECUTE of a prepared statement. */
 export const call = (name: keyof typeof PREPARED, ...values: readonly Value[]): string =>
   values.length === 0 ? `EXECUTE ${name}` : `EXECUTE ${name}(${values.map(literal).join(', ')})`;
 
-/** Rows as Postgres sends them: arrays of text. */
+/** Returns rows as Postgres sends them: arrays of text. */
 export async function rowsOf(statement: QueryConfig, values: readonly (string | null)[]): Promise<Row[]> {
   const { rows } = await pool.query<(string | null)[]>({ values: [...values], ...statement, ...AS_SENT });
   return rows;
 }
 
-/** Several statements in one message, and so in one round trip; the rows of each. */
+/** Sends several statements in one message, hence one round trip. Returns the rows of each. */
 export async function runTogether(
   client: PoolClient,
   statements: readonly string[],
@@ -37,7 +37,7 @@ export async function runTogether(
   return (Array.isArray(results) ? results : [results]).map(({ rows }: { rows: (string | null)[][] }) => rows);
 }
 
-/** Runs `work` on a connection of its own, whose transaction is rolled back when it throws. */
+/** Runs `work` on its own connection. Rolls its transaction back when it throws. */
 export async function onConnection<Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> {
   const client = await pool.connect();
   try {

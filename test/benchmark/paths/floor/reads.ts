@@ -45,7 +45,7 @@ export async function listComputers({ workspace }: Claims, query: string): Promi
   return toPage(rows, size, (row) => toComputer(row, 0));
 }
 
-/** The asset, and its version. */
+/** Returns the asset and its version. */
 export async function findAsset({ workspace }: Claims, id: string): Promise<readonly [object, string]> {
   const [row] = await rowsOf(FIND_ASSET, [workspace, id]);
   if (!row) throw new Refused(404);

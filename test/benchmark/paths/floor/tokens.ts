@@ -33,7 +33,7 @@ interface Application {
   readonly scopes: readonly string[];
 }
 
-/** The token, and what is left of its client's bucket. */
+/** Returns the token and the remaining tokens of the client's bucket. */
 export async function issueToken(form: string): Promise<readonly [object, number]> {
   const fields = new URLSearchParams(form);
   const clientId = fields.get('client_id') ?? '';

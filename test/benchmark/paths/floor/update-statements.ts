@@ -4,10 +4,10 @@ const RECORD = `
       SELECT encode(fingerprint, 'hex'), body, entity_tag FROM idempotency_record
        WHERE workspace_id = $1 AND application_id = $2 AND key_hash = decode($3, 'hex') AND expires_at > now()`;
 
-/** The record by itself, where an answer is known to have been given. */
+/** Reads only the record, for a key with a known response. */
 export const FIND_RECORD = { name: 'find_record_alone', text: RECORD };
 
-/** What a connection prepares for updates. */
+/** Statements that a connection prepares for updates. */
 export const PREPARED = {
   set_scope: { types: '(text)', text: `SELECT set_config('app.workspace_id', $1, true)` },
   try_lock: { types: '(bigint)', text: 'SELECT pg_try_advisory_xact_lock($1)' },

@@ -11,7 +11,7 @@ import { FIND_RECORD } from './update-statements';
 const auditKey = randomBytes(32);
 const answered = new RecentKeys();
 
-/** Classification and description, which is what the benchmark writes. */
+/** The fields that the benchmark writes. */
 interface Patch {
   readonly classification: string;
   readonly description: string;
@@ -48,7 +48,10 @@ export function updateAssets(claims: Claims, write: Write): Promise<WriteAnswer>
   });
 }
 
-/** Two round trips: what is asked, and what is written with the commit. One, the record alone, for a key answered here. */
+/**
+ * Uses two round trips: the reads, and the writes with the commit. Uses one, for the record only, when this server has
+ * already responded to the key.
+ */
 async function answerOnce(
   claims: Claims,
   write: Write,
@@ -128,7 +131,7 @@ function changesOf(row: Row, { classification, description }: Patch): object {
   };
 }
 
-/** The row as it will be. */
+/** Returns the changed row. */
 function patched(row: Row, { classification, description }: Patch): Row {
   const changed = [...row];
   changed[4] = String(CLASSIFICATIONS.indexOf(classification));

@@ -1,14 +1,14 @@
-// Directus in a process of its own, from where it is installed: `bootstrap` makes its tables and ends, `serve` tells its
-// port, and its CPU when asked. JavaScript, so that it runs as installed, with nothing of how our sources run.
+// Runs the installed Directus: `bootstrap` creates its tables and ends, `serve` reports its port, and its CPU time on
+// request. JavaScript, so that it runs as installed, without our TypeScript loader.
 import { createRequire, Module } from 'node:module';
 import { join } from 'node:path';
 
 const [folder, task] = process.argv.slice(2);
 const api = join(folder, 'node_modules/@directus/api');
-// It looks for its extensions where it is started.
+// It looks for extensions in the working directory.
 process.chdir(folder);
 
-// Only scripts in Flows and extensions in a sandbox run in isolated-vm, and here there are none: it is not compiled.
+// Only scripts in Flows and sandboxed extensions need isolated-vm. There are none, so it is not compiled.
 const require = createRequire(join(api, 'package.json'));
 const isolatedVm = require.resolve('isolated-vm');
 require.cache[isolatedVm] = Object.assign(new Module(isolatedVm), { filename: isolatedVm, loaded: true, exports: {} });
