@@ -126,7 +126,7 @@ describe('PATCH /v1/inventory/assets', () => {
     ['a null patch', { ids: [id], patch: null }, ['/patch required']],
     ['a patch that is no object', { ids: [id], patch: [] }, ['/patch format']],
     ['tags', { ids: [id], patch: { tags: [] } }, ['/patch/tags readonly']],
-    ['further members', { ids: [id], patch: {}, dryRun: true }, ['/dryRun unknown']],
+    ['further members', { ids: [id], patch: {}, mode: 'fast' }, ['/mode unknown']],
     [
       'fields that cannot be written',
       { ids: [id], patch: { name: 'x', hue: 1 } },

@@ -114,6 +114,13 @@ describe('The client', () => {
       expect((await api.getAsset(id)).etag).toBe(third.etag);
     });
 
+    it('tries an update of several assets and writes nothing', async () => {
+      const { id } = await app.arrange.anAsset(workspace);
+      const { body } = await api.updateAssets({ ids: [id], patch: { description: 'Reviewed' }, dryRun: true });
+      expect(body).toMatchObject({ successfulUpdates: 1, changes: [{ id, fields: ['description'] }] });
+      expect((await api.getAsset(id)).body.description).toBeNull();
+    });
+
     it('replays the answer of a key that the caller names again', async () => {
       const { id } = await app.arrange.anAsset(workspace);
       const options = { idempotencyKey: 'nightly-review-7' };

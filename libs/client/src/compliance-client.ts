@@ -148,7 +148,7 @@ export class ComplianceClient {
       await this.#api.PATCH('/v1/inventory/assets', {
         signal,
         params: { header: { 'Idempotency-Key': idempotencyKey } },
-        body: { ids: [...update.ids], patch: update.patch },
+        body: { ...update, ids: [...update.ids] },
       }),
     );
   }

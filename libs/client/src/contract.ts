@@ -557,6 +557,22 @@ export interface components {
        */
       tags?: string | null;
     };
+    /** @description An asset that the update would change. */
+    BulkUpdateChange: {
+      /**
+       * @description The members of the patch that would change it.
+       * @example [
+       *       "ownerId"
+       *     ]
+       */
+      fields: string[];
+      /**
+       * Format: uuid
+       * @description The id, in lower case.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11
+       */
+      id: string;
+    };
     /** @description An id whose asset was not updated. */
     BulkUpdateFailure: {
       /**
@@ -578,6 +594,11 @@ export interface components {
     };
     /** @description One merge patch (RFC 7396) for up to a hundred assets: null clears. Any other member is refused. */
     BulkUpdateMergePatch: {
+      /**
+       * @description True makes every check, writes nothing, and tells what would change.
+       * @example false
+       */
+      dryRun?: boolean | null;
       /** @description Assets to update; an id that stands here twice counts once. */
       ids: string[];
       /** @description What to change, the same for each. */
@@ -585,6 +606,11 @@ export interface components {
     };
     /** @description One patch for up to a hundred assets: null keeps what is there. Any other member is refused. */
     BulkUpdateRequest: {
+      /**
+       * @description True makes every check, writes nothing, and tells what would change.
+       * @example false
+       */
+      dryRun?: boolean | null;
       /** @description Assets to update; an id that stands here twice counts once. */
       ids: string[];
       /** @description What to change, the same for each. */
@@ -592,6 +618,8 @@ export interface components {
     };
     /** @description How many of the distinct ids were updated, and which were not. */
     BulkUpdateSummary: {
+      /** @description Of a dry run only: one entry for each asset that would change. */
+      changes?: components['schemas']['BulkUpdateChange'][];
       /**
        * @description Distinct ids that were not.
        * @example 1

@@ -30,4 +30,6 @@ export type AssetPatch = Body<'updateAsset'>;
 export interface BulkUpdate {
   readonly ids: readonly string[];
   readonly patch: Omit<AssetPatch, 'tags'>;
+  /** Makes every check and writes nothing; `changes` of the summary tells what would change. */
+  readonly dryRun?: boolean;
 }

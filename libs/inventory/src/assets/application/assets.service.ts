@@ -12,7 +12,7 @@ import type { Asset, Tag } from '../domain/asset';
 import type { ChangeAuthor } from '#libs/audit';
 import { AssetChangedMeanwhile, AssetNotFound, AssetNotWritable, SubKeyInconsistent } from '../domain/asset-errors';
 import { type AssetFilter, isConsistent } from '../domain/asset-filter';
-import { type AssetPatch, applyPatch } from '../domain/asset-patch';
+import { type AssetPatch, applyPatch, patchFieldsOf } from '../domain/asset-patch';
 import { AssetRepository, type LockedAssets } from '../domain/asset-repository.port';
 import type { BulkUpdate, BulkUpdateSummary } from '../domain/bulk-update';
 
@@ -61,21 +61,27 @@ export class AssetsService {
   }
 
   /**
-   * Runs within a unit of work, all or nothing. Ids without an asset are counted as failed.
+   * Runs within a unit of work, all or nothing. Ids without an asset are counted as failed. A dry run makes the same checks
+   * and writes nothing.
    * @throws `validation_failed`, and `resource_not_writable` when one of the assets is an employee
    */
   async updateMany(
     workspaceId: WorkspaceId,
-    { ids, patch }: BulkUpdate,
+    { ids, patch, isDryRun }: BulkUpdate,
     author: ChangeAuthor,
   ): Promise<BulkUpdateSummary> {
     const locked = await this.assets.lock(workspaceId, ids, patch);
     const wanted = wantedTags(patch, locked, '/patch');
     assertWritable(locked.assets);
     const patched = locked.assets.map((asset) => applyPatch(asset, patch, wanted));
-    await this.assets.update(workspaceId, patch, patched, author, locked.auditAnchor);
+    if (!isDryRun) await this.assets.update(workspaceId, patch, patched, author, locked.auditAnchor);
     const found = new Set(patched.map(({ asset }) => asset.id));
-    return { updated: found.size, notFound: ids.filter((id) => !found.has(id)) };
+    const changes = patched.flatMap(({ change }) => change ?? []);
+    return {
+      updated: found.size,
+      notFound: ids.filter((id) => !found.has(id)),
+      changes: isDryRun ? changes.map((change) => ({ id: change.assetId, fields: patchFieldsOf(change) })) : null,
+    };
   }
 }
 

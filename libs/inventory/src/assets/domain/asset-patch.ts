@@ -15,6 +15,14 @@ export interface AssetPatch {
   readonly tags?: readonly string[];
 }
 
+export type PatchField = keyof AssetPatch;
+
+/** Returns the members of the patch that changed the asset. An owner with a new source counts as a new owner. */
+export function patchFieldsOf({ fields }: AssetChange): PatchField[] {
+  const changed = Object.keys(fields).map((field) => (field === 'ownerSource' ? 'ownerId' : field));
+  return [...new Set(changed as PatchField[])];
+}
+
 /** A patched asset and its changes. `change` is null when nothing changed. */
 export interface PatchedAsset {
   readonly asset: Asset;

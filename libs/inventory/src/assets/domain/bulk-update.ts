@@ -1,5 +1,5 @@
 import type { AssetId } from '#libs/kernel';
-import type { AssetPatch } from './asset-patch';
+import type { AssetPatch, PatchField } from './asset-patch';
 
 /** One patch for many assets. */
 export interface BulkUpdate {
@@ -7,6 +7,8 @@ export interface BulkUpdate {
   readonly ids: readonly AssetId[];
   /** Without tags. */
   readonly patch: AssetPatch;
+  /** True checks everything and writes nothing. */
+  readonly isDryRun: boolean;
 }
 
 export interface BulkUpdateSummary {
@@ -14,4 +16,13 @@ export interface BulkUpdateSummary {
   readonly updated: number;
   /** The other ids: unknown, hidden, deleted or another workspace's. */
   readonly notFound: readonly AssetId[];
+  /** The assets that a dry run would change; null when it was none. */
+  readonly changes: readonly WouldChange[] | null;
+}
+
+/** An asset that a dry run would change. */
+export interface WouldChange {
+  readonly id: AssetId;
+  /** The members of the patch that make the difference. */
+  readonly fields: readonly PatchField[];
 }

@@ -105,6 +105,14 @@ export const BULK_UPDATE_EXAMPLES = {
       patch: { classification: 'CONFIDENTIAL' },
     } satisfies BulkUpdateDto as BulkUpdateDto,
   },
+  tried: {
+    summary: 'Try an update and write nothing',
+    value: {
+      ids: ['018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11'],
+      patch: { ownerId: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12' },
+      dryRun: true,
+    } satisfies BulkUpdateDto as BulkUpdateDto,
+  },
 };
 
 export const BULK_MERGE_PATCH_EXAMPLES = {
@@ -125,6 +133,15 @@ export const BULK_SUMMARY_EXAMPLES = {
       successfulUpdates: 1,
       failedUpdates: 1,
       failures: [{ id: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c13', code: 'not_found', detail: 'No asset has this id.' }],
+    } satisfies BulkUpdateSummaryDto as BulkUpdateSummaryDto,
+  },
+  tried: {
+    summary: 'Dry run: one asset would change',
+    value: {
+      successfulUpdates: 1,
+      failedUpdates: 0,
+      failures: [],
+      changes: [{ id: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11', fields: ['ownerId'] }],
     } satisfies BulkUpdateSummaryDto as BulkUpdateSummaryDto,
   },
 };

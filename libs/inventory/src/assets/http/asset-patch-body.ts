@@ -32,7 +32,8 @@ export function readAssetPatch(body: JsonBody): AssetPatch {
 export function readBulkUpdate(body: JsonBody): BulkUpdate {
   const faults = new InputFaults();
   const reader = BodyReader.of(body.value, [], faults);
-  reader.allowOnly(['ids', 'patch']);
+  reader.allowOnly(['ids', 'patch', 'dryRun']);
+  const isDryRun = reader.boolean('dryRun') ?? false;
   const ids = reader.array('ids', { min: 1, max: MAX_IDS });
   for (const name of ['ids', 'patch']) reader.require(name);
   for (const [index, id] of (ids ?? []).entries()) {
@@ -44,14 +45,15 @@ export function readBulkUpdate(body: JsonBody): BulkUpdate {
   const patch = readFields(patchReader, body);
   if (patchReader.raw('tags') != null) patchReader.refuse('tags', 'readonly', 'cannot be updated in bulk.');
   faults.throwAny();
-  return { ids: [...new Set((ids ?? []).map((id) => assetId(id as string)))], patch };
+  return { ids: [...new Set((ids ?? []).map((id) => assetId(id as string)))], patch, isDryRun };
 }
 
-export function toBulkUpdateSummaryDto({ updated, notFound }: BulkUpdateSummary): BulkUpdateSummaryDto {
+export function toBulkUpdateSummaryDto({ updated, notFound, changes }: BulkUpdateSummary): BulkUpdateSummaryDto {
   return {
     successfulUpdates: updated,
     failedUpdates: notFound.length,
     failures: notFound.map((id) => ({ id, code: 'not_found', detail: 'No asset has this id.' })),
+    ...(changes === null ? {} : { changes }),
   };
 }
 

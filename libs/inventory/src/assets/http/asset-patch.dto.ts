@@ -137,6 +137,14 @@ export class BulkUpdateDto {
 
   @ApiProperty({ type: BulkPatchDto, description: 'What to change, the same for each.' })
   patch!: BulkPatchDto;
+
+  @ApiPropertyOptional({
+    type: 'boolean',
+    nullable: true,
+    description: 'True makes every check, writes nothing, and tells what would change.',
+    example: false,
+  })
+  dryRun?: boolean | null;
 }
 
 @ApiObject({
@@ -165,6 +173,26 @@ export class BulkUpdateFailureDto {
   detail!: string;
 }
 
+@ApiObject({ name: 'BulkUpdateChange', description: 'An asset that the update would change.' })
+export class BulkUpdateChangeDto {
+  @ApiProperty({
+    format: 'uuid',
+    description: 'The id, in lower case.',
+    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
+  })
+  id!: string;
+
+  @ApiProperty({
+    type: 'array',
+    items: openEnum(['classification', 'description', 'ownerId'], 'A member of the patch.'),
+    minItems: 1,
+    maxItems: 16,
+    description: 'The members of the patch that would change it.',
+    example: ['ownerId'],
+  })
+  fields!: readonly string[];
+}
+
 const COUNT = { type: 'integer', minimum: 0, maximum: 100, example: 1 } as const;
 
 @ApiObject({ name: 'BulkUpdateSummary', description: 'How many of the distinct ids were updated, and which were not.' })
@@ -181,4 +209,11 @@ export class BulkUpdateSummaryDto {
     description: 'One entry for each id that was not updated.',
   })
   failures!: BulkUpdateFailureDto[];
+
+  @ApiPropertyOptional({
+    type: [BulkUpdateChangeDto],
+    maxItems: 100,
+    description: 'Of a dry run only: one entry for each asset that would change.',
+  })
+  changes?: readonly BulkUpdateChangeDto[];
 }
