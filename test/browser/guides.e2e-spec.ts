@@ -59,7 +59,7 @@ describe('A person who reads the guides', () => {
   it('goes from the explorer to the guides, and from one to the next', async () => {
     const page = await open('/docs');
     // It names the base URL, which is not where this test finds the API.
-    const link = page.getByRole('link', { name: 'guides', exact: true });
+    const link = page.getByRole('link', { name: 'Read the guides' });
     expect(await link.getAttribute('href')).toBe(`${app.settings.baseUrl}/docs/guides`);
 
     await page.goto(`${app.origin}/docs/guides`);

@@ -17,22 +17,19 @@ const SCOPE_MEANINGS: Record<(typeof SCOPES)[number], string> = {
   'frameworks:read': 'Read compliance frameworks. No endpoint uses it in 1.0.0.',
 };
 
-const description = (
-  baseUrl: string,
-): string => `Machine-to-machine REST API: the asset inventory and the posture of its \
-computers, page by page.
+const description = (baseUrl: string): string => `Read the asset inventory and the posture of its computers, and write \
+governance metadata back.
 
-- Begin with the [guides](${baseUrl}/docs/guides). [Try it in a browser](${baseUrl}/docs).
-  [Look up an error](${baseUrl}/problems): each code with its cause and remedy.
-- Get a token by the client credentials grant. **One token is active per application**: a new one supersedes the one before.
-- Errors are \`application/problem+json\` with stable codes; the address in \`type\` tells cause and remedy. An unknown path
-  is answered 404, a method that a path does not have 405 with \`Allow\`, a request that is no well-formed HTTP 400, all
-  before any token is looked at.
-- Every write needs an \`Idempotency-Key\`. Send the same request again with the same key after any doubt.
-- Every GET can be asked by HEAD as well.
+- [Read the guides](${baseUrl}/docs/guides): first steps, and a page for each task with examples.
+- [Try it in a browser](${baseUrl}/docs). [Look up an error](${baseUrl}/problems) with its cause and remedy.
+- Get a token with your client id and secret. **One token is active per application**: a new token ends the previous one.
+- Every error is \`application/problem+json\`. Let your program decide by \`code\`. An unknown path gets 404, a wrong method
+  405 with \`Allow\`, and malformed HTTP 400, also without a token.
+- Every write needs an \`Idempotency-Key\`. When in doubt, send the same request again with the same key.
+- Every GET also works as HEAD.
 - Lists of 1 kB and more are sent as gzip when \`Accept-Encoding\` allows it.
-- Changes within a version are additive: new operations, new optional parameters and members of requests, new members of
-  answers. Ignore what you do not know. Members with \`x-extensible-enum\` may take new values.`;
+- Changes within a version are additive: new operations, parameters, fields and headers. Ignore fields that you do not know.
+  A field with \`x-extensible-enum\` may take new values.`;
 
 /** Generates the contract from the routes. */
 export function createApiDocument(app: NestExpressApplication, settings: Pick<Settings, 'baseUrl'>): OpenAPIObject {
@@ -46,7 +43,7 @@ export function createApiDocument(app: NestExpressApplication, settings: Pick<Se
     .addOAuth2(
       {
         type: 'oauth2',
-        description: 'Bearer token of `POST /oauth/token`. An operation needs one of the scopes that it lists.',
+        description: 'Bearer token from `POST /oauth/token`. An operation needs one of the scopes that it lists.',
         flows: { clientCredentials: { tokenUrl: `${settings.baseUrl}/oauth/token`, scopes: SCOPE_MEANINGS } },
       },
       CLIENT_CREDENTIALS_SCHEME,

@@ -37,7 +37,7 @@ describe('The document of the page', () => {
   it('says beside a key that it is fresh, and how to see a replay', () => {
     const keys = parameters.filter(({ name }) => name === 'Idempotency-Key');
     expect(keys).toHaveLength(2);
-    for (const { description } of keys) expect(description).toMatch(/fresh value for every try.*replay/);
+    for (const { description } of keys) expect(description).toMatch(/fresh key for each try.*replay/);
   });
 
   it('explains the one-token rule beside the one way to authorize', () => {

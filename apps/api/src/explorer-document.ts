@@ -9,21 +9,18 @@ type Schema = Extract<NonNullable<Components['schemas']>[string], { type?: unkno
 
 const FORM = 'application/x-www-form-urlencoded';
 
-const ONE_TOKEN = `**One token is active per application.** To authorize is to ask for a new token, and a new token ends the one
-before. A script with the same client id then gets 401 \`token_superseded\`, and so does this page after the script's next token.
-So use an application of its own for this page, not one that a script works with.
+const ONE_TOKEN = `**One token is active per application.** A new token ends the previous one. So use an application of its own
+for this page; otherwise a script with the same client id gets 401 \`token_superseded\`.
 
-Superseded or expired? Log out here and authorize again. The browser keeps the token for this page until
-you log out, and never the secret.
+Superseded or expired? Log out here and authorize again. The browser keeps the token until you log out, and never the secret.
 
-Tick no scope to get all that the application has; a ticked one that it lacks is answered \`invalid_scope\`.`;
+Tick no scope to get every granted scope. A scope that was not granted gets \`invalid_scope\`.`;
 
 const FRESH_KEY =
-  'Filled in with a fresh value for every try. To see a replay, put the value of the try before back; its `curl` line shows it.';
+  'The page fills in a fresh key for each try. To see a replay, put the previous key back; its `curl` line shows it.';
 
 const FORM_HINT =
-  '**This ends the token that the application had.** Under the client id that this page is authorized with, log out and ' +
-  'authorize again afterwards.';
+  '**This ends the active token of the application.** If this page uses the same client id, log out and authorize again afterwards.';
 
 /** Bodies that fit every asset. The contract's own examples name ids that do not exist. */
 const FIRST_TRIES: Readonly<Record<string, { readonly summary: string; readonly value: object }>> = {

@@ -72,7 +72,7 @@ export interface paths {
     put?: never;
     /**
      * Issue an access token
-     * @description OAuth 2.0 client credentials grant. One token is active per application: a new one supersedes the one before, so keep a token for its lifetime and share it among all workers. The secret stands in the form or in HTTP Basic, not both. Errors are `application/json` for clients whose `Accept` names that and not `application/problem+json`.
+     * @description OAuth 2.0 client credentials grant. An application has one active token, and a new token ends the previous one. So keep a token until it expires, and share it among all workers. Send the secret in the form or by HTTP Basic, not both. Errors are `application/json` if your `Accept` header names that and not `application/problem+json`.
      */
     post: operations['issueToken'];
     delete?: never;
@@ -90,7 +90,7 @@ export interface paths {
     };
     /**
      * List computers with their posture
-     * @description Needs `computers:read` (or `all:read`). Every visible computer, monitored or not.
+     * @description Needs `computers:read` (or `all:read`). Returns every visible computer, monitored or not.
      */
     get: operations['listComputers'];
     put?: never;
@@ -110,7 +110,7 @@ export interface paths {
     };
     /**
      * Get one computer
-     * @description Needs `computers:read` (or `all:read`). The id is that of the COMPUTER asset.
+     * @description Needs `computers:read` (or `all:read`). The id is the id of the COMPUTER asset.
      */
     get: operations['getComputer'];
     put?: never;
@@ -129,8 +129,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * Tell whether the service serves requests
-     * @description Liveness: needs no token, is never limited and depends on nothing else that might be down.
+     * Check whether the API serves requests
+     * @description Needs no token and has no rate limit. Use it to find out whether the API is reachable.
      */
     get: operations['getHealth'];
     put?: never;
@@ -150,7 +150,7 @@ export interface paths {
     };
     /**
      * List assets
-     * @description Needs `inventory:read` (or `all:read`). HIDDEN and deleted assets are excluded. Filters combine with AND.
+     * @description Needs `inventory:read` (or `all:read`). Returns the assets that match all filters. Hidden and deleted assets are left out.
      */
     get: operations['listAssets'];
     put?: never;
@@ -160,7 +160,7 @@ export interface paths {
     head?: never;
     /**
      * Update the governance metadata of up to 100 assets
-     * @description Needs `inventory:write` (or `all:write`). The patch is applied to every id in one transaction. Ids without a visible asset are counted as failed; one employee among them, and nothing is applied. Tags cannot be updated in bulk, and `If-Match` is refused.
+     * @description Needs `inventory:write` (or `all:write`). Applies one patch to every id in one transaction. Ids without a visible asset are counted as failed. If one id is an employee, nothing is applied. Tags and `If-Match` are refused.
      */
     patch: operations['updateAssets'];
     trace?: never;
@@ -174,7 +174,7 @@ export interface paths {
     };
     /**
      * Get one asset
-     * @description Needs `inventory:read` (or `all:read`). The `ETag` names this version of the asset.
+     * @description Needs `inventory:read` (or `all:read`). The `ETag` header names the version of the asset. Send it as `If-Match` in an update.
      */
     get: operations['getAsset'];
     put?: never;
@@ -184,7 +184,7 @@ export interface paths {
     head?: never;
     /**
      * Update the governance metadata of one asset
-     * @description Needs `inventory:write` (or `all:write`). Only owner, description, classification and customer tags can be written; employees cannot. An owner set here reads `ownerSource: API`, and no import overwrites what was set here.
+     * @description Needs `inventory:write` (or `all:write`). Changes the owner, description, classification and customer tags of an asset that is not an employee. An owner set here reads `ownerSource: API`. No import overwrites what you set here.
      */
     patch: operations['updateAsset'];
     trace?: never;
@@ -198,7 +198,7 @@ export interface paths {
     };
     /**
      * List asset categories
-     * @description Needs `inventory:read` (or `all:read`). The categories and their labels, in a fixed order.
+     * @description Needs `inventory:read` (or `all:read`). Returns the categories and their labels, in a fixed order.
      */
     get: operations['listCategories'];
     put?: never;
@@ -217,8 +217,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * Tell who the token speaks for
-     * @description Any valid token, whatever its scopes. The application with its workspace, the token with its scopes, and the limits with the tokens left in each bucket. The request takes one token of the read bucket and none of the others.
+     * Get your application, its scopes and its limits
+     * @description Needs any valid token. Returns the application and its workspace, the token and its scopes, and the limits with the tokens left in each bucket. The request takes one token from the read bucket.
      */
     get: operations['getMe'];
     put?: never;
@@ -256,7 +256,7 @@ export interface components {
        */
       token_type: string;
     };
-    /** @description An asset of the inventory. Members of another category, and unknown values, are null: shapes never vary. */
+    /** @description An asset of the inventory. Every asset has every field; a field of another category, or an unknown value, is null. */
     Asset: {
       /**
        * @description CLOUD only: cloud account id. Null when unknown and for other categories.
@@ -302,13 +302,13 @@ export interface components {
       externalId: string;
       /**
        * Format: uuid
-       * @description Public asset id. For EMPLOYEE assets the employee UUID.
+       * @description Id of the asset. For an EMPLOYEE asset, the id of the employee.
        * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11
        */
       id: string;
       /**
        * Format: date-time
-       * @description Last compliance check, UTC; null where there was none.
+       * @description Last compliance check, UTC; null when there was none.
        * @example 2026-11-01T00:00:00.000Z
        */
       lastCheckedAt: string | null;
@@ -324,7 +324,7 @@ export interface components {
       osVersion: string | null;
       /**
        * Format: uuid
-       * @description Owner's employee UUID; null without an owner.
+       * @description Id of the employee who owns the asset; null without an owner.
        * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
        */
       ownerId: string | null;
@@ -372,12 +372,12 @@ export interface components {
     AssetCategoryKey: 'CLOUD' | 'COMPUTER' | 'CUSTOM' | 'INFORMATION' | 'EMPLOYEE';
     /** @description A page of categories. */
     AssetCategoryPage: {
-      /** @description Where the page stands in the list. */
+      /** @description The place of the page in the list. */
       pageInfo: components['schemas']['PageInfo'];
       /** @description The categories of the page. */
       results: components['schemas']['AssetCategory'][];
     };
-    /** @description The governance fields as a merge patch (RFC 7396), each optional. A member that is null is cleared; an absent one stays as it is. Any other member is refused; `{}` changes nothing. */
+    /** @description The fields to change as a merge patch (RFC 7396), each optional. A null clears a field; an absent field stays as it is. Any other field is refused. `{}` changes nothing. */
     AssetMetadataMergePatch: {
       /**
        * @description Data classification.
@@ -395,10 +395,10 @@ export interface components {
        * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
        */
       ownerId?: string | null;
-      /** @description The wanted set of customer tags: missing ones are added, others removed, tags of the platform stay. `[]` removes all. */
+      /** @description The whole set of customer tags that you want. Missing tags are added, others are removed, tags of the platform stay. `[]` removes all customer tags. */
       tags?: components['schemas']['TagRequest'][] | null;
     };
-    /** @description The governance fields, each optional. A member that is absent or null stays as it is. Any other member is refused; `{}` changes nothing. */
+    /** @description The fields to change, each optional. A field that is absent or null stays as it is. Any other field is refused. `{}` changes nothing. */
     AssetMetadataPatchRequest: {
       /**
        * @description Data classification.
@@ -416,12 +416,12 @@ export interface components {
        * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
        */
       ownerId?: string | null;
-      /** @description The wanted set of customer tags: missing ones are added, others removed, tags of the platform stay. `[]` removes all. */
+      /** @description The whole set of customer tags that you want. Missing tags are added, others are removed, tags of the platform stay. `[]` removes all customer tags. */
       tags?: components['schemas']['TagRequest'][] | null;
     };
     /** @description A page of assets. */
     AssetPage: {
-      /** @description Where the page stands in the list. */
+      /** @description The place of the page in the list. */
       pageInfo: components['schemas']['PageInfo'];
       /** @description The assets of the page. */
       results: components['schemas']['Asset'][];
@@ -509,7 +509,7 @@ export interface components {
        */
       token_endpoint_auth_methods_supported: string[];
     };
-    /** @description As the merge patch of one asset, but tags cannot be updated in bulk. A member that is null is cleared; an absent one stays as it is. */
+    /** @description The fields to change as a merge patch (RFC 7396), without tags. A null clears a field; an absent field stays as it is. */
     BulkMergePatch: {
       /**
        * @description Data classification.
@@ -533,7 +533,7 @@ export interface components {
        */
       tags?: string | null;
     };
-    /** @description As the patch of one asset, but tags cannot be updated in bulk. A member that is absent or null stays as it is. */
+    /** @description The fields to change, without tags. A field that is absent or null stays as it is. */
     BulkPatch: {
       /**
        * @description Data classification.
@@ -576,12 +576,12 @@ export interface components {
     /** @description An id whose asset was not updated. */
     BulkUpdateFailure: {
       /**
-       * @description Why, for programs. One of `not_found`; new values may be added, so accept any.
+       * @description The reason, for programs. One of `not_found`; new values may be added, so accept any.
        * @example not_found
        */
       code: string;
       /**
-       * @description Why, for people.
+       * @description The reason, for people.
        * @example No asset has this id.
        */
       detail: string;
@@ -592,28 +592,28 @@ export interface components {
        */
       id: string;
     };
-    /** @description One merge patch (RFC 7396) for up to a hundred assets: null clears. Any other member is refused. */
+    /** @description One merge patch (RFC 7396) for up to 100 assets. A null clears a field. Any other field is refused. */
     BulkUpdateMergePatch: {
       /**
        * @description True makes every check, writes nothing, and tells what would change.
        * @example false
        */
       dryRun?: boolean | null;
-      /** @description Assets to update; an id that stands here twice counts once. */
+      /** @description Ids of the assets to update. An id that is given twice counts once. */
       ids: string[];
-      /** @description What to change, the same for each. */
+      /** @description The change, the same for each asset. */
       patch: components['schemas']['BulkMergePatch'];
     };
-    /** @description One patch for up to a hundred assets: null keeps what is there. Any other member is refused. */
+    /** @description One patch for up to 100 assets. A field that is null stays as it is. Any other field is refused. */
     BulkUpdateRequest: {
       /**
        * @description True makes every check, writes nothing, and tells what would change.
        * @example false
        */
       dryRun?: boolean | null;
-      /** @description Assets to update; an id that stands here twice counts once. */
+      /** @description Ids of the assets to update. An id that is given twice counts once. */
       ids: string[];
-      /** @description What to change, the same for each. */
+      /** @description The change, the same for each asset. */
       patch: components['schemas']['BulkPatch'];
     };
     /** @description How many of the distinct ids were updated, and which were not. */
@@ -621,7 +621,7 @@ export interface components {
       /** @description Of a dry run only: one entry for each asset that would change. */
       changes?: components['schemas']['BulkUpdateChange'][];
       /**
-       * @description Distinct ids that were not.
+       * @description Distinct ids that were not updated.
        * @example 1
        */
       failedUpdates: number;
@@ -645,10 +645,10 @@ export interface components {
      * @enum {string}
      */
     CompleteStatus: 'COMPLETE' | 'INCOMPLETE';
-    /** @description Aggregate posture of a device; what is unknown is null, never false. */
+    /** @description The posture of a computer. An unknown value is null, never false. */
     CompliancePosture: {
       /**
-       * @description Monitoring agent version, if present; null when unknown.
+       * @description Version of the monitoring agent; null when unknown.
        * @example 2.4.0
        */
       agentVersion: string | null;
@@ -675,22 +675,22 @@ export interface components {
     };
     /** @description A computer of the inventory with its posture. Unknown values are null. */
     Computer: {
-      /** @description What is known of its posture. */
+      /** @description Its posture. */
       compliance: components['schemas']['CompliancePosture'];
       /**
        * Format: uuid
-       * @description Public computer id: that of its COMPUTER asset.
+       * @description Id of the computer, and of its COMPUTER asset.
        * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c14
        */
       id: string;
       /**
-       * @description Whether an agent or a device management has reported the device.
+       * @description Whether a monitoring agent or a device management system has reported the computer.
        * @example true
        */
       isMonitored: boolean;
       /**
        * Format: date-time
-       * @description Last device check-in, UTC; null where there was none.
+       * @description Last check-in, UTC; null when there was none.
        * @example 2026-11-01T00:00:00.000Z
        */
       lastCheckedAt: string | null;
@@ -705,13 +705,13 @@ export interface components {
        */
       operatingSystem: string | null;
       /**
-       * @description OS version only; null when unknown.
+       * @description OS version, without the family; null when unknown.
        * @example 15.1
        */
       osVersion: string | null;
       /**
        * Format: uuid
-       * @description Owner's employee UUID; null without an owner.
+       * @description Id of the employee who owns the asset; null without an owner.
        * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
        */
       ownerId: string | null;
@@ -725,12 +725,12 @@ export interface components {
     };
     /** @description A page of computers. */
     ComputerPage: {
-      /** @description Where the page stands in the list. */
+      /** @description The place of the page in the list. */
       pageInfo: components['schemas']['PageInfo'];
       /** @description The computers of the page. */
       results: components['schemas']['Computer'][];
     };
-    /** @description What an INFORMATION or CUSTOM asset is known to hold; null for others and where nothing is known. */
+    /** @description The data that an INFORMATION or CUSTOM asset holds. Null when unknown and for other categories. */
     DataStored: {
       /**
        * @description Whether it holds data of patients; null when unknown.
@@ -748,7 +748,7 @@ export interface components {
        */
       userDataInfo: string | null;
     } | null;
-    /** @description Given as long as the service serves requests. */
+    /** @description The API serves requests. */
     HealthDto: {
       /**
        * @description Always `ok` while the service serves requests.
@@ -761,15 +761,15 @@ export interface components {
        */
       version: string;
     };
-    /** @description One input at fault, named by exactly one of `pointer`, `parameter` and `header`. */
+    /** @description One input that is wrong, named by exactly one of `pointer`, `parameter` and `header`. */
     InputFault: {
       /**
-       * @description What is wrong with it, for programs. One of `required`, `unknown`, `duplicated`, `format`, `length`, `range`, `choice`, `readonly`; new values may be added, so accept any.
+       * @description The reason, for programs. One of `required`, `unknown`, `duplicated`, `format`, `length`, `range`, `choice`, `readonly`; new values may be added, so accept any.
        * @example required
        */
       code: string;
       /**
-       * @description What is wrong with it, for people.
+       * @description The reason, for people.
        * @example pageSize is required.
        */
       detail: string;
@@ -927,10 +927,10 @@ export interface components {
        */
       slug: string;
     };
-    /** @description Where a page stands in its list. */
+    /** @description The place of the page in the list. */
     PageInfo: {
       /**
-       * @description Opaque cursor of the next page, for `pageCursor`; null when `hasNextPage` is false.
+       * @description The cursor of the next page: send it as `pageCursor`. Null when `hasNextPage` is false.
        * @example AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU
        */
       endCursor: string | null;
@@ -941,24 +941,24 @@ export interface components {
       hasNextPage: boolean;
       /**
        * Format: int64
-       * @description Exact number of matches across all pages.
+       * @description Exact number of matches on all pages.
        * @example 128
        */
       totalCount: number;
     };
-    /** @description Every error (RFC 7807). Programs decide by `code`. */
+    /** @description Every error (RFC 7807). Let your program decide by `code`. */
     Problem: {
       /**
-       * @description Stable machine-readable code. One of `validation_failed`, `invalid_cursor`, `unsupported_audience`, `unsupported_grant_type`, `invalid_request`, `invalid_scope`, `invalid_client`, `token_missing`, `token_invalid`, `token_expired`, `token_superseded`, `insufficient_scope`, `resource_not_writable`, `not_found`, `method_not_allowed`, `idempotency_conflict`, `idempotency_in_progress`, `precondition_failed`, `payload_too_large`, `unsupported_media_type`, `headers_too_large`, `rate_limited`, `internal_error`, `service_unavailable`; new values may be added, so accept any.
+       * @description The reason, for programs; a code never changes its meaning. One of `validation_failed`, `invalid_cursor`, `unsupported_audience`, `unsupported_grant_type`, `invalid_request`, `invalid_scope`, `invalid_client`, `token_missing`, `token_invalid`, `token_expired`, `token_superseded`, `insufficient_scope`, `resource_not_writable`, `not_found`, `method_not_allowed`, `idempotency_conflict`, `idempotency_in_progress`, `precondition_failed`, `payload_too_large`, `unsupported_media_type`, `headers_too_large`, `rate_limited`, `internal_error`, `service_unavailable`; new values may be added, so accept any.
        * @example validation_failed
        */
       code: string;
       /**
-       * @description Human-readable explanation.
+       * @description The reason, for people.
        * @example No asset has this id.
        */
       detail: string;
-      /** @description The inputs at fault, the first twenty of them; absent where no particular one is. */
+      /** @description Up to 20 inputs that are wrong; absent when no particular input is. */
       errors?: components['schemas']['InputFault'][];
       /**
        * @description Path of the request, without its query.
@@ -1046,7 +1046,7 @@ export interface components {
        */
       value: string;
     };
-    /** @description A tag as it is sent. What was read can be sent back: only the key counts. */
+    /** @description A tag to set. You may send back a tag as you read it: only the key counts. */
     TagRequest: {
       /**
        * @description An existing customer-defined tag key; any other is refused.
@@ -1067,12 +1067,12 @@ export interface components {
     /** @description A problem with the members of RFC 6749 beside its own, so that stock OAuth clients can read it. */
     TokenProblem: {
       /**
-       * @description Stable machine-readable code. One of `validation_failed`, `invalid_cursor`, `unsupported_audience`, `unsupported_grant_type`, `invalid_request`, `invalid_scope`, `invalid_client`, `token_missing`, `token_invalid`, `token_expired`, `token_superseded`, `insufficient_scope`, `resource_not_writable`, `not_found`, `method_not_allowed`, `idempotency_conflict`, `idempotency_in_progress`, `precondition_failed`, `payload_too_large`, `unsupported_media_type`, `headers_too_large`, `rate_limited`, `internal_error`, `service_unavailable`; new values may be added, so accept any.
+       * @description The reason, for programs; a code never changes its meaning. One of `validation_failed`, `invalid_cursor`, `unsupported_audience`, `unsupported_grant_type`, `invalid_request`, `invalid_scope`, `invalid_client`, `token_missing`, `token_invalid`, `token_expired`, `token_superseded`, `insufficient_scope`, `resource_not_writable`, `not_found`, `method_not_allowed`, `idempotency_conflict`, `idempotency_in_progress`, `precondition_failed`, `payload_too_large`, `unsupported_media_type`, `headers_too_large`, `rate_limited`, `internal_error`, `service_unavailable`; new values may be added, so accept any.
        * @example validation_failed
        */
       code: string;
       /**
-       * @description Human-readable explanation.
+       * @description The reason, for people.
        * @example No asset has this id.
        */
       detail: string;
@@ -1086,7 +1086,7 @@ export interface components {
        * @example client_secret is required.
        */
       error_description: string;
-      /** @description The inputs at fault, the first twenty of them; absent where no particular one is. */
+      /** @description Up to 20 inputs that are wrong; absent when no particular input is. */
       errors?: components['schemas']['InputFault'][];
       /**
        * @description Path of the request, without its query.
@@ -1115,31 +1115,31 @@ export interface components {
        */
       type: string;
     };
-    /** @description Client credentials grant (RFC 6749, 4.4). Each parameter once; unknown ones are ignored. */
+    /** @description Client credentials grant (RFC 6749, section 4.4). Send each parameter once. Unknown parameters are ignored. */
     TokenRequest: {
       /**
-       * @description The audience of this API, exactly; absent, it is understood. Any other gives `unsupported_audience`.
+       * @description Leave it out, or send the audience of this API exactly. Any other gets `unsupported_audience`.
        * @example https://api.example.com
        */
       audience?: string;
       /**
-       * @description Required unless HTTP Basic is used, and absent or the same then.
+       * @description Required without HTTP Basic. With HTTP Basic, leave it out or send the same.
        * @example ci_3f9a1c5e7b2d4f608192a3b4c5d6e7f8
        */
       client_id?: string;
       /**
        * Format: password
-       * @description Required unless HTTP Basic is used, and absent then.
+       * @description Required without HTTP Basic. With HTTP Basic, leave it out.
        * @example cs_the-secret-of-the-application
        */
       client_secret?: string;
       /**
-       * @description Always `client_credentials`: the one grant that there is.
+       * @description Always `client_credentials`.
        * @example client_credentials
        */
       grant_type: string;
       /**
-       * @description Scopes separated by spaces; absent or empty: all that the application has.
+       * @description Scopes separated by spaces. Leave it out to get every granted scope.
        * @example inventory:read
        */
       scope?: string;
@@ -1148,7 +1148,7 @@ export interface components {
   responses: never;
   parameters: {
     /**
-     * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+     * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
      * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
      */
     'X-Request-Id': string;
@@ -1156,97 +1156,97 @@ export interface components {
   requestBodies: never;
   headers: {
     /**
-     * @description Answers are of one moment and one caller; no cache may keep them.
+     * @description No cache may keep the response.
      * @example no-store
      */
     'Cache-Control': string;
     /**
-     * @description The answer is the same for everybody; caches may keep it for so many seconds.
+     * @description Caches may keep the response for `max-age` seconds.
      * @example public, max-age=3600
      */
     'Cache-Control.cached': string;
     /**
-     * @description Strong entity tag of this version of the asset, for `If-Match`.
+     * @description Version of the asset. Send it as `If-Match` in an update.
      * @example "7"
      */
     ETag: string;
     /**
-     * @description The answer was given before under this `Idempotency-Key`; nothing was done now.
+     * @description This response repeats the first one for this `Idempotency-Key`. Nothing was applied again.
      * @example true
      */
     'Idempotent-Replayed.sometimes': string;
     /**
-     * @description Address of the next page, with the parameters of this request (RFC 8288); absent on the last page.
+     * @description Address of the next page, with your filters and `pageSize` (RFC 8288); absent on the last page.
      * @example <https://api.example.com/v1/inventory/assets?pageSize=50&pageCursor=AUM1cGt3>; rel="next"
      */
     'Link.sometimes': string;
     /**
-     * @description Class, requests left (`r`) and seconds until the bucket is full (`t`); IETF draft ratelimit-headers.
+     * @description Bucket (`token`, `read` or `write`), tokens left (`r`) and seconds until the bucket is full (`t`); IETF draft ratelimit-headers.
      * @example "read";r=99;t=2
      */
     RateLimit: string;
     /**
-     * @description Class, size of the bucket (`q`) and seconds that an empty one takes to fill (`w`); IETF draft ratelimit-headers.
+     * @description Bucket (`token`, `read` or `write`), tokens in a full bucket (`q`) and seconds to fill an empty one (`w`); IETF draft ratelimit-headers.
      * @example "read";q=100;w=120
      */
     'RateLimit-Policy': string;
     /**
-     * @description Class, size of the bucket (`q`) and seconds that an empty one takes to fill (`w`); IETF draft ratelimit-headers.
+     * @description Bucket (`token`, `read` or `write`), tokens in a full bucket (`q`) and seconds to fill an empty one (`w`); IETF draft ratelimit-headers.
      * @example "read";q=100;w=120
      */
     'RateLimit-Policy.sometimes': string;
     /**
-     * @description Class, requests left (`r`) and seconds until the bucket is full (`t`); IETF draft ratelimit-headers.
+     * @description Bucket (`token`, `read` or `write`), tokens left (`r`) and seconds until the bucket is full (`t`); IETF draft ratelimit-headers.
      * @example "read";r=99;t=2
      */
     'RateLimit.sometimes': string;
     /**
-     * @description Whole seconds to wait before the request is sent again.
+     * @description Whole seconds to wait before you send the request again.
      * @example 2
      */
     'Retry-After': number;
     /**
-     * @description Whole seconds to wait before the request is sent again.
+     * @description Whole seconds to wait before you send the request again.
      * @example 2
      */
     'Retry-After.sometimes': number;
     /**
-     * @description How to authenticate: by a bearer token (RFC 6750), with `error` where one was refused and `scope` where one is missing; at the token endpoint by `Basic`, where the request had used that.
+     * @description How to authenticate: by a bearer token (RFC 6750), with `error` when the token was refused and `scope` when a scope is missing. The token endpoint names `Basic` if the request used it.
      * @example Bearer realm="compliance-api", error="invalid_token", error_description="The bearer token has expired."
      */
     'WWW-Authenticate': string;
     /**
-     * @description How to authenticate: by a bearer token (RFC 6750), with `error` where one was refused and `scope` where one is missing; at the token endpoint by `Basic`, where the request had used that.
+     * @description How to authenticate: by a bearer token (RFC 6750), with `error` when the token was refused and `scope` when a scope is missing. The token endpoint names `Basic` if the request used it.
      * @example Bearer realm="compliance-api", error="invalid_token", error_description="The bearer token has expired."
      */
     'WWW-Authenticate.sometimes': string;
     /**
-     * @description The answer is of its `Content-Type` and nothing else.
+     * @description Read the response by its `Content-Type` only.
      * @example nosniff
      */
     'X-Content-Type-Options': string;
     /**
-     * @description Requests that a full bucket of this class (token, read or write) allows at once.
+     * @description Tokens in a full bucket.
      * @example 100
      */
     'X-RateLimit-Limit': number;
     /**
-     * @description Requests that a full bucket of this class (token, read or write) allows at once.
+     * @description Tokens in a full bucket.
      * @example 100
      */
     'X-RateLimit-Limit.sometimes': number;
     /**
-     * @description Requests of this class that are left now.
+     * @description Whole tokens left in the bucket.
      * @example 99
      */
     'X-RateLimit-Remaining': number;
     /**
-     * @description Requests of this class that are left now.
+     * @description Whole tokens left in the bucket.
      * @example 99
      */
     'X-RateLimit-Remaining.sometimes': number;
     /**
-     * @description Id of the request: the one that the client sent, if it is well-formed, else one of ours. Quote it in reports.
+     * @description Id of the request: the one that you sent if it is well-formed, otherwise a new one. Quote it when you report a problem.
      * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
      */
     'X-Request-Id': string;
@@ -1260,7 +1260,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
          * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
          */
         'X-Request-Id'?: components['parameters']['X-Request-Id'];
@@ -1325,7 +1325,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
          * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
          */
         'X-Request-Id'?: components['parameters']['X-Request-Id'];
@@ -1390,7 +1390,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
          * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
          */
         'X-Request-Id'?: components['parameters']['X-Request-Id'];
@@ -1455,7 +1455,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
          * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
          */
         'X-Request-Id'?: components['parameters']['X-Request-Id'];
@@ -1470,7 +1470,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description The token; the one before ends. */
+      /** @description The new token. The previous token has ended. */
       200: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1553,7 +1553,7 @@ export interface operations {
           'application/problem+json': components['schemas']['TokenProblem'];
         };
       };
-      /** @description `rate_limited`: The token bucket of the application for this class of requests is empty. */
+      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
       429: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1600,7 +1600,7 @@ export interface operations {
           'application/problem+json': components['schemas']['TokenProblem'];
         };
       };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied all the same. */
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1623,14 +1623,14 @@ export interface operations {
   listComputers: {
     parameters: {
       query?: {
-        /** @description Opaque cursor: `pageInfo.endCursor` of the page before, exactly as it was returned; absent for the first page. Filters left out are those of the cursor; a filter sent must equal it. */
+        /** @description The `pageInfo.endCursor` of the previous page, unchanged. Leave it out for the first page. The cursor contains your filters; a filter that you send again must be the same. */
         pageCursor?: string;
         /** @description Items per page. */
         pageSize?: number;
       };
       header?: {
         /**
-         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
          * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
          */
         'X-Request-Id'?: components['parameters']['X-Request-Id'];
@@ -1678,11 +1678,11 @@ export interface operations {
         };
       };
       /**
-       * @description `token_missing`: The request carries no bearer token.
+       * @description `token_missing`: The request has no bearer token.
        *
        *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
        *
-       *     `token_expired`: The lifetime of the bearer token is over.
+       *     `token_expired`: The bearer token has expired.
        *
        *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
        */
@@ -1698,7 +1698,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `insufficient_scope`: The token does not carry the scope that the operation needs. Write access does not include read access. */
+      /** @description `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access. */
       403: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1715,7 +1715,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `rate_limited`: The token bucket of the application for this class of requests is empty. */
+      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
       429: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1760,7 +1760,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied all the same. */
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1784,13 +1784,13 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
          * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
          */
         'X-Request-Id'?: components['parameters']['X-Request-Id'];
       };
       path: {
-        /** @description Public computer id: 8-4-4-4-12 hexadecimal digits in either case. */
+        /** @description Id of the computer: 8-4-4-4-12 hexadecimal digits in either case. */
         id: string;
       };
       cookie?: never;
@@ -1830,11 +1830,11 @@ export interface operations {
         };
       };
       /**
-       * @description `token_missing`: The request carries no bearer token.
+       * @description `token_missing`: The request has no bearer token.
        *
        *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
        *
-       *     `token_expired`: The lifetime of the bearer token is over.
+       *     `token_expired`: The bearer token has expired.
        *
        *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
        */
@@ -1850,7 +1850,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `insufficient_scope`: The token does not carry the scope that the operation needs. Write access does not include read access. */
+      /** @description `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access. */
       403: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1883,7 +1883,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `rate_limited`: The token bucket of the application for this class of requests is empty. */
+      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
       429: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1928,7 +1928,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied all the same. */
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -1952,7 +1952,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
          * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
          */
         'X-Request-Id'?: components['parameters']['X-Request-Id'];
@@ -2015,26 +2015,26 @@ export interface operations {
   listAssets: {
     parameters: {
       query?: {
-        /** @description Restricts to one top-level category. */
+        /** @description Only assets of this category. */
         categoryKey?: components['schemas']['AssetCategoryKey'];
-        /** @description `UNKNOWN` matches unclassified assets. */
+        /** @description Only assets of this classification; `UNKNOWN` matches unclassified assets. */
         classification?: components['schemas']['Classification'];
-        /** @description `COMPLETE` means `hasOwner=true`; one that contradicts the other gives an empty page. */
+        /** @description `COMPLETE` is the same as `hasOwner=true`. If the two contradict each other, the page is empty. */
         completeStatus?: components['schemas']['CompleteStatus'];
-        /** @description Whether a governance description is set. */
+        /** @description True: only assets with a description. False: only assets without one. */
         hasDescription?: boolean;
-        /** @description Whether an owner is assigned. */
+        /** @description True: only assets with an owner. False: only assets without one. */
         hasOwner?: boolean;
-        /** @description Opaque cursor: `pageInfo.endCursor` of the page before, exactly as it was returned; absent for the first page. Filters left out are those of the cursor; a filter sent must equal it. */
+        /** @description The `pageInfo.endCursor` of the previous page, unchanged. Leave it out for the first page. The cursor contains your filters; a filter that you send again must be the same. */
         pageCursor?: string;
         /** @description Items per page. */
         pageSize?: number;
-        /** @description Restricts to one sub-type; `CLOUD` matches every cloud asset. Must belong to `categoryKey` when both are given. */
+        /** @description Only assets of this type; `CLOUD` matches every cloud asset. It must belong to `categoryKey` if you send both. */
         subKey?: components['schemas']['AssetSubKey'];
       };
       header?: {
         /**
-         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
          * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
          */
         'X-Request-Id'?: components['parameters']['X-Request-Id'];
@@ -2082,11 +2082,11 @@ export interface operations {
         };
       };
       /**
-       * @description `token_missing`: The request carries no bearer token.
+       * @description `token_missing`: The request has no bearer token.
        *
        *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
        *
-       *     `token_expired`: The lifetime of the bearer token is over.
+       *     `token_expired`: The bearer token has expired.
        *
        *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
        */
@@ -2102,7 +2102,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `insufficient_scope`: The token does not carry the scope that the operation needs. Write access does not include read access. */
+      /** @description `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access. */
       403: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2119,7 +2119,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `rate_limited`: The token bucket of the application for this class of requests is empty. */
+      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
       429: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2164,7 +2164,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied all the same. */
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2187,10 +2187,10 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** @description One key for each change, the same again when it is sent again: 1 to 256 characters after trimming, no control characters, one header. The first answer is kept for 24 hours, unless the operator chose otherwise, and replayed, byte for byte, with `Idempotent-Replayed: true`. */
+        /** @description A key of your choice, new for each change. To retry, send the same request with the same key: the API applies it once and returns the first response again, with `Idempotent-Replayed: true`. A key lives 24 hours by default. It has 1 to 256 characters after trimming, and no control characters. */
         'Idempotency-Key': string;
         /**
-         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
          * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
          */
         'X-Request-Id'?: components['parameters']['X-Request-Id'];
@@ -2198,7 +2198,7 @@ export interface operations {
       path?: never;
       cookie?: never;
     };
-    /** @description At most 256 KiB, not compressed. As `application/json` an absent and a null member both keep what is there. As `application/merge-patch+json` (RFC 7396) null clears it. */
+    /** @description At most 256 KiB, not compressed. As `application/json`, a field that is absent or null stays as it is. As `application/merge-patch+json` (RFC 7396), null clears a field. */
     requestBody: {
       content: {
         'application/json': components['schemas']['BulkUpdateRequest'];
@@ -2206,7 +2206,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description What became of the ids. The updated assets are not returned. */
+      /** @description How many assets were updated, and which were not. The assets are not returned. */
       200: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2240,11 +2240,11 @@ export interface operations {
         };
       };
       /**
-       * @description `token_missing`: The request carries no bearer token.
+       * @description `token_missing`: The request has no bearer token.
        *
        *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
        *
-       *     `token_expired`: The lifetime of the bearer token is over.
+       *     `token_expired`: The bearer token has expired.
        *
        *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
        */
@@ -2263,7 +2263,7 @@ export interface operations {
       /**
        * @description `resource_not_writable`: The request would change an EMPLOYEE asset; employee records are read-only. Nothing was applied.
        *
-       *     `insufficient_scope`: The token does not carry the scope that the operation needs. Write access does not include read access.
+       *     `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access.
        */
       403: {
         headers: {
@@ -2334,7 +2334,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `rate_limited`: The token bucket of the application for this class of requests is empty. */
+      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
       429: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2379,7 +2379,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied all the same. */
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2403,13 +2403,13 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
          * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
          */
         'X-Request-Id'?: components['parameters']['X-Request-Id'];
       };
       path: {
-        /** @description Public asset id: 8-4-4-4-12 hexadecimal digits in either case. */
+        /** @description Id of the asset: 8-4-4-4-12 hexadecimal digits in either case. */
         id: string;
       };
       cookie?: never;
@@ -2450,11 +2450,11 @@ export interface operations {
         };
       };
       /**
-       * @description `token_missing`: The request carries no bearer token.
+       * @description `token_missing`: The request has no bearer token.
        *
        *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
        *
-       *     `token_expired`: The lifetime of the bearer token is over.
+       *     `token_expired`: The bearer token has expired.
        *
        *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
        */
@@ -2470,7 +2470,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `insufficient_scope`: The token does not carry the scope that the operation needs. Write access does not include read access. */
+      /** @description `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access. */
       403: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2503,7 +2503,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `rate_limited`: The token bucket of the application for this class of requests is empty. */
+      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
       429: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2548,7 +2548,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied all the same. */
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2571,23 +2571,23 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /** @description One key for each change, the same again when it is sent again: 1 to 256 characters after trimming, no control characters, one header. The first answer is kept for 24 hours, unless the operator chose otherwise, and replayed, byte for byte, with `Idempotent-Replayed: true`. */
+        /** @description A key of your choice, new for each change. To retry, send the same request with the same key: the API applies it once and returns the first response again, with `Idempotent-Replayed: true`. A key lives 24 hours by default. It has 1 to 256 characters after trimming, and no control characters. */
         'Idempotency-Key': string;
-        /** @description Update only if the asset still has this entity tag (one of these, separated by commas; `*` for any), otherwise 412. Judged after the replay of an earlier answer. */
+        /** @description Update only if the asset still has this `ETag`, otherwise `412`. Several tags are separated by commas; `*` matches any. A replay ignores it. */
         'If-Match'?: string;
         /**
-         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
          * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
          */
         'X-Request-Id'?: components['parameters']['X-Request-Id'];
       };
       path: {
-        /** @description Public asset id: 8-4-4-4-12 hexadecimal digits in either case. */
+        /** @description Id of the asset: 8-4-4-4-12 hexadecimal digits in either case. */
         id: string;
       };
       cookie?: never;
     };
-    /** @description At most 256 KiB, not compressed. As `application/json` an absent and a null member both keep what is there. As `application/merge-patch+json` (RFC 7396) null clears it. */
+    /** @description At most 256 KiB, not compressed. As `application/json`, a field that is absent or null stays as it is. As `application/merge-patch+json` (RFC 7396), null clears a field. */
     requestBody: {
       content: {
         'application/json': components['schemas']['AssetMetadataPatchRequest'];
@@ -2630,11 +2630,11 @@ export interface operations {
         };
       };
       /**
-       * @description `token_missing`: The request carries no bearer token.
+       * @description `token_missing`: The request has no bearer token.
        *
        *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
        *
-       *     `token_expired`: The lifetime of the bearer token is over.
+       *     `token_expired`: The bearer token has expired.
        *
        *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
        */
@@ -2653,7 +2653,7 @@ export interface operations {
       /**
        * @description `resource_not_writable`: The request would change an EMPLOYEE asset; employee records are read-only. Nothing was applied.
        *
-       *     `insufficient_scope`: The token does not carry the scope that the operation needs. Write access does not include read access.
+       *     `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access.
        */
       403: {
         headers: {
@@ -2756,7 +2756,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `rate_limited`: The token bucket of the application for this class of requests is empty. */
+      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
       429: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2801,7 +2801,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied all the same. */
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2823,14 +2823,14 @@ export interface operations {
   listCategories: {
     parameters: {
       query?: {
-        /** @description Opaque cursor: `pageInfo.endCursor` of the page before, exactly as it was returned; absent for the first page. Filters left out are those of the cursor; a filter sent must equal it. */
+        /** @description The `pageInfo.endCursor` of the previous page, unchanged. Leave it out for the first page. The cursor contains your filters; a filter that you send again must be the same. */
         pageCursor?: string;
         /** @description Items per page. */
         pageSize?: number;
       };
       header?: {
         /**
-         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
          * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
          */
         'X-Request-Id'?: components['parameters']['X-Request-Id'];
@@ -2878,11 +2878,11 @@ export interface operations {
         };
       };
       /**
-       * @description `token_missing`: The request carries no bearer token.
+       * @description `token_missing`: The request has no bearer token.
        *
        *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
        *
-       *     `token_expired`: The lifetime of the bearer token is over.
+       *     `token_expired`: The bearer token has expired.
        *
        *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
        */
@@ -2898,7 +2898,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `insufficient_scope`: The token does not carry the scope that the operation needs. Write access does not include read access. */
+      /** @description `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access. */
       403: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2915,7 +2915,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `rate_limited`: The token bucket of the application for this class of requests is empty. */
+      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
       429: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2960,7 +2960,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied all the same. */
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2984,7 +2984,7 @@ export interface operations {
       query?: never;
       header?: {
         /**
-         * @description Id that the client gives the request: 1 to 64 letters, digits, dots, underscores and hyphens. The answer and our log carry it. Anything else is replaced by an id of ours, never refused.
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
          * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
          */
         'X-Request-Id'?: components['parameters']['X-Request-Id'];
@@ -3027,11 +3027,11 @@ export interface operations {
         };
       };
       /**
-       * @description `token_missing`: The request carries no bearer token.
+       * @description `token_missing`: The request has no bearer token.
        *
        *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
        *
-       *     `token_expired`: The lifetime of the bearer token is over.
+       *     `token_expired`: The bearer token has expired.
        *
        *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
        */
@@ -3047,7 +3047,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `rate_limited`: The token bucket of the application for this class of requests is empty. */
+      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
       429: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -3092,7 +3092,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied all the same. */
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
       503: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];

@@ -34,7 +34,7 @@ export class AccessTokenDto {
 
 export const ACCESS_TOKEN_EXAMPLES = {
   issued: {
-    summary: 'Token with everything that was granted',
+    summary: 'A token with every granted scope',
     value: {
       access_token: 'eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiJjaV8zZjlhIn0.c2lnbmF0dXJl',
       expires_in: 3600,

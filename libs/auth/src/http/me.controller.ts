@@ -23,10 +23,9 @@ export class MeController {
   @AnyToken()
   @ApiOperation({
     operationId: 'getMe',
-    summary: 'Tell who the token speaks for',
+    summary: 'Get your application, its scopes and its limits',
     description:
-      'Any valid token, whatever its scopes. The application with its workspace, the token with its scopes, and the limits ' +
-      'with the tokens left in each bucket. The request takes one token of the read bucket and none of the others.',
+      'Needs any valid token. Returns the application and its workspace, the token and its scopes, and the limits with the tokens left in each bucket. The request takes one token from the read bucket.',
   })
   @ApiAnswer(MeDto, { description: 'The application of the token.', examples: ME_EXAMPLES })
   @ApiAnyTokenProblems('validation_failed')

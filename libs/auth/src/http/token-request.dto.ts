@@ -4,19 +4,20 @@ import { ApiObject, constant } from '#libs/platform/openapi';
 /** The form of a token request, for the contract. `token-request.ts` parses it. */
 @ApiObject({
   name: 'TokenRequest',
-  description: 'Client credentials grant (RFC 6749, 4.4). Each parameter once; unknown ones are ignored.',
+  description:
+    'Client credentials grant (RFC 6749, section 4.4). Send each parameter once. Unknown parameters are ignored.',
 })
 export class TokenRequestDto {
   @ApiProperty({
     ...constant('client_credentials'),
-    description: 'Always `client_credentials`: the one grant that there is.',
+    description: 'Always `client_credentials`.',
   })
   grant_type!: string;
 
   @ApiPropertyOptional({
     minLength: 1,
     maxLength: 200,
-    description: 'Required unless HTTP Basic is used, and absent or the same then.',
+    description: 'Required without HTTP Basic. With HTTP Basic, leave it out or send the same.',
     example: 'ci_3f9a1c5e7b2d4f608192a3b4c5d6e7f8',
   })
   client_id?: string;
@@ -25,21 +26,21 @@ export class TokenRequestDto {
     format: 'password',
     minLength: 1,
     maxLength: 200,
-    description: 'Required unless HTTP Basic is used, and absent then.',
+    description: 'Required without HTTP Basic. With HTTP Basic, leave it out.',
     example: 'cs_the-secret-of-the-application',
   })
   client_secret?: string;
 
   @ApiPropertyOptional({
     maxLength: 2048,
-    description: 'The audience of this API, exactly; absent, it is understood. Any other gives `unsupported_audience`.',
+    description: 'Leave it out, or send the audience of this API exactly. Any other gets `unsupported_audience`.',
     example: 'https://api.example.com',
   })
   audience?: string;
 
   @ApiPropertyOptional({
     maxLength: 1000,
-    description: 'Scopes separated by spaces; absent or empty: all that the application has.',
+    description: 'Scopes separated by spaces. Leave it out to get every granted scope.',
     example: 'inventory:read',
   })
   scope?: string;
@@ -55,7 +56,7 @@ export const TOKEN_REQUEST_EXAMPLES = {
     } satisfies TokenRequestDto,
   },
   basic: {
-    summary: 'Credentials by HTTP Basic, and a token that may only read',
+    summary: 'Credentials by HTTP Basic, for a token that only reads',
     value: { grant_type: 'client_credentials', scope: 'inventory:read' } satisfies TokenRequestDto,
   },
 };

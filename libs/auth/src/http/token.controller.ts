@@ -35,9 +35,7 @@ export class TokenController {
     operationId: 'issueToken',
     summary: 'Issue an access token',
     description:
-      'OAuth 2.0 client credentials grant. One token is active per application: a new one supersedes the one before, so ' +
-      'keep a token for its lifetime and share it among all workers. The secret stands in the form or in HTTP Basic, not ' +
-      'both. Errors are `application/json` for clients whose `Accept` names that and not `application/problem+json`.',
+      'OAuth 2.0 client credentials grant. An application has one active token, and a new token ends the previous one. So keep a token until it expires, and share it among all workers. Send the secret in the form or by HTTP Basic, not both. Errors are `application/json` if your `Accept` header names that and not `application/problem+json`.',
   })
   @ApiConsumes(FORM)
   @ApiBody({
@@ -46,7 +44,10 @@ export class TokenController {
     description: 'At most 16 KiB, not compressed.',
     examples: TOKEN_REQUEST_EXAMPLES,
   })
-  @ApiAnswer(AccessTokenDto, { description: 'The token; the one before ends.', examples: ACCESS_TOKEN_EXAMPLES })
+  @ApiAnswer(AccessTokenDto, {
+    description: 'The new token. The previous token has ended.',
+    examples: ACCESS_TOKEN_EXAMPLES,
+  })
   @ApiTokenProblems()
   async issue(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<AccessTokenDto> {
     const { bytes } = await readBody(request, response, [FORM], MAX_FORM_BYTES);

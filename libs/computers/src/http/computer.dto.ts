@@ -20,10 +20,10 @@ const knownOrNot = (what: string) =>
 /** Specification, CompliancePosture. Members are null when unknown. */
 @ApiObject({
   name: 'CompliancePosture',
-  description: 'Aggregate posture of a device; what is unknown is null, never false.',
+  description: 'The posture of a computer. An unknown value is null, never false.',
 })
 export class CompliancePostureDto {
-  @ApiProperty(known('Monitoring agent version, if present', '2.4.0'))
+  @ApiProperty(known('Version of the monitoring agent', '2.4.0'))
   agentVersion!: string | null;
 
   @ApiProperty(knownOrNot('an antivirus is installed'))
@@ -44,7 +44,7 @@ export class CompliancePostureDto {
 export class ComputerDto {
   @ApiProperty({
     format: 'uuid',
-    description: 'Public computer id: that of its COMPUTER asset.',
+    description: 'Id of the computer, and of its COMPUTER asset.',
     example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c14',
   })
   id!: string;
@@ -55,7 +55,7 @@ export class ComputerDto {
   @ApiProperty(known('OS family', 'macOS'))
   operatingSystem!: string | null;
 
-  @ApiProperty(known('OS version only', '15.1'))
+  @ApiProperty(known('OS version, without the family', '15.1'))
   osVersion!: string | null;
 
   @ApiProperty(known('Hardware serial number', 'C02XK'))
@@ -65,19 +65,22 @@ export class ComputerDto {
     type: 'string',
     format: 'uuid',
     nullable: true,
-    description: "Owner's employee UUID; null without an owner.",
+    description: 'Id of the employee who owns the asset; null without an owner.',
     example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
   })
   ownerId!: string | null;
 
-  @ApiProperty({ description: 'Whether an agent or a device management has reported the device.', example: true })
+  @ApiProperty({
+    description: 'Whether a monitoring agent or a device management system has reported the computer.',
+    example: true,
+  })
   isMonitored!: boolean;
 
   @ApiProperty({
     type: 'string',
     format: 'date-time',
     nullable: true,
-    description: 'Last device check-in, UTC; null where there was none.',
+    description: 'Last check-in, UTC; null when there was none.',
     example: '2026-11-01T00:00:00.000Z',
   })
   lastCheckedAt!: string | null;
@@ -89,7 +92,7 @@ export class ComputerDto {
   } as { type: [typeof ComputerTagDto] })
   tags!: readonly ComputerTagDto[];
 
-  @ApiProperty({ type: CompliancePostureDto, description: 'What is known of its posture.' })
+  @ApiProperty({ type: CompliancePostureDto, description: 'Its posture.' })
   compliance!: CompliancePostureDto;
 }
 
@@ -98,7 +101,7 @@ export class ComputerPageDto {
   @ApiProperty({ type: [ComputerDto], maxItems: 100, description: 'The computers of the page.' })
   results!: ComputerDto[];
 
-  @ApiProperty({ type: PageInfoDto, description: 'Where the page stands in the list.' })
+  @ApiProperty({ type: PageInfoDto, description: 'The place of the page in the list.' })
   pageInfo!: PageInfoDto;
 }
 

@@ -25,7 +25,7 @@ export class ComputersController {
   @ApiOperation({
     operationId: 'listComputers',
     summary: 'List computers with their posture',
-    description: 'Needs `computers:read` (or `all:read`). Every visible computer, monitored or not.',
+    description: 'Needs `computers:read` (or `all:read`). Returns every visible computer, monitored or not.',
   })
   @ApiAnswer(ComputerPageDto, {
     description: 'A page of computers.',
@@ -51,12 +51,12 @@ export class ComputersController {
   @ApiOperation({
     operationId: 'getComputer',
     summary: 'Get one computer',
-    description: 'Needs `computers:read` (or `all:read`). The id is that of the COMPUTER asset.',
+    description: 'Needs `computers:read` (or `all:read`). The id is the id of the COMPUTER asset.',
   })
   @ApiParam({
     name: 'id',
     format: 'uuid',
-    description: 'Public computer id: 8-4-4-4-12 hexadecimal digits in either case.',
+    description: 'Id of the computer: 8-4-4-4-12 hexadecimal digits in either case.',
     example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c14',
   })
   @ApiAnswer(ComputerDto, { description: 'The computer.', examples: COMPUTER_EXAMPLES })

@@ -15,8 +15,8 @@ export class HealthController {
   @Get()
   @ApiOperation({
     operationId: 'getHealth',
-    summary: 'Tell whether the service serves requests',
-    description: 'Liveness: needs no token, is never limited and depends on nothing else that might be down.',
+    summary: 'Check whether the API serves requests',
+    description: 'Needs no token and has no rate limit. Use it to find out whether the API is reachable.',
   })
   @ApiAnswer(HealthDto, {
     description: 'The service serves requests.',

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ApiObject, constant } from '../openapi/api-schema.decorator';
 
-@ApiObject({ name: 'HealthDto', description: 'Given as long as the service serves requests.' })
+@ApiObject({ name: 'HealthDto', description: 'The API serves requests.' })
 export class HealthDto {
   @ApiProperty({
     ...constant('ok'),

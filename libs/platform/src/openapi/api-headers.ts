@@ -10,70 +10,70 @@ interface DescribedHeader {
 const HEADERS = {
   'X-Request-Id': {
     description:
-      'Id of the request: the one that the client sent, if it is well-formed, else one of ours. Quote it in reports.',
+      'Id of the request: the one that you sent if it is well-formed, otherwise a new one. Quote it when you report a problem.',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
     example: '0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10',
   },
   'X-Content-Type-Options': {
-    description: 'The answer is of its `Content-Type` and nothing else.',
+    description: 'Read the response by its `Content-Type` only.',
     schema: { type: 'string', pattern: '^nosniff$' },
     example: 'nosniff',
   },
   'Cache-Control': {
-    description: 'Answers are of one moment and one caller; no cache may keep them.',
+    description: 'No cache may keep the response.',
     schema: { type: 'string', pattern: '^no-store$' },
     example: 'no-store',
   },
   'X-RateLimit-Limit': {
-    description: 'Requests that a full bucket of this class (token, read or write) allows at once.',
+    description: 'Tokens in a full bucket.',
     schema: { type: 'integer', minimum: 1, maximum: 999_999_999 },
     example: 100,
   },
   'X-RateLimit-Remaining': {
-    description: 'Requests of this class that are left now.',
+    description: 'Whole tokens left in the bucket.',
     schema: { type: 'integer', minimum: 0, maximum: 999_999_999 },
     example: 99,
   },
   RateLimit: {
-    description: 'Class, requests left (`r`) and seconds until the bucket is full (`t`); IETF draft ratelimit-headers.',
+    description:
+      'Bucket (`token`, `read` or `write`), tokens left (`r`) and seconds until the bucket is full (`t`); IETF draft ratelimit-headers.',
     schema: { type: 'string', pattern: '^"(token|read|write)";r=[0-9]+;t=[0-9]+$', maxLength: 64 },
     example: '"read";r=99;t=2',
   },
   'RateLimit-Policy': {
     description:
-      'Class, size of the bucket (`q`) and seconds that an empty one takes to fill (`w`); IETF draft ratelimit-headers.',
+      'Bucket (`token`, `read` or `write`), tokens in a full bucket (`q`) and seconds to fill an empty one (`w`); IETF draft ratelimit-headers.',
     schema: { type: 'string', pattern: '^"(token|read|write)";q=[0-9]+;w=[0-9]+$', maxLength: 64 },
     example: '"read";q=100;w=120',
   },
   'Retry-After': {
-    description: 'Whole seconds to wait before the request is sent again.',
+    description: 'Whole seconds to wait before you send the request again.',
     schema: { type: 'integer', minimum: 1, maximum: 86_400 },
     example: 2,
   },
   'WWW-Authenticate': {
     description:
-      'How to authenticate: by a bearer token (RFC 6750), with `error` where one was refused and `scope` where one is ' +
-      'missing; at the token endpoint by `Basic`, where the request had used that.',
+      'How to authenticate: by a bearer token (RFC 6750), with `error` when the token was refused and `scope` when a scope is missing. The token endpoint names `Basic` if the request used it.',
     schema: { type: 'string', minLength: 1, maxLength: 512 },
     example: 'Bearer realm="compliance-api", error="invalid_token", error_description="The bearer token has expired."',
   },
   ETag: {
-    description: 'Strong entity tag of this version of the asset, for `If-Match`.',
+    description: 'Version of the asset. Send it as `If-Match` in an update.',
     schema: { type: 'string', pattern: '^"[!#-~]*"$', maxLength: 64 },
     example: '"7"',
   },
   'Idempotent-Replayed': {
-    description: 'The answer was given before under this `Idempotency-Key`; nothing was done now.',
+    description: 'This response repeats the first one for this `Idempotency-Key`. Nothing was applied again.',
     schema: { type: 'string', pattern: '^true$' },
     example: 'true',
   },
   Link: {
-    description: 'Address of the next page, with the parameters of this request (RFC 8288); absent on the last page.',
+    description: 'Address of the next page, with your filters and `pageSize` (RFC 8288); absent on the last page.',
     schema: { type: 'string', pattern: '^<[^<>"]+>; rel="next"$' },
     example: '<https://api.example.com/v1/inventory/assets?pageSize=50&pageCursor=AUM1cGt3>; rel="next"',
   },
   Allow: {
-    description: 'The methods that this path has.',
+    description: 'The methods of this path.',
     schema: { type: 'string', pattern: '^[A-Z]+(, [A-Z]+)*$', maxLength: 64 },
     example: 'GET, HEAD',
   },
@@ -81,7 +81,7 @@ const HEADERS = {
 
 /** `Cache-Control` of a response that is the same for everybody. */
 const CACHED: DescribedHeader = {
-  description: 'The answer is the same for everybody; caches may keep it for so many seconds.',
+  description: 'Caches may keep the response for `max-age` seconds.',
   schema: { type: 'string', pattern: '^public, max-age=[0-9]+$', maxLength: 64 },
   example: 'public, max-age=3600',
 };

@@ -26,9 +26,7 @@ export function ApiWrite<Json, MergePatch>(bodies: {
       name: 'Idempotency-Key',
       required: true,
       description:
-        'One key for each change, the same again when it is sent again: 1 to 256 characters after trimming, no control ' +
-        'characters, one header. The first answer is kept for 24 hours, unless the operator chose otherwise, and replayed, byte for byte, with ' +
-        '`Idempotent-Replayed: true`.',
+        'A key of your choice, new for each change. To retry, send the same request with the same key: the API applies it once and returns the first response again, with `Idempotent-Replayed: true`. A key lives 24 hours by default. It has 1 to 256 characters after trimming, and no control characters.',
       schema: {
         type: 'string',
         minLength: 1,
@@ -43,8 +41,7 @@ export function ApiWrite<Json, MergePatch>(bodies: {
       requestBody: {
         required: true,
         description:
-          'At most 256 KiB, not compressed. As `application/json` an absent and a null member both keep what is there. As ' +
-          '`application/merge-patch+json` (RFC 7396) null clears it.',
+          'At most 256 KiB, not compressed. As `application/json`, a field that is absent or null stays as it is. As `application/merge-patch+json` (RFC 7396), null clears a field.',
         content: { 'application/json': content(json), 'application/merge-patch+json': content(mergePatch) },
       },
     }),

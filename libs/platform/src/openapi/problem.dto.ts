@@ -8,7 +8,7 @@ const FAULT_CODES = ['required', 'unknown', 'duplicated', 'format', 'length', 'r
 
 @ApiObject({
   name: 'InputFault',
-  description: 'One input at fault, named by exactly one of `pointer`, `parameter` and `header`.',
+  description: 'One input that is wrong, named by exactly one of `pointer`, `parameter` and `header`.',
 })
 export class InputFaultDto {
   @ApiPropertyOptional({ maxLength: 201, description: 'JSON pointer into the body (RFC 6901).', example: '/ownerId' })
@@ -21,15 +21,15 @@ export class InputFaultDto {
   @ApiPropertyOptional({ maxLength: 64, description: 'Name of a header.', example: 'Idempotency-Key' })
   header?: string;
 
-  @ApiProperty(openEnum(FAULT_CODES, 'What is wrong with it, for programs.'))
+  @ApiProperty(openEnum(FAULT_CODES, 'The reason, for programs.'))
   code!: string;
 
-  @ApiProperty({ maxLength: 1000, description: 'What is wrong with it, for people.', example: 'pageSize is required.' })
+  @ApiProperty({ maxLength: 1000, description: 'The reason, for people.', example: 'pageSize is required.' })
   detail!: string;
 }
 
 /** Error body (RFC 7807; specification, Errors). */
-@ApiObject({ name: 'Problem', description: 'Every error (RFC 7807). Programs decide by `code`.' })
+@ApiObject({ name: 'Problem', description: 'Every error (RFC 7807). Let your program decide by `code`.' })
 export class ProblemDto {
   @ApiProperty({
     format: 'uri',
@@ -45,10 +45,10 @@ export class ProblemDto {
   @ApiProperty({ type: 'integer', minimum: 400, maximum: 599, description: 'HTTP status.', example: 404 })
   status!: number;
 
-  @ApiProperty(openEnum(ERROR_CODES, 'Stable machine-readable code.'))
+  @ApiProperty(openEnum(ERROR_CODES, 'The reason, for programs; a code never changes its meaning.'))
   code!: string;
 
-  @ApiProperty({ maxLength: 1000, description: 'Human-readable explanation.', example: 'No asset has this id.' })
+  @ApiProperty({ maxLength: 1000, description: 'The reason, for people.', example: 'No asset has this id.' })
   detail!: string;
 
   @ApiProperty({
@@ -69,7 +69,7 @@ export class ProblemDto {
     type: [InputFaultDto],
     minItems: 1,
     maxItems: MOST_FAULTS,
-    description: 'The inputs at fault, the first twenty of them; absent where no particular one is.',
+    description: 'Up to 20 inputs that are wrong; absent when no particular input is.',
   })
   errors?: InputFaultDto[];
 }

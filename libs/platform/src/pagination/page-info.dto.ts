@@ -4,7 +4,7 @@ import { ApiObject } from '../openapi/api-schema.decorator';
 /** Far more than any cursor needs, with its position and the filters of one list. */
 export const MAX_CURSOR_LENGTH = 1024;
 
-@ApiObject({ name: 'PageInfo', description: 'Where a page stands in its list.' })
+@ApiObject({ name: 'PageInfo', description: 'The place of the page in the list.' })
 export class PageInfoDto {
   @ApiProperty({ description: 'True when more results follow.', example: true })
   hasNextPage!: boolean;
@@ -14,7 +14,7 @@ export class PageInfoDto {
     nullable: true,
     minLength: 1,
     maxLength: MAX_CURSOR_LENGTH,
-    description: 'Opaque cursor of the next page, for `pageCursor`; null when `hasNextPage` is false.',
+    description: 'The cursor of the next page: send it as `pageCursor`. Null when `hasNextPage` is false.',
     example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
   })
   endCursor!: string | null;
@@ -24,7 +24,7 @@ export class PageInfoDto {
     format: 'int64',
     minimum: 0,
     maximum: Number.MAX_SAFE_INTEGER,
-    description: 'Exact number of matches across all pages.',
+    description: 'Exact number of matches on all pages.',
     example: 128,
   })
   totalCount!: number;

@@ -18,8 +18,7 @@ export class PageQueryDto {
 
   @ApiPropertyOptional({
     description:
-      'Opaque cursor: `pageInfo.endCursor` of the page before, exactly as it was returned; absent for the first page. ' +
-      'Filters left out are those of the cursor; a filter sent must equal it.',
+      'The `pageInfo.endCursor` of the previous page, unchanged. Leave it out for the first page. The cursor contains your filters; a filter that you send again must be the same.',
     type: 'string',
     minLength: 1,
     maxLength: MAX_CURSOR_LENGTH,

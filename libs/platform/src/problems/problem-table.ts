@@ -88,7 +88,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
   token_missing: {
     status: 401,
     title: 'Unauthorized',
-    cause: 'The request carries no bearer token.',
+    cause: 'The request has no bearer token.',
     remedy: 'Send `Authorization: Bearer <ACCESS_TOKEN>` with a token of `POST /oauth/token`.',
     example: { detail: 'A bearer token is required.', instance: LIST },
   },
@@ -103,7 +103,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
   token_expired: {
     status: 401,
     title: 'Unauthorized',
-    cause: 'The lifetime of the bearer token is over.',
+    cause: 'The bearer token has expired.',
     remedy: 'Request a new token. `expires_in` of the token response is the lifetime in seconds.',
     example: { detail: 'The bearer token has expired.', instance: LIST },
   },
@@ -119,7 +119,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
   insufficient_scope: {
     status: 403,
     title: 'Forbidden',
-    cause: 'The token does not carry the scope that the operation needs. Write access does not include read access.',
+    cause: 'The token lacks the scope that the operation needs. Write access does not include read access.',
     remedy: 'Ask an administrator of the workspace to grant the scope, then request a new token.',
     example: { detail: 'This operation needs the scope inventory:read.', instance: LIST },
   },
@@ -158,7 +158,7 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
     status: 409,
     title: 'Conflict',
     cause: 'A request with the same `Idempotency-Key` is still running.',
-    remedy: 'Wait as long as `Retry-After` says and send the same request with the same key again.',
+    remedy: 'Wait `Retry-After` seconds, then send the same request with the same key.',
     example: { detail: 'A request with this Idempotency-Key is still being processed.', instance: ITEM },
   },
   precondition_failed: {
@@ -198,21 +198,21 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
   rate_limited: {
     status: 429,
     title: 'Too Many Requests',
-    cause: 'The token bucket of the application for this class of requests is empty.',
-    remedy: 'Wait as many seconds as `Retry-After` says; spread requests evenly.',
+    cause: 'The application has used up its rate limit for this kind of request.',
+    remedy: 'Wait `Retry-After` seconds, then send the request again. Spread requests evenly.',
     example: { detail: 'Too many requests. Try again in 2 s.', instance: LIST },
   },
   internal_error: {
     status: 500,
     title: 'Internal Server Error',
     cause: 'Something went wrong on our side.',
-    remedy: 'Try again, a write with the same `Idempotency-Key`. If it fails again, report the `requestId`.',
+    remedy: 'Try again; use the same `Idempotency-Key` for a write. If it fails again, report the `requestId`.',
     example: { detail: 'Something went wrong on our side.', instance: LIST },
   },
   service_unavailable: {
     status: 503,
     title: 'Service Unavailable',
-    cause: 'A part of the service is down or too slow. A write may have been applied all the same.',
+    cause: 'A part of the service is down or too slow. A write may have been applied.',
     remedy:
       'Try again after `Retry-After` seconds. Send a write again with the same `Idempotency-Key`, so that it is applied once.',
     example: { detail: 'The service is temporarily unavailable.', instance: LIST },

@@ -18,7 +18,7 @@ export class AssetCategoryPageDto {
   @ApiProperty({ type: [AssetCategoryDto], maxItems: 100, description: 'The categories of the page.' })
   results!: AssetCategoryDto[];
 
-  @ApiProperty({ type: PageInfoDto, description: 'Where the page stands in the list.' })
+  @ApiProperty({ type: PageInfoDto, description: 'The place of the page in the list.' })
   pageInfo!: PageInfoDto;
 }
 

@@ -58,7 +58,7 @@ export const ASSET_EXAMPLES = {
 
 export const ASSET_PAGE_EXAMPLES = {
   first: {
-    summary: 'A page that others follow',
+    summary: 'A page with more to follow',
     value: {
       results: [BUCKET, EMPLOYEE],
       pageInfo: { hasNextPage: true, endCursor: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU', totalCount: 128 },

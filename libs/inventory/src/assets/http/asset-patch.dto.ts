@@ -8,7 +8,7 @@ const STORABLE = '^[^\\u0000]*$';
 /** A tag in a request. Tags can be sent as they were read: only the key counts. */
 @ApiObject({
   name: 'TagRequest',
-  description: 'A tag as it is sent. What was read can be sent back: only the key counts.',
+  description: 'A tag to set. You may send back a tag as you read it: only the key counts.',
   additionalProperties: false,
 })
 export class TagPatchDto {
@@ -68,8 +68,7 @@ class GovernancePatchDto {
 @ApiObject({
   name: 'AssetMetadataPatchRequest',
   description:
-    'The governance fields, each optional. A member that is absent or null stays as it is. Any other member is refused; ' +
-    '`{}` changes nothing.',
+    'The fields to change, each optional. A field that is absent or null stays as it is. Any other field is refused. `{}` changes nothing.',
   additionalProperties: false,
 })
 export class AssetMetadataPatchDto extends GovernancePatchDto {
@@ -78,7 +77,7 @@ export class AssetMetadataPatchDto extends GovernancePatchDto {
     nullable: true,
     maxItems: 20,
     description:
-      'The wanted set of customer tags: missing ones are added, others removed, tags of the platform stay. `[]` removes all.',
+      'The whole set of customer tags that you want. Missing tags are added, others are removed, tags of the platform stay. `[]` removes all customer tags.',
   })
   tags?: TagPatchDto[] | null;
 }
@@ -87,16 +86,14 @@ export class AssetMetadataPatchDto extends GovernancePatchDto {
 @ApiObject({
   name: 'AssetMetadataMergePatch',
   description:
-    'The governance fields as a merge patch (RFC 7396), each optional. A member that is null is cleared; an absent one stays as ' +
-    'it is. Any other member is refused; `{}` changes nothing.',
+    'The fields to change as a merge patch (RFC 7396), each optional. A null clears a field; an absent field stays as it is. Any other field is refused. `{}` changes nothing.',
   additionalProperties: false,
 })
 export class AssetMetadataMergePatchDto extends AssetMetadataPatchDto {}
 
 @ApiObject({
   name: 'BulkPatch',
-  description:
-    'As the patch of one asset, but tags cannot be updated in bulk. A member that is absent or null stays as it is.',
+  description: 'The fields to change, without tags. A field that is absent or null stays as it is.',
   additionalProperties: false,
 })
 export class BulkPatchDto extends GovernancePatchDto {
@@ -113,8 +110,7 @@ export class BulkPatchDto extends GovernancePatchDto {
 @ApiObject({
   name: 'BulkMergePatch',
   description:
-    'As the merge patch of one asset, but tags cannot be updated in bulk. A member that is null is cleared; an absent one stays ' +
-    'as it is.',
+    'The fields to change as a merge patch (RFC 7396), without tags. A null clears a field; an absent field stays as it is.',
   additionalProperties: false,
 })
 export class BulkMergePatchDto extends BulkPatchDto {}
@@ -122,7 +118,7 @@ export class BulkMergePatchDto extends BulkPatchDto {}
 /** Specification, bulk: the same patch for up to a hundred assets. */
 @ApiObject({
   name: 'BulkUpdateRequest',
-  description: 'One patch for up to a hundred assets: null keeps what is there. Any other member is refused.',
+  description: 'One patch for up to 100 assets. A field that is null stays as it is. Any other field is refused.',
   additionalProperties: false,
 })
 export class BulkUpdateDto {
@@ -131,11 +127,11 @@ export class BulkUpdateDto {
     items: { type: 'string', format: 'uuid', example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11' },
     minItems: 1,
     maxItems: 100,
-    description: 'Assets to update; an id that stands here twice counts once.',
+    description: 'Ids of the assets to update. An id that is given twice counts once.',
   })
   ids!: string[];
 
-  @ApiProperty({ type: BulkPatchDto, description: 'What to change, the same for each.' })
+  @ApiProperty({ type: BulkPatchDto, description: 'The change, the same for each asset.' })
   patch!: BulkPatchDto;
 
   @ApiPropertyOptional({
@@ -149,11 +145,11 @@ export class BulkUpdateDto {
 
 @ApiObject({
   name: 'BulkUpdateMergePatch',
-  description: 'One merge patch (RFC 7396) for up to a hundred assets: null clears. Any other member is refused.',
+  description: 'One merge patch (RFC 7396) for up to 100 assets. A null clears a field. Any other field is refused.',
   additionalProperties: false,
 })
 export class BulkUpdateMergePatchDto extends BulkUpdateDto {
-  @ApiProperty({ type: BulkMergePatchDto, description: 'What to change, the same for each.' })
+  @ApiProperty({ type: BulkMergePatchDto, description: 'The change, the same for each asset.' })
   declare patch: BulkMergePatchDto;
 }
 
@@ -166,10 +162,10 @@ export class BulkUpdateFailureDto {
   })
   id!: string;
 
-  @ApiProperty(openEnum(['not_found'], 'Why, for programs.'))
+  @ApiProperty(openEnum(['not_found'], 'The reason, for programs.'))
   code!: string;
 
-  @ApiProperty({ maxLength: 1000, description: 'Why, for people.', example: 'No asset has this id.' })
+  @ApiProperty({ maxLength: 1000, description: 'The reason, for people.', example: 'No asset has this id.' })
   detail!: string;
 }
 
@@ -200,7 +196,7 @@ export class BulkUpdateSummaryDto {
   @ApiProperty({ ...COUNT, description: 'Distinct ids that were updated.' })
   successfulUpdates!: number;
 
-  @ApiProperty({ ...COUNT, description: 'Distinct ids that were not.' })
+  @ApiProperty({ ...COUNT, description: 'Distinct ids that were not updated.' })
   failedUpdates!: number;
 
   @ApiProperty({

@@ -14,7 +14,7 @@ export class AssetQueryDto extends PageQueryDto {
   @ApiPropertyOptional({
     ...CATEGORY_KEY,
     example: 'CLOUD',
-    description: 'Restricts to one top-level category.',
+    description: 'Only assets of this category.',
   })
   @IsOptional()
   @IsIn(CATEGORY_KEYS, oneOf('categoryKey', CATEGORY_KEYS))
@@ -24,18 +24,26 @@ export class AssetQueryDto extends PageQueryDto {
     ...SUB_KEY,
     example: 'CLOUD_STORAGE_BUCKET',
     description:
-      'Restricts to one sub-type; `CLOUD` matches every cloud asset. Must belong to `categoryKey` when both are given.',
+      'Only assets of this type; `CLOUD` matches every cloud asset. It must belong to `categoryKey` if you send both.',
   })
   @IsOptional()
   @IsIn(SUB_KEYS, oneOf('subKey', SUB_KEYS))
   subKey?: string;
 
-  @ApiPropertyOptional({ type: 'boolean', example: false, description: 'Whether an owner is assigned.' })
+  @ApiPropertyOptional({
+    type: 'boolean',
+    example: false,
+    description: 'True: only assets with an owner. False: only assets without one.',
+  })
   @IsOptional()
   @IsIn(BOOLEANS, oneOf('hasOwner', BOOLEANS))
   hasOwner?: string;
 
-  @ApiPropertyOptional({ type: 'boolean', example: true, description: 'Whether a governance description is set.' })
+  @ApiPropertyOptional({
+    type: 'boolean',
+    example: true,
+    description: 'True: only assets with a description. False: only assets without one.',
+  })
   @IsOptional()
   @IsIn(BOOLEANS, oneOf('hasDescription', BOOLEANS))
   hasDescription?: string;
@@ -43,7 +51,7 @@ export class AssetQueryDto extends PageQueryDto {
   @ApiPropertyOptional({
     ...CLASSIFICATION,
     example: 'CONFIDENTIAL',
-    description: '`UNKNOWN` matches unclassified assets.',
+    description: 'Only assets of this classification; `UNKNOWN` matches unclassified assets.',
   })
   @IsOptional()
   @IsIn(CLASSIFICATIONS, oneOf('classification', CLASSIFICATIONS))
@@ -52,7 +60,7 @@ export class AssetQueryDto extends PageQueryDto {
   @ApiPropertyOptional({
     ...COMPLETE_STATUS,
     example: 'INCOMPLETE',
-    description: '`COMPLETE` means `hasOwner=true`; one that contradicts the other gives an empty page.',
+    description: '`COMPLETE` is the same as `hasOwner=true`. If the two contradict each other, the page is empty.',
   })
   @IsOptional()
   @IsIn(COMPLETE_STATUSES, oneOf('completeStatus', COMPLETE_STATUSES))

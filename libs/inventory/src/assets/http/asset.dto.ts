@@ -20,7 +20,7 @@ const KNOWN_OR_NOT = { type: 'boolean', nullable: true, example: true } as const
 
 @ApiObject({
   name: 'DataStored',
-  description: 'What an INFORMATION or CUSTOM asset is known to hold; null for others and where nothing is known.',
+  description: 'The data that an INFORMATION or CUSTOM asset holds. Null when unknown and for other categories.',
   nullable: true,
 })
 export class DataStoredDto {
@@ -46,12 +46,12 @@ export class DataStoredDto {
 @ApiObject({
   name: 'Asset',
   description:
-    'An asset of the inventory. Members of another category, and unknown values, are null: shapes never vary.',
+    'An asset of the inventory. Every asset has every field; a field of another category, or an unknown value, is null.',
 })
 export class AssetDto {
   @ApiProperty({
     format: 'uuid',
-    description: 'Public asset id. For EMPLOYEE assets the employee UUID.',
+    description: 'Id of the asset. For an EMPLOYEE asset, the id of the employee.',
     example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
   })
   id!: string;
@@ -92,7 +92,7 @@ export class AssetDto {
     type: 'string',
     format: 'uuid',
     nullable: true,
-    description: "Owner's employee UUID; null without an owner.",
+    description: 'Id of the employee who owns the asset; null without an owner.',
     example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
   })
   ownerId!: string | null;
@@ -115,7 +115,7 @@ export class AssetDto {
     type: 'string',
     format: 'date-time',
     nullable: true,
-    description: 'Last compliance check, UTC; null where there was none.',
+    description: 'Last compliance check, UTC; null when there was none.',
     example: '2026-11-01T00:00:00.000Z',
   })
   lastCheckedAt!: string | null;
@@ -151,7 +151,7 @@ export class AssetPageDto {
   @ApiProperty({ type: [AssetDto], maxItems: 100, description: 'The assets of the page.' })
   results!: AssetDto[];
 
-  @ApiProperty({ type: PageInfoDto, description: 'Where the page stands in the list.' })
+  @ApiProperty({ type: PageInfoDto, description: 'The place of the page in the list.' })
   pageInfo!: PageInfoDto;
 }
 

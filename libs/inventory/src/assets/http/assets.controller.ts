@@ -43,7 +43,7 @@ const ENTITY_TAGS = '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$';
 const ASSET_ID = {
   name: 'id',
   format: 'uuid',
-  description: 'Public asset id: 8-4-4-4-12 hexadecimal digits in either case.',
+  description: 'Id of the asset: 8-4-4-4-12 hexadecimal digits in either case.',
   example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
 } as const;
 
@@ -61,7 +61,7 @@ export class AssetsController {
     operationId: 'listAssets',
     summary: 'List assets',
     description:
-      'Needs `inventory:read` (or `all:read`). HIDDEN and deleted assets are excluded. Filters combine with AND.',
+      'Needs `inventory:read` (or `all:read`). Returns the assets that match all filters. Hidden and deleted assets are left out.',
   })
   @ApiAnswer(AssetPageDto, {
     description: 'A page of assets.',
@@ -87,7 +87,8 @@ export class AssetsController {
   @ApiOperation({
     operationId: 'getAsset',
     summary: 'Get one asset',
-    description: 'Needs `inventory:read` (or `all:read`). The `ETag` names this version of the asset.',
+    description:
+      'Needs `inventory:read` (or `all:read`). The `ETag` header names the version of the asset. Send it as `If-Match` in an update.',
   })
   @ApiParam(ASSET_ID)
   @ApiAnswer(AssetDto, { description: 'The asset.', examples: ASSET_EXAMPLES, headers: { ETag: 'always' } })
@@ -109,16 +110,14 @@ export class AssetsController {
     operationId: 'updateAsset',
     summary: 'Update the governance metadata of one asset',
     description:
-      'Needs `inventory:write` (or `all:write`). Only owner, description, classification and customer tags can be written; ' +
-      'employees cannot. An owner set here reads `ownerSource: API`, and no import overwrites what was set here.',
+      'Needs `inventory:write` (or `all:write`). Changes the owner, description, classification and customer tags of an asset that is not an employee. An owner set here reads `ownerSource: API`. No import overwrites what you set here.',
   })
   @ApiParam(ASSET_ID)
   @ApiHeader({
     name: 'If-Match',
     required: false,
     description:
-      'Update only if the asset still has this entity tag (one of these, separated by commas; `*` for any), otherwise 412. ' +
-      'Judged after the replay of an earlier answer.',
+      'Update only if the asset still has this `ETag`, otherwise `412`. Several tags are separated by commas; `*` matches any. A replay ignores it.',
     schema: { type: 'string', minLength: 1, maxLength: 1024, pattern: ENTITY_TAGS, example: '"7"' },
   })
   @Idempotent()
@@ -151,8 +150,7 @@ export class AssetsController {
     operationId: 'updateAssets',
     summary: 'Update the governance metadata of up to 100 assets',
     description:
-      'Needs `inventory:write` (or `all:write`). The patch is applied to every id in one transaction. Ids without a visible ' +
-      'asset are counted as failed; one employee among them, and nothing is applied. Tags cannot be updated in bulk, and `If-Match` is refused.',
+      'Needs `inventory:write` (or `all:write`). Applies one patch to every id in one transaction. Ids without a visible asset are counted as failed. If one id is an employee, nothing is applied. Tags and `If-Match` are refused.',
   })
   @Idempotent()
   @ApiWrite({
@@ -160,7 +158,7 @@ export class AssetsController {
     mergePatch: { type: BulkUpdateMergePatchDto, examples: BULK_MERGE_PATCH_EXAMPLES },
   })
   @ApiAnswer(BulkUpdateSummaryDto, {
-    description: 'What became of the ids. The updated assets are not returned.',
+    description: 'How many assets were updated, and which were not. The assets are not returned.',
     examples: BULK_SUMMARY_EXAMPLES,
     headers: { 'Idempotent-Replayed': 'sometimes' },
   })

@@ -23,7 +23,7 @@ export class CategoriesController {
   @ApiOperation({
     operationId: 'listCategories',
     summary: 'List asset categories',
-    description: 'Needs `inventory:read` (or `all:read`). The categories and their labels, in a fixed order.',
+    description: 'Needs `inventory:read` (or `all:read`). Returns the categories and their labels, in a fixed order.',
   })
   @ApiAnswer(AssetCategoryPageDto, {
     description: 'A page of categories.',
