@@ -8,7 +8,7 @@ const LAYERS = 'http|application|domain|typeorm|redis|jwt|system';
 // A library with the folders of a feature. `audit` and `auth` are lower layers with the same structure.
 const FEATURE = '^libs/(?!kernel/|platform/|local-postgres/|client/)([^/]+)/src';
 // A slice has the same folders inside a large feature. From the lowest to the highest.
-const SLICES = ['tag-keys', 'assets', 'imports'];
+const SLICES = ['tag-keys', 'assets', 'imports', 'changes'];
 const SLICE = `(?:/(?:${SLICES.join('|')}))?`;
 const KERNEL = '^libs/kernel/';
 const PLATFORM = '^libs/platform/';
@@ -108,6 +108,7 @@ const PLATFORM_LADDER = [
   'openapi',
   'throttling',
   'pagination',
+  'changes',
   'idempotency',
   'health',
 ];
@@ -268,7 +269,7 @@ const treeRules = [
     comment:
       'A migration is SQL: it belongs to the adapter that knows SQL, in platform to the concern that keeps rows.',
     ...anyFileAt(
-      `^libs/[^/]+/src/(?!(?:(?:${SLICES.join('|')})/)?typeorm/migrations/|idempotency/records/migrations/)([^/]+/)*migrations/`,
+      `^libs/[^/]+/src/(?!(?:(?:${SLICES.join('|')})/)?typeorm/migrations/|(?:changes|idempotency/records)/migrations/)([^/]+/)*migrations/`,
     ),
   },
   {

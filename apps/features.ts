@@ -3,6 +3,7 @@ import { AuditOperatorModule, auditSchema } from '#libs/audit/operators';
 import { AuthOperatorModule, authSchema } from '#libs/auth/operators';
 import { computersSchema } from '#libs/computers/operators';
 import { InventoryOperatorModule, inventorySchema } from '#libs/inventory/operators';
+import { changesSchema } from '#libs/platform/changes';
 import type { SchemaPart } from '#libs/platform/database';
 import { idempotencySchema } from '#libs/platform/idempotency';
 
@@ -43,8 +44,12 @@ export const FEATURES: readonly Feature[] = [
   },
 ];
 
-/** The schema of this release: the platform's table and those of the features. */
-export const schema: readonly SchemaPart[] = [idempotencySchema, ...FEATURES.map((feature) => feature.schema)];
+/** The schema of this release: the platform's tables and those of the features. */
+export const schema: readonly SchemaPart[] = [
+  idempotencySchema,
+  changesSchema,
+  ...FEATURES.map((feature) => feature.schema),
+];
 
 /** The entity classes of all tables. */
 export const entities = schema.flatMap((part) => part.entities);

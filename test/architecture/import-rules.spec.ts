@@ -32,9 +32,9 @@ const versions = (names: readonly string[]) => Object.fromEntries(names.map((nam
 /** From the lowest layer to the highest. */
 const PLATFORM_LADDER = [
   ...['config', 'keys', 'observability', 'redis', 'database', 'problems', 'http', 'openapi', 'throttling'],
-  ...['pagination', 'idempotency', 'health'],
+  ...['pagination', 'changes', 'idempotency', 'health'],
 ];
-const INVENTORY_LADDER = ['tag-keys', 'assets', 'imports'];
+const INVENTORY_LADDER = ['tag-keys', 'assets', 'imports', 'changes'];
 const TEST_ROLES = ['fake', 'contract', 'spec', 'e2e-spec', 'int-spec'];
 
 /** Imports that the architecture allows beyond the table. A rule that reports one of these is too strict. */

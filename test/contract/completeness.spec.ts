@@ -85,7 +85,7 @@ describe('The contract describes and exemplifies', () => {
           Boolean,
         ),
       ),
-    ).toEqual(all(13));
+    ).toEqual(all(15));
   });
 
   it('every parameter, those that the code reads and no other', () => {

@@ -83,7 +83,7 @@ export class ProvokedResponses {
     const isEarly = ({ operation }: NamedOperation): boolean => early.includes(operation.operationId ?? '');
     await failing(
       operations.filter((one) => !isEarly(one)),
-      ['asset', 'visible_computer', 'workspace'],
+      ['asset', 'visible_computer', 'changed_computer', 'workspace'],
     );
     await failing(operations.filter(isEarly), ['application']);
     return operations.map((one) => answers.get(one) as ApiResponse);
@@ -121,6 +121,14 @@ export class ProvokedResponses {
       return this.send(one, { headers: { ...headers, 'Content-Type': 'application/merge-patch+json' } });
     },
     idempotency_in_progress: (one) => this.send(one, { headers: { 'Idempotency-Key': this.takenKey } }),
+    cursor_expired: async (one) => {
+      const { body } = await this.send(one, { query: '?since=now' });
+      const restart = 'UPDATE change_head SET restarted_sequence = sequence * $2 + $2 WHERE workspace_id = $1';
+      await this.app.arrange.change(this.workspace, restart, [this.workspace, 1]);
+      const refused = await this.send(one, { query: `?pageCursor=${String(body['resumeCursor'])}` });
+      await this.app.arrange.change(this.workspace, restart, [this.workspace, 0]);
+      return refused;
+    },
     precondition_failed: (one) => this.send(one, { headers: { 'If-Match': '"999"' } }),
     payload_too_large: (one) => this.send(one, { body: 'x'.repeat(300_000) }),
     unsupported_media_type: (one) => this.send(one, { headers: { 'Content-Type': 'text/plain' } }),

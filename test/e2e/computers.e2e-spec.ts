@@ -29,6 +29,9 @@ describe('GET /v1/computers and /v1/computers/{id}', () => {
         os_version: '15.1',
         serial_number: 'C02XK',
         last_checked_at: '2026-11-01T00:00:00Z',
+        change_id: 0,
+        updated_at: '2026-11-02T08:00:00.123Z',
+        source: 'mdm',
         tags: '[{"key":"env","value":"","readOnly":true}]',
       },
       posture: {
@@ -48,6 +51,8 @@ describe('GET /v1/computers and /v1/computers/{id}', () => {
       ownerId: owner.id,
       isMonitored: true,
       lastCheckedAt: '2026-11-01T00:00:00.000Z',
+      updatedAt: '2026-11-02T08:00:00.123Z',
+      source: 'mdm',
       tags: [{ key: 'env', value: '', readOnly: true }],
       compliance: {
         agentVersion: '2.4.0',

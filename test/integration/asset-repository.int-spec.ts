@@ -57,9 +57,9 @@ async function insert(client: Client, workspace: WorkspaceId, assets: readonly A
   await client.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
   for (const asset of assets) {
     await client.query(
-      `INSERT INTO asset (workspace_id, public_id, source, external_id, sub_key, name, classification, description,
-                          owner_id, owner_source, created_at)
-       VALUES ($1, $2, 'test', $3, $4, $5, $6, $7, $8, $9, $10)`,
+      `INSERT INTO asset (workspace_id, public_id, external_id, sub_key, name, classification, description,
+                          owner_id, owner_source, created_at, source, change_id, updated_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, $12)`,
       [
         workspace,
         asset.id,
@@ -71,6 +71,8 @@ async function insert(client: Client, workspace: WorkspaceId, assets: readonly A
         asset.ownerId,
         asset.ownerSource && OWNER_SOURCES.indexOf(asset.ownerSource) + 1,
         asset.createdAt,
+        asset.source,
+        asset.updatedAt,
       ],
     );
   }

@@ -5,6 +5,7 @@ import { KeyRereading } from '#libs/platform/keys';
 import { Metrics } from '#libs/platform/observability';
 import { Settings, SystemClock } from '#libs/platform/config';
 import { AccessTokenLifetime, AccessTokensService } from './application/access-tokens.service';
+import { NewestReads } from './application/newest-reads.service';
 import { AccessTokenSigner } from './domain/access-token-signer.port';
 import { TokenRequestLimiter } from './domain/token-request-limiter.port';
 import { DiscoveryController } from './http/discovery.controller';
@@ -24,6 +25,7 @@ import { applicationProviders, grantCache } from './auth-operator.module';
     ...applicationProviders,
     grantCache({ cachedElsewhere: false }),
     AccessTokensService,
+    NewestReads,
     { provide: TokenRequestLimiter, useClass: TokenRequestLimiterRedis },
     {
       provide: TokenRequestOutcomes,
@@ -58,6 +60,6 @@ import { applicationProviders, grantCache } from './auth-operator.module';
       inject: [Settings],
     },
   ],
-  exports: [AccessTokensService, SigningKeys],
+  exports: [AccessTokensService, NewestReads, SigningKeys],
 })
 export class AuthModule {}

@@ -1,3 +1,4 @@
+export { NewestReads } from './application/newest-reads.service';
 export { AuthModule } from './auth.module';
 export { SCOPES, isScope } from './domain/scope';
 export { AuthenticateAndChargeGuard } from './http/authenticate-and-charge.guard';

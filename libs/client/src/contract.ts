@@ -121,6 +121,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/computers/changes': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Follow changes of computers
+     * @description Needs `computers:read` (or `all:read`). The latest state of each computer, ordered by commit. Without a cursor it begins with every visible computer once. Keep `resumeCursor`, and ask again with it.
+     */
+    get: operations['listComputerChanges'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/health': {
     parameters: {
       query?: never;
@@ -201,6 +221,26 @@ export interface paths {
      * @description Needs `inventory:read` (or `all:read`). Returns the categories and their labels, in a fixed order.
      */
     get: operations['listCategories'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/v1/inventory/changes': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Follow changes of assets
+     * @description Needs `inventory:read` (or `all:read`). The latest state of each asset, ordered by commit. Without a cursor it begins with every visible asset once. Keep `resumeCursor`, and ask again with it.
+     */
+    get: operations['listAssetChanges'];
     put?: never;
     post?: never;
     delete?: never;
@@ -343,6 +383,11 @@ export interface components {
        * @example null
        */
       serialNumber: string | null;
+      /**
+       * @description Import source that `externalId` belongs to.
+       * @example aws
+       */
+      source: string;
       /** @description Sorted by the code points of the key; empty without tags. */
       tags: components['schemas']['Tag'][];
       /**
@@ -350,6 +395,12 @@ export interface components {
        * @example CLOUD_AUTOSCALE_GROUPS
        */
       type: string;
+      /**
+       * Format: date-time
+       * @description Last visible change, UTC. A check-in that moves only `lastCheckedAt` is none.
+       * @example 2026-11-02T08:00:00.000Z
+       */
+      updatedAt: string;
     };
     /** @description One of the top-level categories of the inventory. */
     AssetCategory: {
@@ -376,6 +427,41 @@ export interface components {
       pageInfo: components['schemas']['PageInfo'];
       /** @description The categories of the page. */
       results: components['schemas']['AssetCategory'][];
+    };
+    /** @description The latest change of one asset. */
+    AssetChange: {
+      asset: components['schemas']['ChangedAsset'];
+      /**
+       * Format: date-time
+       * @description Time of the commit, UTC. Changes of one transaction share it, and it never falls.
+       * @example 2026-11-02T08:00:00.000Z
+       */
+      changedAt: string;
+      /**
+       * Format: uuid
+       * @description Public id.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11
+       */
+      id: string;
+      /** @description Who made the latest change. */
+      origin: components['schemas']['ChangeOrigin'];
+      /**
+       * @description UPSERTED: store this state. REMOVED: hidden or deleted. One of `UPSERTED`, `REMOVED`; new values may be added, so accept any.
+       * @example UPSERTED
+       */
+      type: string;
+    };
+    /** @description A page of changes of assets. */
+    AssetChangePage: {
+      /** @description Whether more changes follow. */
+      pageInfo: components['schemas']['FeedPageInfo'];
+      /** @description Changes in the order of their commits. */
+      results: components['schemas']['AssetChange'][];
+      /**
+       * @description Cursor to go on from, now or later, as `pageCursor`. Always present; it does not expire.
+       * @example AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU
+       */
+      resumeCursor: string;
     };
     /** @description The fields to change as a merge patch (RFC 7396), each optional. A null clears a field; an absent field stays as it is. Any other field is refused. `{}` changes nothing. */
     AssetMetadataMergePatch: {
@@ -633,6 +719,191 @@ export interface components {
        */
       successfulUpdates: number;
     };
+    /** @description The asset as by id; null when it was removed. */
+    ChangedAsset: {
+      /**
+       * @description CLOUD only: cloud account id. Null when unknown and for other categories.
+       * @example null
+       */
+      accountId: string | null;
+      /**
+       * @description Top-level category.
+       * @example CLOUD
+       */
+      categoryKey: components['schemas']['AssetCategoryKey'];
+      /**
+       * @description `UNKNOWN` when nobody classified the asset.
+       * @example INTERNAL
+       */
+      classification: components['schemas']['Classification'];
+      /**
+       * @description `COMPLETE` exactly when the asset has an owner.
+       * @example COMPLETE
+       */
+      completeStatus: components['schemas']['CompleteStatus'];
+      /**
+       * Format: date-time
+       * @description Creation time, UTC.
+       * @example 2026-01-02T03:04:05.000Z
+       */
+      createdAt: string;
+      dataStored: components['schemas']['DataStored'];
+      /**
+       * @description Governance description; null when there is none.
+       * @example Access logs of the public website
+       */
+      description: string | null;
+      /**
+       * @description EMPLOYEE only: the employee's e-mail address (personal data). Null when unknown and for other categories.
+       * @example null
+       */
+      email: string | null;
+      /**
+       * @description Identifier of the asset in its source system.
+       * @example arn:aws:s3:::access-logs
+       */
+      externalId: string;
+      /**
+       * Format: uuid
+       * @description Id of the asset. For an EMPLOYEE asset, the id of the employee.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11
+       */
+      id: string;
+      /**
+       * Format: date-time
+       * @description Last compliance check, UTC; null when there was none.
+       * @example 2026-11-01T00:00:00.000Z
+       */
+      lastCheckedAt: string | null;
+      /**
+       * @description Display name.
+       * @example access-logs
+       */
+      name: string;
+      /**
+       * @description COMPUTER only: operating system family and version, one space between. Null when unknown and for other categories.
+       * @example null
+       */
+      osVersion: string | null;
+      /**
+       * Format: uuid
+       * @description Id of the employee who owns the asset; null without an owner.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
+       */
+      ownerId: string | null;
+      /**
+       * @description Origin of the owner assignment; null without an owner. One of `MANUAL`, `API`, `INTEGRATION`, `RULE`; new values may be added, so accept any.
+       * @example MANUAL
+       */
+      ownerSource: string | null;
+      /**
+       * @description CLOUD only: region or location. Null when unknown and for other categories.
+       * @example null
+       */
+      region: string | null;
+      /**
+       * @description COMPUTER only: hardware serial number. Null when unknown and for other categories.
+       * @example null
+       */
+      serialNumber: string | null;
+      /**
+       * @description Import source that `externalId` belongs to.
+       * @example aws
+       */
+      source: string;
+      /** @description Sorted by the code points of the key; empty without tags. */
+      tags: components['schemas']['Tag'][];
+      /**
+       * @description Type within the category. One of `CLOUD_AUTOSCALE_GROUPS`, `CLOUD_COMPUTE_INSTANCE`, `CLOUD_CONTAINER_REPOSITORY`, `CLOUD_DATA_WAREHOUSE`, `CLOUD_LOAD_BALANCER`, `CLOUD_NO_SQL_DATABASE`, `CLOUD_PAAS_APPS`, `CLOUD_QUEUE`, `CLOUD_RELATIONAL_DATABASE`, `CLOUD_STORAGE_BUCKET`, `CLOUD_OTHER`, `COMPUTER`, `CUSTOM`, `INFORMATION`, `EMPLOYEE`; new values may be added, so accept any.
+       * @example CLOUD_AUTOSCALE_GROUPS
+       */
+      type: string;
+      /**
+       * Format: date-time
+       * @description Last visible change, UTC. A check-in that moves only `lastCheckedAt` is none.
+       * @example 2026-11-02T08:00:00.000Z
+       */
+      updatedAt: string;
+    } | null;
+    /** @description The computer as by id; null when it was removed. */
+    ChangedComputer: {
+      /** @description Its posture. */
+      compliance: components['schemas']['CompliancePosture'];
+      /**
+       * Format: uuid
+       * @description Id of the computer, and of its COMPUTER asset.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c14
+       */
+      id: string;
+      /**
+       * @description Whether a monitoring agent or a device management system has reported the computer.
+       * @example true
+       */
+      isMonitored: boolean;
+      /**
+       * Format: date-time
+       * @description Last check-in, UTC; null when there was none.
+       * @example 2026-11-01T00:00:00.000Z
+       */
+      lastCheckedAt: string | null;
+      /**
+       * @description Computer name or hostname.
+       * @example ada-mbp
+       */
+      name: string;
+      /**
+       * @description OS family; null when unknown.
+       * @example macOS
+       */
+      operatingSystem: string | null;
+      /**
+       * @description OS version, without the family; null when unknown.
+       * @example 15.1
+       */
+      osVersion: string | null;
+      /**
+       * Format: uuid
+       * @description Id of the employee who owns the asset; null without an owner.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12
+       */
+      ownerId: string | null;
+      /**
+       * @description Hardware serial number; null when unknown.
+       * @example C02XK
+       */
+      serialNumber: string | null;
+      /**
+       * @description Import source of the computer.
+       * @example mdm
+       */
+      source: string;
+      /** @description Sorted by the code points of the key; empty without tags. */
+      tags: components['schemas']['Tag'][];
+      /**
+       * Format: date-time
+       * @description Last visible change, UTC. A check-in that moves only `lastCheckedAt` is none.
+       * @example 2026-11-02T08:00:00.000Z
+       */
+      updatedAt: string;
+    } | null;
+    /** @description Who made the change. With it a two-way sync skips its own changes. */
+    ChangeOrigin: {
+      /**
+       * @description Client id of the application; only for `API`.
+       * @example ci_5f0c2e7d2a7c419a
+       */
+      clientId?: string;
+      /**
+       * @description `X-Request-Id` of the request; only for `API`.
+       * @example 6b1f2c1e-0a54-4f6e-9a9b-6a1c7a3c2f10
+       */
+      requestId?: string;
+      /**
+       * @description API: a request. IMPORT: an import. OPERATOR: the platform’s operators. One of `API`, `IMPORT`, `OPERATOR`; new values may be added, so accept any.
+       * @example API
+       */
+      type: string;
+    };
     /**
      * @description Data classification.
      * @example UNKNOWN
@@ -720,8 +991,54 @@ export interface components {
        * @example C02XK
        */
       serialNumber: string | null;
+      /**
+       * @description Import source of the computer.
+       * @example mdm
+       */
+      source: string;
       /** @description Sorted by the code points of the key; empty without tags. */
       tags: components['schemas']['Tag'][];
+      /**
+       * Format: date-time
+       * @description Last visible change, UTC. A check-in that moves only `lastCheckedAt` is none.
+       * @example 2026-11-02T08:00:00.000Z
+       */
+      updatedAt: string;
+    };
+    /** @description The latest change of one computer. */
+    ComputerChange: {
+      /**
+       * Format: date-time
+       * @description Time of the commit, UTC. Changes of one transaction share it, and it never falls.
+       * @example 2026-11-02T08:00:00.000Z
+       */
+      changedAt: string;
+      computer: components['schemas']['ChangedComputer'];
+      /**
+       * Format: uuid
+       * @description Public id.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11
+       */
+      id: string;
+      /** @description Who made the latest change. */
+      origin: components['schemas']['ChangeOrigin'];
+      /**
+       * @description UPSERTED: store this state. REMOVED: hidden or deleted. One of `UPSERTED`, `REMOVED`; new values may be added, so accept any.
+       * @example UPSERTED
+       */
+      type: string;
+    };
+    /** @description A page of changes of computers. */
+    ComputerChangePage: {
+      /** @description Whether more changes follow. */
+      pageInfo: components['schemas']['FeedPageInfo'];
+      /** @description Changes in the order of their commits. */
+      results: components['schemas']['ComputerChange'][];
+      /**
+       * @description Cursor to go on from, now or later, as `pageCursor`. Always present; it does not expire.
+       * @example AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU
+       */
+      resumeCursor: string;
     };
     /** @description A page of computers. */
     ComputerPage: {
@@ -748,6 +1065,19 @@ export interface components {
        */
       userDataInfo: string | null;
     } | null;
+    /** @description Whether more changes follow this page. */
+    FeedPageInfo: {
+      /**
+       * @description Cursor of the next page, for `pageCursor`; null when `hasNextPage` is false.
+       * @example null
+       */
+      endCursor: string | null;
+      /**
+       * @description True when more changes follow now. The page may be short or empty all the same.
+       * @example false
+       */
+      hasNextPage: boolean;
+    };
     /** @description The API serves requests. */
     HealthDto: {
       /**
@@ -764,7 +1094,7 @@ export interface components {
     /** @description One input that is wrong, named by exactly one of `pointer`, `parameter` and `header`. */
     InputFault: {
       /**
-       * @description The reason, for programs. One of `required`, `unknown`, `duplicated`, `format`, `length`, `range`, `choice`, `readonly`; new values may be added, so accept any.
+       * @description The reason, for programs. One of `required`, `unknown`, `duplicated`, `format`, `length`, `range`, `choice`, `readonly`, `diverged`, `purged`; new values may be added, so accept any.
        * @example required
        */
       code: string;
@@ -949,7 +1279,7 @@ export interface components {
     /** @description Every error (RFC 7807). Let your program decide by `code`. */
     Problem: {
       /**
-       * @description The reason, for programs; a code never changes its meaning. One of `validation_failed`, `invalid_cursor`, `unsupported_audience`, `unsupported_grant_type`, `invalid_request`, `invalid_scope`, `invalid_client`, `token_missing`, `token_invalid`, `token_expired`, `token_superseded`, `insufficient_scope`, `resource_not_writable`, `not_found`, `method_not_allowed`, `idempotency_conflict`, `idempotency_in_progress`, `precondition_failed`, `payload_too_large`, `unsupported_media_type`, `headers_too_large`, `rate_limited`, `internal_error`, `service_unavailable`; new values may be added, so accept any.
+       * @description The reason, for programs; a code never changes its meaning. One of `validation_failed`, `invalid_cursor`, `unsupported_audience`, `unsupported_grant_type`, `invalid_request`, `invalid_scope`, `invalid_client`, `token_missing`, `token_invalid`, `token_expired`, `token_superseded`, `insufficient_scope`, `resource_not_writable`, `not_found`, `method_not_allowed`, `idempotency_conflict`, `idempotency_in_progress`, `cursor_expired`, `precondition_failed`, `payload_too_large`, `unsupported_media_type`, `headers_too_large`, `rate_limited`, `internal_error`, `service_unavailable`; new values may be added, so accept any.
        * @example validation_failed
        */
       code: string;
@@ -1067,7 +1397,7 @@ export interface components {
     /** @description A problem with the members of RFC 6749 beside its own, so that stock OAuth clients can read it. */
     TokenProblem: {
       /**
-       * @description The reason, for programs; a code never changes its meaning. One of `validation_failed`, `invalid_cursor`, `unsupported_audience`, `unsupported_grant_type`, `invalid_request`, `invalid_scope`, `invalid_client`, `token_missing`, `token_invalid`, `token_expired`, `token_superseded`, `insufficient_scope`, `resource_not_writable`, `not_found`, `method_not_allowed`, `idempotency_conflict`, `idempotency_in_progress`, `precondition_failed`, `payload_too_large`, `unsupported_media_type`, `headers_too_large`, `rate_limited`, `internal_error`, `service_unavailable`; new values may be added, so accept any.
+       * @description The reason, for programs; a code never changes its meaning. One of `validation_failed`, `invalid_cursor`, `unsupported_audience`, `unsupported_grant_type`, `invalid_request`, `invalid_scope`, `invalid_client`, `token_missing`, `token_invalid`, `token_expired`, `token_superseded`, `insufficient_scope`, `resource_not_writable`, `not_found`, `method_not_allowed`, `idempotency_conflict`, `idempotency_in_progress`, `cursor_expired`, `precondition_failed`, `payload_too_large`, `unsupported_media_type`, `headers_too_large`, `rate_limited`, `internal_error`, `service_unavailable`; new values may be added, so accept any.
        * @example validation_failed
        */
       code: string;
@@ -1869,6 +2199,183 @@ export interface operations {
       };
       /** @description `not_found`: There is nothing at this path, or no such resource in the workspace of the token. */
       404: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
+      429: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
+      431: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `internal_error`: Something went wrong on our side. */
+      500: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
+      503: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
+  listComputerChanges: {
+    parameters: {
+      query?: {
+        /** @description The `resumeCursor` or `endCursor` of any earlier page of this feed, exactly as it was returned. Without it the feed begins with every visible item. */
+        pageCursor?: string;
+        /** @description Changes per page. */
+        pageSize?: number;
+        /** @description `now` gives a cursor and nothing old; a date-time (RFC 3339) gives changes with `changedAt` at or after it. Not together with `pageCursor`. */
+        since?: string;
+      };
+      header?: {
+        /**
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A page of changes. */
+      200: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          Link: components['headers']['Link.sometimes'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ComputerChangePage'];
+        };
+      };
+      /**
+       * @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong.
+       *
+       *     `invalid_cursor`: The cursor was altered, or it was issued for another workspace, list or set of filters.
+       */
+      400: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description `token_missing`: The request has no bearer token.
+       *
+       *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
+       *
+       *     `token_expired`: The bearer token has expired.
+       *
+       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
+       */
+      401: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access. */
+      403: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `cursor_expired`: The change feed cannot go on from this cursor without a gap: the database was restored to another state (`diverged`), or removed items were purged (`purged`). */
+      410: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
           RateLimit: components['headers']['RateLimit'];
@@ -2979,6 +3486,185 @@ export interface operations {
       };
     };
   };
+  listAssetChanges: {
+    parameters: {
+      query?: {
+        /** @description Restricts to one top-level category, which an asset never leaves. */
+        categoryKey?: components['schemas']['AssetCategoryKey'];
+        /** @description The `resumeCursor` or `endCursor` of any earlier page of this feed, exactly as it was returned. Without it the feed begins with every visible item. */
+        pageCursor?: string;
+        /** @description Changes per page. */
+        pageSize?: number;
+        /** @description `now` gives a cursor and nothing old; a date-time (RFC 3339) gives changes with `changedAt` at or after it. Not together with `pageCursor`. */
+        since?: string;
+      };
+      header?: {
+        /**
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A page of changes. */
+      200: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          Link: components['headers']['Link.sometimes'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['AssetChangePage'];
+        };
+      };
+      /**
+       * @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong.
+       *
+       *     `invalid_cursor`: The cursor was altered, or it was issued for another workspace, list or set of filters.
+       */
+      400: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description `token_missing`: The request has no bearer token.
+       *
+       *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
+       *
+       *     `token_expired`: The bearer token has expired.
+       *
+       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
+       */
+      401: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access. */
+      403: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `cursor_expired`: The change feed cannot go on from this cursor without a gap: the database was restored to another state (`diverged`), or removed items were purged (`purged`). */
+      410: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
+      429: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
+      431: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `internal_error`: Something went wrong on our side. */
+      500: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
+      503: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+    };
+  };
   getMe: {
     parameters: {
       query?: never;
@@ -3115,6 +3801,7 @@ export interface operations {
 
 /** Every code of the contract. */
 export type ProblemCode =
+  | 'cursor_expired'
   | 'headers_too_large'
   | 'idempotency_conflict'
   | 'idempotency_in_progress'

@@ -1,11 +1,21 @@
 import { Module } from '@nestjs/common';
+import { AuthModule } from '#libs/auth';
 import { ComputersService } from './application/computers.service';
 import { ComputerDirectory } from './domain/computer-directory.port';
+import { ComputerFeed } from './domain/computer-feed.port';
+import { ComputerChangesController } from './http/computer-changes.controller';
 import { ComputersController } from './http/computers.controller';
 import { ComputerDirectoryTypeorm } from './typeorm/computer-directory.typeorm';
+import { ComputerFeedTypeorm } from './typeorm/computer-feed.typeorm';
 
 @Module({
-  controllers: [ComputersController],
-  providers: [ComputersService, { provide: ComputerDirectory, useClass: ComputerDirectoryTypeorm }],
+  imports: [AuthModule],
+  // Before the route of one computer, whose id `changes` would be.
+  controllers: [ComputerChangesController, ComputersController],
+  providers: [
+    ComputersService,
+    { provide: ComputerDirectory, useClass: ComputerDirectoryTypeorm },
+    { provide: ComputerFeed, useClass: ComputerFeedTypeorm },
+  ],
 })
 export class ComputersModule {}

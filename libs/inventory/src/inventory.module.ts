@@ -6,11 +6,20 @@ import { AssetsController } from './assets/http/assets.controller';
 import { CategoriesController } from './assets/http/categories.controller';
 import { AssetRepositoryTypeorm } from './assets/typeorm/asset-repository.typeorm';
 import { AuditModule } from '#libs/audit';
+import { AuthModule } from '#libs/auth';
+import { AssetFeed } from './changes/domain/asset-feed.port';
+import { ChangesController } from './changes/http/changes.controller';
+import { AssetFeedTypeorm } from './changes/typeorm/asset-feed.typeorm';
 
 /** Lets clients read and update the inventory. */
 @Module({
-  imports: [AuditModule],
-  controllers: [CategoriesController, AssetsController],
-  providers: [AssetsService, CategoriesService, { provide: AssetRepository, useClass: AssetRepositoryTypeorm }],
+  imports: [AuditModule, AuthModule],
+  controllers: [CategoriesController, AssetsController, ChangesController],
+  providers: [
+    AssetsService,
+    CategoriesService,
+    { provide: AssetRepository, useClass: AssetRepositoryTypeorm },
+    { provide: AssetFeed, useClass: AssetFeedTypeorm },
+  ],
 })
 export class InventoryModule {}

@@ -7,6 +7,7 @@ export {
   isUuid,
   workspaceId,
 } from './branded-ids';
+export { CHANGE_ORIGINS, type Change, type ChangeOrigin, type ChangePage, type FeedStart } from './change';
 export { type Charge, RateLimited } from './charge';
 export { Clock } from './clock.port';
 export { DomainError, type InputFault } from './domain-error';
@@ -24,4 +25,5 @@ export {
 } from './rate-limit';
 export { shown } from './shown-text';
 export { isLongerThan, isStorable } from './stored-text';
+export { parseTimestamp } from './timestamp';
 export { ValidationFailed } from './validation-failed';

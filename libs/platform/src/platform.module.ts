@@ -13,7 +13,9 @@ import { HttpMetrics } from './http/server/http-metrics';
 import { Metrics } from './observability/metrics';
 import { watchPlatform } from './platform-metrics';
 import { CursorKeys } from './keys/cursor-keys';
+import { ChangeFeed } from './changes/change-feed';
 import { Cursors } from './pagination/cursors';
+import { FeedPaging } from './changes/feed-paging';
 import { Paging } from './pagination/paging';
 import { ProblemFilter } from './http/server/problem.filter';
 import { ProblemPagesController } from './http/problem-pages.controller';
@@ -40,6 +42,8 @@ export class PlatformModule {
           inject: [CursorKeys],
         },
         Paging,
+        ChangeFeed,
+        FeedPaging,
         ProblemFilter,
         { provide: RedisClient, useValue: new RedisClient(settings.redisUrl) },
         {
@@ -63,7 +67,18 @@ export class PlatformModule {
           inject: [IdempotencyPurge],
         },
       ],
-      exports: [Settings, Paging, ProblemFilter, RedisClient, TokenBuckets, Idempotency, Metrics, throttling],
+      exports: [
+        Settings,
+        Paging,
+        ChangeFeed,
+        FeedPaging,
+        ProblemFilter,
+        RedisClient,
+        TokenBuckets,
+        Idempotency,
+        Metrics,
+        throttling,
+      ],
     };
   }
 }

@@ -25,4 +25,7 @@ export abstract class GrantCache {
 
   /** Call it after a change was committed. Resolves once every instance applies the change. */
   abstract invalidate(clientId: string): Promise<void>;
+
+  /** For a while reads of the client see everything that is committed by now, as after a write. Never rejects. */
+  abstract readNewest(clientId: string): Promise<void>;
 }

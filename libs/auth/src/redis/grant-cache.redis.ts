@@ -6,7 +6,7 @@ import { type RedisClient } from '#libs/platform/redis';
 import { type Settings } from '#libs/platform/config';
 import type { Grant } from '../domain/grant';
 import { type CachedGrant, GrantCache } from '../domain/grant-cache.port';
-import { CHECK_GRANT_AND_CHARGE, GRANT_FIELDS, STORE_GRANT } from './grant-scripts';
+import { CHECK_GRANT_AND_CHARGE, GRANT_FIELDS, READ_NEWEST, STORE_GRANT } from './grant-scripts';
 import { fromGrant, toGrant } from './grant-text';
 import { NEWEST_AFTER_WRITE_MS, RecentWrites } from './recent-writes';
 
@@ -79,6 +79,15 @@ export class GrantCacheRedis extends GrantCache {
     if (!this.redis.isConfigured && !this.cachedElsewhere) return;
     const told = await this.redis.attempt((redis) => redis.hdel(clientKey(clientId), ...GRANT_FIELDS));
     if (told === undefined) await delay(LEASE_MS + MARGIN_MS);
+  }
+
+  async readNewest(clientId: string): Promise<void> {
+    if (!this.hasStandbys) return;
+    if (!this.redis.isConfigured) this.writesHere.note(clientId);
+    else {
+      const args = [NEWEST_AFTER_WRITE_MS * 1_000];
+      await this.redis.attempt((redis) => READ_NEWEST.run(redis, [clientKey(clientId)], args));
+    }
   }
 
   /** Returns `recent` for a client without recent writes, and `newest` when that is unknown. */

@@ -49,6 +49,14 @@ export const CHECK_GRANT_AND_CHARGE = new RedisScript(`
   keepFor(10000)
   return {'missing', freshness, reservation .. ' ' .. string.format('%.0f', now)}`);
 
+/** ARGV: microseconds for which the client reads from the primary. */
+export const READ_NEWEST = new RedisScript(`
+  ${NOW_LUA}
+  ${CHARGE_LUA}
+  redis.call('HSET', KEYS[1], 'newestUntil', string.format('%.0f', now + tonumber(ARGV[1])))
+  keepFor(tonumber(ARGV[1]) / 1000)
+  return 1`);
+
 /** ARGV: the reservation, then `grant`, `generation`, `disabled` (1 or 0), `limits` or '', and `until`. */
 export const STORE_GRANT = new RedisScript(`
   -- The reservation is gone after a change or a flush: the grant may be outdated.

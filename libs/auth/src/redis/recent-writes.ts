@@ -14,11 +14,12 @@ export class RecentWrites {
   /** Also records a write. */
   freshnessOf(clientId: string, rateClass: RateClass): Freshness {
     const now = performance.now();
-    if (rateClass === 'write') this.note(clientId, now);
+    if (rateClass === 'write') this.note(clientId);
     return (this.newestUntil.get(clientId) ?? -Infinity) >= now ? 'newest' : 'recent';
   }
 
-  private note(clientId: string, now: number): void {
+  note(clientId: string): void {
+    const now = performance.now();
     this.newestUntil.delete(clientId);
     this.newestUntil.set(clientId, now + NEWEST_AFTER_WRITE_MS);
     for (const [oldest, until] of this.newestUntil) {

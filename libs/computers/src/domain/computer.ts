@@ -26,6 +26,10 @@ export interface Computer {
   /** True when an agent or a device management has reported the device. */
   readonly isMonitored: boolean;
   readonly lastCheckedAt: Date | null;
+  /** When the last visible change was made. A check-in that moves only `lastCheckedAt` is none. */
+  readonly updatedAt: Date;
+  /** The import source that it comes from. */
+  readonly source: string;
   readonly tags: readonly Tag[];
   readonly compliance: CompliancePosture;
 }

@@ -1,3 +1,4 @@
+import type { ComputerChangePageDto } from './computer-change.dto';
 import type { ComputerDto, ComputerPageDto } from './computer.dto';
 
 const LAPTOP: ComputerDto = {
@@ -9,6 +10,8 @@ const LAPTOP: ComputerDto = {
   ownerId: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
   isMonitored: true,
   lastCheckedAt: '2026-11-01T00:00:00.000Z',
+  updatedAt: '2026-11-02T08:00:00.000Z',
+  source: 'mdm',
   tags: [{ key: 'env', value: 'office', readOnly: false }],
   compliance: {
     agentVersion: '2.4.0',
@@ -28,5 +31,24 @@ export const COMPUTER_PAGE_EXAMPLES = {
       results: [LAPTOP],
       pageInfo: { hasNextPage: false, endCursor: null, totalCount: 1 },
     } satisfies ComputerPageDto,
+  },
+};
+
+export const COMPUTER_CHANGE_PAGE_EXAMPLES = {
+  only: {
+    summary: 'A change by an import, and nothing more for now',
+    value: {
+      results: [
+        {
+          type: 'UPSERTED',
+          id: LAPTOP.id,
+          changedAt: '2026-11-02T08:00:00.000Z',
+          origin: { type: 'IMPORT' },
+          computer: LAPTOP,
+        },
+      ],
+      pageInfo: { hasNextPage: false, endCursor: null },
+      resumeCursor: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
+    } satisfies ComputerChangePageDto,
   },
 };

@@ -86,6 +86,16 @@ export class ComputerDto {
   lastCheckedAt!: string | null;
 
   @ApiProperty({
+    format: 'date-time',
+    description: 'Last visible change, UTC. A check-in that moves only `lastCheckedAt` is none.',
+    example: '2026-11-02T08:00:00.000Z',
+  })
+  updatedAt!: string;
+
+  @ApiProperty({ minLength: 1, maxLength: 100, description: 'Import source of the computer.', example: 'mdm' })
+  source!: string;
+
+  @ApiProperty({
     type: [ComputerTagDto],
     'x-unbounded': 'The platform may manage any number of tags.',
     description: 'Sorted by the code points of the key; empty without tags.',
@@ -107,5 +117,9 @@ export class ComputerPageDto {
 
 /** Converts a computer to its response. */
 export function toComputerDto(computer: Computer): ComputerDto {
-  return { ...computer, lastCheckedAt: computer.lastCheckedAt?.toISOString() ?? null };
+  return {
+    ...computer,
+    lastCheckedAt: computer.lastCheckedAt?.toISOString() ?? null,
+    updatedAt: computer.updatedAt.toISOString(),
+  };
 }

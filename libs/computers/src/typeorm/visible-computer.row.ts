@@ -19,4 +19,6 @@ export class VisibleComputerRow {
   @ViewColumn() disk_encryption_enabled!: boolean | null;
   @ViewColumn() password_manager_installed!: boolean | null;
   @ViewColumn() screen_lock_enabled!: boolean | null;
+  @ViewColumn() updated_at!: Date;
+  @ViewColumn() source!: string;
 }

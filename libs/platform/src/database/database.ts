@@ -103,6 +103,13 @@ export class Database {
     else await this.run(scope, statements);
   }
 
+  /** Writes at the very end of the unit of work, with its COMMIT: for a lock that must be short. Only within a unit. */
+  writeLast(scope: TenantScope, statement: BoundStatement): void {
+    const unit = this.unitFor(scope);
+    if (!unit) throw new Error('Only a unit of work has an end to write at.');
+    unit.writeLast(statement);
+  }
+
   /**
    * Runs `work` as one READ COMMITTED transaction on the primary. Calls of {@link run} and {@link write} from within
    * `work` join it. An exception rolls everything back.

@@ -43,6 +43,8 @@ const answered = (error: unknown): boolean => /^[0-9A-Z]{5}$/.test(String((error
 export class UnitOfWork {
   private client: PoolClient | null = null;
   private readonly waiting: BoundStatement[] = [];
+  /** Sent behind all others, just before COMMIT. */
+  private readonly last: BoundStatement[] = [];
   private open = true;
   private failed = false;
   private lastSent: Promise<unknown> = Promise.resolve();
@@ -74,6 +76,12 @@ export class UnitOfWork {
     this.waiting.push(...statements);
   }
 
+  /** Keeps a statement for the end of the unit, behind everything that is written later too. */
+  writeLast(statement: BoundStatement): void {
+    this.assertOpen();
+    this.last.push(statement);
+  }
+
   /** Asks the gate unless an earlier batch did. @throws the error that closed it, on every call */
   async passGate(): Promise<void> {
     await this.lastSent;
@@ -91,8 +99,9 @@ export class UnitOfWork {
     await this.lastSent;
     // The work swallowed the error of a batch. Postgres would turn the commit into a rollback without an error.
     if (this.failed) throw new Error('A statement of the unit of work failed; nothing was kept.');
-    if (!this.client && this.waiting.length === 0) return;
-    await this.send([...this.waiting.splice(0), COMMIT]);
+    const statements = [...this.waiting.splice(0), ...this.last.splice(0)];
+    if (!this.client && statements.length === 0) return;
+    await this.send([...statements, COMMIT]);
     if (this.client) this.giveBack(this.client, false);
   }
 

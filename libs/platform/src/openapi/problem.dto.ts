@@ -4,7 +4,18 @@ import { ApiObject, openEnum } from './api-schema.decorator';
 
 /** Limits of the list of faults and of the texts in it. */
 const MOST_FAULTS = 20;
-const FAULT_CODES = ['required', 'unknown', 'duplicated', 'format', 'length', 'range', 'choice', 'readonly'];
+const FAULT_CODES = [
+  'required',
+  'unknown',
+  'duplicated',
+  'format',
+  'length',
+  'range',
+  'choice',
+  'readonly',
+  'diverged',
+  'purged',
+];
 
 @ApiObject({
   name: 'InputFault',

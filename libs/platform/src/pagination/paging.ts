@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, WorkspaceId } from '#libs/kernel';
 import type { Response } from 'express';
 import { Settings } from '../config/settings';
-import { CursorInvalid, Cursors, type ListFilters } from './cursors';
+import { type CursorContent, CursorInvalid, Cursors, type ListFilters } from './cursors';
 import type { PageInfoDto } from './page-info.dto';
 import type { PageQueryDto } from './page-query.dto';
 
@@ -31,11 +31,17 @@ export class Paging {
     const sent = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined)) as ListFilters;
     const size = pageSize === undefined ? DEFAULT_PAGE_SIZE : Number(pageSize);
     if (pageCursor === undefined) return { page: { size, after: null }, filters: sent };
-    const { after, filters } = this.cursors.open(workspaceId, resource, pageCursor);
-    for (const [name, value] of Object.entries(sent)) {
-      if (filters[name] !== value) throw new CursorInvalid(`pageCursor was issued for another ${name}.`);
-    }
+    const { after, filters } = this.open(workspaceId, resource, pageCursor, sent);
     return { page: { size, after }, filters };
+  }
+
+  /** Opens a cursor. @throws `invalid_cursor` like {@link request} */
+  open(workspaceId: WorkspaceId, resource: string, pageCursor: string, sent: ListFilters): CursorContent {
+    const content = this.cursors.open(workspaceId, resource, pageCursor);
+    for (const [name, value] of Object.entries(sent)) {
+      if (content.filters[name] !== value) throw new CursorInvalid(`pageCursor was issued for another ${name}.`);
+    }
+    return content;
   }
 
   /** Describes a page, and names the next one in the `Link` header (RFC 8288). */
@@ -50,8 +56,13 @@ export class Paging {
     const after = page.endPosition;
     if (after === null) return { hasNextPage: false, endCursor: null, totalCount: page.totalCount };
     const endCursor = this.cursors.issue(workspaceId, resource, { after, filters });
-    response.setHeader('Link', `<${this.settings.baseUrl}${nextPage(response, endCursor)}>; rel="next"`);
+    this.linkNext(response, endCursor);
     return { hasNextPage: true, endCursor, totalCount: page.totalCount };
+  }
+
+  /** Names the page that begins at the cursor (RFC 8288). */
+  linkNext(response: Response, endCursor: string): void {
+    response.setHeader('Link', `<${this.settings.baseUrl}${nextPage(response, endCursor)}>; rel="next"`);
   }
 }
 

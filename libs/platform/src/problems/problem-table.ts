@@ -161,6 +161,21 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
     remedy: 'Wait `Retry-After` seconds, then send the same request with the same key.',
     example: { detail: 'A request with this Idempotency-Key is still being processed.', instance: ITEM },
   },
+  cursor_expired: {
+    status: 410,
+    title: 'Gone',
+    cause:
+      'The change feed cannot go on from this cursor without a gap: the database was restored to another state ' +
+      '(`diverged`), or removed items were purged (`purged`).',
+    remedy: 'Begin without a cursor, and replace what you keep by what the feed gives.',
+    example: atFault(
+      '/v1/inventory/changes',
+      'parameter',
+      'pageCursor',
+      'diverged',
+      'The cursor is of a state that this database does not have. Begin without a cursor.',
+    ),
+  },
   precondition_failed: {
     status: 412,
     title: 'Precondition Failed',

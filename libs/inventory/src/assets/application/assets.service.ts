@@ -55,7 +55,7 @@ export class AssetsService {
     if (!asset) throw new AssetNotFound();
     assertWritable([asset]);
     if (!isExpected(asset.version)) throw new AssetChangedMeanwhile();
-    const patched = applyPatch(asset, patch, wanted);
+    const patched = applyPatch(asset, patch, wanted, locked.lockedAt);
     await this.assets.update(workspaceId, patch, [patched], author, locked.auditAnchor);
     return patched.asset;
   }
@@ -73,7 +73,7 @@ export class AssetsService {
     const locked = await this.assets.lock(workspaceId, ids, patch);
     const wanted = wantedTags(patch, locked, '/patch');
     assertWritable(locked.assets);
-    const patched = locked.assets.map((asset) => applyPatch(asset, patch, wanted));
+    const patched = locked.assets.map((asset) => applyPatch(asset, patch, wanted, locked.lockedAt));
     if (!isDryRun) await this.assets.update(workspaceId, patch, patched, author, locked.auditAnchor);
     const found = new Set(patched.map(({ asset }) => asset.id));
     const changes = patched.flatMap(({ change }) => change ?? []);

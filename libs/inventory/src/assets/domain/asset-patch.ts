@@ -29,8 +29,8 @@ export interface PatchedAsset {
   readonly change: AssetChange | null;
 }
 
-/** Applies a patch to one asset. `wanted` holds the tags for the patch's keys. */
-export function applyPatch(asset: Asset, patch: AssetPatch, wanted: readonly Tag[]): PatchedAsset {
+/** Applies a patch to one asset. `wanted` holds the tags for the patch's keys, `now` becomes the time of the update. */
+export function applyPatch(asset: Asset, patch: AssetPatch, wanted: readonly Tag[], now: Date): PatchedAsset {
   const { classification, description, ownerId, tags } = patch;
   const patched: Asset = {
     ...asset,
@@ -42,7 +42,9 @@ export function applyPatch(asset: Asset, patch: AssetPatch, wanted: readonly Tag
   };
   const fields = changedFields(asset, patched);
   if (Object.keys(fields).length === 0) return { asset, change: null };
-  return { asset: { ...patched, version: asset.version + 1 }, change: { assetId: asset.id, fields } };
+  // A clock that was set back never makes an update older than the one before.
+  const updatedAt = now > asset.updatedAt ? now : asset.updatedAt;
+  return { asset: { ...patched, updatedAt, version: asset.version + 1 }, change: { assetId: asset.id, fields } };
 }
 
 function withCustomerTags(tags: readonly Tag[], wanted: readonly Tag[]): Tag[] {

@@ -29,7 +29,9 @@ export function anAssetValue(change: Partial<Asset> = {}): Asset {
     ownerId: null,
     ownerSource: null,
     externalId: randomUUID(),
+    source: 'contract',
     createdAt: new Date('2026-01-02T03:04:05.678Z'),
+    updatedAt: new Date('2026-01-03T03:04:05.678Z'),
     lastCheckedAt: null,
     tags: [],
     dataStored: null,
@@ -174,14 +176,22 @@ export function assetRepositoryContract(arrange: () => Promise<AssetRepositorySe
 
     it('writes what the patch made of an asset', async () => {
       const patch = { ownerId: employee.id, description: 'd', classification: 'PUBLIC', tags: ['env'] } as const;
-      const patched = applyPatch(custom, patch, [{ key: 'env', value: 'production', readOnly: false }]);
+      const now = new Date('2026-11-02T08:00:00.000Z');
+      const patched = applyPatch(custom, patch, [{ key: 'env', value: 'production', readOnly: false }], now);
       await setting.unitOfWork(setting.workspaceId, async () => {
         await setting.repository.lock(setting.workspaceId, [custom.id], patch);
         await setting.repository.update(setting.workspaceId, patch, [patched], author, null);
       });
       expect(await setting.repository.find(setting.workspaceId, custom.id)).toEqual({
         ...custom,
-        ...{ ownerId: employee.id, ownerSource: 'API', description: 'd', classification: 'PUBLIC', version: 2 },
+        ...{
+          ownerId: employee.id,
+          ownerSource: 'API',
+          description: 'd',
+          classification: 'PUBLIC',
+          version: 2,
+          updatedAt: now,
+        },
         tags: [{ key: 'env', value: 'production', readOnly: false }],
       });
     });

@@ -39,6 +39,7 @@ export class AssetRepositoryFake extends AssetRepository {
       tagKeys: this.tagKeys
         .filter((entry) => entry.workspaceId === workspaceId && patch.tags?.includes(entry.tagKey.key))
         .map(({ tagKey }) => tagKey),
+      lockedAt: new Date(),
       auditAnchor: null,
     });
   }

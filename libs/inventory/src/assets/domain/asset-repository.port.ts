@@ -13,6 +13,8 @@ export interface LockedAssets {
   readonly ownerIsEmployee: boolean;
   /** The patch's tag keys that exist in the workspace. */
   readonly tagKeys: readonly Omit<TagKey, 'createdAt'>[];
+  /** A time at which the locks were held. */
+  readonly lockedAt: Date;
   /** The anchor for the change's audit event. */
   readonly auditAnchor: AuditAnchor | null;
 }

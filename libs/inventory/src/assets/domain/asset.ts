@@ -37,7 +37,11 @@ export interface Asset {
   /** Null exactly when there is no owner. */
   readonly ownerSource: OwnerSource | null;
   readonly externalId: string;
+  /** The import source that `externalId` belongs to. */
+  readonly source: string;
   readonly createdAt: Date;
+  /** When the last visible change was made. A check-in that moves only `lastCheckedAt` is none. */
+  readonly updatedAt: Date;
   readonly lastCheckedAt: Date | null;
   /** Sorted by the code points of the key. */
   readonly tags: readonly Tag[];

@@ -7,7 +7,7 @@ import type {
   BulkUpdateSummaryDto,
 } from './asset-patch.dto';
 
-const BUCKET: AssetDto = {
+export const BUCKET: AssetDto = {
   id: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
   name: 'access-logs',
   categoryKey: 'CLOUD',
@@ -18,7 +18,9 @@ const BUCKET: AssetDto = {
   ownerId: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
   ownerSource: 'API',
   externalId: 'arn:aws:s3:::access-logs',
+  source: 'aws',
   createdAt: '2026-01-02T03:04:05.000Z',
+  updatedAt: '2026-11-02T08:00:00.000Z',
   lastCheckedAt: '2026-11-01T00:00:00.000Z',
   tags: [
     { key: 'aws:stack', value: 'web', readOnly: true },
@@ -44,6 +46,7 @@ const EMPLOYEE: AssetDto = {
   ownerId: null,
   ownerSource: null,
   externalId: 'hr-17',
+  source: 'hr',
   lastCheckedAt: null,
   tags: [],
   accountId: null,

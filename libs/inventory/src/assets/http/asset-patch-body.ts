@@ -8,7 +8,18 @@ import type { BulkUpdateSummaryDto } from './asset-patch.dto';
 const WRITABLE = ['classification', 'description', 'ownerId', 'tags'] as const;
 /** Members that responses contain, and that clients may try to send back. */
 const READABLE = [
-  ...(['id', 'name', 'categoryKey', 'type', 'completeStatus', 'ownerSource', 'externalId', 'createdAt'] as const),
+  ...([
+    'id',
+    'name',
+    'categoryKey',
+    'type',
+    'completeStatus',
+    'ownerSource',
+    'externalId',
+    'source',
+    'createdAt',
+    'updatedAt',
+  ] as const),
   ...(['lastCheckedAt', 'dataStored', 'accountId', 'region', 'serialNumber', 'osVersion', 'email'] as const),
 ];
 const MAX_DESCRIPTION = 500;

@@ -108,8 +108,23 @@ export class AssetDto {
   })
   externalId!: string;
 
+  @ApiProperty({
+    minLength: 1,
+    maxLength: 100,
+    description: 'Import source that `externalId` belongs to.',
+    example: 'aws',
+  })
+  source!: string;
+
   @ApiProperty({ format: 'date-time', description: 'Creation time, UTC.', example: '2026-01-02T03:04:05.000Z' })
   createdAt!: string;
+
+  @ApiProperty({
+    format: 'date-time',
+    description: 'Last visible change, UTC. A check-in that moves only `lastCheckedAt` is none.',
+    example: '2026-11-02T08:00:00.000Z',
+  })
+  updatedAt!: string;
 
   @ApiProperty({
     type: 'string',
@@ -172,7 +187,9 @@ export function toAssetDto(asset: Asset): AssetDto {
     ownerId: asset.ownerId,
     ownerSource: asset.ownerSource,
     externalId: asset.externalId,
+    source: asset.source,
     createdAt: asset.createdAt.toISOString(),
+    updatedAt: asset.updatedAt.toISOString(),
     lastCheckedAt: asset.lastCheckedAt?.toISOString() ?? null,
     tags: asset.tags,
     dataStored: holdsData ? asset.dataStored : null,

@@ -15,7 +15,9 @@ const COLUMNS = {
   ownerId: 'owner_id',
   ownerSource: 'owner_source',
   externalId: 'external_id',
+  source: 'source',
   createdAt: 'created_at',
+  updatedAt: 'updated_at',
   lastCheckedAt: 'last_checked_at',
   tags: 'tags',
   patientData: 'contains_patient_data',
@@ -36,9 +38,10 @@ const names = Object.values(COLUMNS);
 export const TABLE_COLUMNS = names.join(', ');
 
 /** Columns as {@link toAsset} reads them, with times in milliseconds. */
-export const ASSET_COLUMNS = names
-  .map((name) => (name.endsWith('_at') ? `(extract(epoch FROM ${name}) * 1000)::bigint` : name))
-  .join(', ');
+export const ASSET_COLUMN_LIST = names.map((name) =>
+  name.endsWith('_at') ? `(extract(epoch FROM ${name}) * 1000)::bigint` : name,
+);
+export const ASSET_COLUMNS = ASSET_COLUMN_LIST.join(', ');
 
 /** Index of each column in a row of {@link ASSET_COLUMNS}. `next` is the first index after them. */
 export const AT = Object.fromEntries(
@@ -65,7 +68,9 @@ export function toAsset(row: TextRow): Asset {
     ownerId: ownerId ? assetId(ownerId) : null,
     ownerSource: ownerSource ? (OWNER_SOURCES[Number(ownerSource) - 1] ?? null) : null,
     externalId: row[AT.externalId] as string,
+    source: row[AT.source] as string,
     createdAt: new Date(Number(row[AT.createdAt])),
+    updatedAt: new Date(Number(row[AT.updatedAt])),
     lastCheckedAt: lastCheckedAt ? new Date(Number(lastCheckedAt)) : null,
     tags: JSON.parse(row[AT.tags] as string) as Tag[],
     dataStored: toDataStored(row[AT.patientData], row[AT.userData], row[AT.userDataInfo]),

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type AssetId, type Freshness, type Page, type PageRequest, type WorkspaceId, toPage } from '#libs/kernel';
 import { type BoundStatement, Database, type Statement, type TextRow, bind } from '#libs/platform/database';
+import { takeTicket } from '#libs/platform/changes';
 import type { Asset } from '../domain/asset';
 import { ASSET_TYPES } from '../domain/asset-category';
 import { type AssetFilter, FACETS, facetsOf, typesOf } from '../domain/asset-filter';
@@ -55,11 +56,13 @@ export class AssetRepositoryTypeorm extends AssetRepository {
 
   async lock(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): Promise<LockedAssets> {
     const statements = lockStatements(workspaceId, ids, patch);
-    const [assets = [], [head] = [], ...found] = await this.database.run({ workspaceId }, statements);
+    const [assets = [], [anchor = []] = [], ...found] = await this.database.run({ workspaceId }, statements);
     const owners = patch.ownerId ? (found.shift() ?? []) : [];
     const [tagKeys = []] = found;
+    const [lockedAt, sequence, link] = anchor;
     return {
-      auditAnchor: head ? { sequence: Number(head[0]), link: head[1] as string } : null,
+      lockedAt: new Date(Number(lockedAt)),
+      auditAnchor: sequence ? { sequence: Number(sequence), link: link as string } : null,
       assets: assets.map(toAsset),
       ownerIsEmployee: !patch.ownerId || owners.length > 0,
       tagKeys: tagKeys.map(([key, value, platform]) => ({
@@ -87,6 +90,8 @@ export class AssetRepositoryTypeorm extends AssetRepository {
       statements.push(updateStatement(workspaceId, patch, [first, ...others]));
       if (patch.tags) statements.push(...tagStatements(workspaceId, first));
       statements.push(this.audit.statement(workspaceId, author, changes, auditAnchor));
+      const { clientId, requestId } = author;
+      this.database.writeLast({ workspaceId }, takeTicket(workspaceId, { type: 'API', clientId, requestId }));
     }
     await this.database.write({ workspaceId }, statements);
   }

@@ -3,7 +3,7 @@ import { ASSET_COLUMNS, TABLE_COLUMNS } from './asset-columns';
 import { LAST_CLOUD } from './sub-keys';
 
 export const FIND_ASSET: Statement = {
-  name: 'asset_find_2',
+  name: 'asset_find_3',
   text: `SELECT ${ASSET_COLUMNS} FROM asset WHERE workspace_id = $1 AND public_id = $2 AND facet IS NOT NULL`,
 };
 
@@ -36,7 +36,7 @@ export function listStatement(range: ListRange, facetCount: number, unfiltered: 
     ? page('')
     : facets.map((facet) => `(${page(`${RANGE_CONDITION[range]} AND facet = ${facet}`)})`).join(' UNION ALL ');
   return {
-    name: `asset_list_3_${unfiltered ? 'unfiltered' : `${range}_${facetCount}`}`,
+    name: `asset_list_4_${unfiltered ? 'unfiltered' : `${range}_${facetCount}`}`,
     text: `
       SELECT ${ASSET_COLUMNS}, total.n
         FROM (SELECT coalesce(sum(n), 0) AS n FROM facet_count

@@ -2,13 +2,14 @@ import type { AssetId, WorkspaceId } from '#libs/kernel';
 import { type BoundStatement, GATE_IS_OPEN, type Statement, bind } from '#libs/platform/database';
 import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../domain/asset';
 import type { AssetPatch } from '../domain/asset-patch';
+import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
 import { API_SET } from './api-set';
 import { ASSET_COLUMNS } from './asset-columns';
 import { EMPLOYEE } from './sub-keys';
 
 /** Locks in the order of the ids, like every other writer, so updates cannot deadlock. A replay waits for no asset. */
 const LOCK: Statement = {
-  name: 'asset_lock_2',
+  name: 'asset_lock_3',
   text: `
     SELECT ${ASSET_COLUMNS} FROM asset
      WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[]) AND facet IS NOT NULL AND ${GATE_IS_OPEN}
@@ -68,13 +69,17 @@ const TAG: Statement = {
         ON CONFLICT DO NOTHING`,
 };
 
+/** Behind the lock, so that the time is one at which it was held. */
 const FIND_ANCHOR: Statement = {
-  name: 'audit_find_anchor_1',
-  text: `SELECT sequence, encode(head, 'hex') FROM audit_head WHERE workspace_id = $1`,
+  name: 'audit_find_anchor_2',
+  text: `
+    SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, sequence, encode(head, 'hex')
+      FROM (SELECT) AS one LEFT JOIN audit_head ON workspace_id = $1`,
 };
 
 /**
- * Returns statements for the assets, the audit anchor and then, when the patch names them, its owner and its tag keys.
+ * Returns statements for the assets, the time with the audit anchor and then, when the patch names them, its owner and its
+ * tag keys.
  */
 export function lockStatements(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): BoundStatement[] {
   const statements: BoundStatement[] = [bind(LOCK, [workspaceId, uuidArray(ids)])];
@@ -99,12 +104,13 @@ export function updateStatement(
   patch: AssetPatch,
   assets: readonly [Asset, ...Asset[]],
 ): BoundStatement {
-  const assignments = assignmentsOf(patch, assets[0]);
+  const assignments = [...assignmentsOf(patch, assets[0]), updatedAtOf(assets)];
   const set = assignments.map(({ column, type }, index) => `${column} = $${index + 4}::${type}`).join(', ');
   return {
-    name: `asset_update_1_${apiSetBits(patch)}`,
+    name: `asset_update_2_${apiSetBits(patch)}`,
     text: `
-      UPDATE asset SET ${set}, api_set = api_set | $3::smallint, version = version + 1
+      UPDATE asset SET ${set}, api_set = api_set | $3::smallint, version = version + 1,
+             change_id = ${NEW_CHANGE_SET_ID}
        WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[])`,
     values: [
       ...[workspaceId, uuidArray(assets.map(({ id }) => id)), String(apiSetBits(patch))],
@@ -135,6 +141,12 @@ export function apiSetBits({ ownerId, description, classification, tags }: Asset
     (classification === undefined ? 0 : API_SET.classification) |
     (tags === undefined ? 0 : API_SET.tags)
   );
+}
+
+/** Assets of one bulk share their time of update, as they share their change set. */
+function updatedAtOf(assets: readonly Asset[]): Assignment {
+  const latest = Math.max(...assets.map(({ updatedAt }) => updatedAt.getTime()));
+  return { column: 'updated_at', type: 'timestamptz', value: new Date(latest).toISOString() };
 }
 
 function assignmentsOf(patch: AssetPatch, patched: Asset): Assignment[] {

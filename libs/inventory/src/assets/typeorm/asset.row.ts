@@ -29,6 +29,8 @@ export class AssetRow {
   @Column('boolean', { nullable: true }) contains_patient_data!: boolean | null;
   @Column('boolean', { nullable: true }) contains_user_data!: boolean | null;
   @Column('text', { nullable: true }) user_data_info!: string | null;
+  @Column('bigint') change_id!: string;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at!: Date;
   /** Postgres computes it. */
   @Column({ type: 'smallint', nullable: true, insert: false, update: false }) facet!: number | null;
 }

@@ -6,13 +6,20 @@ import { ComputerRow } from './computer.row';
 import { FacetCountRow } from './facet-count.row';
 import { AssetsAndFacetCounts1780000000010 } from './migrations/1780000000010-assets-and-facet-counts';
 import { CountersSearchPath1780000000013 } from './migrations/1780000000013-counters-search-path';
+import { AssetChanges1780000000031 } from './migrations/1780000000031-asset-changes';
+import { AssetChangeIndex1780000000032 } from './migrations/1780000000032-asset-change-index';
 
 /** Columns that updates write. All others belong to the asset's source. */
-const WRITTEN = 'classification, description, owner_id, owner_source, tags, api_set, version';
+const WRITTEN = 'classification, description, owner_id, owner_source, tags, api_set, version, change_id, updated_at';
 
 export const inventorySchema: SchemaPart = {
   entities: [TagKeyRow, AssetRow, AssetTagRow, ComputerRow, FacetCountRow],
-  migrations: [AssetsAndFacetCounts1780000000010, CountersSearchPath1780000000013],
+  migrations: [
+    AssetsAndFacetCounts1780000000010,
+    CountersSearchPath1780000000013,
+    AssetChanges1780000000031,
+    AssetChangeIndex1780000000032,
+  ],
   grants: [
     { table: 'tag_key', privileges: 'SELECT' },
     { table: 'asset', privileges: `SELECT, UPDATE (${WRITTEN})` },

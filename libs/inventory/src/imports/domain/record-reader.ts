@@ -1,8 +1,5 @@
-import { isLongerThan, isStorable, isUuid, shown } from '#libs/kernel';
+import { isLongerThan, isStorable, isUuid, parseTimestamp, shown } from '#libs/kernel';
 
-const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
-/** Every month has at least this many days. */
-const DAYS_OF_ANY_MONTH = 28;
 /** Limits the size of the report, however many faults a record has. */
 const MOST_REASONS = 20;
 const NOTHING: Readonly<Record<string, unknown>> = {};
@@ -79,13 +76,8 @@ export class RecordReader {
   time(name: string): Date | null {
     const value = this.read(name, 'string', 'a date-time');
     if (typeof value !== 'string') return null;
-    const time = new Date(value);
-    // The offset may move the time into a year that neither Postgres nor RFC 3339 can write.
-    const inUtc = time.getUTCFullYear();
-    if (!DATE_TIME.test(value) || !(inUtc >= 1 && inUtc <= 9999) || !hasDay(value)) {
-      this.refuse(`${this.path}${name} must be a date-time such as 2026-01-02T03:04:05Z.`);
-      return null;
-    }
+    const time = parseTimestamp(value);
+    if (!time) this.refuse(`${this.path}${name} must be a date-time such as 2026-01-02T03:04:05Z.`);
     return time;
   }
 
@@ -118,14 +110,6 @@ export class RecordReader {
     this.refuse(`${this.path}${name} must be ${expected}.`);
     return null;
   }
-}
-
-/** Tells whether the month has this day. Date itself reads 30 February as 2 March. */
-function hasDay(dateTime: string): boolean {
-  const day = Number(dateTime.slice(8, 10));
-  if (day <= DAYS_OF_ANY_MONTH) return true;
-  const [year, month] = [Number(dateTime.slice(0, 4)), Number(dateTime.slice(5, 7))];
-  return day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

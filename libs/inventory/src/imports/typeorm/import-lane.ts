@@ -26,6 +26,10 @@ export interface Written extends MergeOutcome {
  * A connection of an import with its own staging tables. Each method is one step of the transaction that is open on it.
  */
 export class ImportLane {
+  /** The change set of the batch under way. */
+  private changeSetId = '0';
+  private hasChanged = false;
+
   constructor(
     readonly client: PoolClient,
     private readonly workspaceId: WorkspaceId,
@@ -35,10 +39,14 @@ export class ImportLane {
   /** Begins a batch. With `within`, joins a transaction that was begun before. */
   async begin(within = false): Promise<void> {
     await this.client.query(sql.beginBatch(this.workspaceId, within ? '' : 'BEGIN;'));
+    const drawn = await this.client.query<{ id: string }>(sql.DRAW_CHANGE_SET_ID);
+    this.changeSetId = onlyRow(drawn).id;
+    this.hasChanged = false;
   }
 
+  /** Takes a ticket if anything changed that a feed tells of. */
   async commit(): Promise<void> {
-    await this.client.query('COMMIT');
+    await this.client.query(this.hasChanged ? sql.commitChanges(this.workspaceId, this.changeSetId) : 'COMMIT');
   }
 
   async rollback(): Promise<void> {
@@ -91,7 +99,7 @@ export class ImportLane {
     total: number,
     alreadyRefused: readonly Refusal[],
   ): Promise<Written> {
-    const { client, workspaceId } = this;
+    const { client, workspaceId, changeSetId } = this;
     const refused = [...alreadyRefused];
     let deferred = 0;
     if (matched.refused + matched.waiting > 0) {
@@ -102,21 +110,28 @@ export class ImportLane {
     const { created, changed, retagged, tagged, computers, checked } =
       matched.refused + matched.waiting > 0 ? onlyRow(await client.query<Matched>(sql.COUNT_MATCHED)) : matched;
     const updated = new Set<string>();
+    if (changed + checked > 0) await client.query(sql.LOCK_CHANGED, [workspaceId]);
     if (changed > 0) {
-      await client.query(sql.LOCK_CHANGED, [workspaceId]);
       // Locks the counters for this statement and the next, each of which takes them in the same order.
       await client.query(sql.LOCK_COUNTERS, [workspaceId]);
-      const { rows } = await client.query<{ id: string }>(sql.UPDATE_CHANGED, [workspaceId]);
-      for (const { id } of rows) updated.add(id);
+      const values = [workspaceId, changeSetId];
+      const { rows } = await client.query<{ id: string; is_change: boolean }>(sql.UPDATE_CHANGED, values);
+      for (const { id, is_change } of rows) {
+        updated.add(id);
+        this.hasChanged ||= is_change;
+      }
     }
-    if (created > 0) await client.query(sql.INSERT_NEW, [workspaceId, this.source]);
+    if (created > 0) await client.query(sql.INSERT_NEW, [workspaceId, this.source, changeSetId]);
     if (computers > 0) await client.query(sql.INSERT_COMPUTERS, [workspaceId]);
     if (checked > 0) {
       const { rows } = await client.query<{ asset_id: string; was_there: boolean }>(sql.UPSERT_COMPUTERS, [
         workspaceId,
+        changeSetId,
       ]);
       for (const { asset_id, was_there } of rows) if (was_there) updated.add(asset_id);
+      this.hasChanged ||= rows.length > 0;
     }
+    this.hasChanged ||= created > 0;
     if (retagged > 0) await client.query(sql.UNTAG_CHANGED, [workspaceId]);
     if (retagged + tagged > 0) await client.query(sql.TAG, [workspaceId]);
     const unchanged = total - refused.length - deferred - created - updated.size;
@@ -125,8 +140,10 @@ export class ImportLane {
 
   /** Hides the next assets of the source after this id that were not named. `last` is null at the end. */
   async hideMissing(after: string): Promise<{ readonly last: string | null; readonly hidden: number }> {
-    const values = [this.workspaceId, this.source, after];
-    return onlyRow(await this.client.query<{ last: string | null; hidden: number }>(sql.HIDE_MISSING, values));
+    const values = [this.workspaceId, this.source, after, this.changeSetId];
+    const batch = onlyRow(await this.client.query<{ last: string | null; hidden: number }>(sql.HIDE_MISSING, values));
+    this.hasChanged ||= batch.hidden > 0;
+    return batch;
   }
 
   async indexNames(): Promise<void> {

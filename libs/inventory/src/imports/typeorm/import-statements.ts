@@ -1,4 +1,5 @@
 import type { WorkspaceId } from '#libs/kernel';
+import { NEW_CHANGE_SET_ID, originCode } from '#libs/platform/changes';
 import { escapeLiteral } from 'pg';
 import { API_SET } from '../../assets/typeorm/api-set';
 import { STAGING_COLUMNS } from './import-rows';
@@ -48,8 +49,10 @@ const BECOMES: Readonly<Record<string, string>> = {
   tags: keptOr(API_SET.tags, MERGED_TAGS, 'm.tags'),
 };
 const columns = Object.keys(BECOMES);
-const changesOf = (becomes: typeof BECOMES): string => `ROW(${columns.map((column) => `asset.${column}`).join(', ')})
-  IS DISTINCT FROM ROW(${Object.values(becomes).join(', ')})`;
+const changesOf = (becomes: typeof BECOMES, of = columns): string =>
+  `ROW(${of.map((column) => `asset.${column}`).join(', ')}) IS DISTINCT FROM ROW(${of.map((column) => becomes[column]).join(', ')})`;
+/** A check-in is no change that a feed tells of. */
+const WITHOUT_CHECK_IN = columns.filter((column) => column !== 'last_checked_at');
 
 /** Counts the work of the matched batch, so that steps without work can be skipped. */
 const COUNTS = `
@@ -85,6 +88,14 @@ export const CREATE_TABLES = `
 /** Opens a batch in its workspace and empties the tables of the previous one. `begin` is empty within a transaction. */
 export const beginBatch = (workspaceId: WorkspaceId, begin: 'BEGIN;' | ''): string => `${begin}
   SET LOCAL app.workspace_id = ${escapeLiteral(workspaceId)}; TRUNCATE import_staged, import_matched`;
+
+/** The change set of the batch. */
+export const DRAW_CHANGE_SET_ID = `SELECT ${NEW_CHANGE_SET_ID} AS id`;
+/** In one query: the ticket holds a lock on which other writers wait. */
+export const commitChanges = (workspaceId: WorkspaceId, changeSetId: string): string => `
+  SELECT take_change_ticket(${escapeLiteral(workspaceId)}::uuid, ${escapeLiteral(changeSetId)}::bigint,
+                            ${originCode('IMPORT')}::smallint, NULL, NULL);
+  COMMIT`;
 
 export const COPY_STAGED = `COPY import_staged (${names.join(', ')}) FROM STDIN`;
 
@@ -160,23 +171,29 @@ export const NAME_UNOWNED = `
 /** Locks rows in the order of their ids, then counters in theirs, so that writers cannot deadlock. */
 export const LOCK_CHANGED = `
   SELECT asset.id FROM asset
-   WHERE asset.workspace_id = $1 AND asset.id IN (SELECT asset_id FROM import_matched WHERE changed)
+   WHERE asset.workspace_id = $1 AND asset.id IN (SELECT asset_id FROM import_matched WHERE changed OR checked)
    ORDER BY asset.id FOR NO KEY UPDATE`;
 export const LOCK_COUNTERS = `SELECT FROM facet_count WHERE workspace_id = $1 ORDER BY sub_key, facet FOR NO KEY UPDATE`;
 
 /** Unchanged tags keep their current value: a key may have been deleted since, and must not return. */
 const BECOMES_NOW = { ...BECOMES, tags: `CASE WHEN m.retagged THEN ${BECOMES['tags']} ELSE asset.tags END` };
+const IS_CHANGE = changesOf(BECOMES_NOW, WITHOUT_CHECK_IN);
+const UPDATED_AT = 'GREATEST(asset.updated_at, now())';
+/** $2 the change set. */
 export const UPDATE_CHANGED = `
   UPDATE asset SET ${Object.entries(BECOMES_NOW)
     .map(([column, expression]) => `${column} = ${expression}`)
-    .join(', ')}, version = asset.version + 1
+    .join(', ')}, version = asset.version + 1,
+         change_id = CASE WHEN ${IS_CHANGE} THEN $2::bigint ELSE asset.change_id END,
+         updated_at = CASE WHEN ${IS_CHANGE} THEN ${UPDATED_AT} ELSE asset.updated_at END
     FROM import_matched AS m
    WHERE asset.workspace_id = $1 AND asset.id = m.asset_id AND m.changed AND ${changesOf(BECOMES_NOW)}
-  RETURNING asset.id`;
+  RETURNING asset.id, asset.change_id = $2::bigint AS is_change`;
 
+/** $3 the change set. */
 export const INSERT_NEW = `
-  INSERT INTO asset (workspace_id, id, public_id, source, external_id, ${columns.join(', ')}) OVERRIDING SYSTEM VALUE
-  SELECT $1::uuid, m.asset_id, COALESCE(m.wanted_id, gen_random_uuid()), $2, m.external_id, ${columns
+  INSERT INTO asset (workspace_id, id, public_id, source, external_id, change_id, ${columns.join(', ')}) OVERRIDING SYSTEM VALUE
+  SELECT $1::uuid, m.asset_id, COALESCE(m.wanted_id, gen_random_uuid()), $2, m.external_id, $3::bigint, ${columns
     .map((column) => {
       if (column === 'owner_source') return 'CASE WHEN m.owner_id IS NULL THEN NULL ELSE 3 END';
       return column === 'created_at' ? 'COALESCE(m.created_at, now())' : `m.${column}`;
@@ -189,15 +206,25 @@ export const INSERT_COMPUTERS = `
   SELECT $1::uuid, m.asset_id, ${COMPUTER_COLUMNS.map((column) => `m.${column}`).join(', ')}
     FROM import_matched AS m WHERE m.is_new AND m.sub_key = ${COMPUTER}`;
 
-/** Writes the posture of existing computers. The first posture of a computer does not count as a change. */
+/**
+ * Writes the posture of existing computers, and tells the feed of their assets. The first posture of a computer does not
+ * count as an update of the record. $2 is the change set.
+ */
 export const UPSERT_COMPUTERS = `
+  WITH posture AS (
   INSERT INTO computer AS c (workspace_id, asset_id, ${COMPUTER_COLUMNS.join(', ')})
   SELECT $1::uuid, m.asset_id, ${COMPUTER_COLUMNS.map((column) => `m.${column}`).join(', ')}
     FROM import_matched AS m WHERE m.checked
       ON CONFLICT (workspace_id, asset_id) DO UPDATE SET ${COMPUTER_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')}
    WHERE ROW(${COMPUTER_COLUMNS.map((name) => `c.${name}`).join(', ')})
          IS DISTINCT FROM ROW(${COMPUTER_COLUMNS.map((name) => `excluded.${name}`).join(', ')})
-  RETURNING asset_id, xmax <> 0 AS was_there`;
+  RETURNING asset_id, xmax <> 0 AS was_there
+  ), told AS (
+    UPDATE asset SET change_id = $2::bigint, updated_at = ${UPDATED_AT}, version = asset.version + 1
+      FROM posture
+     WHERE asset.workspace_id = $1 AND asset.id = posture.asset_id AND asset.change_id <> $2::bigint
+  )
+  SELECT asset_id, was_there FROM posture`;
 
 /** Updates tag rows of locked assets. Leaves customer tags alone that were set through the API. */
 export const UNTAG_CHANGED = `
@@ -238,13 +265,13 @@ export const REFUSE_SAME_IDS = `
    WHERE ids.place = s.place AND ids.nth > 1
   RETURNING s.place, 'The id belongs to another asset.' AS reason, s.kept`;
 
-/** One batch of assets that the input did not name. $3 is the id to start after. */
+/** One batch of assets that the input did not name. $3 is the id to start after, $4 the change set. */
 export const HIDE_MISSING = `
   WITH page AS (
     SELECT id, external_id FROM asset
      WHERE workspace_id = $1 AND source = $2 AND facet IS NOT NULL AND id > $3 ORDER BY id LIMIT 5000
   ), hidden AS (
-    UPDATE asset SET visibility = 1, version = version + 1
+    UPDATE asset SET visibility = 1, version = version + 1, change_id = $4::bigint, updated_at = ${UPDATED_AT}
      WHERE workspace_id = $1 AND id IN (
        SELECT asset.id FROM asset JOIN page USING (id)
         WHERE asset.workspace_id = $1 AND NOT EXISTS (

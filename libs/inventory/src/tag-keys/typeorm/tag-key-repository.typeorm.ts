@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
+import { NEW_CHANGE_SET_ID, takeTicket } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
 import type { TagKey } from '../domain/tag-key';
 import { TagKeyRepository } from '../domain/tag-key-repository.port';
@@ -21,7 +22,8 @@ const UNTAG = `
   ), removed AS (
     DELETE FROM asset_tag WHERE workspace_id = $1 AND tag_key_id = $2 AND asset_id IN (SELECT id FROM locked)
   ), rendered AS (
-    UPDATE asset SET version = version + 1, tags = COALESCE(
+    UPDATE asset SET version = version + 1, change_id = ${NEW_CHANGE_SET_ID},
+           updated_at = GREATEST(updated_at, now()), tags = COALESCE(
              (SELECT jsonb_agg(tag ORDER BY place) FROM jsonb_array_elements(tags) WITH ORDINALITY AS t (tag, place)
                WHERE tag->>'key' <> $3), '[]')
      WHERE workspace_id = $1 AND id IN (SELECT id FROM locked)
@@ -86,7 +88,11 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
     try {
       return await this.database.transaction({ workspaceId }, async (manager) => {
         const [batch] = await manager.query<{ assets: number }[]>(UNTAG, [workspaceId, id, key]);
-        if (batch && batch.assets > 0) return batch.assets;
+        if (batch && batch.assets > 0) {
+          const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' });
+          await manager.query(text, [...values]);
+          return batch.assets;
+        }
         await manager.delete(TagKeyRow, { workspace_id: workspaceId, id });
         return 0;
       });

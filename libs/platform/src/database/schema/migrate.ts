@@ -137,16 +137,19 @@ async function grant(connection: QueryRunner, role: string, schema: readonly Sch
       `DO $$ BEGIN EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database()); END $$`,
     );
     await connection.query(`REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${name}`);
+    await connection.query(`REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM ${name}`);
     for (const granted of [...schema.flatMap((part) => part.grants), MIGRATION_TABLE_GRANT]) {
-      await connection.query(
-        'function' in granted
-          ? `GRANT EXECUTE ON FUNCTION ${granted.function} TO ${name}`
-          : `GRANT ${granted.privileges} ON TABLE ${granted.table} TO ${name}`,
-      );
+      await connection.query(`GRANT ${rightsOf(granted)} TO ${name}`);
     }
     await connection.commitTransaction();
   } catch (error) {
     await connection.rollbackTransaction();
     throw error;
   }
+}
+
+function rightsOf(granted: SchemaPart['grants'][number]): string {
+  if ('function' in granted) return `EXECUTE ON FUNCTION ${granted.function}`;
+  if ('sequence' in granted) return `USAGE ON SEQUENCE ${granted.sequence}`;
+  return `${granted.privileges} ON TABLE ${granted.table}`;
 }

@@ -11,6 +11,11 @@ export interface FunctionGrant {
   readonly function: string;
 }
 
+/** A sequence that the runtime role may draw numbers from. */
+export interface SequenceGrant {
+  readonly sequence: string;
+}
+
 /** The part of the schema that one feature owns. */
 export interface SchemaPart {
   /** A TypeORM entity class for each table: the one place that names its columns and their types. */
@@ -22,6 +27,6 @@ export interface SchemaPart {
     up(runner: QueryRunner): Promise<void>;
     down(runner: QueryRunner): Promise<void>;
   })[];
-  /** Every privilege of the runtime role on the feature's tables and functions. Other table privileges are revoked. */
-  readonly grants: readonly (TableGrant | FunctionGrant)[];
+  /** Every privilege of the runtime role on the feature's objects. Other privileges on tables and sequences are revoked. */
+  readonly grants: readonly (TableGrant | FunctionGrant | SequenceGrant)[];
 }

@@ -1,0 +1,52 @@
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { NewestReads, RequireScope } from '#libs/auth';
+import { ChangeQueryDto, FeedPaging } from '#libs/platform/changes';
+import { type Caller, CurrentCaller } from '#libs/platform/http';
+import { ApiAnswer, ApiProblems } from '#libs/platform/openapi';
+import type { Response } from 'express';
+import { ComputerFeed } from '../domain/computer-feed.port';
+import { ComputerChangePageDto, toComputerChangeDto } from './computer-change.dto';
+import { COMPUTER_CHANGE_PAGE_EXAMPLES } from './computer-examples';
+
+const RESOURCE = 'computer-changes';
+
+@ApiTags('Computers')
+@Controller('v1/computers/changes')
+export class ComputerChangesController {
+  constructor(
+    private readonly feed: ComputerFeed,
+    private readonly paging: FeedPaging,
+    private readonly newestReads: NewestReads,
+  ) {}
+
+  @Get()
+  @RequireScope('computers:read')
+  @ApiOperation({
+    operationId: 'listComputerChanges',
+    summary: 'Follow changes of computers',
+    description:
+      'Needs `computers:read` (or `all:read`). The latest state of each computer, ordered by commit. Without a cursor it ' +
+      'begins with every visible computer once. Keep `resumeCursor`, and ask again with it.',
+  })
+  @ApiAnswer(ComputerChangePageDto, {
+    description: 'A page of changes.',
+    examples: COMPUTER_CHANGE_PAGE_EXAMPLES,
+    headers: { Link: 'sometimes' },
+  })
+  @ApiProblems('validation_failed', 'invalid_cursor', 'cursor_expired')
+  async list(
+    @CurrentCaller() { workspaceId, clientId, freshness }: Caller,
+    @Query() query: ChangeQueryDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ComputerChangePageDto> {
+    const { start, size, filters } = this.paging.request(workspaceId, RESOURCE, query);
+    // A list that the client reads next must not be older than the cursor.
+    if (start.kind === 'now') await this.newestReads.begin(clientId);
+    const page = await this.feed.read(workspaceId, start, size, freshness);
+    return {
+      results: page.changes.map(toComputerChangeDto),
+      ...this.paging.envelope(response, workspaceId, RESOURCE, page, filters),
+    };
+  }
+}

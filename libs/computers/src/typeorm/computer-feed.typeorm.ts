@@ -1,0 +1,32 @@
+import { Injectable } from '@nestjs/common';
+import type { AssetId, Change, ChangePage, FeedStart, Freshness, WorkspaceId } from '#libs/kernel';
+import { ChangeFeed, feedStatement } from '#libs/platform/changes';
+import type { Computer } from '../domain/computer';
+import { ComputerFeed } from '../domain/computer-feed.port';
+import { COMPUTER_COLUMNS, toComputer } from './computer-columns';
+
+/** The sub key of every row of the view. */
+const COMPUTER = 12;
+
+const FEED = {
+  statement: feedStatement({ relation: 'changed_computer', columns: COMPUTER_COLUMNS, name: 'computer_feed_1' }),
+  toItem: toComputer,
+  itemColumns: COMPUTER_COLUMNS.length,
+  subKeys: [COMPUTER, COMPUTER] as const,
+};
+
+@Injectable()
+export class ComputerFeedTypeorm extends ComputerFeed {
+  constructor(private readonly feed: ChangeFeed) {
+    super();
+  }
+
+  async read(
+    workspaceId: WorkspaceId,
+    start: FeedStart,
+    size: number,
+    freshness: Freshness,
+  ): Promise<ChangePage<Change<AssetId, Computer>>> {
+    return this.feed.read(workspaceId, FEED, start, size, freshness);
+  }
+}

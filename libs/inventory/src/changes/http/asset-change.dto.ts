@@ -1,0 +1,48 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type { Change } from '#libs/kernel';
+import { ChangeDto, ChangeQueryDto, FeedPageInfoDto, RESUME_CURSOR, toChangeDto } from '#libs/platform/changes';
+import { ApiObject } from '#libs/platform/openapi';
+import { IsIn, IsOptional } from 'class-validator';
+import type { Asset } from '../../assets/domain/asset';
+import { CATEGORY_KEYS } from '../../assets/domain/asset-category';
+import { CATEGORY_KEY } from '../../assets/http/asset-enums';
+import { AssetDto, toAssetDto } from '../../assets/http/asset.dto';
+
+/** Query of the change feed of assets. There is no other filter: an asset could leave one unseen. */
+export class AssetChangeQueryDto extends ChangeQueryDto {
+  @ApiPropertyOptional({
+    ...CATEGORY_KEY,
+    example: 'CLOUD',
+    description: 'Restricts to one top-level category, which an asset never leaves.',
+  })
+  @IsOptional()
+  @IsIn(CATEGORY_KEYS, { message: `categoryKey must be one of ${CATEGORY_KEYS.join(', ')}` })
+  categoryKey?: string;
+}
+
+/** A reference to a schema cannot be null in OpenAPI 3.0, so this is one of its own. */
+@ApiObject({ name: 'ChangedAsset', description: 'The asset as by id; null when it was removed.', nullable: true })
+export class ChangedAssetDto extends AssetDto {}
+
+@ApiObject({ name: 'AssetChange', description: 'The latest change of one asset.' })
+export class AssetChangeDto extends ChangeDto {
+  @ApiProperty({ type: ChangedAssetDto })
+  asset!: ChangedAssetDto | null;
+}
+
+@ApiObject({ name: 'AssetChangePage', description: 'A page of changes of assets.' })
+export class AssetChangePageDto {
+  @ApiProperty({ type: [AssetChangeDto], maxItems: 1000, description: 'Changes in the order of their commits.' })
+  results!: AssetChangeDto[];
+
+  @ApiProperty({ type: FeedPageInfoDto, description: 'Whether more changes follow.' })
+  pageInfo!: FeedPageInfoDto;
+
+  @ApiProperty(RESUME_CURSOR)
+  resumeCursor!: string;
+}
+
+export const toAssetChangeDto = (change: Change<string, Asset>): AssetChangeDto => ({
+  ...toChangeDto(change),
+  asset: change.item && toAssetDto(change.item),
+});

@@ -1,0 +1,54 @@
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { NewestReads, RequireScope } from '#libs/auth';
+import { FeedPaging } from '#libs/platform/changes';
+import { type Caller, CurrentCaller } from '#libs/platform/http';
+import { ApiAnswer, ApiProblems } from '#libs/platform/openapi';
+import type { Response } from 'express';
+import type { CategoryKey } from '../../assets/domain/asset-category';
+import { AssetFeed } from '../domain/asset-feed.port';
+import { ASSET_CHANGE_PAGE_EXAMPLES } from './asset-change-examples';
+import { AssetChangePageDto, AssetChangeQueryDto, toAssetChangeDto } from './asset-change.dto';
+
+const RESOURCE = 'asset-changes';
+
+@ApiTags('Inventory')
+@Controller('v1/inventory/changes')
+export class ChangesController {
+  constructor(
+    private readonly feed: AssetFeed,
+    private readonly paging: FeedPaging,
+    private readonly newestReads: NewestReads,
+  ) {}
+
+  @Get()
+  @RequireScope('inventory:read')
+  @ApiOperation({
+    operationId: 'listAssetChanges',
+    summary: 'Follow changes of assets',
+    description:
+      'Needs `inventory:read` (or `all:read`). The latest state of each asset, ordered by commit. Without a cursor it ' +
+      'begins with every visible asset once. Keep `resumeCursor`, and ask again with it.',
+  })
+  @ApiAnswer(AssetChangePageDto, {
+    description: 'A page of changes.',
+    examples: ASSET_CHANGE_PAGE_EXAMPLES,
+    headers: { Link: 'sometimes' },
+  })
+  @ApiProblems('validation_failed', 'invalid_cursor', 'cursor_expired')
+  async list(
+    @CurrentCaller() { workspaceId, clientId, freshness }: Caller,
+    @Query() query: AssetChangeQueryDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<AssetChangePageDto> {
+    const { start, size, filters } = this.paging.request(workspaceId, RESOURCE, query);
+    // A list that the client reads next must not be older than the cursor.
+    if (start.kind === 'now') await this.newestReads.begin(clientId);
+    const category = filters['categoryKey'] as CategoryKey | undefined;
+    const page = await this.feed.read(workspaceId, category, start, size, freshness);
+    return {
+      results: page.changes.map(toAssetChangeDto),
+      ...this.paging.envelope(response, workspaceId, RESOURCE, page, filters),
+    };
+  }
+}

@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import type { AssetId, Change, ChangePage, FeedStart, Freshness, WorkspaceId } from '#libs/kernel';
+import { ChangeFeed, feedStatement } from '#libs/platform/changes';
+import type { Asset } from '../../assets/domain/asset';
+import { type CategoryKey, ASSET_TYPES, categoryOf } from '../../assets/domain/asset-category';
+import { ASSET_COLUMN_LIST, toAsset } from '../../assets/typeorm/asset-columns';
+import { subKeyOf } from '../../assets/typeorm/sub-keys';
+import { AssetFeed } from '../domain/asset-feed.port';
+
+const STATEMENT = feedStatement({ relation: 'asset', columns: ASSET_COLUMN_LIST, name: 'asset_feed_1' });
+
+@Injectable()
+export class AssetFeedTypeorm extends AssetFeed {
+  constructor(private readonly feed: ChangeFeed) {
+    super();
+  }
+
+  async read(
+    workspaceId: WorkspaceId,
+    categoryKey: CategoryKey | undefined,
+    start: FeedStart,
+    size: number,
+    freshness: Freshness,
+  ): Promise<ChangePage<Change<AssetId, Asset>>> {
+    const types = ASSET_TYPES.filter((type) => categoryKey === undefined || categoryOf(type) === categoryKey);
+    // The sub keys of a category stand side by side.
+    const codes = types.map(subKeyOf);
+    const feed = {
+      statement: STATEMENT,
+      toItem: toAsset,
+      itemColumns: ASSET_COLUMN_LIST.length,
+      subKeys: [Math.min(...codes), Math.max(...codes)] as const,
+    };
+    return this.feed.read(workspaceId, feed, start, size, freshness);
+  }
+}

@@ -1,0 +1,36 @@
+/** Who made a change. An extensible list: clients must accept types that they do not know. */
+export type ChangeOrigin =
+  | { readonly type: 'API'; readonly clientId: string; readonly requestId: string }
+  | { readonly type: 'IMPORT' }
+  | { readonly type: 'OPERATOR' };
+
+export const CHANGE_ORIGINS = ['API', 'IMPORT', 'OPERATOR'] as const satisfies readonly ChangeOrigin['type'][];
+
+/** The latest change of one item, with the state that it led to. */
+export interface Change<Id, Item> {
+  readonly id: Id;
+  /** The time of the commit, in milliseconds. It never falls within a workspace. */
+  readonly changedAt: Date;
+  readonly origin: ChangeOrigin;
+  /** Null for a tombstone: the item is hidden or deleted. */
+  readonly item: Item | null;
+}
+
+/** Where a reader of a change feed begins. */
+export type FeedStart =
+  /** Every visible item, then what changes. */
+  | { readonly kind: 'beginning' }
+  /** Only what changes from now on. */
+  | { readonly kind: 'now' }
+  /** Changes at this time or after it. */
+  | { readonly kind: 'since'; readonly since: Date }
+  /** The position of an earlier page. */
+  | { readonly kind: 'position'; readonly position: string };
+
+/** One page of a change feed. It may be shorter than asked for although more follows. */
+export interface ChangePage<Entry> {
+  readonly changes: readonly Entry[];
+  /** Where the next page begins. */
+  readonly position: string;
+  readonly hasMore: boolean;
+}

@@ -1,0 +1,19 @@
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+/** Every month has as many. */
+const DAYS_OF_ANY_MONTH = 28;
+
+/** A date and time of day with its offset (ISO 8601), of the years 1 to 9999 in UTC; null for any other text. */
+export function parseTimestamp(text: string): Date | null {
+  const time = new Date(text);
+  // Its offset may carry it into a year that neither Postgres nor RFC 3339 can write.
+  const inUtc = time.getUTCFullYear();
+  return DATE_TIME.test(text) && inUtc >= 1 && inUtc <= 9999 && hasDay(text) ? time : null;
+}
+
+/** Whether the month of a date-time is as long as that. Date itself takes 30 February for 2 March. */
+function hasDay(dateTime: string): boolean {
+  const day = Number(dateTime.slice(8, 10));
+  if (day <= DAYS_OF_ANY_MONTH) return true;
+  const [year, month] = [Number(dateTime.slice(0, 4)), Number(dateTime.slice(5, 7))];
+  return day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
+}

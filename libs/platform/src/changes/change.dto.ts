@@ -1,0 +1,85 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { CHANGE_ORIGINS, type Change, type ChangeOrigin } from '#libs/kernel';
+import { ApiObject, openEnum } from '../openapi/api-schema.decorator';
+import { MAX_CURSOR_LENGTH } from '../pagination/page-info.dto';
+
+/** Additions, section 4. */
+@ApiObject({ name: 'ChangeOrigin', description: 'Who made the change. With it a two-way sync skips its own changes.' })
+export class ChangeOriginDto {
+  @ApiProperty(openEnum(CHANGE_ORIGINS, 'API: a request. IMPORT: an import. OPERATOR: the platform’s operators.'))
+  type!: string;
+
+  @ApiProperty({
+    type: 'string',
+    required: false,
+    maxLength: 200,
+    description: 'Client id of the application; only for `API`.',
+    example: 'ci_5f0c2e7d2a7c419a',
+  })
+  clientId?: string;
+
+  @ApiProperty({
+    type: 'string',
+    required: false,
+    maxLength: 64,
+    description: '`X-Request-Id` of the request; only for `API`.',
+    example: '6b1f2c1e-0a54-4f6e-9a9b-6a1c7a3c2f10',
+  })
+  requestId?: string;
+}
+
+@ApiObject({ name: 'FeedPageInfo', description: 'Whether more changes follow this page.' })
+export class FeedPageInfoDto {
+  @ApiProperty({
+    description: 'True when more changes follow now. The page may be short or empty all the same.',
+    example: false,
+  })
+  hasNextPage!: boolean;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    minLength: 1,
+    maxLength: MAX_CURSOR_LENGTH,
+    description: 'Cursor of the next page, for `pageCursor`; null when `hasNextPage` is false.',
+    example: null,
+  })
+  endCursor!: string | null;
+}
+
+const CHANGE_TYPES = ['UPSERTED', 'REMOVED'] as const;
+
+/** What every feed says of a change; each adds the item itself. */
+export abstract class ChangeDto {
+  @ApiProperty(openEnum(CHANGE_TYPES, 'UPSERTED: store this state. REMOVED: hidden or deleted.'))
+  type!: string;
+
+  @ApiProperty({ format: 'uuid', description: 'Public id.', example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11' })
+  id!: string;
+
+  @ApiProperty({
+    format: 'date-time',
+    description: 'Time of the commit, UTC. Changes of one transaction share it, and it never falls.',
+    example: '2026-11-02T08:00:00.000Z',
+  })
+  changedAt!: string;
+
+  @ApiProperty({ type: ChangeOriginDto, description: 'Who made the latest change.' })
+  origin!: ChangeOrigin;
+}
+
+/** The members that every feed has, in the order of the contract. */
+export const toChangeDto = ({ id, changedAt, origin, item }: Change<string, unknown>): ChangeDto => ({
+  type: item === null ? 'REMOVED' : 'UPSERTED',
+  id,
+  changedAt: changedAt.toISOString(),
+  origin,
+});
+
+/** What a client keeps to go on. */
+export const RESUME_CURSOR = {
+  minLength: 1,
+  maxLength: MAX_CURSOR_LENGTH,
+  description: 'Cursor to go on from, now or later, as `pageCursor`. Always present; it does not expire.',
+  example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
+} as const;

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { type ChangePage, type FeedStart, ValidationFailed, type WorkspaceId, parseTimestamp } from '#libs/kernel';
+import type { Response } from 'express';
+import { Cursors, type ListFilters } from '../pagination/cursors';
+import { Paging } from '../pagination/paging';
+import type { FeedPageInfoDto } from './change.dto';
+import type { ChangeQueryDto } from './change-query.dto';
+
+const DEFAULT_PAGE_SIZE = 100;
+
+export interface FeedRequest {
+  readonly start: FeedStart;
+  readonly size: number;
+  /** The filters in force: those sent, or those of the cursor. */
+  readonly filters: ListFilters;
+}
+
+/** Turns the query of a change feed into where to read, and a page into its envelope. */
+@Injectable()
+export class FeedPaging {
+  constructor(
+    private readonly paging: Paging,
+    private readonly cursors: Cursors,
+  ) {}
+
+  /** @throws `validation_failed`; `invalid_cursor` for a cursor of another workspace, feed or filter */
+  request(workspaceId: WorkspaceId, resource: string, query: ChangeQueryDto): FeedRequest {
+    const { pageSize, pageCursor, since, ...others } = query;
+    const sent = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined)) as ListFilters;
+    const size = pageSize === undefined ? DEFAULT_PAGE_SIZE : Number(pageSize);
+    if (pageCursor === undefined) return { start: startOf(since), size, filters: sent };
+    if (since !== undefined) throw refusedSince('choice', 'since cannot be given together with pageCursor.');
+    const { after, filters } = this.paging.open(workspaceId, resource, pageCursor, sent);
+    return { start: { kind: 'position', position: after }, size, filters };
+  }
+
+  /** The members of a page beside its results; names the next page in `Link`. */
+  envelope(
+    response: Response,
+    workspaceId: WorkspaceId,
+    resource: string,
+    { position, hasMore }: ChangePage<unknown>,
+    filters: ListFilters,
+  ): { readonly pageInfo: FeedPageInfoDto; readonly resumeCursor: string } {
+    const resumeCursor = this.cursors.issue(workspaceId, resource, { after: position, filters });
+    if (hasMore) this.paging.linkNext(response, resumeCursor);
+    return { pageInfo: { hasNextPage: hasMore, endCursor: hasMore ? resumeCursor : null }, resumeCursor };
+  }
+}
+
+function startOf(since: string | undefined): FeedStart {
+  if (since === undefined) return { kind: 'beginning' };
+  if (since === 'now') return { kind: 'now' };
+  const time = parseTimestamp(since);
+  if (!time) throw refusedSince('format', 'since must be now or a date-time such as 2026-01-02T03:04:05Z.');
+  return { kind: 'since', since: time };
+}
+
+const refusedSince = (code: string, detail: string) => new ValidationFailed([{ parameter: 'since', code, detail }]);

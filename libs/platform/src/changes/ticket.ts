@@ -1,0 +1,23 @@
+import { CHANGE_ORIGINS, type ChangeOrigin, type WorkspaceId } from '#libs/kernel';
+import { type BoundStatement, type Statement, bind } from '../database/pipelined-statements';
+
+/** The number of an origin in `change_set.origin`. */
+export const originCode = (type: ChangeOrigin['type']): number => CHANGE_ORIGINS.indexOf(type) + 1;
+
+/** An id for the change set of a transaction. An uncorrelated subquery draws it once for all rows of a statement. */
+export const NEW_CHANGE_SET_ID = `(SELECT nextval('change_set_id'))`;
+
+const TAKE_TICKET: Statement = {
+  name: 'change_take_ticket_1',
+  text: `SELECT take_change_ticket($1::uuid, currval('change_set_id'), $2::smallint, $3, $4)`,
+};
+
+/**
+ * Gives the change set whose id the transaction drew last its place behind all committed ones. It must be the last
+ * statement before COMMIT, since the writers of a workspace queue here. The lock lasts until the commit is visible, so
+ * whoever sees a set sees every set before it.
+ */
+export function takeTicket(workspaceId: WorkspaceId, origin: ChangeOrigin): BoundStatement {
+  const author = origin.type === 'API' ? [origin.clientId, origin.requestId] : [null, null];
+  return bind(TAKE_TICKET, [workspaceId, String(originCode(origin.type)), ...author]);
+}

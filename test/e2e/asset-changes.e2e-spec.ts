@@ -1,0 +1,260 @@
+import { randomUUID } from 'node:crypto';
+import { type TestApp, startApp } from '../support/start-app';
+import type { ApiClient, ApiResponse } from '../support/api-client';
+
+interface ChangeBody {
+  readonly type: string;
+  readonly id: string;
+  readonly changedAt: string;
+  readonly origin: Record<string, string>;
+  readonly asset: { readonly id: string; readonly name: string; readonly updatedAt: string } | null;
+}
+interface FeedBody {
+  readonly results: ChangeBody[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+  readonly resumeCursor: string;
+}
+
+describe('GET /v1/inventory/changes', () => {
+  let app: TestApp;
+  let workspace: string;
+  let client: ApiClient;
+
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.stop());
+  beforeEach(async () => {
+    workspace = await app.arrange.aWorkspace();
+    client = await app.arrange.aClient(workspace);
+  });
+
+  const get = (query = ''): Promise<ApiResponse> => client.get(`/v1/inventory/changes${query}`);
+  const page = async (query = ''): Promise<FeedBody> => {
+    const response = await get(query);
+    expect(response.status).toBe(200);
+    return response.body as unknown as FeedBody;
+  };
+  /** Every page from a query on, and the cursor behind them. */
+  const follow = async (query = '?'): Promise<{ changes: ChangeBody[]; cursor: string; pages: number }> => {
+    const changes: ChangeBody[] = [];
+    let body = await page(query);
+    for (let pages = 1; ; pages += 1) {
+      changes.push(...body.results);
+      if (!body.pageInfo.hasNextPage) return { changes, cursor: body.resumeCursor, pages };
+      expect(body.pageInfo.endCursor).toBe(body.resumeCursor);
+      body = await page(`?pageSize=3&pageCursor=${body.resumeCursor}`);
+    }
+  };
+  const patch = async (id: string, body: object): Promise<ApiResponse> => {
+    const response = await client.patch(`/v1/inventory/assets/${id}`, body, { 'Idempotency-Key': randomUUID() });
+    expect(response.status).toBe(200);
+    return response;
+  };
+  const hide = (internalId: string): Promise<void> =>
+    app.arrange.change(workspace, 'UPDATE asset SET visibility = 1 WHERE workspace_id = $1 AND id = $2', [
+      workspace,
+      internalId,
+    ]);
+
+  it('begins with every visible asset once, then gives what changes', async () => {
+    await app.arrange.manyAssets(workspace, 10);
+    const hidden = await app.arrange.anAsset(workspace, { visibility: 'HIDDEN' });
+
+    const first = await follow('?pageSize=3');
+
+    expect(first.pages).toBe(4);
+    expect(new Set(first.changes.map(({ id }) => id)).size).toBe(10);
+    expect(first.changes.every(({ type, asset, id }) => type === 'UPSERTED' && asset?.id === id)).toBe(true);
+    expect(first.changes.map(({ id }) => id)).not.toContain(hidden.id);
+    expect((await follow(`?pageCursor=${first.cursor}`)).changes).toEqual([]);
+
+    const [one, other] = first.changes as [ChangeBody, ChangeBody];
+    await patch(other.id, { description: 'first' });
+    const updated = await patch(one.id, { description: 'second' });
+    const next = await follow(`?pageCursor=${first.cursor}`);
+    expect(next.changes.map(({ id }) => id)).toEqual([other.id, one.id]);
+    expect(next.changes[1]).toMatchObject({ type: 'UPSERTED', asset: updated.body });
+    expect(next.changes[1]?.asset?.updatedAt).toBe((updated.body as { updatedAt: string }).updatedAt);
+  });
+
+  it('gives only the latest state of an asset that changed twice', async () => {
+    const asset = await app.arrange.anAsset(workspace);
+    const { resumeCursor } = await page('?since=now');
+    await patch(asset.id, { description: 'one' });
+    await patch(asset.id, { description: 'two' });
+
+    const { changes } = await follow(`?pageCursor=${resumeCursor}`);
+
+    expect(changes).toHaveLength(1);
+    expect(changes[0]?.asset).toMatchObject({ description: 'two' });
+  });
+
+  it('says who changed the asset', async () => {
+    const asset = await app.arrange.anAsset(workspace);
+    const updated = await patch(asset.id, { description: 'mine' });
+
+    const { changes } = await follow();
+
+    const requestId = updated.headers.get('x-request-id');
+    expect(changes[0]?.origin).toMatchObject({ type: 'API', requestId });
+    expect(changes[0]?.origin['clientId']).toMatch(/^ci_/);
+  });
+
+  it('tells of removals after the first page was asked for, and of no earlier ones', async () => {
+    const [one, other] = [await app.arrange.anAsset(workspace), await app.arrange.anAsset(workspace)];
+    await hide(one.internalId);
+    const first = await follow();
+    expect(first.changes.map(({ id }) => id)).toEqual([other.id]);
+
+    await hide(other.internalId);
+
+    const { changes } = await follow(`?pageCursor=${first.cursor}`);
+    expect(changes).toEqual([expect.objectContaining({ type: 'REMOVED', id: other.id, asset: null })]);
+    await app.arrange.change(workspace, 'UPDATE asset SET visibility = 0 WHERE workspace_id = $1', [workspace]);
+    const again = await follow(`?pageCursor=${first.cursor}`);
+    expect(again.changes.map(({ type }) => type)).toEqual(['UPSERTED', 'UPSERTED']);
+  });
+
+  it('goes through removed assets page by page when nothing of them is shown', async () => {
+    await app.arrange.manyAssets(workspace, 2_500);
+    await app.arrange.change(workspace, 'UPDATE asset SET visibility = 1 WHERE workspace_id = $1', [workspace]);
+    const last = await app.arrange.anAsset(workspace);
+
+    const { changes, pages } = await follow('?pageSize=1000');
+
+    expect(changes.map(({ id }) => id)).toEqual([last.id]);
+    expect(pages).toBe(3);
+  });
+
+  it('gives one changedAt to all changes of a transaction, which never falls', async () => {
+    await app.arrange.manyAssets(workspace, 3);
+    const { changes } = await follow();
+    expect(new Set(changes.map(({ changedAt }) => changedAt)).size).toBe(1);
+
+    await app.arrange.change(
+      workspace,
+      `UPDATE change_head SET changed_at = now() + interval '1 hour' WHERE workspace_id = $1`,
+      [workspace],
+    );
+    await patch(changes[0]?.id as string, { description: 'later' });
+    const later = await follow(`?since=${changes[0]?.changedAt}`);
+    expect(Date.parse(later.changes.at(-1)?.changedAt ?? '')).toBeGreaterThan(Date.now() + 3_000_000);
+  });
+
+  it('gives changes at or after a date-time, removals among them', async () => {
+    const [one, other] = [await app.arrange.anAsset(workspace), await app.arrange.anAsset(workspace)];
+    await patch(one.id, { description: 'one' });
+    const { changes } = await follow();
+    const since = changes.at(-1)?.changedAt as string;
+    await hide(other.internalId);
+
+    const { changes: latest } = await follow(`?since=${since}`);
+
+    expect(latest.map(({ id, type }) => [id, type])).toEqual([
+      [one.id, 'UPSERTED'],
+      [other.id, 'REMOVED'],
+    ]);
+    const future = await page('?since=2999-01-01T00:00:00Z');
+    expect(future.results).toEqual([]);
+    expect((await follow(`?pageCursor=${future.resumeCursor}`)).changes).toEqual([]);
+  });
+
+  it('keeps to one category when asked, and its cursor with it', async () => {
+    const bucket = await app.arrange.anAsset(workspace, { type: 'CLOUD_STORAGE_BUCKET' });
+    const person = await app.arrange.anEmployee(workspace);
+
+    const cloud = await follow('?categoryKey=CLOUD');
+
+    expect(cloud.changes.map(({ id }) => id)).toEqual([bucket.id]);
+    expect((await follow('?categoryKey=EMPLOYEE')).changes.map(({ id }) => id)).toEqual([person.id]);
+    await patch(bucket.id, { description: 'd' });
+    expect((await follow(`?pageCursor=${cloud.cursor}`)).changes.map(({ id }) => id)).toEqual([bucket.id]);
+    expect((await get(`?categoryKey=CUSTOM&pageCursor=${cloud.cursor}`)).status).toBe(400);
+  });
+
+  it('shows nothing of another workspace, and takes none of its cursors', async () => {
+    const elsewhere = await app.arrange.aWorkspace();
+    await app.arrange.anAsset(elsewhere);
+    const theirs = await (await app.arrange.aClient(elsewhere)).get('/v1/inventory/changes');
+
+    expect((await follow()).changes).toEqual([]);
+    const cursor = (theirs.body as unknown as FeedBody).resumeCursor;
+    expect(await get(`?pageCursor=${cursor}`)).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } });
+  });
+
+  it.each([
+    ['?pageSize=0', 'pageSize'],
+    ['?pageSize=1001', 'pageSize'],
+    ['?since=yesterday', 'since'],
+    ['?since=2026-02-30T00:00:00Z', 'since'],
+    ['?subKey=CLOUD', 'subKey'],
+    ['?categoryKey=NO', 'categoryKey'],
+  ])('returns 400 for %s and names the parameter', async (query, parameter) => {
+    const response = await get(query);
+
+    expect(response).toMatchObject({ status: 400, body: { code: 'validation_failed', errors: [{ parameter }] } });
+  });
+
+  it('returns 400 for since beside pageCursor', async () => {
+    const { resumeCursor } = await page();
+
+    const response = await get(`?since=now&pageCursor=${resumeCursor}`);
+
+    expect(response).toMatchObject({ status: 400, body: { errors: [{ parameter: 'since' }] } });
+  });
+
+  it('takes neither a cursor of the list, nor gives one that the list takes', async () => {
+    await app.arrange.manyAssets(workspace, 2);
+    const list = await client.get('/v1/inventory/assets?pageSize=1');
+    const { endCursor } = (list.body as unknown as FeedBody).pageInfo;
+    const { resumeCursor } = await page();
+
+    expect((await get(`?pageCursor=${endCursor}`)).status).toBe(400);
+    expect((await client.get(`/v1/inventory/assets?pageCursor=${resumeCursor}`)).status).toBe(400);
+  });
+
+  it('names the next page in Link, with the filter', async () => {
+    await app.arrange.manyAssets(workspace, 3);
+
+    const response = await get('?pageSize=2&categoryKey=CUSTOM');
+
+    const { pageInfo } = response.body as unknown as FeedBody;
+    const address = `https://api.example.test/v1/inventory/changes?pageSize=2&categoryKey=CUSTOM&pageCursor=${pageInfo.endCursor}`;
+    expect(response.headers.get('link')).toBe(`<${address}>; rel="next"`);
+  });
+
+  it('needs inventory:read', async () => {
+    const poor = await app.arrange.aClient(workspace, ['computers:read']);
+
+    expect(await poor.get('/v1/inventory/changes')).toMatchObject({ status: 403 });
+  });
+
+  describe('on a database that is not the one of the cursor', () => {
+    const expired = (code: string) => ({
+      status: 410,
+      body: { code: 'cursor_expired', errors: [{ parameter: 'pageCursor', code }] },
+    });
+
+    it('returns 410 diverged when the change was lost, also when another one took its place', async () => {
+      const asset = await app.arrange.anAsset(workspace);
+      const before = await page();
+      await patch(asset.id, { description: 'lost' });
+      const after = await page();
+      await app.arrange.change(workspace, 'DELETE FROM change_set WHERE workspace_id = $1 AND sequence = 2', [
+        workspace,
+      ]);
+      await app.arrange.change(
+        workspace,
+        `UPDATE change_head SET sequence = 1, mark = (SELECT mark FROM change_set WHERE workspace_id = $1)
+          WHERE workspace_id = $1`,
+        [workspace],
+      );
+
+      expect(await get(`?pageCursor=${after.resumeCursor}`)).toMatchObject(expired('diverged'));
+      await patch(asset.id, { description: 'another' });
+      expect(await get(`?pageCursor=${after.resumeCursor}`)).toMatchObject(expired('diverged'));
+      expect((await follow(`?pageCursor=${before.resumeCursor}`)).changes).toHaveLength(1);
+    });
+  });
+});

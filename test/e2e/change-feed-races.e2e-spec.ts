@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
+import type { ApiClient } from '../support/api-client';
+import { type TestApp, startApp } from '../support/start-app';
+
+interface Change {
+  readonly type: string;
+  readonly id: string;
+  readonly changedAt: string;
+  readonly asset: { readonly name: string; readonly description: string | null } | null;
+}
+interface Feed {
+  readonly results: Change[];
+  readonly pageInfo: { readonly hasNextPage: boolean };
+  readonly resumeCursor: string;
+}
+
+const ASSETS = 60;
+const WRITING_MS = 4_000;
+
+/** Keeps what a feed tells, as a client would. */
+class Mirror {
+  readonly assets = new Map<string, string>();
+
+  apply({ id, asset }: Change): void {
+    if (asset) this.assets.set(id, `${asset.name} ${asset.description}`);
+    else this.assets.delete(id);
+  }
+
+  get sorted(): string[][] {
+    return [...this.assets].sort(([first], [second]) => (first < second ? -1 : 1));
+  }
+}
+
+describe('A reader of the change feed beside many writers', () => {
+  let app: TestApp;
+  let workspace: string;
+  let client: ApiClient;
+  let ids: string[];
+
+  beforeAll(async () => {
+    app = await startApp();
+    workspace = await app.arrange.aWorkspace();
+    client = await app.arrange.aClient(workspace);
+    await app.arrange.manyAssets(workspace, ASSETS);
+    const { rows } = await app.database.admin.query<{ id: string }>(
+      'SELECT public_id AS id FROM asset WHERE workspace_id = $1 ORDER BY id',
+      [workspace],
+    );
+    ids = rows.map(({ id }) => id);
+  });
+  afterAll(() => app.stop());
+
+  const any = (): string => ids[Math.floor(Math.random() * ids.length)] as string;
+  const page = async (query: string): Promise<Feed> => {
+    const response = await client.get(`/v1/inventory/changes?${query}`);
+    expect(response.status).toBe(200);
+    return response.body as unknown as Feed;
+  };
+
+  async function writeByApi(until: number): Promise<void> {
+    while (Date.now() < until) {
+      const key = { 'Idempotency-Key': randomUUID() };
+      const patch = { description: randomUUID() };
+      const bulk = [...new Set([any(), any(), any()])];
+      const response = await (Math.random() < 0.5
+        ? client.patch(`/v1/inventory/assets/${any()}`, patch, key)
+        : client.patch('/v1/inventory/assets', { ids: bulk, patch }, key));
+      expect([200, 404]).toContain(response.status);
+    }
+  }
+
+  /** Transactions of the release before: they stay open for any time, and know nothing of tickets. */
+  async function writeBySql(until: number): Promise<void> {
+    const writer = new Client({ connectionString: app.database.databaseUrl });
+    await writer.connect();
+    await writer.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
+    while (Date.now() < until) {
+      await writer.query('BEGIN');
+      const description = randomUUID();
+      const change =
+        'UPDATE asset SET description = $1, version = version + 1 WHERE workspace_id = $2 AND public_id = $3';
+      await writer.query(change, [description, workspace, any()]);
+      await delay(Math.random() * 60);
+      await writer.query(Math.random() < 0.8 ? 'COMMIT' : 'ROLLBACK');
+    }
+    await writer.end();
+  }
+
+  async function hideAndShow(until: number): Promise<void> {
+    const change = `
+      UPDATE asset SET visibility = 1 - visibility, version = version + 1
+       WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[])`;
+    while (Date.now() < until) {
+      await app.arrange.change(workspace, change, [workspace, [any()]]);
+      await delay(Math.random() * 20);
+    }
+  }
+
+  async function followCursor(until: number): Promise<Mirror> {
+    const mirror = new Mirror();
+    let query = 'pageSize=7';
+    for (;;) {
+      const isLast = Date.now() > until;
+      let feed: Feed;
+      do {
+        feed = await page(query);
+        feed.results.forEach((change) => mirror.apply(change));
+        query = `pageSize=7&pageCursor=${feed.resumeCursor}`;
+      } while (feed.pageInfo.hasNextPage);
+      if (isLast) return mirror;
+    }
+  }
+
+  /** Keeps no cursor: asks for what changed since the greatest time it saw. */
+  async function followTime(until: number): Promise<Mirror> {
+    const mirror = new Mirror();
+    let since = '2000-01-01T00:00:00Z';
+    for (;;) {
+      const isLast = Date.now() > until;
+      const { results } = await page(`pageSize=1000&since=${since}`);
+      for (const change of results) {
+        mirror.apply(change);
+        if (Date.parse(change.changedAt) > Date.parse(since)) since = change.changedAt;
+      }
+      if (isLast) return mirror;
+    }
+  }
+
+  it('has what the table has in the end, by cursor and by time alone', async () => {
+    const until = Date.now() + WRITING_MS;
+    const writers = Promise.all([
+      ...[1, 2, 3].map(() => writeByApi(until)),
+      ...[1, 2, 3].map(() => writeBySql(until)),
+      hideAndShow(until),
+    ]);
+    const [byCursor, byTime] = await Promise.all([followCursor(until + 500), followTime(until + 500), writers]);
+
+    const { rows } = await app.database.admin.query<{ id: string; state: string }>(
+      `SELECT public_id AS id, name || ' ' || coalesce(description, 'null') AS state FROM asset
+        WHERE workspace_id = $1 AND facet IS NOT NULL ORDER BY public_id::text`,
+      [workspace],
+    );
+    const table = rows.map(({ id, state }) => [id, state]);
+    expect(byCursor.sorted).toEqual(table);
+    expect(byTime.sorted).toEqual(table);
+  }, 30_000);
+});

@@ -1,0 +1,107 @@
+import { ALL, BUCKET, EMPLOYEE, ImportSetting, LAPTOP } from '../support/import-setting';
+
+const FORGOTTEN = `
+  CREATE OR REPLACE FUNCTION draw_forgotten_ticket() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN RAISE EXCEPTION 'A writer of % forgot its ticket.', NEW.external_id; END $$`;
+
+describe('Change tickets of operators', () => {
+  let setting: ImportSetting;
+
+  beforeAll(async () => {
+    setting = await ImportSetting.open();
+    await setting.database.admin.query(FORGOTTEN);
+  });
+  afterAll(() => setting.close());
+  beforeEach(() => setting.enterWorkspace());
+
+  /** The sets of the workspace, oldest first, each with the assets whose latest change it is. */
+  const sets = async (): Promise<{ origin: number; assets: string[] }[]> => {
+    const { rows } = await setting.database.admin.query<{ origin: number; assets: string[] }>(
+      `SELECT origin, array(SELECT external_id FROM asset WHERE workspace_id = $1 AND change_id = change_set.id ORDER BY 1)
+                AS assets
+         FROM change_set WHERE workspace_id = $1 ORDER BY sequence`,
+      [setting.here],
+    );
+    return rows;
+  };
+  const updatedAt = async (externalId: string): Promise<Date> =>
+    (await setting.asset(externalId))['updated_at'] as Date;
+
+  it('puts the assets of one batch into one set of an import', async () => {
+    await setting.importAll(...ALL);
+
+    // Records that wait for their owner are a batch of their own.
+    expect(await sets()).toEqual([
+      { origin: 2, assets: ['c-1', 'ds-1', 'hr-17'] },
+      { origin: 2, assets: ['C02XK', 'arn:aws:s3:::logs'] },
+    ]);
+  });
+
+  it('takes none for an import that finds nothing to do', async () => {
+    await setting.importAll(...ALL);
+    const before = await sets();
+
+    await setting.importAll(...ALL);
+
+    expect(await sets()).toEqual(before);
+  });
+
+  it('takes none for a check-in, which is no change', async () => {
+    await setting.importAll(EMPLOYEE, BUCKET);
+    const [before, setsBefore] = [await updatedAt(BUCKET.externalId), await sets()];
+
+    const report = await setting.importAll(EMPLOYEE, { ...BUCKET, lastCheckedAt: '2026-11-09T00:00:00Z' });
+
+    expect(report).toMatchObject({ updated: 1, unchanged: 1 });
+    expect(await sets()).toEqual(setsBefore);
+    expect(await updatedAt(BUCKET.externalId)).toEqual(before);
+    expect(await setting.asset(BUCKET.externalId)).toMatchObject({ version: 2 });
+  });
+
+  it('takes one for what changed, and moves only that', async () => {
+    await setting.importAll(EMPLOYEE, BUCKET);
+    const before = await updatedAt(BUCKET.externalId);
+
+    await setting.importAll(EMPLOYEE, { ...BUCKET, region: 'eu-north-1' });
+
+    expect(await sets()).toEqual([
+      { origin: 2, assets: ['hr-17'] },
+      { origin: 2, assets: [] },
+      { origin: 2, assets: [BUCKET.externalId] },
+    ]);
+    expect((await updatedAt(BUCKET.externalId)).getTime()).toBeGreaterThan(before.getTime());
+  });
+
+  it('takes one for a change of posture alone, which changes the entity tag too', async () => {
+    await setting.importAll(EMPLOYEE, LAPTOP);
+
+    const compliance = { ...LAPTOP.compliance, screenLockEnabled: true };
+    await setting.importAll(EMPLOYEE, { ...LAPTOP, compliance });
+
+    expect((await sets()).at(-1)).toEqual({ origin: 2, assets: ['C02XK'] });
+    expect(await setting.asset('C02XK')).toMatchObject({ version: 2 });
+  });
+
+  it('takes one for assets that are hidden because the input misses them', async () => {
+    await setting.importAll(EMPLOYEE, BUCKET);
+
+    await setting.run(setting.ndjson(EMPLOYEE), { missing: 'hide' });
+
+    expect((await sets()).at(-1)).toEqual({ origin: 2, assets: [BUCKET.externalId] });
+  });
+
+  it('takes none for a dry run', async () => {
+    await setting.importAll(EMPLOYEE);
+    await setting.run(setting.ndjson(EMPLOYEE, BUCKET), { dryRun: true, missing: 'hide' });
+
+    expect(await sets()).toHaveLength(1);
+  });
+
+  it('takes one of an operator when a tag key is deleted', async () => {
+    await setting.importAll(EMPLOYEE, BUCKET);
+
+    await setting.tagKeys.delete(setting.here, 'env', () => undefined);
+
+    expect((await sets()).at(-1)).toEqual({ origin: 3, assets: [BUCKET.externalId] });
+  });
+});
