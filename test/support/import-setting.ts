@@ -17,7 +17,7 @@ import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/impor
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
-import { type TestDatabase, createTestDatabase } from './test-database';
+import { type TestDatabase, createTestDatabase, testEntities } from './test-database';
 
 export type Row = Record<string, unknown>;
 
@@ -89,7 +89,10 @@ export class ImportSetting {
   static async open(): Promise<ImportSetting> {
     const database = await createTestDatabase();
     const dataSource = new DataSource(
-      dataSourceOptions({ url: database.migrationDatabaseUrl, poolSize: 4, patience: 'operator' }, () => undefined),
+      dataSourceOptions(
+        { url: database.migrationDatabaseUrl, poolSize: 4, patience: 'operator', entities: testEntities },
+        () => undefined,
+      ),
     );
     await dataSource.initialize();
     const keys = new TagKeyRepositoryTypeorm(new Database(dataSource));

@@ -45,6 +45,8 @@ export class MeddlingProxy {
     });
     const content = Buffer.from(await answer.arrayBuffer());
     if (this.meddling.cut?.(request)) return void request.socket.destroy();
-    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(content);
+    // The content is decompressed by now.
+    const { 'content-encoding': _encoding, 'content-length': _length, ...kept } = Object.fromEntries(answer.headers);
+    response.writeHead(answer.status, kept).end(content);
   }
 }

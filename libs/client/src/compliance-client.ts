@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import createClient, { type Client } from 'openapi-fetch';
+import { type ChangePage, Changes, type FollowOptions } from './changes';
 import { type paths } from './contract';
 import { MemoryTokenStore } from './memory-token-store';
 import { type Page, Pages } from './pages';
@@ -7,12 +8,16 @@ import { DEFAULT_RETRY, type RetryPolicy } from './retry';
 import {
   type Asset,
   type AssetCategory,
+  type AssetChange,
+  type AssetChangeQuery,
   type AssetPatch,
   type AssetQuery,
   type BulkUpdate,
   type BulkUpdateSummary,
   type CategoryQuery,
   type Computer,
+  type ComputerChange,
+  type ComputerChangeQuery,
   type ComputerQuery,
   type Health,
   type Me,
@@ -120,6 +125,22 @@ export class ComplianceClient {
     return pagesOf(query, (next) => this.#api.GET('/v1/computers', { ...options, params: { query: next } }));
   }
 
+  /** Follows the changes of assets. Without a cursor it begins with every visible asset. */
+  changes(query: AssetChangeQuery = {}, options: FollowOptions = {}): Changes<AssetChange> {
+    const { signal } = options;
+    return changesOf(query, options, (next) =>
+      this.#api.GET('/v1/inventory/changes', { signal, params: { query: next } }),
+    );
+  }
+
+  /** Follows the changes of computers. */
+  computerChanges(query: ComputerChangeQuery = {}, options: FollowOptions = {}): Changes<ComputerChange> {
+    const { signal } = options;
+    return changesOf(query, options, (next) =>
+      this.#api.GET('/v1/computers/changes', { signal, params: { query: next } }),
+    );
+  }
+
   async getAsset(id: string, options: CallOptions = {}): Promise<Answer<Asset>> {
     return answerOf(await this.#api.GET('/v1/inventory/assets/{id}', { ...options, params: { path: { id } } }));
   }
@@ -177,4 +198,15 @@ function pagesOf<Query extends { pageCursor?: string }, Item>(
     const next = cursor === null ? query : { ...query, pageCursor: cursor };
     return answerOf(await load(next)).body;
   });
+}
+
+function changesOf<Query extends { pageCursor?: string; since?: string }, Change>(
+  query: Query,
+  options: FollowOptions,
+  load: (query: Query) => Promise<Fetched<ChangePage<Change>>>,
+): Changes<Change> {
+  return new Changes(async (cursor) => {
+    const next = cursor === null ? query : { ...query, since: undefined, pageCursor: cursor };
+    return answerOf(await load(next)).body;
+  }, options);
 }

@@ -1,3 +1,4 @@
+export { type ChangePage, Changes, type CursorStore, type FollowOptions } from './changes';
 export {
   type Answer,
   type CallOptions,
@@ -15,12 +16,16 @@ export { type RedisCommand, RedisTokenStore } from './redis-token-store';
 export {
   type Asset,
   type AssetCategory,
+  type AssetChange,
+  type AssetChangeQuery,
   type AssetPatch,
   type AssetQuery,
   type BulkUpdate,
   type BulkUpdateSummary,
   type CategoryQuery,
   type Computer,
+  type ComputerChange,
+  type ComputerChangeQuery,
   type ComputerQuery,
   type Health,
   type Me,

@@ -17,12 +17,18 @@ export type Me = Answer<'getMe'>;
 export type Asset = Answer<'getAsset'>;
 export type AssetCategory = Answer<'listCategories'>['results'][number];
 export type Computer = Answer<'getComputer'>;
+export type AssetChange = Answer<'listAssetChanges'>['results'][number];
+export type ComputerChange = Answer<'listComputerChanges'>['results'][number];
 export type BulkUpdateSummary = Answer<'updateAssets'>;
 
 /** Filters combine with AND. `pageSize` is 1 to 100, 25 by default. `pageCursor` continues an earlier list. */
 export type AssetQuery = Query<'listAssets'>;
 export type CategoryQuery = Query<'listCategories'>;
 export type ComputerQuery = Query<'listComputers'>;
+
+/** `since` is `now` or a date-time. `pageSize` is 1 to 1000, 100 by default. `pageCursor` continues an earlier page. */
+export type AssetChangeQuery = Query<'listAssetChanges'>;
+export type ComputerChangeQuery = Query<'listComputerChanges'>;
 
 /** An absent or null member stays unchanged. */
 export type AssetPatch = Body<'updateAsset'>;

@@ -1,0 +1,56 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** A page of a change feed, as the API returns it. */
+export interface ChangePage<Change> {
+  readonly results: readonly Change[];
+  readonly pageInfo: { readonly hasNextPage: boolean };
+  readonly resumeCursor: string;
+}
+
+/** Keeps the cursor of a feed between runs. */
+export interface CursorStore {
+  /** Null before the first run. */
+  read(): Promise<string | null>;
+  write(cursor: string): Promise<void>;
+}
+
+export interface FollowOptions {
+  /** Without one every loop begins with every visible item. */
+  readonly cursorStore?: CursorStore;
+  /** Pause in milliseconds before the feed is asked again at its end. Without it the loop ends there. */
+  readonly pollMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * A change feed, from the cursor of the store on. The cursor of a page is stored once your loop has handled all of its
+ * changes, so a change is repeated after a crash and never lost.
+ */
+export class Changes<Change> implements AsyncIterable<Change> {
+  readonly #load: (cursor: string | null) => Promise<ChangePage<Change>>;
+  readonly #options: FollowOptions;
+
+  constructor(load: (cursor: string | null) => Promise<ChangePage<Change>>, options: FollowOptions) {
+    this.#load = load;
+    this.#options = options;
+  }
+
+  /** Yields changes one by one. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Change, void, undefined> {
+    for await (const page of this.pages()) yield* page.results;
+  }
+
+  /** Yields pages. Apply a page in one transaction with its `resumeCursor` to see no change twice. */
+  async *pages(): AsyncGenerator<ChangePage<Change>, void, undefined> {
+    const { cursorStore, pollMs, signal } = this.#options;
+    for (let cursor = (await cursorStore?.read()) ?? null; ;) {
+      const page: ChangePage<Change> = await this.#load(cursor);
+      yield page;
+      cursor = page.resumeCursor;
+      await cursorStore?.write(cursor);
+      if (page.pageInfo.hasNextPage) continue;
+      if (pollMs === undefined) return;
+      await delay(pollMs, undefined, { signal });
+    }
+  }
+}
