@@ -65,6 +65,8 @@ describe('GET /v1/inventory/assets', () => {
         last_checked_at: '2026-11-01T00:00:00Z',
         created_at: '2026-01-02T03:04:05.678Z',
         external_id: 'ext-1',
+        change_id: 0,
+        updated_at: '2026-11-02T08:00:00.123Z',
       };
       for (const type of ['CLOUD_QUEUE', 'COMPUTER', 'CUSTOM', 'INFORMATION', 'EMPLOYEE'] as const) {
         const asset = await app.arrange.anAsset(here, {
@@ -89,7 +91,9 @@ describe('GET /v1/inventory/assets', () => {
           ownerId: owner.id,
           ownerSource: 'INTEGRATION',
           externalId: type,
+          source: 'test',
           createdAt: '2026-01-02T03:04:05.678Z',
+          updatedAt: '2026-11-02T08:00:00.123Z',
           lastCheckedAt: '2026-11-01T00:00:00.000Z',
           tags: [{ key: 'env', value: 'prod', readOnly: false }],
           dataStored: ['CUSTOM', 'INFORMATION'].includes(type)

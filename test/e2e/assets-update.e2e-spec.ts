@@ -85,7 +85,9 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
         { classification: 'UNKNOWN' },
       ]) {
         const before = await read(id);
-        expect((await client.patch(path(id), patch)).body).toEqual({ ...before, ...patch });
+        const { body } = await client.patch(path(id), patch);
+        expect(body).toEqual({ ...before, ...patch, updatedAt: body['updatedAt'] });
+        expect(String(body['updatedAt']) > String(before['updatedAt'])).toBe(true);
       }
     });
 
