@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GUIDES } from './guide-list';
 import { renderGuide } from './guide-markdown';
 
 describe('A guide made of Markdown', () => {
@@ -30,6 +33,12 @@ describe('A guide made of Markdown', () => {
 
   it('links no page that customers cannot open', () => {
     expect(() => renderGuide('# T\n\n[text](operations.md)\n', 'docs/errors.md')).toThrow(/links operations\.md/);
+  });
+
+  it.each(GUIDES)('has a title, a summary and only links that customers can open: $name', ({ file }) => {
+    const { title, summary } = renderGuide(readFileSync(join(__dirname, '../../../..', file), 'utf8'), file);
+
+    expect([title, summary]).toEqual([expect.stringMatching(/\w/), expect.stringMatching(/\w/)]);
   });
 
   it('gives headings the ids of GitHub', () => {
