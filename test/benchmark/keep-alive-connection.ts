@@ -16,7 +16,7 @@ const END_OF_HEAD = '\r\n\r\n';
  */
 export class KeepAliveConnection {
   private received: Buffer = Buffer.alloc(0);
-  private waiting: { resolve(answer: ApiResponse): void; reject(error: Error): void } | undefined;
+  private waiting: { resolve(response: ApiResponse): void; reject(error: Error): void } | undefined;
 
   private constructor(
     private readonly socket: Socket,

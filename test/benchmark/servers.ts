@@ -49,9 +49,9 @@ export interface Access {
 export async function accessTo(port: number, arrange: Arrangement, workspace: WorkspaceId): Promise<Access> {
   const application = await arrange.anApplication(workspace);
   const body = formOf(application);
-  const answer = await fetch(`http://127.0.0.1:${port}/oauth/token`, { method: 'POST', body });
-  if (answer.status !== 200) throw new Error(`A token request got ${answer.status}: ${await answer.text()}`);
-  const { access_token: token } = (await answer.json()) as { access_token: string };
+  const response = await fetch(`http://127.0.0.1:${port}/oauth/token`, { method: 'POST', body });
+  if (response.status !== 200) throw new Error(`A token request got ${response.status}: ${await response.text()}`);
+  const { access_token: token } = (await response.json()) as { access_token: string };
   return { application, authorization: `Bearer ${token}` };
 }
 

@@ -188,7 +188,7 @@ describe('A person who explores the API in a browser', () => {
     const list = page.locator('.opblock[id$="-listCategories"]');
     await press(list.locator('.opblock-summary-control'), 'Enter');
     await press(list.getByRole('button', { name: 'Execute' }), 'Enter');
-    const { status } = await new ShownOperation(list).answer();
+    const { status } = await new ShownOperation(list).response();
     expect([status, faults]).toEqual(['200', []]);
   });
 

@@ -157,18 +157,18 @@ export class ShownOperation {
       await live.waitFor({ state: 'detached' });
     }
     await this.block.getByRole('button', { name: 'Execute' }).click();
-    return this.answer();
+    return this.response();
   }
 
   /** The response to the current request. */
-  async answer(): Promise<ShownResponse> {
-    const answer = this.block.locator('.live-responses-table tr.response').first();
-    await answer.waitFor();
+  async response(): Promise<ShownResponse> {
+    const response = this.block.locator('.live-responses-table tr.response').first();
+    await response.waitFor();
     const [body, headers] = await Promise.all([
-      answer.locator('.highlight-code code').first().innerText(),
-      answer.locator('.headerline').allInnerTexts(),
+      response.locator('.highlight-code code').first().innerText(),
+      response.locator('.headerline').allInnerTexts(),
     ]);
-    const status = (await answer.locator('.response-col_status').innerText()).split(/\s/)[0] ?? '';
+    const status = (await response.locator('.response-col_status').innerText()).split(/\s/)[0] ?? '';
     return { status, body, headers: headers.join('\n') };
   }
 }

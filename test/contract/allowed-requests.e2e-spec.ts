@@ -108,16 +108,16 @@ describe('A request that the contract allows', () => {
         fc.asyncProperty(requests.any(), fc.nat(9), async ({ operationId, method, target, headers, body }, who) => {
           const caller = callers[who] as ApiClient;
           const { status } = await caller.send(method, target, { headers, ...(body === undefined ? {} : { body }) });
-          const answer = `${operationId} ${status}`;
-          given.set(answer, (given.get(answer) ?? 0) + 1);
+          const response = `${operationId} ${status}`;
+          given.set(response, (given.get(response) ?? 0) + 1);
           expect(status).toBeLessThan(500);
         }),
         { numRuns: RUNS, ...(IS_LONG ? {} : { seed: 20_261_121 }) },
       );
-      const told = [...given].sort().map(([answer, times]) => `${answer}: ${times}`);
+      const told = [...given].sort().map(([response, times]) => `${response}: ${times}`);
       if (IS_LONG) process.stderr.write(`  ${told.join('\n  ')}\n`);
       // Refused requests alone would prove nothing.
-      const succeeded = [...given.keys()].filter((answer) => answer.endsWith(' 200')).sort();
+      const succeeded = [...given.keys()].filter((response) => response.endsWith(' 200')).sort();
       expect(succeeded).toEqual(
         operationsOf(contract)
           .map(({ operation }) => `${operation.operationId} 200`)

@@ -21,7 +21,7 @@ const contract = readContract(CONTRACT_FILE);
 const operations = operationsOf(contract);
 
 const REQUEST_HEADERS = ['Idempotency-Key', 'If-Match', 'X-Request-Id'];
-const ANSWER_HEADERS = [
+const RESPONSE_HEADERS = [
   ...['X-Request-Id', 'Link', 'X-Content-Type-Options', 'Cache-Control', 'ETag', 'Idempotent-Replayed', 'Retry-After'],
   ...['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'RateLimit', 'RateLimit-Policy', 'WWW-Authenticate'],
 ];
@@ -123,7 +123,7 @@ describe('The contract describes and exemplifies', () => {
     const sent = parameters.filter(([, one]) => one.in === 'header').map(([, one]) => one.name);
     expect([...new Set(sent)].sort()).toEqual(REQUEST_HEADERS);
     const given = headers.map(([place]) => place.split(' ').at(-1));
-    expect([...new Set(given)].sort()).toEqual([...ANSWER_HEADERS].sort());
+    expect([...new Set(given)].sort()).toEqual([...RESPONSE_HEADERS].sort());
     const withId = parameters.filter(([, one]) => one.name === 'X-Request-Id');
     expect(withId).toHaveLength(operations.length);
   });

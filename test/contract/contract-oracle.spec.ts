@@ -5,14 +5,14 @@ import { ContractOracle } from './contract-oracle';
 const contract = readContract(CONTRACT_FILE);
 const oracle = new ContractOracle(contract);
 
-const EVERY_ANSWER = {
+const EVERY_RESPONSE = {
   'content-type': 'application/json; charset=utf-8',
   'x-request-id': 'abc',
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
 };
 const CHARGED = {
-  ...EVERY_ANSWER,
+  ...EVERY_RESPONSE,
   'x-ratelimit-limit': '100',
   'x-ratelimit-remaining': '99',
   ratelimit: '"read";r=99;t=2',

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#libs/kernel';
 import { PROBLEMS } from '#libs/platform/problems';
-import { PUBLIC_ANSWERS, headerComponents, problemResponse } from '#libs/platform/openapi';
+import { PUBLIC_RESPONSES, headerComponents, problemResponse } from '#libs/platform/openapi';
 import { StrictSchemas } from './response-schemas';
 import {
   type Contract,
@@ -44,7 +44,7 @@ const OF_NO_OPERATION = {
 };
 
 function problemOfNoOperation(code: ErrorCode): Response {
-  const response = problemResponse(PUBLIC_ANSWERS, PROBLEMS[code].status, [code]);
+  const response = problemResponse(PUBLIC_RESPONSES, PROBLEMS[code].status, [code]);
   const headers = headerComponents() as Record<string, Header>;
   const named = Object.keys(response.headers).map((name) => [name, headers[name]] as const);
   return { ...response, headers: Object.fromEntries(named) as Record<string, Header> };

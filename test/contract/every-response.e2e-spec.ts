@@ -60,7 +60,7 @@ describe('Every answer that the contract documents is given', () => {
   it.each(ERROR_CODES.map((code) => [PROBLEMS[code].status, code] as const))('%i %s', async (status, code) => {
     const expected = documenting(code).filter((one) => NEVER_SEEN[`${named(one)} ${status} ${code}`] === undefined);
     const answers = await provoked.problem(code, expected);
-    const given = answers.map((answer) => [answer.status, answer.body['code']]);
+    const given = answers.map((response) => [response.status, response.body['code']]);
     expect(given).toEqual(expected.map(() => [status, code]));
   });
 
@@ -76,12 +76,12 @@ describe('Every answer that the contract documents is given', () => {
   it('with every header that is documented for it', () => {
     const documented = operations.flatMap((one) =>
       Object.entries(one.operation.responses).flatMap(([status, { headers = {} }]) =>
-        Object.keys(headers).map((name) => ({ answer: `${named(one)} ${status}`, name })),
+        Object.keys(headers).map((name) => ({ response: `${named(one)} ${status}`, name })),
       ),
     );
     expect(documented.length).toBeGreaterThan(400);
-    const unseen = documented.filter(({ answer, name }) => !provoked.seen.has(`${answer} ${name}`));
-    const excused = documented.filter(({ answer, name }) => HEADERS_NEVER_SEEN[answer]?.headers.test(name));
+    const unseen = documented.filter(({ response, name }) => !provoked.seen.has(`${response} ${name}`));
+    const excused = documented.filter(({ response, name }) => HEADERS_NEVER_SEEN[response]?.headers.test(name));
     expect(unseen).toEqual(excused);
   });
 });

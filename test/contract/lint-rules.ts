@@ -1,7 +1,7 @@
 import { type RawUniversalConfig } from '@redocly/openapi-core';
 
 /** Headers of every response. */
-const EVERY_ANSWER = ['X-Request-Id', 'X-Content-Type-Options', 'Cache-Control'];
+const EVERY_RESPONSE = ['X-Request-Id', 'X-Content-Type-Options', 'Cache-Control'];
 
 type Node = Readonly<Record<string, unknown>>;
 
@@ -159,7 +159,7 @@ export const LINT_CONFIG = {
     'tag-description': 'error',
     'response-contains-header': {
       severity: 'error',
-      names: { '2XX': EVERY_ANSWER, '4XX': EVERY_ANSWER, '5XX': EVERY_ANSWER },
+      names: { '2XX': EVERY_RESPONSE, '4XX': EVERY_RESPONSE, '5XX': EVERY_RESPONSE },
     },
   },
 } as unknown as RawUniversalConfig;

@@ -149,7 +149,7 @@ export class ProvokedResponses {
     const path = one.path.replace('{id}', wanted.id ?? ownId) + (wanted.query ?? '');
     const isSecured = security.some((way) => 'clientCredentials' in way);
     const token = isSecured && wanted.token !== null ? (wanted.token ?? this.token) : undefined;
-    const client = new ApiClient((wanted.of ?? this.app).origin, token, (_, __, answer) => this.judge(one, answer));
+    const client = new ApiClient((wanted.of ?? this.app).origin, token, (_, __, response) => this.judge(one, response));
     if (one.method === 'PATCH') return client.patch(path, wanted.body ?? this.bodyOf(one), wanted.headers);
     if (one.method === 'GET') return client.get(path, { headers: wanted.headers });
     const form = { grant_type: 'client_credentials', ...credentials(this.application), ...wanted.form };
@@ -157,10 +157,10 @@ export class ProvokedResponses {
     return client.send(one.method, path, { body, headers: { 'Content-Type': FORM, ...wanted.headers } });
   }
 
-  private judge({ method, path, operation }: NamedOperation, answer: GivenResponse): void {
-    assertDocumented(method, path, answer);
-    for (const name of Object.keys(operation.responses[String(answer.status)]?.headers ?? {})) {
-      if (answer.headers.has(name)) this.seen.add(`${operation.operationId} ${answer.status} ${name}`);
+  private judge({ method, path, operation }: NamedOperation, response: GivenResponse): void {
+    assertDocumented(method, path, response);
+    for (const name of Object.keys(operation.responses[String(response.status)]?.headers ?? {})) {
+      if (response.headers.has(name)) this.seen.add(`${operation.operationId} ${response.status} ${name}`);
     }
   }
 

@@ -67,8 +67,8 @@ describe('The API process', () => {
       expect(keys[0]).toMatchObject({ kty: 'RSA', use: 'sig', alg: 'RS256', e: 'AQAB' });
       expect(Object.keys(keys[0] ?? {}).sort()).toEqual(['alg', 'e', 'kid', 'kty', 'n', 'use']);
       for (const path of ['/', '/v1/health', '/docs', '/oauth/token', '/constructor']) {
-        const answer = await management().get(path);
-        expect([answer.status, answer.body['code']]).toEqual([404, 'not_found']);
+        const response = await management().get(path);
+        expect([response.status, response.body['code']]).toEqual([404, 'not_found']);
       }
       const posted = await management().send('POST', '/livez');
       expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
@@ -206,8 +206,8 @@ describe('The API process', () => {
       await new Promise((resolve) => setTimeout(resolve, 300));
       await expect(connected()).rejects.toThrow();
       inFlight.write('67890');
-      const [answer] = (await once(inFlight, 'data')) as [Buffer];
-      expect(answer.toString()).toMatch(/^HTTP\/1.1 400 /);
+      const [response] = (await once(inFlight, 'data')) as [Buffer];
+      expect(response.toString()).toMatch(/^HTTP\/1.1 400 /);
       expect(await api.exitCode()).toBe(0);
       expect(api.output).toMatch(/"route":"\/oauth\/token","status":400.*"message":"request"}\n/);
       idle.destroy();
@@ -220,8 +220,8 @@ describe('The API process', () => {
       const since = Date.now();
       await new Promise((resolve) => setTimeout(resolve, 200));
       expect((await management().get('/readyz')).status).toBe(503);
-      const answer = await client().get('/v1/health');
-      expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
+      const response = await client().get('/v1/health');
+      expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
       // A second signal must change nothing.
       api.signal('SIGTERM');
       expect(await api.exitCode()).toBe(0);
@@ -271,8 +271,8 @@ describe('The API process', () => {
       await proxy.set(failure);
       for (let request = 0; request < 2; request += 1) {
         const since = Date.now();
-        const answer = await client().requestToken(form);
-        expect([answer.status, answer.body['code'], answer.headers.get('retry-after')]).toEqual([
+        const response = await client().requestToken(form);
+        expect([response.status, response.body['code'], response.headers.get('retry-after')]).toEqual([
           503,
           'service_unavailable',
           '1',

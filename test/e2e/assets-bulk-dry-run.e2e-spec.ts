@@ -83,8 +83,8 @@ describe('PATCH /v1/inventory/assets with dryRun', () => {
   ])('refuses %s as the update does', async (_, wrong, status, code) => {
     const { id } = await app.arrange.anAsset(workspace);
     const body = { ids: [id], patch: { classification: 'PUBLIC' }, dryRun: true, ...wrong() };
-    const answer = await client.patch(BULK, body);
-    expect([answer.status, answer.body['code']]).toEqual([status, code]);
+    const response = await client.patch(BULK, body);
+    expect([response.status, response.body['code']]).toEqual([status, code]);
   });
 
   it('is replayed for the same key, and conflicts with the update itself', async () => {

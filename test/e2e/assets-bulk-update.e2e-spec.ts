@@ -36,8 +36,8 @@ describe('PATCH /v1/inventory/assets', () => {
   it('applies the patch to every id and gives the counts, not the assets', async () => {
     const ids = await assets(100);
     const patch = { ownerId: owner, classification: 'CONFIDENTIAL', description: 'Reviewed' };
-    const answer = await client.patch(BULK, { ids, patch });
-    expect([answer.status, answer.body]).toEqual([200, { successfulUpdates: 100, failedUpdates: 0, failures: [] }]);
+    const response = await client.patch(BULK, { ids, patch });
+    expect([response.status, response.body]).toEqual([200, { successfulUpdates: 100, failedUpdates: 0, failures: [] }]);
     for (const id of [ids[0], ids[99]] as string[]) {
       expect(await read(id)).toMatchObject({ ...patch, ownerSource: 'API', completeStatus: 'COMPLETE' });
     }
@@ -53,8 +53,8 @@ describe('PATCH /v1/inventory/assets', () => {
     const hiddenEmployee = await app.arrange.anAsset(workspace, { type: 'EMPLOYEE', visibility: 'DELETED' });
     const missing = [elsewhere.id, hidden.id, hiddenEmployee.id, randomUUID()];
     const ids = [id, id.toUpperCase(), ...missing, ...missing];
-    const answer = await client.patch(BULK, { ids, patch: { classification: 'PUBLIC' } });
-    expect([answer.status, answer.body]).toEqual([
+    const response = await client.patch(BULK, { ids, patch: { classification: 'PUBLIC' } });
+    expect([response.status, response.body]).toEqual([
       200,
       {
         successfulUpdates: 1,
@@ -65,16 +65,16 @@ describe('PATCH /v1/inventory/assets', () => {
   });
 
   it('answers 200 when every id failed', async () => {
-    const answer = await client.patch(BULK, { ids: [randomUUID()], patch: { classification: 'PUBLIC' } });
-    expect([answer.status, answer.body]).toMatchObject([200, { successfulUpdates: 0, failedUpdates: 1 }]);
+    const response = await client.patch(BULK, { ids: [randomUUID()], patch: { classification: 'PUBLIC' } });
+    expect([response.status, response.body]).toMatchObject([200, { successfulUpdates: 0, failedUpdates: 1 }]);
   });
 
   it('counts an asset that was so already as updated, without an audit row or a new version', async () => {
     const [same, other] = (await assets(2)) as [string, string];
     await client.patch(`${BULK}/${same}`, { classification: 'PUBLIC' });
     const tag = (await client.get(`${BULK}/${same}`)).headers.get('etag');
-    const answer = await client.patch(BULK, { ids: [same, other], patch: { classification: 'PUBLIC' } });
-    expect(answer.body).toMatchObject({ successfulUpdates: 2 });
+    const response = await client.patch(BULK, { ids: [same, other], patch: { classification: 'PUBLIC' } });
+    expect(response.body).toMatchObject({ successfulUpdates: 2 });
     expect((await client.get(`${BULK}/${same}`)).headers.get('etag')).toBe(tag);
     expect([await auditRows([same]), await auditRows([other])]).toEqual([1, 1]);
     expect((await client.patch(BULK, { ids: [same], patch: {} })).body).toMatchObject({ successfulUpdates: 1 });
@@ -92,22 +92,22 @@ describe('PATCH /v1/inventory/assets', () => {
 
   it('403: one employee among the ids, and nothing is applied', async () => {
     const ids = await assets(3);
-    const answer = await client.patch(BULK, { ids: [...ids, owner, randomUUID()], patch: { description: 'x' } });
-    expect([answer.status, answer.body['code']]).toEqual([403, 'resource_not_writable']);
+    const response = await client.patch(BULK, { ids: [...ids, owner, randomUUID()], patch: { description: 'x' } });
+    expect([response.status, response.body['code']]).toEqual([403, 'resource_not_writable']);
     for (const id of ids) expect(await read(id)).toMatchObject({ description: null });
     expect(await auditRows(ids)).toBe(0);
   });
 
   it('400: an owner who cannot be one refuses the whole request, before anything else is judged', async () => {
     const ids = [...(await assets(1)), owner];
-    const answer = await client.patch(BULK, { ids, patch: { ownerId: ids[0], description: 'x' } });
-    expect([answer.status, faultsOf(answer)]).toEqual([400, ['/patch/ownerId unknown']]);
+    const response = await client.patch(BULK, { ids, patch: { ownerId: ids[0], description: 'x' } });
+    expect([response.status, faultsOf(response)]).toEqual([400, ['/patch/ownerId unknown']]);
     expect(await read(ids[0] as string)).toMatchObject({ description: null });
   });
 
   it('400: refuses If-Match, which speaks of one asset', async () => {
-    const answer = await client.patch(BULK, { ids: await assets(1), patch: {} }, { 'If-Match': '"1"' });
-    expect([answer.status, faultsOf(answer)]).toEqual([400, ['If-Match format']]);
+    const response = await client.patch(BULK, { ids: await assets(1), patch: {} }, { 'If-Match': '"1"' });
+    expect([response.status, faultsOf(response)]).toEqual([400, ['If-Match format']]);
   });
 
   const id = '00000000-0000-0000-0000-000000000000';
@@ -134,8 +134,8 @@ describe('PATCH /v1/inventory/assets', () => {
     ],
     ['too long a description', { ids: [id], patch: { description: 'x'.repeat(501) } }, ['/patch/description length']],
   ])('400: refuses %s', async (_, body, faults) => {
-    const answer = await client.patch(BULK, body);
-    expect([answer.status, answer.body['code'], faultsOf(answer)]).toEqual([400, 'validation_failed', faults]);
+    const response = await client.patch(BULK, body);
+    expect([response.status, response.body['code'], faultsOf(response)]).toEqual([400, 'validation_failed', faults]);
   });
 
   it('needs a write scope', async () => {

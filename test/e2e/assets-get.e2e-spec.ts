@@ -55,9 +55,9 @@ describe('GET /v1/inventory/assets/{id}', () => {
     `${randomUUID()}x`,
     '💥',
   ])('answers 400 naming id for %s', async (id) => {
-    const answer = await client.get(`${PATH}/${id}`);
-    expect([answer.status, answer.body['code']]).toEqual([400, 'validation_failed']);
-    expect(answer.body['errors']).toEqual([expect.objectContaining({ parameter: 'id' })]);
+    const response = await client.get(`${PATH}/${id}`);
+    expect([response.status, response.body['code']]).toEqual([400, 'validation_failed']);
+    expect(response.body['errors']).toEqual([expect.objectContaining({ parameter: 'id' })]);
   });
 
   it('asks for the token before it says anything of the id', async () => {
@@ -68,8 +68,8 @@ describe('GET /v1/inventory/assets/{id}', () => {
 
   it('refuses a query parameter: the route has none', async () => {
     const { id } = await app.arrange.anAsset(workspace);
-    const answer = await client.get(`${PATH}/${id}?expand=tags`);
-    expect([answer.status, answer.body['code']]).toEqual([400, 'validation_failed']);
-    expect(answer.body['errors']).toEqual([expect.objectContaining({ parameter: 'expand' })]);
+    const response = await client.get(`${PATH}/${id}?expand=tags`);
+    expect([response.status, response.body['code']]).toEqual([400, 'validation_failed']);
+    expect(response.body['errors']).toEqual([expect.objectContaining({ parameter: 'expand' })]);
   });
 });

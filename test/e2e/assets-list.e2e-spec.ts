@@ -125,8 +125,8 @@ describe('GET /v1/inventory/assets', () => {
     });
 
     it('answers HEAD like GET, without the body', async () => {
-      const answer = await client.send('HEAD', PATH);
-      expect([answer.status, answer.text]).toEqual([200, '']);
+      const response = await client.send('HEAD', PATH);
+      expect([response.status, response.text]).toEqual([200, '']);
     });
   });
 
@@ -164,24 +164,24 @@ describe('GET /v1/inventory/assets', () => {
             for (const hasDescription of ['true', 'false'])
               for (const classification of CLASSIFICATIONS) {
                 const base = { categoryKey, subKey, hasOwner, hasDescription, classification };
-                const answers = await Promise.all(
+                const responses = await Promise.all(
                   COMPLETE_STATUSES.map(async (completeStatus) => {
                     const query = { ...base, completeStatus };
-                    const answer = await here.get<PageBody>(`${PATH}?${new URLSearchParams(query).toString()}`);
-                    return { query, answer };
+                    const response = await here.get<PageBody>(`${PATH}?${new URLSearchParams(query).toString()}`);
+                    return { query, response };
                   }),
                 );
-                for (const { query, answer } of answers) {
+                for (const { query, response } of responses) {
                   asked += 1;
                   if (categoryOf(subKey) !== categoryKey) {
-                    if (answer.status !== 400 || !answer.text.includes('"parameter":"subKey"'))
-                      throw new Error(answer.text);
+                    if (response.status !== 400 || !response.text.includes('"parameter":"subKey"'))
+                      throw new Error(response.text);
                     continue;
                   }
                   const expected = all.filter((asset) => matches(asset, query));
-                  const ids = answer.body.results.map(({ id }) => id);
+                  const ids = response.body.results.map(({ id }) => id);
                   if (ids.join() !== expected.map(({ id }) => id).join()) throw new Error(JSON.stringify(query));
-                  if (answer.body.pageInfo.totalCount !== expected.length) throw new Error(JSON.stringify(query));
+                  if (response.body.pageInfo.totalCount !== expected.length) throw new Error(JSON.stringify(query));
                 }
               }
       expect(asked).toBe(5 * 16 * 2 * 2 * 4 * 2);
@@ -286,8 +286,8 @@ describe('GET /v1/inventory/assets', () => {
       cursor = first.pageInfo.endCursor as string;
     });
     const code = async (path: string, by = client) => {
-      const answer = await by.get(path);
-      return [answer.status, answer.body['code']];
+      const response = await by.get(path);
+      return [response.status, response.body['code']];
     };
 
     it('keep the filters of their walk when the next request leaves them out', async () => {
@@ -370,9 +370,9 @@ describe('GET /v1/inventory/assets', () => {
       ['categoryKey', '%00'],
       ['categoryKey', '%ZZ'],
     ])('names %s when it is %j', async (parameter, value) => {
-      const answer = await client.get(`${PATH}?${encodeURIComponent(parameter)}=${value}`);
-      expect([answer.status, answer.body['code']]).toEqual([400, 'validation_failed']);
-      expect(answer.body['errors']).toEqual([
+      const response = await client.get(`${PATH}?${encodeURIComponent(parameter)}=${value}`);
+      expect([response.status, response.body['code']]).toEqual([400, 'validation_failed']);
+      expect(response.body['errors']).toEqual([
         expect.objectContaining({ parameter, detail: expect.any(String) as string }),
       ]);
     });
@@ -380,16 +380,16 @@ describe('GET /v1/inventory/assets', () => {
     it.each(['pageSize=5&pageSize=5', 'hasOwner=true&hasOwner=false', 'pageSize=5&pageSize='])(
       'refuses the same parameter twice: %s',
       async (query) => {
-        const answer = await client.get(`${PATH}?${query}`);
-        expect([answer.status, answer.body['code']]).toEqual([400, 'validation_failed']);
-        expect(answer.text).toContain('"code":"duplicated"');
+        const response = await client.get(`${PATH}?${query}`);
+        expect([response.status, response.body['code']]).toEqual([400, 'validation_failed']);
+        expect(response.text).toContain('"code":"duplicated"');
       },
     );
 
     it('overlooks no parameter behind however many empty ones', async () => {
       const empty = '&'.repeat(1_000);
-      const answer = await client.get(`${PATH}?${empty}pageSize=abc&foo=1`);
-      expect(answer.body['errors']).toMatchObject([
+      const response = await client.get(`${PATH}?${empty}pageSize=abc&foo=1`);
+      expect(response.body['errors']).toMatchObject([
         { parameter: 'foo', code: 'unknown' },
         { parameter: 'pageSize', code: 'format' },
       ]);

@@ -20,10 +20,10 @@ describe('Updates of one asset at once', () => {
     const { admin } = app.database;
     await admin.query('BEGIN');
     await admin.query('SELECT 1 FROM asset WHERE public_id = $1 FOR UPDATE', [id]);
-    const answers = send.map((one) => one());
+    const responses = send.map((one) => one());
     await delay(300);
     await admin.query('COMMIT');
-    return Promise.all(answers);
+    return Promise.all(responses);
   };
   const etagOf = async (id: string): Promise<string> =>
     (await client.get(`${ASSETS}/${id}`)).headers.get('etag') as string;
@@ -31,17 +31,17 @@ describe('Updates of one asset at once', () => {
   it('that expect the same version succeed once, the others hear of it', async () => {
     const { id } = await app.arrange.anAsset(workspace);
     const headers = { 'If-Match': await etagOf(id) };
-    const answers = await atOnce(
+    const responses = await atOnce(
       id,
       ['a', 'b', 'c', 'd'].map((description) => () => client.patch(`${ASSETS}/${id}`, { description }, headers)),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412]);
   });
 
   it('come one after the other: each entity tag its own, each audit row beginning where the one before ended', async () => {
     const { id } = await app.arrange.anAsset(workspace);
     const descriptions = ['a', 'b', 'c', 'd', 'e', 'f'];
-    const answers = await atOnce(
+    const responses = await atOnce(
       id,
       descriptions.map(
         (description, index) => () =>
@@ -50,7 +50,7 @@ describe('Updates of one asset at once', () => {
             : client.patch(ASSETS, { ids: [id], patch: { description } }),
       ),
     );
-    expect(answers.map(({ status }) => status)).toEqual(descriptions.map(() => 200));
+    expect(responses.map(({ status }) => status)).toEqual(descriptions.map(() => 200));
     const { rows } = await app.database.admin.query<{ old: string | null; new: string }>(
       `SELECT changes->'description'->>'old' AS old, changes->'description'->>'new' AS new
          FROM audit_event WHERE asset_id = $1`,
@@ -61,7 +61,7 @@ describe('Updates of one asset at once', () => {
     for (let value = next.get(null); value !== undefined; value = next.get(value)) chain.push(value);
     expect([...chain].sort()).toEqual(descriptions);
     expect((await client.get(`${ASSETS}/${id}`)).body['description']).toBe(chain.at(-1));
-    const tags = answers.filter((_, index) => index % 2 === 0).map(({ headers }) => headers.get('etag'));
+    const tags = responses.filter((_, index) => index % 2 === 0).map(({ headers }) => headers.get('etag'));
     expect(new Set(tags).size).toBe(3);
   });
 
@@ -70,13 +70,13 @@ describe('Updates of one asset at once', () => {
     while (ids.length < 40) ids.push((await app.arrange.anAsset(workspace)).id);
     const before = await deadlocks();
     for (let round = 0; round < 10; round += 1) {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 8 }, (_, index) => {
           const sent = index % 2 === 0 ? ids : [...ids].reverse();
           return client.patch(ASSETS, { ids: sent, patch: { description: `${round}.${index}` } });
         }),
       );
-      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+      expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
     }
     expect(await deadlocks()).toBe(before);
   });
@@ -92,12 +92,12 @@ describe('Updates of one asset at once', () => {
     await admin.query('BEGIN');
     await admin.query('SELECT 1 FROM asset WHERE id = $1 FOR UPDATE', [aFirst.internalId]);
     const ids = [second.id, aFirst.id];
-    const answer = client.patch(ASSETS, { ids, patch: { description: 'x' } });
+    const response = client.patch(ASSETS, { ids, patch: { description: 'x' } });
     await delay(300);
     // The row is free, because the bulk update waits for the first row before it takes the second.
     await admin.query('SELECT 1 FROM asset WHERE id = $1 FOR UPDATE NOWAIT', [second.internalId]);
     await admin.query('COMMIT');
-    expect((await answer).body).toMatchObject({ successfulUpdates: 2 });
+    expect((await response).body).toMatchObject({ successfulUpdates: 2 });
   });
 
   it('give an asset its owner without waiting for an import that has the employee, as if they had come before it', async () => {
@@ -105,9 +105,9 @@ describe('Updates of one asset at once', () => {
     const { admin } = app.database;
     await admin.query('BEGIN');
     await admin.query('UPDATE asset SET visibility = 1 WHERE public_id = $1', [employee.id]);
-    const answer = await client.patch(`${ASSETS}/${asset.id}`, { ownerId: employee.id });
+    const response = await client.patch(`${ASSETS}/${asset.id}`, { ownerId: employee.id });
     await admin.query('COMMIT');
-    expect([answer.status, answer.body['ownerId']]).toEqual([200, employee.id]);
+    expect([response.status, response.body['ownerId']]).toEqual([200, employee.id]);
     const late = await client.patch(`${ASSETS}/${asset.id}`, { ownerId: employee.id });
     expect(late.status).toBe(400);
   });

@@ -47,12 +47,12 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
 
   it('add missing keys with their own value and leave tags of the platform alone', async () => {
     const id = await anAsset();
-    const answer = await setTags(id, ['zone', 'env']);
-    expect([answer.status, answer.body['tags']]).toEqual([
+    const response = await setTags(id, ['zone', 'env']);
+    expect([response.status, response.body['tags']]).toEqual([
       200,
       [PLATFORM_TAG, { key: 'env', value: 'production', readOnly: false }, { key: 'zone', value: '', readOnly: false }],
     ]);
-    expect((await client.get(path(id))).body).toEqual(answer.body);
+    expect((await client.get(path(id))).body).toEqual(response.body);
     expect(await rowsOf(id)).toEqual(['aws:stack', 'env', 'zone']);
   });
 
@@ -84,8 +84,8 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
 
   it('keep their values, whatever a request says of them', async () => {
     const id = await anAsset();
-    const answer = await client.patch(path(id), { tags: [{ key: 'env', value: 'mine', readOnly: true }] });
-    expect(answer.body['tags']).toContainEqual({ key: 'env', value: 'production', readOnly: false });
+    const response = await client.patch(path(id), { tags: [{ key: 'env', value: 'mine', readOnly: true }] });
+    expect(response.body['tags']).toContainEqual({ key: 'env', value: 'production', readOnly: false });
   });
 
   it('are in the audit as they were and as they are, once for each change', async () => {
@@ -120,9 +120,9 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
     ['21 entries, be they the same', Array.from({ length: 21 }, () => ({ key: 'env' })), '/tags length'],
   ])('400: refuse %s', async (_, tags, fault) => {
     const id = await anAsset();
-    const answer = await client.patch(path(id), { tags, description: 'must not be written' });
-    const faults = answer.body['errors'] as { pointer: string; code: string }[];
-    expect([answer.status, faults.map(({ pointer, code }) => `${pointer} ${code}`)]).toEqual([400, [fault]]);
+    const response = await client.patch(path(id), { tags, description: 'must not be written' });
+    const faults = response.body['errors'] as { pointer: string; code: string }[];
+    expect([response.status, faults.map(({ pointer, code }) => `${pointer} ${code}`)]).toEqual([400, [fault]]);
     expect((await client.get(path(id))).body).toMatchObject({ description: null, tags: [PLATFORM_TAG] });
   });
 
@@ -131,8 +131,8 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
     const long = 'ключ'.repeat(250);
     await app.arrange.aTagKey(workspace, long);
     const entries = Array.from({ length: 19 }, () => ({ key: 'env', value: '😀'.repeat(255) }));
-    const answer = await client.patch(path(id), { tags: [...entries, { key: long }] });
-    expect([answer.status, keysOf(answer)]).toEqual([200, ['aws:stack', 'env', long]]);
+    const response = await client.patch(path(id), { tags: [...entries, { key: long }] });
+    expect([response.status, keysOf(response)]).toEqual([200, ['aws:stack', 'env', long]]);
   });
 
   it('of two requests at once are those of one of them, never a mixture', async () => {
@@ -140,8 +140,8 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
     for (let round = 0; round < 15; round += 1) {
       const id = await anAsset();
       await setTags(id, ['env', 'team', 'zone']);
-      const answers = await Promise.all(sets.map((keys) => setTags(id, keys)));
-      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      const responses = await Promise.all(sets.map((keys) => setTags(id, keys)));
+      expect(responses.map(({ status }) => status)).toEqual([200, 200]);
       const now = keysOf(await client.get(path(id)));
       expect(sets.map((keys) => ['aws:stack', ...keys])).toContainEqual(now);
       expect(await rowsOf(id)).toEqual(now);

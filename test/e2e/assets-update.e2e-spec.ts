@@ -257,13 +257,13 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
 
     it('judges validation before existence, existence before writability, and If-Match last', async () => {
       const stale = { 'If-Match': '"nothing"' };
-      const answers = [
+      const responses = [
         await client.patch(path(randomUUID()), { description: 7 }, stale),
         await client.patch(path(randomUUID()), { ownerId: randomUUID() }, stale),
         await client.patch(path(randomUUID()), {}, stale),
         await client.patch(path(owner), {}, stale),
       ];
-      expect(answers.map(({ status }) => status)).toEqual([400, 400, 404, 403]);
+      expect(responses.map(({ status }) => status)).toEqual([400, 400, 404, 403]);
     });
   });
 

@@ -32,7 +32,7 @@ describe('GET /v1/inventory/categories', () => {
   });
 
   it('knows no filters', async () => {
-    const answer = await client.get(`${PATH}?categoryKey=CLOUD`);
-    expect([answer.status, answer.body['code']]).toEqual([400, 'validation_failed']);
+    const response = await client.get(`${PATH}?categoryKey=CLOUD`);
+    expect([response.status, response.body['code']]).toEqual([400, 'validation_failed']);
   });
 });

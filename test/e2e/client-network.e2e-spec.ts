@@ -93,8 +93,8 @@ describe('The client, while things break', () => {
       const since = Date.now();
       for (let call = 0; call < 3; call += 1) await client.listComputers().pages().next();
       expect(Date.now() - since).toBeGreaterThanOrEqual(950);
-      const answers = limited.logLines.filter(({ route }) => route === '/v1/computers').map(({ status }) => status);
-      expect(answers).toEqual([200, 200, 429, 200]);
+      const responses = limited.logLines.filter(({ route }) => route === '/v1/computers').map(({ status }) => status);
+      expect(responses).toEqual([200, 200, 429, 200]);
     } finally {
       await limited.stop();
     }

@@ -119,8 +119,8 @@ describe('GET /v1/computers and /v1/computers/{id}', () => {
       (await app.arrange.anAsset(workspace, { type: 'CUSTOM' })).id,
     ];
     for (const id of others) {
-      const answer = await client.get(`${PATH}/${id}`);
-      expect([answer.status, answer.body['code'], answer.body['detail']]).toEqual([
+      const response = await client.get(`${PATH}/${id}`);
+      expect([response.status, response.body['code'], response.body['detail']]).toEqual([
         404,
         'not_found',
         'No computer has this id.',
@@ -131,8 +131,8 @@ describe('GET /v1/computers and /v1/computers/{id}', () => {
   it.each([`${PATH}/x`, `${PATH}?pageSize=0`, `${PATH}?categoryKey=CLOUD`, `${PATH}/${randomUUID()}?a=b`])(
     'refuses %s',
     async (path) => {
-      const answer = await client.get(path);
-      expect([answer.status, answer.body['code']]).toEqual([400, 'validation_failed']);
+      const response = await client.get(path);
+      expect([response.status, response.body['code']]).toEqual([400, 'validation_failed']);
     },
   );
 });

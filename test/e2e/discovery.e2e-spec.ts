@@ -129,8 +129,8 @@ describe('Discovery', () => {
       const client = { client_id: clientId };
       const form = new URLSearchParams({ scope: SCOPE });
       const secret = oauth.ClientSecretBasic(clientSecret);
-      const answer = await oauth.clientCredentialsGrantRequest(server, client, secret, form, options);
-      const { access_token: token } = await oauth.processClientCredentialsResponse(server, client, answer);
+      const response = await oauth.clientCredentialsGrantRequest(server, client, secret, form, options);
+      const { access_token: token } = await oauth.processClientCredentialsResponse(server, client, response);
       const page = await oauth.protectedResourceRequest(
         token,
         'GET',

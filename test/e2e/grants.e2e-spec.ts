@@ -52,9 +52,9 @@ describe('What an application may do, on three instances that keep copies of it'
     const { clientId, clientSecret } = await first().arrange.anApplication(workspace, scopes);
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
     const issue = async (from: TestApp = first()): Promise<string> => {
-      const answer = await from.client().requestToken(form);
-      if (answer.status !== 200) throw new Error(answer.text);
-      return answer.body['access_token'] as string;
+      const response = await from.client().requestToken(form);
+      if (response.status !== 200) throw new Error(response.text);
+      return response.body['access_token'] as string;
     };
     return { clientId, form, issue };
   };

@@ -8,10 +8,10 @@ describe('GET /v1/health', () => {
   afterAll(() => app.stop());
 
   it('answers ok and the API version without a token', async () => {
-    const answer = await app.client().get('/v1/health');
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({ status: 'ok', version: '1.0.0' });
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    const response = await app.client().get('/v1/health');
+    expect(response.status).toBe(200);
+    expect(response.body).toEqual({ status: 'ok', version: '1.0.0' });
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
   it('answers 200 to conditional requests too, as every read does', async () => {
@@ -25,7 +25,7 @@ describe('GET /v1/health', () => {
   });
 
   it('looks at no token: a malformed one changes nothing', async () => {
-    const answer = await app.client('not a token').get('/v1/health');
-    expect(answer.status).toBe(200);
+    const response = await app.client('not a token').get('/v1/health');
+    expect(response.status).toBe(200);
   });
 });

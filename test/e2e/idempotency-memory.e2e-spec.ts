@@ -6,7 +6,7 @@ import { type TestApp, startApp, startInstance } from '../support/start-app';
 const path = (id: string): string => `/v1/inventory/assets/${id}`;
 const key = () => ({ 'Idempotency-Key': randomUUID() });
 const isReplay = ({ headers }: ApiResponse): boolean => headers.get('idempotent-replayed') === 'true';
-const statuses = (answers: readonly ApiResponse[]): number[] => answers.map(({ status }) => status).sort();
+const statuses = (responses: readonly ApiResponse[]): number[] => responses.map(({ status }) => status).sort();
 
 /** An instance remembers the keys it has completed, but their records may have changed since. */
 describe('A key that two processes have answered', () => {
@@ -31,13 +31,13 @@ describe('A key that two processes have answered', () => {
   const auditRows = async (id: string): Promise<number> =>
     (await first.database.admin.query('SELECT 1 FROM audit_event WHERE asset_id = $1', [id])).rows.length;
   /** An update that both instances remember. */
-  const answered = async (id: string, description: string): Promise<Record<string, string>> => {
+  const succeeded = async (id: string, description: string): Promise<Record<string, string>> => {
     const known = key();
-    const answers = [
+    const responses = [
       await client.patch(path(id), { description }, known),
       await elsewhere.patch(path(id), { description }, known),
     ];
-    expect(answers.map(isReplay)).toEqual([false, true]);
+    expect(responses.map(isReplay)).toEqual([false, true]);
     return known;
   };
   const sendAtOnce = (
@@ -53,16 +53,16 @@ describe('A key that two processes have answered', () => {
 
   it('applies once more, and only once, where a standby or a backup took over that has no record of it', async () => {
     const id = await anAsset();
-    const known = await answered(id, 'lost');
+    const known = await succeeded(id, 'lost');
     await first.arrange.change(workspace, 'DELETE FROM idempotency_record WHERE workspace_id = $1', [workspace]);
     await first.arrange.change(workspace, 'UPDATE asset SET description = NULL WHERE public_id = $1', [id]);
-    const answers = await sendAtOnce(
+    const responses = await sendAtOnce(
       id,
       Array.from({ length: 12 }, () => 'lost'),
       known,
     );
-    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
-    expect(answers.filter((answer) => !isReplay(answer))).toHaveLength(1);
+    expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(responses.filter((response) => !isReplay(response))).toHaveLength(1);
     expect([(await client.get(path(id))).body['description'], await auditRows(id)]).toEqual(['lost', 2]);
   });
 
@@ -71,12 +71,15 @@ describe('A key that two processes have answered', () => {
     ['after it', 'DELETE FROM idempotency_record'],
   ])('may carry anything once its record is dead, %s, and then that alone', async (_, die) => {
     const id = await anAsset();
-    const known = await answered(id, 'before');
+    const known = await succeeded(id, 'before');
     await first.arrange.change(workspace, `${die} WHERE workspace_id = $1`, [workspace]);
-    const answers = await sendAtOnce(id, ['a', 'a', 'b', 'b', 'c', 'c'], known);
-    expect(statuses(answers)).toEqual([200, 200, 409, 409, 409, 409]);
-    const [one, other] = answers.filter(({ status }) => status === 200);
-    expect([one?.text, [one, other].filter((answer) => answer && isReplay(answer)).length]).toEqual([other?.text, 1]);
+    const responses = await sendAtOnce(id, ['a', 'a', 'b', 'b', 'c', 'c'], known);
+    expect(statuses(responses)).toEqual([200, 200, 409, 409, 409, 409]);
+    const [one, other] = responses.filter(({ status }) => status === 200);
+    expect([one?.text, [one, other].filter((response) => response && isReplay(response)).length]).toEqual([
+      other?.text,
+      1,
+    ]);
     expect(await auditRows(id)).toBe(2);
     expect((await client.patch(path(id), { description: 'before' }, known)).status).toBe(409);
   });
@@ -89,10 +92,10 @@ describe('A key that two processes have answered', () => {
 
     it('the same key of another one in the workspace, for the same request, is a change of its own', async () => {
       const id = await anAsset();
-      const known = await answered(id, 'same');
+      const known = await succeeded(id, 'same');
       const another = await first.arrange.aClient(workspace);
-      const answer = await another.patch(path(id), { description: 'other' }, known);
-      expect([answer.status, isReplay(answer), answer.body['description']]).toEqual([200, false, 'other']);
+      const response = await another.patch(path(id), { description: 'other' }, known);
+      expect([response.status, isReplay(response), response.body['description']]).toEqual([200, false, 'other']);
       expect((await client.patch(path(id), { description: 'same' }, known)).body['description']).toBe('same');
     });
 
@@ -106,10 +109,10 @@ describe('A key that two processes have answered', () => {
       const waiting = client.patch(path(locked), { description: 'waits' }, same);
       await lockIsWaitedFor();
       const others = [first.client(tokens[0]), second.client(tokens[1])];
-      const answers: ApiResponse[] = [];
-      for (const other of others) answers.push(await other.patch(path(id), { description: 'goes on' }, same));
+      const responses: ApiResponse[] = [];
+      for (const other of others) responses.push(await other.patch(path(id), { description: 'goes on' }, same));
       await admin.query('COMMIT');
-      expect([statuses(answers), (await waiting).status]).toEqual([[200, 200], 200]);
+      expect([statuses(responses), (await waiting).status]).toEqual([[200, 200], 200]);
     });
 
     it('who is disabled or has lost the scope hears nothing of its answer, and all of it when that is over', async () => {

@@ -57,10 +57,10 @@ describe.each([
           .patch(path(id), body, { 'Idempotency-Key': key, ...headers }),
       ),
     );
-  const tally = (answers: readonly ApiResponse[]): Record<string, number> => {
+  const tally = (responses: readonly ApiResponse[]): Record<string, number> => {
     const counts: Record<string, number> = {};
-    for (const answer of answers) {
-      const kind = isReplay(answer) ? 'replayed' : String(answer.status);
+    for (const response of responses) {
+      const kind = isReplay(response) ? 'replayed' : String(response.status);
       counts[kind] = (counts[kind] ?? 0) + 1;
     }
     return counts;
@@ -84,12 +84,14 @@ describe.each([
     for (const slow of [0, 400]) {
       const id = await anAsset();
       const body = { description: `slow ${slow}` };
-      const answers = await whileLocked(id, slow, () => sendTo(instances.slice(0, count), 15, id, body, randomUUID()));
-      expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
-      expect(answers[0]?.status).toBe(200);
-      expect(answers.filter((answer) => !isReplay(answer))).toHaveLength(1);
+      const responses = await whileLocked(id, slow, () =>
+        sendTo(instances.slice(0, count), 15, id, body, randomUUID()),
+      );
+      expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+      expect(responses[0]?.status).toBe(200);
+      expect(responses.filter((response) => !isReplay(response))).toHaveLength(1);
       expect(await auditRows(id)).toBe(1);
-      expect((await client.get(path(id))).headers.get('etag')).toBe(answers[0]?.headers.get('etag'));
+      expect((await client.get(path(id))).headers.get('etag')).toBe(responses[0]?.headers.get('etag'));
     }
   });
 
@@ -104,7 +106,7 @@ describe.each([
     // The replay comes last, because every instance remembers the key afterwards.
     let done = false;
     let waits = 0;
-    const [answers] = await whileLocked(id, 'until done', () =>
+    const [responses] = await whileLocked(id, 'until done', () =>
       Promise.all([
         (async () => {
           const conflict = await asked.patch(path(id), { description: 'twice' }, key);
@@ -118,25 +120,25 @@ describe.each([
         })(),
       ]),
     );
-    expect([waits, ...answers.map(({ status }) => status)]).toEqual([0, 409, 409, 200]);
-    expect([answers[2]?.text, isReplay(answers[2] as ApiResponse)]).toEqual([original.text, true]);
+    expect([waits, ...responses.map(({ status }) => status)]).toEqual([0, 409, 409, 200]);
+    expect([responses[2]?.text, isReplay(responses[2] as ApiResponse)]).toEqual([original.text, true]);
   });
 
   it('lets the next of them try when the one before failed', async () => {
     const key = randomUUID();
     const id = await anAsset();
-    const answers = await sendTo(instances, 12, id, { description: 7 }, key);
-    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 400));
+    const responses = await sendTo(instances, 12, id, { description: 7 }, key);
+    expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 400));
     expect((await client.patch(path(id), { description: 'x' }, { 'Idempotency-Key': key })).status).toBe(200);
   });
 
   it('refuses none of them for the version that one of them has changed', async () => {
     const id = await anAsset();
     const ifMatch = { 'If-Match': (await client.get(path(id))).headers.get('etag') as string };
-    const answers = await whileLocked(id, 200, () =>
+    const responses = await whileLocked(id, 200, () =>
       sendTo(instances, 15, id, { description: 'x' }, randomUUID(), ifMatch),
     );
-    expect([tally(answers), await auditRows(id)]).toEqual([{ '200': 1, replayed: 14 }, 1]);
+    expect([tally(responses), await auditRows(id)]).toEqual([{ '200': 1, replayed: 14 }, 1]);
   });
 
   it('gives the turn of one that is not valid to one that is, wherever they wait', async () => {
@@ -153,8 +155,8 @@ describe.each([
     const [id, other] = [await anAsset(), await anAsset()];
     const key = randomUUID();
     const remove = () => first().database.admin.query('UPDATE asset SET visibility = 2 WHERE public_id = $1', [id]);
-    const answers = await whileLocked(id, 200, () => sendTo(instances, 12, id, { description: 'x' }, key), remove);
-    expect([tally(answers), await auditRows(id)]).toEqual([{ '404': 12 }, 0]);
+    const responses = await whileLocked(id, 200, () => sendTo(instances, 12, id, { description: 'x' }, key), remove);
+    expect([tally(responses), await auditRows(id)]).toEqual([{ '404': 12 }, 0]);
     expect(tally(await sendTo(instances, 3, other, { description: 'x' }, key))).toEqual({ '200': 1, replayed: 2 });
   });
 
@@ -164,25 +166,25 @@ describe.each([
     const leaving = new AbortController();
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', 'Idempotency-Key': key };
     const init = { method: 'PATCH', headers, body: '{"description":"x"}', signal: leaving.signal };
-    const answers = await whileLocked(id, 'until done', async () => {
+    const responses = await whileLocked(id, 'until done', async () => {
       const gone = fetch(`${first().origin}${path(id)}`, init).catch(() => 'gone');
       while ((await connectionsInUse(FOR_A_LOCK)) === 0) await delay(20);
       leaving.abort();
       await gone;
       return { sent: sendTo(instances, 6, id, { description: 'x' }, key) };
     }).then(({ sent }) => sent);
-    expect([tally(answers), await auditRows(id)]).toEqual([{ replayed: 6 }, 1]);
+    expect([tally(responses), await auditRows(id)]).toEqual([{ replayed: 6 }, 1]);
   });
 
   it('lets one of two different requests with the key through, and refuses the other', async () => {
     const key = { 'Idempotency-Key': randomUUID() };
     const id = await anAsset();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['a', 'b'].map((description, index) =>
         (instances[index] as TestApp).client(token).patch(path(id), { description }, key),
       ),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
     expect(await auditRows(id)).toBe(1);
   });
 
@@ -227,8 +229,8 @@ describe.each([
     const [one, two] = await sendTo(instances, 2, id, { description: 'x' }, key);
     expect(performance.now() - since).toBeLessThan(20_000);
     await admin.query('COMMIT');
-    for (const answer of [one, two]) {
-      expect([answer?.status, answer?.body['code'], answer?.headers.get('retry-after')]).toEqual([
+    for (const response of [one, two]) {
+      expect([response?.status, response?.body['code'], response?.headers.get('retry-after')]).toEqual([
         409,
         'idempotency_in_progress',
         '1',

@@ -115,16 +115,16 @@ describe('Keys that two instances share', () => {
     const refused: string[] = [];
     const tokens: Issued[] = [];
     const cursors: Issued[] = [];
-    const expectOk = (what: string, answer: ApiResponse<unknown>) => {
-      if (answer.status !== 200) refused.push(`${what}: ${answer.status} ${answer.text}`);
+    const expectOk = (what: string, response: ApiResponse<unknown>) => {
+      if (response.status !== 200) refused.push(`${what}: ${response.status} ${response.text}`);
     };
     let going = true;
     /** Requests a token from one instance and reads a list with it, alternating between the instances. */
     const client = async (): Promise<void> => {
       for (let turn = 0; going; turn += 1) {
-        const answer = await aToken(origins[turn % 2] as string);
-        expectOk('token', answer);
-        const token = String(answer.body['access_token']);
+        const response = await aToken(origins[turn % 2] as string);
+        expectOk('token', response);
+        const token = String(response.body['access_token']);
         tokens.push({ kid: kidOfToken(token), at: Date.now() });
         let cursor: string | null = null;
         for (let page = 1; page <= ASSETS; page += 1) {

@@ -37,17 +37,17 @@ describe('Limits of three instances that share a Redis', () => {
     count: number,
     send: (instance: TestApp, index: number) => Promise<ApiResponse>,
   ): Promise<number> => {
-    const answers: ApiResponse[] = [];
+    const responses: ApiResponse[] = [];
     let sent = 0;
     const client = async (): Promise<void> => {
       for (let index = sent; index < count; index = sent) {
         sent += 1;
-        answers.push(await send(instances[index % 3] as TestApp, index));
+        responses.push(await send(instances[index % 3] as TestApp, index));
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, client));
-    expect([...new Set(answers.map(({ status }) => status))].sort()).toEqual([200, 429]);
-    return answers.filter(({ status }) => status === 200).length;
+    expect([...new Set(responses.map(({ status }) => status))].sort()).toEqual([200, 429]);
+    return responses.filter(({ status }) => status === 200).length;
   };
 
   const timesWithoutRedis = (): number =>
@@ -82,9 +82,9 @@ describe('Limits of three instances that share a Redis', () => {
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
     const tokens: string[] = [];
     const issued = await passed(60, async (instance) => {
-      const answer = await instance.client().requestToken(form);
-      if (answer.status === 200) tokens.push(answer.body['access_token'] as string);
-      return answer;
+      const response = await instance.client().requestToken(form);
+      if (response.status === 200) tokens.push(response.body['access_token'] as string);
+      return response;
     });
     expect(issued).toBe(10);
     const statuses = await Promise.all(tokens.map(async (token) => (await first().client(token).get(ASSETS)).status));
@@ -109,8 +109,8 @@ describe('Limits of three instances that share a Redis', () => {
     const form = { grant_type: 'client_credentials', client_id: clientId };
     const forge = async (index: number): Promise<number> => {
       const instance = instances[index % 3] as TestApp;
-      const answer = await instance.client().requestToken({ ...form, client_secret: `cs_${randomUUID()}` });
-      return answer.status;
+      const response = await instance.client().requestToken({ ...form, client_secret: `cs_${randomUUID()}` });
+      return response.status;
     };
     let forging = true;
     const forged: number[] = [];

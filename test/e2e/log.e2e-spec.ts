@@ -43,34 +43,34 @@ describe('The log', () => {
       if (Date.now() > deadline) throw new Error(`No line of ${requestId}`);
     }
   };
-  const lineOf = async (answer: ApiResponse): Promise<Record<string, unknown>> => {
-    const lines = await linesOf(answer.headers.get('x-request-id') as string);
+  const lineOf = async (response: ApiResponse): Promise<Record<string, unknown>> => {
+    const lines = await linesOf(response.headers.get('x-request-id') as string);
     expect(lines.filter(({ message }) => message === 'request')).toHaveLength(1);
     return lines.find(({ message }) => message === 'request') as Record<string, unknown>;
   };
   const raw = async (text: string): Promise<string> => {
     const socket = connect(api.port, '127.0.0.1');
-    let answer = '';
-    socket.on('data', (chunk: Buffer) => (answer += chunk.toString())).on('error', () => undefined);
+    let response = '';
+    socket.on('data', (chunk: Buffer) => (response += chunk.toString())).on('error', () => undefined);
     socket.end(text);
     await once(socket, 'close');
-    return answer;
+    return response;
   };
 
   it('has one line for a request: who, what, with what outcome, how long, how much', async () => {
-    const answer = await client.get(`/v1/inventory/assets/${randomUUID()}?x=y`);
-    expect(await lineOf(answer)).toEqual({
+    const response = await client.get(`/v1/inventory/assets/${randomUUID()}?x=y`);
+    expect(await lineOf(response)).toEqual({
       level: 'info',
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
-      requestId: answer.headers.get('x-request-id'),
+      requestId: response.headers.get('x-request-id'),
       method: 'GET',
       route: '/v1/inventory/assets/:id',
-      status: answer.status,
-      code: answer.body['code'],
+      status: response.status,
+      code: response.body['code'],
       workspaceId: workspace,
       clientId: application.clientId,
       durationMs: expect.any(Number) as number,
-      bytes: Buffer.byteLength(answer.text),
+      bytes: Buffer.byteLength(response.text),
       message: 'request',
     });
   });
@@ -85,8 +85,8 @@ describe('The log', () => {
 
   it('counts the bytes of what was sent, also of answers that do not say how long they are', async () => {
     for (const path of ['/v1/health', '/docs/openapi.json', '/docs', '/docs/swagger-ui.css', '/problems', '/nowhere']) {
-      const answer = await api.client().get(path);
-      expect([path, (await lineOf(answer))['bytes']]).toEqual([path, Buffer.byteLength(answer.text)]);
+      const response = await api.client().get(path);
+      expect([path, (await lineOf(response))['bytes']]).toEqual([path, Buffer.byteLength(response.text)]);
     }
     const head = await api.client().send('HEAD', '/v1/health');
     expect((await lineOf(head))['bytes']).toBe(0);
@@ -160,9 +160,9 @@ describe('The log', () => {
       END $$;
       CREATE TRIGGER quote BEFORE UPDATE ON asset FOR EACH ROW EXECUTE FUNCTION quote_description()`);
     const refusedBy = async (description: string, of = path): Promise<void> => {
-      const answer = await client.patch(of, { description });
-      const lines = await linesOf(answer.headers.get('x-request-id') as string);
-      expect([description, answer.status, lines.map(({ level }) => level)]).toEqual([
+      const response = await client.patch(of, { description });
+      const lines = await linesOf(response.headers.get('x-request-id') as string);
+      expect([description, response.status, lines.map(({ level }) => level)]).toEqual([
         description,
         500,
         ['error', 'info'],

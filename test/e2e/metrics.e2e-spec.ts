@@ -42,13 +42,13 @@ describe('GET /metrics of the management port', () => {
   };
 
   it('answers in the text format of Prometheus, HEAD without the text, other methods by 405', async () => {
-    const answer = await api.management().get('/metrics');
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+    const response = await api.management().get('/metrics');
+    expect([response.status, response.headers.get('content-type')]).toEqual([
       200,
       'text/plain; version=0.0.4; charset=utf-8',
     ]);
-    expect(answer.text).toMatch(/^compliance_build_info\{version="1\.0\.0",node="[\d.]+"\} 1$/m);
-    expect(answer.text).toMatch(/^nodejs_eventloop_lag_p99_seconds \d/m);
+    expect(response.text).toMatch(/^compliance_build_info\{version="1\.0\.0",node="[\d.]+"\} 1$/m);
+    expect(response.text).toMatch(/^nodejs_eventloop_lag_p99_seconds \d/m);
     const head = await api.management().send('HEAD', '/metrics');
     expect([head.status, head.text, Number(head.headers.get('content-length')) > 1_000]).toEqual([200, '', true]);
     const posted = await api.management().send('POST', '/metrics');

@@ -37,13 +37,13 @@ describe('npm start', () => {
   };
   const credentialsFile = (): string => join(localDir, 'credentials.json');
   const credentials = (): Kept => JSON.parse(readFileSync(credentialsFile(), 'utf8')) as Kept;
-  const answers = async (): Promise<boolean> =>
+  const responses = async (): Promise<boolean> =>
     fetch(`http://127.0.0.1:${port}/v1/health`).then(
       ({ ok }) => ok,
       () => false,
     );
   const nothingRuns = async (): Promise<void> => {
-    expect(await answers()).toBe(false);
+    expect(await responses()).toBe(false);
     expect(findPostmaster(join(localDir, 'postgres'))).toBeNull();
   };
   /** The printed lines, as a person pastes them into one shell. */
@@ -173,11 +173,11 @@ describe('npm start', () => {
     const before = credentials();
     const killed = await started();
     await stopped(killed, 'SIGKILL');
-    for (const deadline = Date.now() + 60_000; (await answers()) && Date.now() < deadline;) {
+    for (const deadline = Date.now() + 60_000; (await responses()) && Date.now() < deadline;) {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     // The API ends with us. The server keeps running for the next start.
-    expect(await answers()).toBe(false);
+    expect(await responses()).toBe(false);
     // The note of a start that was killed while it filled the demo workspace.
     const unfinished = join(localDir, 'demo-unfinished');
     writeFileSync(unfinished, '');

@@ -86,10 +86,10 @@ describe.each(MODES)('Through PgBouncer in transaction mode, prepared statements
   it('updates apply once, replay, and conflict with another request of their key', async () => {
     const key = { 'Idempotency-Key': randomUUID() };
     const send = (description: string) => client.patch(pathOf(assets[0]), { description }, key);
-    const answers = await Promise.all(Array.from({ length: 12 }, () => send('once')));
-    expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(200));
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-    expect(answers.filter(({ headers }) => headers.get('Idempotent-Replayed') === null)).toHaveLength(1);
+    const responses = await Promise.all(Array.from({ length: 12 }, () => send('once')));
+    expect(responses.map(({ status }) => status)).toEqual(Array(12).fill(200));
+    expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
+    expect(responses.filter(({ headers }) => headers.get('Idempotent-Replayed') === null)).toHaveLength(1);
     expect((await send('other')).body['code']).toBe('idempotency_conflict');
     expect((await client.get(pathOf(assets[0]))).body['description']).toBe('once');
   });

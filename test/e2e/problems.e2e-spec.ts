@@ -22,31 +22,31 @@ describe('Problems', () => {
     });
 
   it('have the seven members, with the path without its query', async () => {
-    const answer = await app.client().get('/v1/inventory/assets?pageSize=1&x=y');
-    expect(answer.headers.get('content-type')).toBe('application/problem+json');
-    expect(answer.body).toEqual({
+    const response = await app.client().get('/v1/inventory/assets?pageSize=1&x=y');
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    expect(response.body).toEqual({
       type: 'https://api.example.test/problems/token_missing',
       title: 'Unauthorized',
       status: 401,
       code: 'token_missing',
       detail: 'A bearer token is required.',
       instance: '/v1/inventory/assets',
-      requestId: answer.headers.get('x-request-id'),
+      requestId: response.headers.get('x-request-id'),
     });
   });
 
   it('have a short detail, however many and long the names are that a client makes up', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `${index}`.padStart(68, 'x'));
-    const answer = await app.client().get(`/v1/health?${names.map((name) => `${name}=1`).join('&')}`);
-    expect([answer.status, (answer.body['errors'] as unknown[]).length]).toEqual([400, 20]);
-    expect((answer.body['detail'] as string).length).toBeLessThanOrEqual(1_000);
+    const response = await app.client().get(`/v1/health?${names.map((name) => `${name}=1`).join('&')}`);
+    expect([response.status, (response.body['errors'] as unknown[]).length]).toEqual([400, 20]);
+    expect((response.body['detail'] as string).length).toBeLessThanOrEqual(1_000);
   });
 
   describe('request ids', () => {
     it('take over a well-formed inbound id, in the answer and the log', async () => {
-      const answer = await app.client().get('/nope', { headers: { 'X-Request-Id': 'abc-DEF_1.2' } });
-      expect(answer.body['requestId']).toBe('abc-DEF_1.2');
-      expect(answer.headers.get('x-request-id')).toBe('abc-DEF_1.2');
+      const response = await app.client().get('/nope', { headers: { 'X-Request-Id': 'abc-DEF_1.2' } });
+      expect(response.body['requestId']).toBe('abc-DEF_1.2');
+      expect(response.headers.get('x-request-id')).toBe('abc-DEF_1.2');
       await new Promise((resolve) => setTimeout(resolve, 20));
       expect(app.logLines).toContainEqual(
         expect.objectContaining({ requestId: 'abc-DEF_1.2', status: 404, code: 'not_found' }),
@@ -56,8 +56,8 @@ describe('Problems', () => {
     it.each(['a b', 'x'.repeat(65), 'ä', '<script>', '', `cs_${'a'.repeat(49)}`])(
       'replace the inbound id %j',
       async (sent) => {
-        const answer = await app.client().get('/v1/health', { headers: { 'X-Request-Id': sent } });
-        expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+        const response = await app.client().get('/v1/health', { headers: { 'X-Request-Id': sent } });
+        expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
       },
     );
   });
@@ -83,9 +83,9 @@ describe('Problems', () => {
       '/problems/unknown_code',
       '/%ZZ',
     ])('answer not_found to the unknown path %s', async (path) => {
-      const answer = await app.client().get(path);
-      expect([answer.status, answer.body['code']]).toEqual([404, 'not_found']);
-      expect(answer.body['instance']).toBe(path);
+      const response = await app.client().get(path);
+      expect([response.status, response.body['code']]).toEqual([404, 'not_found']);
+      expect(response.body['instance']).toBe(path);
     });
 
     it.each([
@@ -98,8 +98,8 @@ describe('Problems', () => {
       ['POST', '/v1/inventory/categories', 'GET, HEAD'],
       ['POST', '/problems', 'GET, HEAD'],
     ])('answer method_not_allowed with Allow to %s %s, before any token', async (method, path, allow) => {
-      const answer = await app.client('not a token').send(method, path);
-      expect([answer.status, answer.body['code'], answer.headers.get('allow')]).toEqual([
+      const response = await app.client('not a token').send(method, path);
+      expect([response.status, response.body['code'], response.headers.get('allow')]).toEqual([
         405,
         'method_not_allowed',
         allow,
@@ -107,18 +107,18 @@ describe('Problems', () => {
     });
 
     it('send no CORS header', async () => {
-      const answer = await app
+      const response = await app
         .client()
         .send('OPTIONS', '/v1/computers', { headers: { Origin: 'https://evil.example' } });
-      expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+      expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
     });
   });
 
   it('do not parse the body of an anonymous request', async () => {
-    const answer = await app
+    const response = await app
       .client()
       .send('POST', '/v1/computers', { body: '{"broken', headers: { 'Content-Type': 'application/json' } });
-    expect(answer.status).toBe(405);
+    expect(response.status).toBe(405);
   });
 
   describe("of Node's own parser", () => {
@@ -288,10 +288,10 @@ describe('Problems', () => {
     });
 
     it('answer an unknown code by a problem that no cache keeps, to people too', async () => {
-      const answer = await app.client().get('/problems/unknown_code', { headers: { Accept: 'text/html' } });
-      expect([answer.status, answer.body['code']]).toEqual([404, 'not_found']);
-      expect(answer.headers.get('cache-control')).toBe('no-store');
-      expect(answer.headers.get('content-type')).toBe('application/problem+json');
+      const response = await app.client().get('/problems/unknown_code', { headers: { Accept: 'text/html' } });
+      expect([response.status, response.body['code']]).toEqual([404, 'not_found']);
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      expect(response.headers.get('content-type')).toBe('application/problem+json');
     });
 
     it('show the example that the contract shows', async () => {

@@ -10,9 +10,9 @@ import { type TemporaryRedis } from '../support/temporary-redis.port';
 const ASSETS = '/v1/inventory/assets';
 const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 const limitsOf = ({ headers }: ApiResponse) => [headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')];
-const statuses = (answers: readonly ApiResponse[]) => ({
-  passed: answers.filter(({ status }) => status !== 429).length,
-  limited: answers.filter(({ status }) => status === 429).length,
+const statuses = (responses: readonly ApiResponse[]) => ({
+  passed: responses.filter(({ status }) => status !== 429).length,
+  limited: responses.filter(({ status }) => status === 429).length,
 });
 
 /** Not the shared Redis: limits by this machine's address must not affect other tests. */
@@ -76,10 +76,10 @@ describe.each([
   it('let exactly the burst of reads pass, and answer 429 with Retry-After beyond it', async () => {
     const client = await app.arrange.aClient(workspace);
     const since = performance.now();
-    const answers = await drain(client, 110);
+    const responses = await drain(client, 110);
     const refilled = Math.ceil((performance.now() - since) / 1_200);
     // Refilled tokens allow more requests: one every 1.2 seconds.
-    const { passed, limited: refused } = statuses(answers);
+    const { passed, limited: refused } = statuses(responses);
     expect(passed + refused).toBe(111);
     expect(passed).toBeGreaterThanOrEqual(100);
     expect(passed).toBeLessThanOrEqual(100 + refilled);
@@ -105,8 +105,8 @@ describe.each([
     const replay = await client.patch(`${ASSETS}/${id}`, { description: 'x' }, key);
     expect([replay.headers.get('idempotent-replayed'), limitsOf(replay)]).toEqual(['true', ['40', '38']]);
     await client.patch(`${ASSETS}/${id}`, 'not json');
-    const answers = await drain(client, 37, (one) => one.patch(`${ASSETS}/${id}`, {}));
-    expect(statuses(answers)).toEqual({ passed: 37, limited: 1 });
+    const responses = await drain(client, 37, (one) => one.patch(`${ASSETS}/${id}`, {}));
+    expect(statuses(responses)).toEqual({ passed: 37, limited: 1 });
     expect((await read(client)).status).toBe(200);
   });
 
@@ -121,13 +121,13 @@ describe.each([
     const superseded = (await app.client().requestToken(form)).body['access_token'] as string;
     const current = (await app.client().requestToken(form)).body['access_token'] as string;
     for (let request = 0; request < 5; request += 1) {
-      const answer = await read(app.client(superseded));
-      expect([answer.body['code'], limitsOf(answer)]).toEqual(['token_superseded', [null, null]]);
+      const response = await read(app.client(superseded));
+      expect([response.body['code'], limitsOf(response)]).toEqual(['token_superseded', [null, null]]);
     }
     await operator.applications.setDisabled(form.client_id, true);
     for (let request = 0; request < 5; request += 1) {
-      const answer = await read(app.client(current));
-      expect([answer.body['code'], limitsOf(answer)]).toEqual(['token_invalid', [null, null]]);
+      const response = await read(app.client(current));
+      expect([response.body['code'], limitsOf(response)]).toEqual(['token_invalid', [null, null]]);
     }
     await operator.applications.setDisabled(form.client_id, false);
     for (const path of ['/v1/health', '/v1/nothing']) {
@@ -160,9 +160,9 @@ describe.each([
       const form = await credentials();
       const tokens: string[] = [];
       for (let request = 0; request < 10; request += 1) {
-        const answer = await app.client().requestToken(form);
-        expect([answer.status, limitsOf(answer)]).toEqual([200, ['10', String(9 - request)]]);
-        tokens.push(answer.body['access_token'] as string);
+        const response = await app.client().requestToken(form);
+        expect([response.status, limitsOf(response)]).toEqual([200, ['10', String(9 - request)]]);
+        tokens.push(response.body['access_token'] as string);
       }
       const limited = await app.client().requestToken(form, { Accept: 'application/json' });
       expect([limited.status, limited.body['code'], limited.body['error']]).toEqual([
@@ -292,9 +292,9 @@ describe('One of three instances without Redis', () => {
       const policies = [[...limitsOf(issued), issued.headers.get('ratelimit-policy')]];
       const client = app.client(issued.body['access_token'] as string);
       for (let request = 0; request < 4; request += 1) {
-        const answer = await client.get(ASSETS);
-        expect(answer.status).toBe(request < 3 ? 200 : 429);
-        policies.push([...limitsOf(answer), answer.headers.get('ratelimit-policy')]);
+        const response = await client.get(ASSETS);
+        expect(response.status).toBe(request < 3 ? 200 : 429);
+        policies.push([...limitsOf(response), response.headers.get('ratelimit-policy')]);
       }
       const read = '"read";q=9;w=540';
       expect(policies).toEqual([

@@ -42,8 +42,8 @@ describe('A request costs', () => {
     }
     const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
     form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
-    const answer = await app.client().requestToken(form);
-    const token = answer.body['access_token'] as string;
+    const response = await app.client().requestToken(form);
+    const token = response.body['access_token'] as string;
     [client, elsewhere] = [app.client(token), first.client(token)];
     monitor = await redis.monitor();
     // Other tests share the server, so only commands about this client count.

@@ -191,11 +191,11 @@ describe('With a standby', () => {
     it('one that is killed costs no response, and is used again when it is back', async () => {
       const readers = await Promise.all([aReader(one), aReader(other)]);
       let [over, count] = [false, 0];
-      const answers = new Set<number>();
+      const responses = new Set<number>();
       const reading = readers.flatMap((reader) =>
         [1, 2, 3].map(async () => {
           while (!over) {
-            answers.add((await reader.get(`/v1/inventory/assets/${asset}`)).status);
+            responses.add((await reader.get(`/v1/inventory/assets/${asset}`)).status);
             count += 1;
           }
         }),
@@ -211,7 +211,7 @@ describe('With a standby', () => {
         over = true;
       }
       await Promise.all(reading);
-      expect([...answers]).toEqual([200]);
+      expect([...responses]).toEqual([200]);
       expect(count).toBeGreaterThan(20);
       expect(timesSaid(UNUSED)).toBe(before.unused + 2);
     });

@@ -53,12 +53,12 @@ describe('The Postman collection', () => {
     const setting = (key: string) => filled(oauth2.find((one) => one.key === key)?.value ?? '');
     // The request of Postman's "Get New Access Token", with credentials in a Basic header.
     const basic = Buffer.from(`${setting('clientId')}:${setting('clientSecret')}`).toString('base64');
-    const answer = await fetch(setting('accessTokenUrl'), {
+    const response = await fetch(setting('accessTokenUrl'), {
       method: 'POST',
       headers: { Authorization: `Basic ${basic}` },
       body: new URLSearchParams({ grant_type: setting('grant_type') }),
     });
-    token = ((await answer.json()) as { access_token: string }).access_token;
+    token = ((await response.json()) as { access_token: string }).access_token;
   });
   afterAll(() => app.stop());
 
@@ -101,8 +101,8 @@ describe('The Postman collection', () => {
   it.each([...items].sort(tokenLast).map((item) => [item.name, item] as const))(
     '%s: works as it is',
     async (_, item) => {
-      const answer = await send(item);
-      expect([answer.status, answer.status === 200 ? '' : answer.text]).toEqual([200, '']);
+      const response = await send(item);
+      expect([response.status, response.status === 200 ? '' : response.text]).toEqual([200, '']);
     },
   );
 });

@@ -36,8 +36,8 @@ describe('Stock OAuth clients', () => {
       const client = { client_id: clientId };
       const insecure = { [oauth.allowInsecureRequests]: true };
       const form = new URLSearchParams({ scope: SCOPE });
-      const answer = await oauth.clientCredentialsGrantRequest(server(), client, way(clientSecret), form, insecure);
-      return oauth.processClientCredentialsResponse(server(), client, answer);
+      const response = await oauth.clientCredentialsGrantRequest(server(), client, way(clientSecret), form, insecure);
+      return oauth.processClientCredentialsResponse(server(), client, response);
     };
 
     it.each([

@@ -31,15 +31,15 @@ describe('Tenancy', () => {
     for (const { path, method } of operations) {
       const target = path.replace('{id}', theirComputer.id);
       const init = method === 'patch' ? write(path) : {};
-      const answer = await client.send(method.toUpperCase(), target, init);
-      expect([path, answer.text.includes('their-secret-name')]).toEqual([path, false]);
-      if (path.includes('{id}')) expect([path, answer.status]).toEqual([path, 404]);
-      else if (method === 'patch') expect(answer.body).toMatchObject({ successfulUpdates: 0, failedUpdates: 1 });
-      else if (answer.status === 200 && !path.endsWith('categories') && path !== '/v1/me') {
-        expect(answer.body).toMatchObject({ results: [], pageInfo: { hasNextPage: false } });
-        if (!path.endsWith('/changes')) expect(answer.body).toMatchObject({ pageInfo: { totalCount: 0 } });
+      const response = await client.send(method.toUpperCase(), target, init);
+      expect([path, response.text.includes('their-secret-name')]).toEqual([path, false]);
+      if (path.includes('{id}')) expect([path, response.status]).toEqual([path, 404]);
+      else if (method === 'patch') expect(response.body).toMatchObject({ successfulUpdates: 0, failedUpdates: 1 });
+      else if (response.status === 200 && !path.endsWith('categories') && path !== '/v1/me') {
+        expect(response.body).toMatchObject({ results: [], pageInfo: { hasNextPage: false } });
+        if (!path.endsWith('/changes')) expect(response.body).toMatchObject({ pageInfo: { totalCount: 0 } });
       }
-      if (path === '/v1/me') expect(answer.text).not.toContain(theirs);
+      if (path === '/v1/me') expect(response.text).not.toContain(theirs);
       const withCursor = method === 'patch' ? write(path) : {};
       const replayed = await client.send(method.toUpperCase(), `${target}?pageCursor=${theirCursor}`, withCursor);
       expect(replayed.status).toBe(400);

@@ -278,7 +278,7 @@ describe('POST /oauth/token', () => {
       await app.database.admin.query('UPDATE application SET disabled = true WHERE client_id = $1', [
         disabled.clientId,
       ]);
-      const answers = [
+      const responses = [
         await app.client().requestToken({ ...credentials, client_id: 'ci_00000000000000000000000000000000' }),
         await app.client().requestToken({ ...credentials, client_id: 'nul\u0000' }),
         await app.client().requestToken({ ...credentials, client_secret: `${application.clientSecret}x` }),
@@ -288,11 +288,11 @@ describe('POST /oauth/token', () => {
           client_secret: disabled.clientSecret,
         }),
       ];
-      for (const answer of answers) {
+      for (const answer of responses) {
         expectProblem(answer, 401, 'invalid_client');
         expect(answer.headers.get('www-authenticate')).toBeNull();
       }
-      const bodies = answers.map(({ body }) => ({ ...body, requestId: '' }));
+      const bodies = responses.map(({ body }) => ({ ...body, requestId: '' }));
       expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1);
     });
 
@@ -378,10 +378,10 @@ describe('POST /oauth/token', () => {
   });
 
   it('leaves exactly one valid token after fifty requests at once', async () => {
-    const answers = await Promise.all(Array.from({ length: 50 }, () => app.client().requestToken(credentials)));
-    expect(answers.map(({ status }) => status)).toEqual(Array<number>(50).fill(200));
+    const responses = await Promise.all(Array.from({ length: 50 }, () => app.client().requestToken(credentials)));
+    expect(responses.map(({ status }) => status)).toEqual(Array<number>(50).fill(200));
     const checks = await Promise.all(
-      answers.map(({ body }) => new ApiClient(app.origin, body['access_token'] as string).get('/v1/computers')),
+      responses.map(({ body }) => new ApiClient(app.origin, body['access_token'] as string).get('/v1/computers')),
     );
     expect(checks.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const check of checks.filter(({ status }) => status !== 200)) {

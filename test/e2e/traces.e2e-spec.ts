@@ -39,8 +39,8 @@ describe('Traces', () => {
       return value;
     };
     const requestedTraceparent = () => `00-${requestedTrace}-${requestedParent}-01`;
-    const requestSpan = (answer: ApiResponse): Span => {
-      const id = answer.headers.get('x-request-id');
+    const requestSpan = (response: ApiResponse): Span => {
+      const id = response.headers.get('x-request-id');
       const [span, ...more] = collector.spans.filter(({ attributes }) => attributes['compliance.request_id'] === id);
       if (!span || more.length > 0) throw new Error(`${more.length} more spans of the request`);
       return span;

@@ -18,7 +18,7 @@ export type OwnLimits = Readonly<Partial<Record<RateClass, string>>>;
 export const NO_LIMITS: OwnLimits = { token: '100000/100000', read: '100000/100000', write: '100000/100000' };
 
 /** Longer than the API may take: a late response tells more than a timeout. */
-const ANSWER_MS = 30_000;
+const RESPONSE_MS = 30_000;
 
 /** An application that sends every kind of request to one instance or another. */
 export class ClientApplication {
@@ -90,7 +90,7 @@ async function send(url: string, init: RequestInit): Promise<Outcome> {
   const since = performance.now();
   const milliseconds = (): number => performance.now() - since;
   try {
-    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(ANSWER_MS) });
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(RESPONSE_MS) });
     const body = JSON.parse(await response.text()) as { readonly code?: string; readonly access_token?: string };
     const retryAfter = response.headers.get('Retry-After');
     return {

@@ -120,9 +120,9 @@ describe('Concurrent updates', () => {
         const key = randomUUID();
         const body = { tags: set.split(' ').map((name) => ({ key: name })) };
         const operation = { key, assets: [asset], path: `/v1/inventory/assets/${asset}`, body };
-        const answer = await client.attempt(operation, setting.origins[requester] as string);
-        if (answer.kind === 'lost' || answer.status !== 200) throw new Error(JSON.stringify(answer));
-        expect(namesOf((JSON.parse(answer.text) as { tags: Tag[] }).tags)).toBe(set);
+        const response = await client.attempt(operation, setting.origins[requester] as string);
+        if (response.kind === 'lost' || response.status !== 200) throw new Error(JSON.stringify(response));
+        expect(namesOf((JSON.parse(response.text) as { tags: Tag[] }).tags)).toBe(set);
         return key;
       };
       const mixtures: unknown[] = [];

@@ -10,7 +10,7 @@ const POOL = 4;
 const REQUESTS = sized({ short: 30, long: 150 });
 const ROUNDS = sized({ short: 1, long: 5 });
 /** Two seconds for a connection to read the grant, five for the request, and a margin for a busy machine. */
-const ANSWER_MS = 2_000 + 5_000 + 1_000;
+const RESPONSE_MS = 2_000 + 5_000 + 1_000;
 /** For requests without a database: hundreds of times their normal duration. */
 const SOON_MS = 1_500;
 
@@ -42,13 +42,13 @@ describe('While more requests are slow than there are connections to Postgres', 
     async () => {
       for (let round = 0; round < ROUNDS; round += 1) {
         const lock = await HeldLock.onTable(setting, 'asset');
-        let answered = false;
+        let succeeded = false;
         const slow = Promise.all([
           ...many(() => client.read(origin, token)),
           ...many(() => client.write(origin, token, assets[0] as string)),
-        ]).finally(() => (answered = true));
+        ]).finally(() => (succeeded = true));
         const besides: Record<string, number>[] = [];
-        while (!answered) {
+        while (!succeeded) {
           besides.push(await responsesBesides());
           await delay(50);
         }
@@ -56,7 +56,7 @@ describe('While more requests are slow than there are connections to Postgres', 
         tell('refused', { ...counted(outcomes), latest: Math.round(Math.max(...outcomes.map((o) => o.milliseconds))) });
         expect(new Set(outcomes.map(({ word }) => word))).toEqual(new Set(['service_unavailable']));
         expect(outcomes.filter(({ retryAfterSeconds }) => (retryAfterSeconds ?? 0) < 1)).toEqual([]);
-        expect(outcomes.filter(({ milliseconds }) => milliseconds > ANSWER_MS)).toEqual([]);
+        expect(outcomes.filter(({ milliseconds }) => milliseconds > RESPONSE_MS)).toEqual([]);
         for (const path of Object.keys(besides[0] ?? {})) {
           tell(path, { most: Math.round(Math.max(...besides.map((o) => o[path] ?? 0))) });
           expect([path, besides.filter((times) => (times[path] ?? 0) > SOON_MS)]).toEqual([path, []]);
@@ -89,10 +89,10 @@ describe('While more requests are slow than there are connections to Postgres', 
     await Promise.all(
       wanted.map(async ([url, status, init]) => {
         const since = performance.now();
-        const answer = await fetch(url, init);
-        const text = await answer.text();
+        const response = await fetch(url, init);
+        const text = await response.text();
         times[url] = performance.now() - since;
-        if (answer.status !== status) throw new Error(`${url}: ${answer.status} ${text} ${times[url]}`);
+        if (response.status !== status) throw new Error(`${url}: ${response.status} ${text} ${times[url]}`);
       }),
     );
     return times;

@@ -95,8 +95,8 @@ describe.each(ROUNDS)('When the primary is killed and a standby takes its place 
     setting.faults.newLog();
     const client = setting.faults.client();
     for (const each of lost) {
-      const answers = await Promise.all([client.settle(each, 0), client.settle(each, 1)]);
-      expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
+      const responses = await Promise.all([client.settle(each, 0), client.settle(each, 1)]);
+      expect(responses.filter(({ replayed }) => !replayed)).toHaveLength(1);
     }
     for (const [key, history] of setting.faults.log.read()) heardAgain.set(key, history);
     tell('failover to an asynchronous standby', { keys: histories.size, lost: lost.length });

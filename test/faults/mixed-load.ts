@@ -18,7 +18,7 @@ export interface Heard extends Pick<Outcome, 'word' | 'status' | 'retryAfterSeco
 }
 
 /** No wait for a dependency exceeds five seconds (reliability). The rest is for a busy machine. */
-const ANSWER_MS = 5_000 + 1_000;
+const RESPONSE_MS = 5_000 + 1_000;
 const PAUSE_MS = 15;
 const ASSETS = 10;
 
@@ -109,7 +109,7 @@ export class MixedLoad {
         times.sort((a, b) => a - b);
         const at = (share: number): number => Math.round(times[Math.floor((times.length - 1) * share)] ?? 0);
         const words = Object.entries(this.words(phase, kind)).map(([word, count]) => `${word} ${count}`);
-        tell(`${phase ?? 'between'}: ${kind}`, { ms: `${at(0.5)}/${at(0.99)}/${at(1)}`, answers: words.join(', ') });
+        tell(`${phase ?? 'between'}: ${kind}`, { ms: `${at(0.5)}/${at(0.99)}/${at(1)}`, responses: words.join(', ') });
       }
     }
   }
@@ -133,7 +133,7 @@ export class MixedLoad {
       return [
         ...(word === 'ok' || isRefusal ? [] : [what]),
         ...(isRefusal && retryAfterSeconds === null ? [`${what} without Retry-After`] : []),
-        ...(milliseconds > ANSWER_MS ? [`${what} after ${Math.round(milliseconds)} ms`] : []),
+        ...(milliseconds > RESPONSE_MS ? [`${what} after ${Math.round(milliseconds)} ms`] : []),
       ];
     });
   }

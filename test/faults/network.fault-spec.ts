@@ -10,7 +10,7 @@ const ROUNDS = sized({ short: 1, long: 5 });
 /** In one direction: a round trip takes twice as long. */
 const LATENCY_MS = 200;
 /** Minimum number of responses of each kind in each phase. Tokens take two seconds while Redis is away. */
-const ANSWERS = sized({ short: 10, long: 20 });
+const RESPONSES = sized({ short: 10, long: 20 });
 const TOKENS = sized({ short: 1, long: 5 });
 const RESETS = sized({ short: 12, long: 300 });
 
@@ -43,7 +43,7 @@ describe('While the network between the API and', () => {
 
   /** Waits for responses to requests of every kind. */
   const all = (load: MixedLoad, phase: string): Promise<void> =>
-    load.until(phase, 'ok', { list: ANSWERS, get: ANSWERS, write: ANSWERS, token: TOKENS });
+    load.until(phase, 'ok', { list: RESPONSES, get: RESPONSES, write: RESPONSES, token: TOKENS });
   const endOf = async (load: MixedLoad): Promise<void> => {
     await load.end();
     expect(load.faults).toEqual([]);

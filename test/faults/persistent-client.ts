@@ -4,7 +4,7 @@ import { type Attempt, type Operation, type OperationLog } from './operation-log
 type Responded = Extract<Attempt, { kind: 'answer' }>;
 
 /** The client's timeout is longer than any wait of the API. */
-const ANSWER_MS = 10_000;
+const RESPONSE_MS = 10_000;
 const PATIENCE_MS = 60_000;
 
 /** A client as the documentation recommends: it repeats the same request with the same key until it has a response. */
@@ -53,7 +53,7 @@ export class PersistentClient {
           'Idempotency-Key': key,
         },
         body: JSON.stringify(body),
-        signal: AbortSignal.timeout(ANSWER_MS),
+        signal: AbortSignal.timeout(RESPONSE_MS),
       });
       const text = await response.text();
       return {

@@ -40,7 +40,7 @@ export class ProxyProcess {
     child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
     const origin = `http://127.0.0.1:${port}`;
     const proxy = new ProxyProcess(child, origin, `http://127.0.0.1:${statisticsPort}/;csv`);
-    for (const deadline = Date.now() + SOON_MS; !(await proxy.answers()); await delay(20)) {
+    for (const deadline = Date.now() + SOON_MS; !(await proxy.responses()); await delay(20)) {
       if (child.exitCode !== null || Date.now() > deadline) throw new Error(`haproxy does not start: ${said}`);
     }
     return proxy;
@@ -70,7 +70,7 @@ export class ProxyProcess {
     await once(this.child, 'exit');
   }
 
-  private async answers(): Promise<boolean> {
+  private async responses(): Promise<boolean> {
     return this.servers().then(
       () => true,
       () => false,

@@ -57,15 +57,15 @@ describe('A token request of an unknown client and one with a wrong secret', () 
   afterEach(() => jest.restoreAllMocks());
 
   it('get the same answer', async () => {
-    const answers = [await client.requestToken(form(unknown())), await client.requestToken(form(known))].map(
+    const responses = [await client.requestToken(form(unknown())), await client.requestToken(form(known))].map(
       ({ status, headers, text, body }) => ({
         status,
         headers: [...headers].filter(([name]) => name !== 'x-request-id' && name !== 'date'),
         body: text.replace(String(body['requestId']), ''),
       }),
     );
-    expect(answers[0]?.status).toBe(401);
-    expect(answers[0]).toEqual(answers[1]);
+    expect(responses[0]?.status).toBe(401);
+    expect(responses[0]).toEqual(responses[1]);
   });
 
   it('cost the same questions, digests and comparisons', async () => {

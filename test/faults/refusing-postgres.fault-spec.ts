@@ -8,10 +8,10 @@ import { MINUTE, sized, tell } from './sizes';
 
 const ROUNDS = sized({ short: 1, long: 10 });
 /** Minimum number of responses of each kind in each phase. */
-const ANSWERS = sized({ short: 5, long: 40 });
-const ALL = { list: ANSWERS, get: ANSWERS, write: ANSWERS, token: ANSWERS };
-const READS = { list: ANSWERS, get: ANSWERS };
-const CHANGES = { write: ANSWERS, token: ANSWERS };
+const RESPONSES = sized({ short: 5, long: 40 });
+const ALL = { list: RESPONSES, get: RESPONSES, write: RESPONSES, token: RESPONSES };
+const READS = { list: RESPONSES, get: RESPONSES };
+const CHANGES = { write: RESPONSES, token: RESPONSES };
 
 const endOf = async (load: MixedLoad, setting: FaultSetting): Promise<void> => {
   await load.end();
@@ -109,7 +109,7 @@ describe('While the disk under Postgres is full', () => {
         await disk.fill();
         // Partly filled pages still have space.
         await load.until('full, at first', 'service_unavailable', { write: 3 });
-        await load.until('full', 'service_unavailable', { write: ANSWERS });
+        await load.until('full', 'service_unavailable', { write: RESPONSES });
         await load.until('full', 'ok', READS);
         expect(words(load, 'full', ['list', 'get'])).toEqual(['ok']);
         await disk.empty();

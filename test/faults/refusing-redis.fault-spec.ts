@@ -7,7 +7,7 @@ import { MINUTE, sized } from './sizes';
 
 const INSTANCES = sized({ short: 1, long: 3 });
 const ROUNDS = sized({ short: 1, long: 10 });
-const ANSWERS = sized({ short: 10, long: 40 });
+const RESPONSES = sized({ short: 10, long: 40 });
 /** A token takes two seconds while Redis is away. */
 const TOKENS = sized({ short: 1, long: 3 });
 
@@ -41,7 +41,7 @@ describe('While Redis answers and takes nothing,', () => {
     '%s, no request fails, each key is applied once, and Redis is used again afterwards',
     async (_why, refuse, takeAgain) => {
       const load = await MixedLoad.begin(setting, await setting.enterWorkspace());
-      const all = { list: ANSWERS, get: ANSWERS, write: ANSWERS, token: TOKENS };
+      const all = { list: RESPONSES, get: RESPONSES, write: RESPONSES, token: TOKENS };
       try {
         for (let round = 0; round < ROUNDS; round += 1) {
           await load.until('taking', 'ok', all);

@@ -14,9 +14,9 @@ export function responseFaults(histories: Iterable<History>): string[] {
 }
 
 function faultsOf(attempts: readonly Attempt[]): string[] {
-  const answers = attempts.filter((attempt) => attempt.kind === 'answer');
-  const done = answers.filter(isDone);
-  const unexpected = answers.filter((answer) => !isDone(answer) && !isRefusedForNow(answer));
+  const responses = attempts.filter((attempt) => attempt.kind === 'answer');
+  const done = responses.filter(isDone);
+  const unexpected = responses.filter((response) => !isDone(response) && !isRefusedForNow(response));
   const firsts = done.filter(({ replayed }) => !replayed);
   // An attempt without a response or with 503 may have been the first.
   const firstMayBeUnheard = attempts.some((attempt) => attempt.kind === 'lost' || attempt.status === 503);

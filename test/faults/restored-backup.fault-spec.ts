@@ -147,9 +147,9 @@ class Updates {
 
   acknowledgedOf(key: string): { readonly operation: Operation; readonly text: string } {
     const history = this.setting.log.read().get(key);
-    const answer = history?.attempts.find((attempt) => attempt.kind === 'answer');
-    if (!history || answer?.kind !== 'answer') throw new Error(`${key} was not acknowledged`);
-    return { operation: history.operation, text: answer.text };
+    const response = history?.attempts.find((attempt) => attempt.kind === 'answer');
+    if (!history || response?.kind !== 'answer') throw new Error(`${key} was not acknowledged`);
+    return { operation: history.operation, text: response.text };
   }
 
   private async send(): Promise<void> {

@@ -103,8 +103,8 @@ describe('The proxy of compose.yaml', () => {
         await proxy.sendsTo(2);
         instances[0]?.close();
         instances[0]?.closeAllConnections();
-        const answers = Array.from({ length: 20 }, async () => (await fetch(proxy.origin)).status);
-        expect(await Promise.all(answers)).toEqual(Array(20).fill(200));
+        const responses = Array.from({ length: 20 }, async () => (await fetch(proxy.origin)).status);
+        expect(await Promise.all(responses)).toEqual(Array(20).fill(200));
         // Proves that some requests were sent to the stopped instance.
         expect(await proxy.redispatched()).toBeGreaterThan(0);
       } finally {

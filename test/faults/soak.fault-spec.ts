@@ -147,7 +147,7 @@ class Strangers {
   private async go(): Promise<void> {
     for (let n = 0; !this.over; n += 1) {
       const origin = this.setting.origins[n % this.setting.origins.length] as string;
-      const answers = [
+      const responses = [
         await this.victim.forge(origin),
         await this.victim.read(origin, `forged.${n}.token`),
         await this.victim.readOne(origin, this.setting.token, `not-an-id-${n}`),
@@ -160,7 +160,7 @@ class Strangers {
         ),
       );
       this.requests += 8;
-      const statuses = [...answers.map(({ status }) => status), path.status];
+      const statuses = [...responses.map(({ status }) => status), path.status];
       if (statuses.some((status) => status === null || status >= 500)) this.faults.push(statuses.join(' '));
       await delay(25);
     }

@@ -20,7 +20,7 @@ describe('A cached grant', () => {
     server = new RedisClient(url);
     await server.onModuleInit();
     const rateLimits = { read: { perMinute: 60, burst: 60 } };
-    const settings = { replicas: 1, databaseReplicaUrls: [] as readonly string[], rateLimits } as Settings;
+    const settings = { replicas: 1, databaseStandbyUrls: [] as readonly string[], rateLimits } as Settings;
     cache = new GrantCacheRedis(server, settings, false);
   });
   beforeEach(() => {

@@ -44,10 +44,10 @@ describe('While connections to Postgres are lost, a client', () => {
     const { text } = await again();
     const { admin } = setting.database;
     await admin.query('BEGIN; LOCK TABLE idempotency_record IN ACCESS EXCLUSIVE MODE');
-    const answers = Promise.all(Array.from({ length: 12 }, again));
+    const responses = Promise.all(Array.from({ length: 12 }, again));
     await endWaiting(setting.database, 1);
     await admin.query('ROLLBACK');
-    const replays = (await answers).map((answer) => [answer.text, answer.headers.get('idempotent-replayed')]);
+    const replays = (await responses).map((response) => [response.text, response.headers.get('idempotent-replayed')]);
     expect(replays).toEqual(replays.map(() => [text, 'true']));
   });
 

@@ -57,10 +57,10 @@ describe('When connections to Postgres are lost,', () => {
 
   it('a read that is under way is answered', async () => {
     await lock();
-    const answer = read();
+    const response = read();
     await endWaiting(testDatabase, 1);
     await testDatabase.admin.query('ROLLBACK');
-    expect(await answer).toBe(0);
+    expect(await response).toBe(0);
   });
 
   it('a read that loses its second as well fails, as one that may be repeated', async () => {

@@ -150,11 +150,11 @@ describe('A Redis that goes away', () => {
   it('is not one that answered while this process was busy with something else', async () => {
     const redis = await open(url().href);
     for (let round = 0; round < 5; round += 1) {
-      const answer = redis.attempt((client) => client.set(aKey(), 'v', 'PX', 1_000, 'NX'));
+      const response = redis.attempt((client) => client.set(aKey(), 'v', 'PX', 1_000, 'NX'));
       // The command is sent at once, and the reply arrives meanwhile.
       await new Promise((resolve) => setImmediate(resolve));
       for (const until = performance.now() + 120; performance.now() < until;);
-      expect(await answer).toBe('OK');
+      expect(await response).toBe('OK');
     }
     expect([redis.state, said]).toEqual(['ok', []]);
   });

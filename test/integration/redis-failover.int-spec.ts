@@ -23,7 +23,7 @@ describe('Two replicas of the API', () => {
   let cluster: RedisCluster;
   /** The cluster node with a replica. */
   let doubled: ClusterNode;
-  let replicas: InstancesOnRedis;
+  let instances: InstancesOnRedis;
   beforeAll(async () => {
     [api, node, sentinels, cluster] = await Promise.all([
       startApp(),
@@ -37,12 +37,12 @@ describe('Two replicas of the API', () => {
   afterAll(async () => {
     await Promise.all([api?.stop(), node?.stop(), sentinels?.stop(), cluster?.stop()]);
   });
-  afterEach(() => replicas.stop());
+  afterEach(() => instances.stop());
 
-  const timesSaid = (pattern: RegExp): number => replicas.said.filter((line) => pattern.test(line)).length;
+  const timesSaid = (pattern: RegExp): number => instances.said.filter((line) => pattern.test(line)).length;
   const bothSaid = async (pattern: RegExp, times = 2): Promise<void> => {
     for (const deadline = Date.now() + 60_000; timesSaid(pattern) < times;) {
-      if (Date.now() > deadline) throw new Error(`Said only: ${replicas.said.join(' ')}`);
+      if (Date.now() > deadline) throw new Error(`Said only: ${instances.said.join(' ')}`);
       await delay(50);
     }
   };
@@ -55,46 +55,46 @@ describe('Two replicas of the API', () => {
   };
   /** A failover may end at any moment: an instance that had half a bucket then has a whole one at most. */
   const holdsMeanwhile = async ({ token }: ArrangedClient): Promise<void> => {
-    const passed = (await replicas.passedBy(token)).reduce((sum, count) => sum + count);
+    const passed = (await instances.passedBy(token)).reduce((sum, count) => sum + count);
     expect([passed >= BURST / 2, passed <= 2 * BURST]).toEqual([true, true]);
   };
   /** Both instances accept a new token and refuse the previous one. */
   const supersedes = async (client: ArrangedClient): Promise<void> => {
     const token = await client.issue();
-    expect(await replicas.accepted(client.token)).toEqual(['token_superseded', 'token_superseded']);
-    expect(await replicas.accepted(token)).toEqual([200, 200]);
+    expect(await instances.accepted(client.token)).toEqual(['token_superseded', 'token_superseded']);
+    expect(await instances.accepted(token)).toEqual([200, 200]);
   };
 
   it('with one Redis hold limits, tokens and keys while it is stopped, frozen and flushed, and use it when it is back', async () => {
-    replicas = await InstancesOnRedis.start(api, node.url);
-    const clients = [await replicas.aClient(), await replicas.aClient()];
-    const drained = await replicas.aClient();
-    const [fresh, other] = [await replicas.aClient(), await replicas.aClient()];
-    expect(await replicas.passedBy(drained.token)).toEqual(SHARED);
-    const stop = await replicas.load(clients);
+    instances = await InstancesOnRedis.start(api, node.url);
+    const clients = [await instances.aClient(), await instances.aClient()];
+    const drained = await instances.aClient();
+    const [fresh, other] = [await instances.aClient(), await instances.aClient()];
+    expect(await instances.passedBy(drained.token)).toEqual(SHARED);
+    const stop = await instances.load(clients);
 
     await node.kill();
     await bothSaid(AWAY);
-    expect(await replicas.passedBy(fresh.token)).toEqual(HALVES);
+    expect(await instances.passedBy(fresh.token)).toEqual(HALVES);
     // One more burst in total, shared by both.
-    expect(await replicas.passedBy(drained.token)).toEqual(HALVES);
-    expect(await replicas.passedBy(drained.token)).toEqual(NOTHING);
+    expect(await instances.passedBy(drained.token)).toEqual(HALVES);
+    expect(await instances.passedBy(drained.token)).toEqual(NOTHING);
     await supersedes(drained);
     await node.restart();
     await bothSaid(BACK);
-    expect(await replicas.passedBy((await replicas.aClient()).token)).toEqual(SHARED);
+    expect(await instances.passedBy((await instances.aClient()).token)).toEqual(SHARED);
 
     const away = timesSaid(AWAY);
     node.freeze();
     await bothSaid(AWAY, away + 2);
-    expect(await replicas.passedBy(other.token)).toEqual(HALVES);
+    expect(await instances.passedBy(other.token)).toEqual(HALVES);
     node.thaw();
     await bothSaid(BACK, timesSaid(AWAY));
 
-    const flushed = await replicas.aClient();
-    expect(await replicas.passedBy(flushed.token)).toEqual(SHARED);
+    const flushed = await instances.aClient();
+    expect(await instances.passedBy(flushed.token)).toEqual(SHARED);
     await node.flush();
-    expect(await replicas.passedBy(flushed.token)).toEqual(SHARED);
+    expect(await instances.passedBy(flushed.token)).toEqual(SHARED);
     await supersedes(flushed);
 
     await saidOnceEach(2);
@@ -104,32 +104,32 @@ describe('Two replicas of the API', () => {
 
   it('of which one has lost Redis tell of a change only when the other one does not believe its copy any more', async () => {
     const proxy = await TcpProxy.to('127.0.0.1', node.port);
-    replicas = await InstancesOnRedis.start(api, node.url, node.url.replace(`:${node.port}/`, `:${proxy.port}/`));
-    const client = await replicas.aClient();
-    expect(await replicas.accepted(client.token)).toEqual([200, 200]);
+    instances = await InstancesOnRedis.start(api, node.url, node.url.replace(`:${node.port}/`, `:${proxy.port}/`));
+    const client = await instances.aClient();
+    expect(await instances.accepted(client.token)).toEqual([200, 200]);
     await proxy.set('refuse');
     await supersedes(client);
     await proxy.close();
   });
 
   it('with sentinels go on with the replica when the primary is frozen, and stay there when that thaws', async () => {
-    replicas = await InstancesOnRedis.start(api, sentinels.url);
-    const clients = [await replicas.aClient(), await replicas.aClient()];
-    const [drained, other] = [await replicas.aClient(), await replicas.aClient()];
-    expect(await replicas.passedBy(drained.token)).toEqual(SHARED);
-    const stop = await replicas.load(clients);
+    instances = await InstancesOnRedis.start(api, sentinels.url);
+    const clients = [await instances.aClient(), await instances.aClient()];
+    const [drained, other] = [await instances.aClient(), await instances.aClient()];
+    expect(await instances.passedBy(drained.token)).toEqual(SHARED);
+    const stop = await instances.load(clients);
 
     sentinels.freezePrimary();
     await bothSaid(AWAY);
     await holdsMeanwhile(other);
     await bothSaid(BACK);
     // The replica had received the charges.
-    expect(await replicas.passedBy(drained.token)).toEqual(NOTHING);
-    expect(await replicas.passedBy((await replicas.aClient()).token)).toEqual(SHARED);
+    expect(await instances.passedBy(drained.token)).toEqual(NOTHING);
+    expect(await instances.passedBy((await instances.aClient()).token)).toEqual(SHARED);
 
     // It still considers itself the primary for some seconds.
     sentinels.thawPrimary();
-    expect(await replicas.passedBy(drained.token)).toEqual(NOTHING);
+    expect(await instances.passedBy(drained.token)).toEqual(NOTHING);
     await supersedes(drained);
     await saidOnceEach(1);
     const { writes, wrong } = await stop();
@@ -137,30 +137,30 @@ describe('Two replicas of the API', () => {
   });
 
   it('with a cluster share limits on every node, and go on with the replica of a node that is frozen', async () => {
-    const aClientOn = (one: ClusterNode) => replicas.aClient((clientId) => isOn(clientKey(clientId), one));
-    replicas = await InstancesOnRedis.start(api, cluster.url);
+    const aClientOn = (one: ClusterNode) => instances.aClient((clientId) => isOn(clientKey(clientId), one));
+    instances = await InstancesOnRedis.start(api, cluster.url);
     const clients: ArrangedClient[] = [];
     for (const one of cluster.nodes) clients.push(await aClientOn(one));
     const elsewhere = await aClientOn(cluster.nodes[0] as ClusterNode);
     const [drained, other] = [await aClientOn(doubled), await aClientOn(doubled)];
-    for (const one of clients) expect(await replicas.passedBy(one.token)).toEqual(SHARED);
-    expect(await replicas.passedBy(drained.token)).toEqual(SHARED);
-    const stop = await replicas.load(clients);
+    for (const one of clients) expect(await instances.passedBy(one.token)).toEqual(SHARED);
+    expect(await instances.passedBy(drained.token)).toEqual(SHARED);
+    const stop = await instances.load(clients);
 
     cluster.freeze(doubled);
     await bothSaid(AWAY);
     await holdsMeanwhile(elsewhere);
     await holdsMeanwhile(other);
     await bothSaid(BACK);
-    expect(await replicas.passedBy(drained.token)).toEqual(NOTHING);
+    expect(await instances.passedBy(drained.token)).toEqual(NOTHING);
     cluster.thaw(doubled);
-    for (const one of cluster.nodes) expect(await replicas.passedBy((await aClientOn(one)).token)).toEqual(SHARED);
+    for (const one of cluster.nodes) expect(await instances.passedBy((await aClientOn(one)).token)).toEqual(SHARED);
     await supersedes(drained);
 
     await saidOnceEach(1);
     const { writes, wrong } = await stop();
     expect([wrong, writes > 20]).toEqual([[], true]);
     // No script failed because of its content.
-    expect(replicas.said.filter((line) => /^A command to Redis failed/.test(line))).toEqual([]);
+    expect(instances.said.filter((line) => /^A command to Redis failed/.test(line))).toEqual([]);
   });
 });

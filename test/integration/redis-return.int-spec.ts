@@ -9,50 +9,50 @@ const WATCHED_MS = 3_000;
 describe('A Redis that comes back with what it knew before a token was superseded', () => {
   let api: TestApp;
   let node: RedisNode;
-  let replicas: InstancesOnRedis;
+  let instances: InstancesOnRedis;
   beforeAll(async () => {
     [api, node] = await Promise.all([startApp(), RedisNode.start('secret')]);
   });
   beforeEach(async () => {
-    replicas = await InstancesOnRedis.start(api, node.url);
+    instances = await InstancesOnRedis.start(api, node.url);
   });
-  afterEach(() => replicas.stop());
+  afterEach(() => instances.stop());
   afterAll(async () => {
     await Promise.all([api?.stop(), node?.stop()]);
   });
 
   /** Both instances have accepted a token, as the node has saved. Then the token was superseded and the node killed. */
   const killedAfterwards = async (): Promise<{ readonly old: string; readonly token: string }> => {
-    const client = await replicas.aClient();
-    expect(await replicas.accepted(client.token)).toEqual([200, 200]);
+    const client = await instances.aClient();
+    expect(await instances.accepted(client.token)).toEqual([200, 200]);
     await node.remember();
     const token = await client.issue();
     await node.kill();
     return { old: client.token, token };
   };
   /** Collects every response of both instances to this token for the length of a lease. */
-  const answersTo = async (token: string): Promise<unknown[]> => {
-    const answers = new Set<unknown>();
+  const responsesTo = async (token: string): Promise<unknown[]> => {
+    const responses = new Set<unknown>();
     for (const until = performance.now() + WATCHED_MS; performance.now() < until; await delay(20)) {
-      for (const answer of await replicas.accepted(token)) answers.add(answer);
+      for (const response of await instances.accepted(token)) responses.add(response);
     }
-    return [...answers];
+    return [...responses];
   };
 
   it('has no replica take the old token again: not where nobody saw it go', async () => {
     const { old, token } = await killedAfterwards();
     await node.restart();
     await node.connectedTo(2);
-    expect(await answersTo(old)).toEqual(['token_superseded']);
-    expect(await replicas.accepted(token)).toEqual([200, 200]);
+    expect(await responsesTo(old)).toEqual(['token_superseded']);
+    expect(await instances.accepted(token)).toEqual([200, 200]);
   });
 
   it('nor where requests met it away, even the one that finds it back', async () => {
     const { old, token } = await killedAfterwards();
-    expect(await replicas.accepted(old)).toEqual(['token_superseded', 'token_superseded']);
+    expect(await instances.accepted(old)).toEqual(['token_superseded', 'token_superseded']);
     await node.restart();
-    expect(await answersTo(old)).toEqual(['token_superseded']);
-    expect(await replicas.accepted(token)).toEqual([200, 200]);
-    expect(replicas.said.at(-1)).toMatch(/answers again\.$/);
+    expect(await responsesTo(old)).toEqual(['token_superseded']);
+    expect(await instances.accepted(token)).toEqual([200, 200]);
+    expect(instances.said.at(-1)).toMatch(/answers again\.$/);
   });
 });

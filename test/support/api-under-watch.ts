@@ -89,8 +89,8 @@ export class ApiUnderWatch {
 async function ready(managementPort: number): Promise<void> {
   const management = ApiClient.ofManagement(`http://127.0.0.1:${managementPort}`);
   for (const deadline = Date.now() + 60_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
-    const answer = await management.get('/readyz').catch(() => null);
-    if (answer?.status === 200) return;
+    const response = await management.get('/readyz').catch(() => null);
+    if (response?.status === 200) return;
     if (Date.now() > deadline) throw new Error('The process is not ready.');
   }
 }

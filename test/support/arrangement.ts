@@ -70,13 +70,13 @@ export class Arrangement {
   /** Returns a token of a new application, so that no other test supersedes it. */
   async aToken(workspaceId: string, scopes?: readonly Scope[]): Promise<string> {
     const { clientId, clientSecret } = await this.anApplication(workspaceId, scopes);
-    const answer = await new ApiClient(this.origin).requestToken({
+    const response = await new ApiClient(this.origin).requestToken({
       grant_type: 'client_credentials',
       client_id: clientId,
       client_secret: clientSecret,
     });
-    if (answer.status !== 200) throw new Error(answer.text);
-    return answer.body['access_token'] as string;
+    if (response.status !== 200) throw new Error(response.text);
+    return response.body['access_token'] as string;
   }
 
   async aClient(workspaceId: string, scopes?: readonly Scope[]): Promise<ApiClient> {

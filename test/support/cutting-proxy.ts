@@ -22,8 +22,8 @@ export class CuttingProxy {
   }
 
   /** Cuts the connection at the next responses: before the first byte, or after half of the data. */
-  cutNext(answers: number, where: 'before' | 'in the middle' = 'before'): void {
-    this.remaining = answers;
+  cutNext(responses: number, where: 'before' | 'in the middle' = 'before'): void {
+    this.remaining = responses;
     this.inTheMiddle = where === 'in the middle';
   }
 

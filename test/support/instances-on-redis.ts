@@ -52,9 +52,9 @@ export class InstancesOnRedis {
       if (!suits(clientId)) continue;
       const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
       const issue = async (): Promise<string> => {
-        const answer = await this.second.client().requestToken(form);
-        if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);
-        return answer.body['access_token'] as string;
+        const response = await this.second.client().requestToken(form);
+        if (response.status !== 200) throw new Error(`${response.status} ${response.text}`);
+        return response.body['access_token'] as string;
       };
       return { clientId, token: await issue(), issue };
     }
@@ -79,8 +79,8 @@ export class InstancesOnRedis {
   /** Sends the token to both instances. Returns 200 or a code for each. */
   async accepted(token: string): Promise<unknown[]> {
     const path = await this.anAssetsPath();
-    const answers = await Promise.all(this.clients(token).map((client) => client.patch(path, {})));
-    return answers.map(({ status, body }) => (status === 200 ? 200 : body['code']));
+    const responses = await Promise.all(this.clients(token).map((client) => client.patch(path, {})));
+    return responses.map(({ status, body }) => (status === 200 ? 200 : body['code']));
   }
 
   /** Sends writes of these clients until stopped, each to both instances at once with one key. */
@@ -109,10 +109,10 @@ export class InstancesOnRedis {
   /** Returns null when both responses are equal and one is a replay, else both responses. */
   private async writeTwice(token: string, path: string): Promise<string | null> {
     const [key, description] = [{ 'Idempotency-Key': randomUUID() }, randomUUID()];
-    const answers = await Promise.all(this.clients(token).map((client) => client.patch(path, { description }, key)));
-    const replays = answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true');
-    const same = new Set(answers.map(({ status, text }) => `${status} ${text}`));
-    if (same.size === 1 && answers[0]?.status === 200 && replays.length === 1) return null;
+    const responses = await Promise.all(this.clients(token).map((client) => client.patch(path, { description }, key)));
+    const replays = responses.filter(({ headers }) => headers.get('idempotent-replayed') === 'true');
+    const same = new Set(responses.map(({ status, text }) => `${status} ${text}`));
+    if (same.size === 1 && responses[0]?.status === 200 && replays.length === 1) return null;
     return `${replays.length} replays of ${[...same].join(' and ')}`;
   }
 

@@ -62,14 +62,14 @@ function installation(program) {
   return `apt-get install ${hint}`;
 }
 
-function dockerAnswers() {
+function dockerResponds() {
   const docker = locate('docker');
   return docker !== null && spawnSync(docker, ['info'], { timeout: 10_000 }).status === 0;
 }
 
 /** Tells whether tests can use a Redis: a borrowed one, an own process, or a container. */
 function isRedisThere() {
-  return Boolean(process.env.REDIS_URL) || findProgram('redis-server') !== null || dockerAnswers();
+  return Boolean(process.env.REDIS_URL) || findProgram('redis-server') !== null || dockerResponds();
 }
 
 /**
@@ -119,7 +119,7 @@ function isProgram(path) {
 
 module.exports = {
   demandProgram,
-  dockerAnswers,
+  dockerResponds,
   findProgram,
   installPrograms,
   installation,

@@ -1,7 +1,7 @@
 export type Program = 'redis-server' | 'haproxy' | 'pgbouncer' | 'chromium' | 'curl' | 'python3';
 
 export function demandProgram(program: Program): string;
-export function dockerAnswers(): boolean;
+export function dockerResponds(): boolean;
 export function findProgram(program: Program): string | null;
 export function installation(program: Program): string;
 export function isRedisThere(): boolean;

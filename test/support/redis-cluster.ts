@@ -141,7 +141,7 @@ export class RedisCluster {
       'repl-diskless-sync-delay 0',
       ...(way ? [`cluster-announce-port ${way.port}`] : []),
     ]);
-    await this.processes.answering(port, url);
+    await this.processes.responding(port, url);
   }
 
   private async prepare(node: ClusterNode): Promise<void> {

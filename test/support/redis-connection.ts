@@ -22,7 +22,7 @@ export async function withRedis<Result>(url: string, work: (redis: Redis) => Pro
  * Waits until the server at this address responds.
  * @throws the last error after `seconds`, or the error of `assertAlive`
  */
-export async function untilRedisAnswers(url: string, seconds: number, assertAlive = () => undefined): Promise<void> {
+export async function untilRedisResponds(url: string, seconds: number, assertAlive = () => undefined): Promise<void> {
   for (const deadline = Date.now() + seconds * 1000; ;) {
     try {
       await withRedis(url, (redis) => redis.ping());

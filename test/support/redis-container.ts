@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { freePort } from './free-port';
-import { untilRedisAnswers, withRedis } from './redis-connection';
+import { untilRedisResponds, withRedis } from './redis-connection';
 import { TemporaryRedis } from './temporary-redis.port';
 import { Cleanup } from './cleanup.cjs';
 
@@ -33,7 +33,7 @@ export class RedisContainer extends TemporaryRedis {
     const server = ['redis-server', '--save', '', '--appendonly', 'no', '--requirepass', password];
     try {
       await docker('run', '--detach', '--name', name, ...publish, DOCKER_IMAGE, ...server);
-      await untilRedisAnswers(redis.url, 20);
+      await untilRedisResponds(redis.url, 20);
       return redis;
     } catch (error) {
       await redis.stop();
@@ -52,7 +52,7 @@ export class RedisContainer extends TemporaryRedis {
 
   async startAgain(): Promise<void> {
     await docker('start', this.name);
-    await untilRedisAnswers(this.url, 20);
+    await untilRedisResponds(this.url, 20);
   }
 
   async freeze(): Promise<void> {

@@ -29,7 +29,7 @@ export class RedisNode {
   async restart(): Promise<void> {
     await this.kill();
     this.processes.launch(this.port, [`requirepass "${this.password}"`]);
-    await this.processes.answering(this.port, this.url);
+    await this.processes.responding(this.port, this.url);
   }
 
   async kill(): Promise<void> {

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './free-port';
-import { untilRedisAnswers, withRedis } from './redis-connection';
+import { untilRedisResponds, withRedis } from './redis-connection';
 import { TemporaryRedis } from './temporary-redis.port';
 
 /** A Redis server as a child process. */
@@ -29,7 +29,7 @@ export class RedisProcess extends TemporaryRedis {
     const directory = mkdtempSync(join(tmpdir(), 'compliance-redis-'));
     const redis = new RedisProcess(program, directory, await freePort());
     try {
-      await redis.answering();
+      await redis.responding();
       return redis;
     } catch (error) {
       await redis.stop();
@@ -43,7 +43,7 @@ export class RedisProcess extends TemporaryRedis {
 
   async startAgain(): Promise<void> {
     this.server = this.launch();
-    await this.answering();
+    await this.responding();
   }
 
   async freeze(): Promise<void> {
@@ -84,9 +84,9 @@ export class RedisProcess extends TemporaryRedis {
     return server;
   }
 
-  private async answering(): Promise<void> {
+  private async responding(): Promise<void> {
     const { server } = this;
-    await untilRedisAnswers(this.url, 60, () => {
+    await untilRedisResponds(this.url, 60, () => {
       if (server.exitCode !== null) throw new Error(`${this.program} ended: ${readFileSync(this.logFile, 'utf8')}`);
     });
   }

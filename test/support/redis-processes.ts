@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { untilRedisAnswers } from './redis-connection';
+import { untilRedisResponds } from './redis-connection';
 import { demandProgram } from './programs.cjs';
 
 /** A group of Redis servers, each identified by its port on 127.0.0.1. */
@@ -40,8 +40,8 @@ export class RedisProcesses {
   }
 
   /** Waits until the server responds at this address. @throws its output when it ended */
-  async answering(port: number, url: string): Promise<void> {
-    await untilRedisAnswers(url, 60, () => {
+  async responding(port: number, url: string): Promise<void> {
+    await untilRedisResponds(url, 60, () => {
       if (this.servers.get(port)?.exitCode === null) return;
       throw new Error(`${this.program} ended: ${readFileSync(join(this.directory, String(port), 'log'), 'utf8')}`);
     });

@@ -71,7 +71,7 @@ export class RedisSentinels {
     ];
     this.processes.launch(primary, own);
     this.processes.launch(replica, [...own, `replicaof 127.0.0.1 ${primary}`]);
-    await this.processes.answering(primary, this.urlOf(primary));
+    await this.processes.responding(primary, this.urlOf(primary));
     await this.until(replica, /master_link_status:up/, 'INFO');
     this.processes.launch(
       sentinel,
@@ -88,11 +88,11 @@ export class RedisSentinels {
 
   private async until(port: number, pattern: RegExp, ...command: [string, ...string[]]): Promise<void> {
     const url = this.urlOf(port);
-    await this.processes.answering(port, url);
+    await this.processes.responding(port, url);
     for (const deadline = Date.now() + 60_000; ;) {
-      const answer = String(await withRedis(url, (redis) => redis.call(...command)));
-      if (pattern.test(answer)) return;
-      if (Date.now() > deadline) throw new Error(`The sentinel and its servers do not come together: ${answer}`);
+      const response = String(await withRedis(url, (redis) => redis.call(...command)));
+      if (pattern.test(response)) return;
+      if (Date.now() > deadline) throw new Error(`The sentinel and its servers do not come together: ${response}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }

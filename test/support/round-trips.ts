@@ -59,9 +59,9 @@ export class RoundTripCounter {
         if (type === 'E' || type === 'Q') this.counts.statements += 1;
       }
     });
-    const answered = messageTypes(true);
+    const succeeded = messageTypes(true);
     outbound.on('data', (chunk: Buffer) => {
-      for (const type of answered(chunk)) if (type === 'D') this.counts.rows += 1;
+      for (const type of succeeded(chunk)) if (type === 'D') this.counts.rows += 1;
       inbound.write(chunk);
     });
     for (const [socket, other] of [

@@ -1,6 +1,6 @@
 /** @needs redis */
 import { BorrowedRedis } from './borrowed-redis';
-import { demandProgram, dockerAnswers, findProgram } from './programs.cjs';
+import { demandProgram, dockerResponds, findProgram } from './programs.cjs';
 import { RedisContainer } from './redis-container';
 import { RedisProcess } from './redis-process';
 import { type TemporaryRedis } from './temporary-redis.port';
@@ -13,6 +13,6 @@ import { type TemporaryRedis } from './temporary-redis.port';
 export async function startTemporaryRedis(): Promise<TemporaryRedis> {
   const borrowed = process.env['REDIS_URL'];
   if (borrowed) return BorrowedRedis.at(borrowed);
-  if (findProgram('redis-server') === null && dockerAnswers()) return RedisContainer.start();
+  if (findProgram('redis-server') === null && dockerResponds()) return RedisContainer.start();
   return RedisProcess.start(demandProgram('redis-server'));
 }

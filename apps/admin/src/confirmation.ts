@@ -11,8 +11,8 @@ export async function confirm(question: string, options: { readonly yes?: boolea
   // readline intercepts Ctrl-C.
   terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
-    const answer = await terminal.question(`${question} [y/N] `);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed('Nothing was changed.');
+    const response = await terminal.question(`${question} [y/N] `);
+    if (!/^y(es)?$/i.test(response.trim())) throw new CommandFailed('Nothing was changed.');
   } finally {
     terminal.close();
   }

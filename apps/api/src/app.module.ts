@@ -19,7 +19,7 @@ export class AppModule {
           poolSize: settings.databasePoolSize,
           patience: 'request',
           entities,
-          replicaUrls: settings.databaseReplicaUrls,
+          standbyUrls: settings.databaseStandbyUrls,
           preparedStatements: settings.preparedStatements,
         }),
         ...features,

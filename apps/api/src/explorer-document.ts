@@ -71,8 +71,8 @@ function tellExample(parameter: Parameter): void {
 function tellHeadersOnce({ responses = {} }: Operation): void {
   const { '200': success, ...others } = responses;
   const told = success && 'headers' in success ? Object.keys(success.headers ?? {}) : [];
-  for (const answer of Object.values(others)) {
-    if (answer && 'headers' in answer) for (const name of told) delete answer.headers?.[name];
+  for (const response of Object.values(others)) {
+    if (response && 'headers' in response) for (const name of told) delete response.headers?.[name];
   }
 }
 

@@ -8,13 +8,13 @@ describe('A server that is left', () => {
   let server: Server;
   let connections: ServedConnections;
   /** Responses that the test leaves open. */
-  let unanswered: ServerResponse[];
+  let openResponses: ServerResponse[];
   let sockets: Socket[];
 
   beforeEach(async () => {
-    unanswered = [];
+    openResponses = [];
     sockets = [];
-    server = createServer((_request, response) => unanswered.push(response));
+    server = createServer((_request, response) => openResponses.push(response));
     connections = new ServedConnections(server);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -33,9 +33,9 @@ describe('A server that is left', () => {
   };
   const requested = async (): Promise<Socket> => {
     const socket = await connected();
-    const before = unanswered.length;
+    const before = openResponses.length;
     socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-    while (unanswered.length === before) await delay(5);
+    while (openResponses.length === before) await delay(5);
     return socket;
   };
 
@@ -48,7 +48,7 @@ describe('A server that is left', () => {
     connections.announceClose();
     const drained = connections.drain(5_000);
     await delay(100);
-    unanswered[0]?.end('late');
+    openResponses[0]?.end('late');
     const [answer] = (await once(socket, 'data')) as [Buffer];
     expect(answer.toString()).toMatch(/^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n[^]*late$/);
     await drained;
@@ -67,7 +67,7 @@ describe('A server that is left', () => {
   it('lets everybody know of an answer that was cut off before it is done', async () => {
     await requested();
     let heard = false;
-    unanswered[0]?.once('close', () => (heard = true));
+    openResponses[0]?.once('close', () => (heard = true));
     await connections.drain(50);
     expect(heard).toBe(true);
   });
@@ -75,7 +75,7 @@ describe('A server that is left', () => {
   it('leaves nothing open that the closing of what is behind it would wait for', async () => {
     const halfSent = await connected();
     halfSent.on('error', () => undefined).write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n123');
-    while (unanswered.length === 0) await delay(5);
+    while (openResponses.length === 0) await delay(5);
     await connections.drain(50);
     // The framework does the same when it closes the application.
     await new Promise((resolve) => server.close(resolve));
@@ -83,13 +83,13 @@ describe('A server that is left', () => {
 
   it('closes a connection that falls idle after all, whatever its answer had said by then', async () => {
     const socket = await requested();
-    unanswered[0]?.writeHead(200, { 'Content-Length': 4 });
-    unanswered[0]?.flushHeaders();
+    openResponses[0]?.writeHead(200, { 'Content-Length': 4 });
+    openResponses[0]?.flushHeaders();
     connections.announceClose();
     socket.resume();
     const drained = connections.drain(20_000);
     await delay(50);
-    unanswered[0]?.end('late');
+    openResponses[0]?.end('late');
     const since = performance.now();
     await drained;
     expect(performance.now() - since).toBeLessThan(10_000);
@@ -97,7 +97,7 @@ describe('A server that is left', () => {
 
   it('waits for no connection on which nothing is asked, or never was', async () => {
     const idle = await requested();
-    unanswered[0]?.end('answered');
+    openResponses[0]?.end('answered');
     await once(idle, 'data');
     const silent = await connected();
     const closed = Promise.all([once(idle, 'close'), once(silent, 'close')]);

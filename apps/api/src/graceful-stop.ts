@@ -18,7 +18,7 @@ const CLOSING_MS = 8_000;
 /** Tracks a server's connections and unfinished responses, so that it can stop without cutting any off. */
 export class ServedConnections {
   private readonly sockets = new Set<Socket>();
-  private readonly answers = new Set<ServerResponse>();
+  private readonly responses = new Set<ServerResponse>();
 
   /** Create it before the server listens: it misses earlier connections. */
   constructor(private readonly server: Server) {
@@ -27,14 +27,14 @@ export class ServedConnections {
       socket.once('close', () => this.sockets.delete(socket));
     });
     server.on('request', (_request, response: ServerResponse) => {
-      this.answers.add(response);
-      response.once('close', () => this.answers.delete(response));
+      this.responses.add(response);
+      response.once('close', () => this.responses.delete(response));
     });
   }
 
   /** Marks unfinished responses as the last on their connection. Later responses are marked anyway. */
   announceClose(): void {
-    for (const answer of this.answers) if (!answer.headersSent) answer.setHeader('Connection', 'close');
+    for (const response of this.responses) if (!response.headersSent) response.setHeader('Connection', 'close');
   }
 
   /**
@@ -54,7 +54,7 @@ export class ServedConnections {
     over.abort();
     clearInterval(idle);
     // Waits for responses to close, because their log lines must be written before the process ends.
-    const cutOff = [...this.answers].map((answer) => once(answer, 'close'));
+    const cutOff = [...this.responses].map((response) => once(response, 'close'));
     for (const socket of this.sockets) socket.destroy();
     await Promise.all([closed, ...cutOff]);
   }

@@ -57,7 +57,7 @@ async function main(): Promise<void> {
     metrics.watchProcess();
     metrics.gauge(
       { name: 'compliance_ready', help: '1 when the last /readyz said ready, 0 when not.' },
-      () => readiness.lastAnswer,
+      () => readiness.lastResult,
     );
     metrics.counts({ name: 'compliance_log_lines_dropped_total', help: 'Log lines that could not be written.' }, () => [
       { labels: {}, value: output.dropped },

@@ -1,5 +1,5 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import { JSON_ANSWER, openContext } from '#libs/platform/http';
+import { JSON_RESPONSE, openContext } from '#libs/platform/http';
 import { PROBLEM_MEDIA_TYPE, toProblem } from '#libs/platform/problems';
 import { DomainError } from '#libs/kernel';
 import type { Readiness } from './readiness';
@@ -15,15 +15,15 @@ export interface ManagementRoutes {
   readonly onError: (requestId: string, error: unknown) => void;
 }
 
-interface Answer {
+interface Result {
   readonly status: number;
   readonly body: string;
   readonly mediaType: string;
 }
 
-type Answers = Readonly<Record<string, () => Promise<Answer> | Answer>>;
+type Routes = Readonly<Record<string, () => Promise<Result> | Result>>;
 
-const json = (status: number, body: object, mediaType = JSON_ANSWER): Answer => ({
+const json = (status: number, body: object, mediaType = JSON_RESPONSE): Result => ({
   status,
   body: JSON.stringify(body),
   mediaType,
@@ -31,7 +31,7 @@ const json = (status: number, body: object, mediaType = JSON_ANSWER): Answer => 
 
 /** Serves operators and orchestrators on a port that clients cannot reach (decisions, section 8). */
 export function createManagementServer(routes: ManagementRoutes): Server {
-  const answers: Answers = {
+  const served: Routes = {
     '/livez': () => json(200, { status: 'ok' }),
     '/readyz': async () => {
       const { ready, checks } = await routes.readiness();
@@ -45,23 +45,23 @@ export function createManagementServer(routes: ManagementRoutes): Server {
     '/jwks.json': () => json(200, routes.jwks()),
   };
   return createServer((request, response) => {
-    void answer(request, response, answers, routes);
+    void respond(request, response, served, routes);
   });
 }
 
-async function answer(
+async function respond(
   request: IncomingMessage,
   response: ServerResponse,
-  answers: Answers,
+  served: Routes,
   { baseUrl, onError }: ManagementRoutes,
 ): Promise<void> {
   const { instance, requestId } = openContext(request, response);
-  const refuse = (error: DomainError): Answer => {
+  const refuse = (error: DomainError): Result => {
     const problem = toProblem(error, { baseUrl, instance, requestId });
     return json(problem.status, problem, PROBLEM_MEDIA_TYPE);
   };
-  const route = Object.hasOwn(answers, instance) ? answers[instance] : undefined;
-  let result: Answer;
+  const route = Object.hasOwn(served, instance) ? served[instance] : undefined;
+  let result: Result;
   if (!route) result = refuse(new DomainError('not_found', 'There is nothing at this path.'));
   else if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.setHeader('Allow', 'GET, HEAD');

@@ -30,7 +30,7 @@ export class ReadinessWatch {
   }
 
   /** The last result: 1 for ready, 0 for not ready. Null without a check in the last minute. */
-  get lastAnswer(): number | null {
+  get lastResult(): number | null {
     return this.last && performance.now() - this.last.at < KNOWN_MS ? Number(this.last.ready) : null;
   }
 

@@ -64,7 +64,7 @@ export function applyFirstSteps(app: NestExpressApplication, log: Logger, isStop
     } catch (error) {
       // The boundary to the next request may be as unreliable as the rest.
       response.setHeader('Connection', 'close');
-      problems.answer(error, request, response);
+      problems.send(error, request, response);
       return;
     }
     if (trace) trace.run(route);

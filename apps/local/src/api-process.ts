@@ -35,11 +35,11 @@ export class ApiProcess {
   }
 
   /** Resolves to true once the API responds at `origin`, to false if it ends before. */
-  async answers(origin: string): Promise<boolean> {
+  async responses(origin: string): Promise<boolean> {
     while (!this.isGone) {
-      const answer = await fetch(`${origin}/v1/health`, { signal: AbortSignal.timeout(2_000) }).catch(() => null);
-      await answer?.body?.cancel();
-      if (answer?.ok === true) return true;
+      const response = await fetch(`${origin}/v1/health`, { signal: AbortSignal.timeout(2_000) }).catch(() => null);
+      await response?.body?.cancel();
+      if (response?.ok === true) return true;
       await Promise.race([delay(20), this.gone]);
     }
     return false;

@@ -48,7 +48,7 @@ async function run(api: ApiProcess, stop: StopRequest, postgres: Opened): Promis
     ...(process.env['DATABASE_URL_FILE'] ? {} : { DATABASE_URL: connection.databaseUrl }),
   });
   const origin = originOf(settings.host, settings.port);
-  const serving = await Promise.race([api.answers(origin), stop.asked.then(() => 'stopping' as const)]);
+  const serving = await Promise.race([api.responses(origin), stop.asked.then(() => 'stopping' as const)]);
   if (serving === true) {
     const credentialsFile = credentialsFileOf(settings);
     const { explorer } = credentials;

@@ -17,20 +17,20 @@ import { AppModule } from '../../../apps/api/src/app.module';
 import { applyFirstSteps } from '../../../apps/api/src/request-pipeline';
 import { tellMeasurements } from '../measured-process';
 
-const ANSWER = { status: 'ok' };
+const RESPONSE = { status: 'ok' };
 
 @Controller()
 class NothingController {
   @Get('open')
   @Public()
   open(): object {
-    return ANSWER;
+    return RESPONSE;
   }
 
   @Get('guarded')
   @RequireScope('inventory:read')
   guarded(): object {
-    return ANSWER;
+    return RESPONSE;
   }
 }
 
@@ -54,7 +54,7 @@ function rootModule(application: DynamicModule): Type {
 }
 
 function startExpress(): Promise<Server> {
-  const app = express().get('/open', (_request, response) => void response.json(ANSWER));
+  const app = express().get('/open', (_request, response) => void response.json(RESPONSE));
   return new Promise((resolve) => {
     const server = app.listen(0, '127.0.0.1', () => resolve(server));
   });

@@ -7,7 +7,7 @@ import type { Site } from './site';
 const COMPARED = 20;
 
 /** @throws unless the floor's responses equal the API's: a smaller response would be an unfair measure */
-export async function assertSameAnswers(routes: readonly Route[], api: Site, floor: Site): Promise<void> {
+export async function assertSameResponses(routes: readonly Route[], api: Site, floor: Site): Promise<void> {
   for (const route of routes) {
     // Each server gets its own cursors, because they work only where they were issued.
     const [asked, askedOfFloor] = [await route.source(api), await route.source(floor)];
@@ -24,6 +24,8 @@ export async function assertSameAnswers(routes: readonly Route[], api: Site, flo
 }
 
 /** Cursors are encrypted and always differ, so only their presence is compared. */
-function withoutCursor(answer: unknown): unknown {
-  return JSON.parse(JSON.stringify(answer, (name, value: unknown) => (name === 'endCursor' ? value !== null : value)));
+function withoutCursor(response: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(response, (name, value: unknown) => (name === 'endCursor' ? value !== null : value)),
+  );
 }

@@ -5,7 +5,7 @@ import { cannonade, load, middleOf } from '../load';
 import { type MeasuredProcess } from '../measured-process';
 import { startOther } from '../servers';
 import { takeTurns } from '../turns';
-import { assertSameAnswers } from './fairness';
+import { assertSameResponses } from './fairness';
 import { type Loads, type Variant, countTargets, countsOf, loadTargets, measurementsOf } from './path-findings';
 import { requestCosts } from './request-costs';
 import { ROUTES, type Route, answerTo, updates } from './routes';
@@ -63,7 +63,7 @@ async function measureReads(setting: Setting, place: Place): Promise<Record<stri
   const { cluster } = setting;
   const api = await apiSite(cluster, place);
   const floor = await floorSite(cluster, place);
-  await assertSameAnswers(READS, api, floor);
+  await assertSameResponses(READS, api, floor);
   // A server in use also writes, and later reads pay for the objects that writes leave behind.
   for (const site of [api, floor]) await answerTo(site, (await updates(site))());
   const loads: Record<string, Loads> = {};

@@ -136,8 +136,8 @@ async function assetIds({ database, workspace }: Site): Promise<readonly string[
 /** Sends one request and returns its response. @throws unless the status is 200 */
 export async function answerTo({ server }: Pick<Site, 'server'>, request: LoadRequest): Promise<unknown> {
   const { method, path, headers, body } = request;
-  const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers, body });
-  const text = await answer.text();
-  if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+  const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers, body });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${method} ${path}: ${response.status} ${text}`);
   return JSON.parse(text);
 }

@@ -60,9 +60,9 @@ export class DirectusPeer {
 
   private async ask(port: number, method: string, path: string, body: object): Promise<{ readonly id: string }> {
     const headers = { authorization: `Bearer ${this.token}`, 'content-type': 'application/json' };
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-    return ((await answer.json()) as { data: { id: string } }).data;
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return ((await response.json()) as { data: { id: string } }).data;
   }
 
   private environment(databaseUrl: string): Record<string, string> {

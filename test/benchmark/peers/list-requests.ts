@@ -18,7 +18,7 @@ export type Asked = Readonly<Partial<Record<Variant, LoadRequest>>>;
 
 export const requestsOf = (asked: Asked): [Variant, LoadRequest][] => Object.entries(asked) as [Variant, LoadRequest][];
 
-export const whoAnswers = (variant: Variant): keyof Readers => (variant === 'api' ? 'api' : 'directus');
+export const whoResponds = (variant: Variant): keyof Readers => (variant === 'api' ? 'api' : 'directus');
 
 export interface ApiPage {
   readonly results: readonly object[];

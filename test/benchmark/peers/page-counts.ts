@@ -5,7 +5,7 @@ import { answerTo } from '../paths/routes';
 import { startApi } from '../servers';
 import type { Setting } from '../setting';
 import type { DirectusPeer } from './directus-peer';
-import { type Asked, type Readers, requestsOf, whoAnswers } from './list-requests';
+import { type Asked, type Readers, requestsOf, whoResponds } from './list-requests';
 
 /** Background work may add queries, so the minimum of a few tries counts. */
 const TRIES = 5;
@@ -25,7 +25,7 @@ export async function countRoundTrips(
   const measurements: Measurement[] = [];
   for (const [subject, asked] of Object.entries(pages)) {
     for (const [variant, request] of requestsOf(asked)) {
-      const who: keyof Readers = whoAnswers(variant);
+      const who: keyof Readers = whoResponds(variant);
       const tries = [];
       for (let count = 0; count < TRIES; count += 1) {
         tries.push(await counters[who].during(() => answerTo({ server: servers[who] }, request)));

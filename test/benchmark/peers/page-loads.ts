@@ -2,7 +2,7 @@ import type { Measurement } from '../findings';
 import { LOAD_FIGURES, type Load, type LoadRequest, cannonade, load, middleOf } from '../load';
 import type { Setting } from '../setting';
 import { takeTurns } from '../turns';
-import { type Asked, type Readers, type Variant, requestsOf, whoAnswers } from './list-requests';
+import { type Asked, type Readers, type Variant, requestsOf, whoResponds } from './list-requests';
 
 const CONNECTIONS = 8;
 const TURNS = 2;
@@ -19,7 +19,7 @@ export async function measureLoads(
   const requests = new Map<Variant, LoadRequest>(requestsOf(asked));
   say(`  ${subject}: ${[...requests.keys()].join(', ')} in turn`);
   for (const [variant, request] of requests) {
-    const { server } = readers[whoAnswers(variant)];
+    const { server } = readers[whoResponds(variant)];
     const warmUpRequests = Math.ceil(sizes.warmUpRequests / (variant === 'api' ? 1 : WEIGHT) / requests.size);
     const length = { requests: Math.max(CONNECTIONS, warmUpRequests) };
     await cannonade(server.port, [request], { length, connections: CONNECTIONS });
@@ -28,7 +28,7 @@ export async function measureLoads(
     [...requests.keys()],
     { rounds: sizes.rounds, turns: TURNS },
     (variant) =>
-      load(readers[whoAnswers(variant)].server, cluster, [requests.get(variant) as LoadRequest], {
+      load(readers[whoResponds(variant)].server, cluster, [requests.get(variant) as LoadRequest], {
         length: { seconds: sizes.secondsPerTurn },
         connections: CONNECTIONS,
       }),
@@ -44,4 +44,4 @@ export async function measureLoads(
 
 /** Directus uses no Redis, so Redis' CPU time counts for the API only. */
 const figuresOf = (variant: Variant): (keyof Load)[] =>
-  (Object.keys(LOAD_FIGURES) as (keyof Load)[]).filter((name) => name !== 'redisCpu' || whoAnswers(variant) === 'api');
+  (Object.keys(LOAD_FIGURES) as (keyof Load)[]).filter((name) => name !== 'redisCpu' || whoResponds(variant) === 'api');

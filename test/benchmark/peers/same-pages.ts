@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { answerTo } from '../paths/routes';
-import { type ApiPage, type Asked, type Readers, requestsOf, whoAnswers } from './list-requests';
+import { type ApiPage, type Asked, type Readers, requestsOf, whoResponds } from './list-requests';
 
 interface DirectusPage {
   readonly data: readonly object[];
@@ -9,14 +9,14 @@ interface DirectusPage {
 
 /** @throws unless every variant returns the API's assets, and its total if any */
 export async function assertSamePages(subject: string, asked: Asked, readers: Readers): Promise<void> {
-  const answers = new Map<string, unknown>();
+  const responses = new Map<string, unknown>();
   for (const [variant, request] of requestsOf(asked)) {
-    answers.set(variant, await answerTo(readers[whoAnswers(variant)], request));
+    responses.set(variant, await answerTo(readers[whoResponds(variant)], request));
   }
-  const should = answers.get('api') as ApiPage;
-  answers.delete('api');
-  for (const [variant, answer] of answers) {
-    const difference = differenceOf(answer as DirectusPage, should);
+  const should = responses.get('api') as ApiPage;
+  responses.delete('api');
+  for (const [variant, response] of responses) {
+    const difference = differenceOf(response as DirectusPage, should);
     if (difference !== null) throw new Error(`${subject}, ${variant}: ${difference}`);
   }
 }

@@ -55,8 +55,8 @@ async function ready(child: ChildProcess, managementPort: number, since: number)
   for (; ; await delay(LOOK_EVERY_MS)) {
     if (child.exitCode !== null) throw new Error(`The API ended with ${child.exitCode} before it was ready.`);
     if (performance.now() - since > BOOTS_WITHIN_MS) throw new Error('The API does not become ready.');
-    const answer = await fetch(`http://127.0.0.1:${managementPort}/readyz`).catch(() => null);
-    await answer?.arrayBuffer();
-    if (answer?.status === 200) return;
+    const response = await fetch(`http://127.0.0.1:${managementPort}/readyz`).catch(() => null);
+    await response?.arrayBuffer();
+    if (response?.status === 200) return;
   }
 }

@@ -52,7 +52,7 @@ export class BareUpdates {
   }
 
   /** Stores `answer` as the body of the record. */
-  async update(ids: readonly string[], classification: number, description: string, answer: string): Promise<void> {
+  async update(ids: readonly string[], classification: number, description: string, response: string): Promise<void> {
     const { client, workspace, application } = this;
     const keyHash = randomBytes(32);
     const change = JSON.stringify({
@@ -74,7 +74,7 @@ export class BareUpdates {
       ],
       ...AUDIT,
     });
-    await client.query({ values: [workspace, application.id, keyHash, this.mac, answer, '"1"'], ...RECORD });
+    await client.query({ values: [workspace, application.id, keyHash, this.mac, response, '"1"'], ...RECORD });
     await client.query('COMMIT');
   }
 

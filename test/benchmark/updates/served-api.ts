@@ -26,12 +26,12 @@ export class ServedApi {
       'Idempotency-Key': key,
       'Content-Type': 'application/json',
     };
-    const answer = await this.connection.send('PATCH', path, headers, JSON.stringify(body));
-    const replayed = /^idempotent-replayed: true$/im.test(answer.head);
-    if (answer.status !== 200 || replayed !== (expected === 'replay')) {
-      throw new Error(`${path}: ${answer.status}, replayed ${replayed}: ${answer.body}`);
+    const response = await this.connection.send('PATCH', path, headers, JSON.stringify(body));
+    const replayed = /^idempotent-replayed: true$/im.test(response.head);
+    if (response.status !== 200 || replayed !== (expected === 'replay')) {
+      throw new Error(`${path}: ${response.status}, replayed ${replayed}: ${response.body}`);
     }
-    return answer.body;
+    return response.body;
   }
 
   /** CPU time of the API's process since its start. */

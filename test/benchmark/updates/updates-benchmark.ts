@@ -83,7 +83,7 @@ async function measure(
 class Updates {
   private sent = 0;
   private asset = 0;
-  private readonly lastAnswer = { update: '', bulk: '' };
+  private readonly lastResult = { update: '', bulk: '' };
 
   constructor(
     private readonly api: ServedApi,
@@ -99,7 +99,7 @@ class Updates {
         requests = times(UPDATES_PER_TURN, () => this.request(1));
         return requests.map((one) => () => this.update(one, 'first'));
       },
-      'bare update': () => times(UPDATES_PER_TURN, () => this.bareUpdate(1, this.lastAnswer.update)),
+      'bare update': () => times(UPDATES_PER_TURN, () => this.bareUpdate(1, this.lastResult.update)),
       replay: () => requests.map((one) => () => this.update(one, 'replay')),
     });
   }
@@ -107,7 +107,7 @@ class Updates {
   async bulks(turns: number): Promise<Costs<Bulk>> {
     return this.takeTurns(turns, {
       bulk: () => times(BULKS_PER_TURN, () => this.bulk(this.request(BULK))),
-      'bare bulk': () => times(BULKS_PER_TURN, () => this.bareUpdate(BULK, this.lastAnswer.bulk)),
+      'bare bulk': () => times(BULKS_PER_TURN, () => this.bareUpdate(BULK, this.lastResult.bulk)),
     });
   }
 
@@ -144,19 +144,19 @@ class Updates {
 
   private async update(one: UpdateRequest, expected: 'first' | 'replay'): Promise<void> {
     const path = `/v1/inventory/assets/${one.ids[0] ?? ''}`;
-    this.lastAnswer.update = await this.api.patch(path, one.key, patchOf(one), expected);
+    this.lastResult.update = await this.api.patch(path, one.key, patchOf(one), expected);
   }
 
   private bulk(one: UpdateRequest): () => Promise<void> {
     return async () => {
       const body = { ids: one.ids, patch: patchOf(one) };
-      this.lastAnswer.bulk = await this.api.patch('/v1/inventory/assets', one.key, body, 'first');
+      this.lastResult.bulk = await this.api.patch('/v1/inventory/assets', one.key, body, 'first');
     };
   }
 
-  private bareUpdate(count: number, answer: string): () => Promise<void> {
+  private bareUpdate(count: number, response: string): () => Promise<void> {
     const { ids, classification, description } = this.request(count);
-    return () => this.bare.update(ids, classification, description, answer);
+    return () => this.bare.update(ids, classification, description, response);
   }
 }
 

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProblemsAs, PUBLIC_ANSWERS, chargedAnswer } from '#libs/platform/openapi';
+import { ApiProblemsAs, PUBLIC_RESPONSES, chargedHeaders } from '#libs/platform/openapi';
 import { PROBLEM_MEDIA_TYPE } from '#libs/platform/problems';
 import { TOKEN_PROBLEMS, tokenExampleName } from './token-problem';
 import { TokenProblemDto } from './token-problem.dto';
@@ -16,11 +16,11 @@ export const ApiTokenProblems = (): MethodDecorator =>
           if (status === 401) return { 'WWW-Authenticate': 'sometimes' };
           if (status === 413 || status === 415) return {};
           // Other statuses may follow a charge, as every request with a correct secret is charged.
-          return chargedAnswer(status === 429 ? 'always' : 'sometimes');
+          return chargedHeaders(status === 429 ? 'always' : 'sometimes');
         },
       },
       TOKEN_PROBLEMS,
     ),
     // Node's parser refuses an oversized header block before the route is known.
-    ApiProblemsAs(PUBLIC_ANSWERS, ['headers_too_large']),
+    ApiProblemsAs(PUBLIC_RESPONSES, ['headers_too_large']),
   );

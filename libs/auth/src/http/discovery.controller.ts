@@ -2,7 +2,7 @@ import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Settings } from '#libs/platform/config';
 import { NoQueryDto, Public } from '#libs/platform/http';
-import { ApiAnswer, ApiPublicProblems } from '#libs/platform/openapi';
+import { ApiSuccess, ApiPublicProblems } from '#libs/platform/openapi';
 import type { Response } from 'express';
 import { AccessTokenSigner } from '../domain/access-token-signer.port';
 import { SCOPES } from '../domain/scope';
@@ -37,7 +37,7 @@ export class DiscoveryController {
     summary: 'Describe the authorization server',
     description: 'OAuth 2.0 Authorization Server Metadata (RFC 8414). Needs no token.',
   })
-  @ApiAnswer(AuthorizationServerDto, {
+  @ApiSuccess(AuthorizationServerDto, {
     description: 'The metadata.',
     examples: AUTHORIZATION_SERVER_EXAMPLES,
     charged: false,
@@ -70,7 +70,7 @@ export class DiscoveryController {
       'OAuth 2.0 Protected Resource Metadata (RFC 9728). Needs no token. Every bearer challenge names its address as ' +
       '`resource_metadata`.',
   })
-  @ApiAnswer(ProtectedResourceDto, {
+  @ApiSuccess(ProtectedResourceDto, {
     description: 'The metadata.',
     examples: PROTECTED_RESOURCE_EXAMPLES,
     charged: false,
@@ -95,7 +95,7 @@ export class DiscoveryController {
     summary: 'List the public keys of tokens',
     description: 'JSON Web Key Set (RFC 7517). Needs no token. A new key stands here before the first token has it.',
   })
-  @ApiAnswer(KeySetDto, {
+  @ApiSuccess(KeySetDto, {
     description: 'The keys, newest first.',
     examples: KEY_SET_EXAMPLES,
     charged: false,

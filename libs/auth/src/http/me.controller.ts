@@ -3,7 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { RATE_CLASSES } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import { type Caller, CurrentCaller, NoQueryDto } from '#libs/platform/http';
-import { ApiAnswer, ApiAnyTokenProblems } from '#libs/platform/openapi';
+import { ApiSuccess, ApiAnyTokenProblems } from '#libs/platform/openapi';
 import { TokenBuckets, bucketSizeOf, limitOf } from '#libs/platform/throttling';
 import { ApplicationsService } from '../application/applications.service';
 import type { Application } from '../domain/application';
@@ -27,7 +27,7 @@ export class MeController {
     description:
       'Needs any valid token. Returns the application and its workspace, the token and its scopes, and the limits with the tokens left in each bucket. The request takes one token from the read bucket.',
   })
-  @ApiAnswer(MeDto, { description: 'The application of the token.', examples: ME_EXAMPLES })
+  @ApiSuccess(MeDto, { description: 'The application of the token.', examples: ME_EXAMPLES })
   @ApiAnyTokenProblems('validation_failed')
   async get(@CurrentCaller() caller: Caller, @Query() _query: NoQueryDto): Promise<MeDto> {
     const { application, workspace } = await this.applications.getWithWorkspace(caller.workspaceId, caller.clientId);

@@ -27,7 +27,7 @@ export class TokenProblemFilter implements ExceptionFilter {
     // The secret was replaced after the lookup. The response must equal that for any wrong secret.
     if (thrown instanceof ClientNotAuthenticated) clearRateLimitHeaders(response);
     if (thrown instanceof RateLimited) setRateLimitHeaders(response, 'token', thrown.charge);
-    this.problems.answer(thrown, request, response, (problem) => ({
+    this.problems.send(thrown, request, response, (problem) => ({
       body: withOAuthMembers(problem),
       mediaType: readsProblems(request) ? PROBLEM_MEDIA_TYPE : 'application/json',
     }));

@@ -1,6 +1,6 @@
 import { Controller, HttpCode, Post, Req, Res, UseFilters } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiAnswer } from '#libs/platform/openapi';
+import { ApiSuccess } from '#libs/platform/openapi';
 import { Public, readBody } from '#libs/platform/http';
 import { Settings } from '#libs/platform/config';
 import { setRateLimitHeaders } from '#libs/platform/throttling';
@@ -44,7 +44,7 @@ export class TokenController {
     description: 'At most 16 KiB, not compressed.',
     examples: TOKEN_REQUEST_EXAMPLES,
   })
-  @ApiAnswer(AccessTokenDto, {
+  @ApiSuccess(AccessTokenDto, {
     description: 'The new token. The previous token has ended.',
     examples: ACCESS_TOKEN_EXAMPLES,
   })

@@ -28,33 +28,33 @@ describe('SigningKeys', () => {
   afterEach(() => rmSync(directory, { recursive: true }));
 
   it('show and accept a new key when they read it and sign with it only when every replica must have it', async () => {
-    const replica = await open();
+    const instance = await open();
     const { kid, createdAt } = await rotateSigningKey(directory, clock);
     expect([createdAt, kid.startsWith('20260101T000000000Z-')]).toEqual([clock.now(), true]);
-    expect(published(replica)).toEqual([FIRST]);
+    expect(published(instance)).toEqual([FIRST]);
 
-    expect(await replica.reread()).toEqual({ kids: [kid, FIRST], faults: [] });
-    expect(published(replica)).toEqual([kid, FIRST]);
+    expect(await instance.reread()).toEqual({ kids: [kid, FIRST], faults: [] });
+    expect(published(instance)).toEqual([kid, FIRST]);
     clock.advance(59_999);
-    expect(replica.publicKey(kid)).not.toBeNull();
-    expect(replica.current().kid).toBe(FIRST);
+    expect(instance.publicKey(kid)).not.toBeNull();
+    expect(instance.current().kid).toBe(FIRST);
     expect((await open()).current().kid).toBe(FIRST);
 
     clock.advance(1);
-    expect(replica.current().kid).toBe(kid);
-    expect(replica.publicKey(FIRST)).not.toBeNull();
+    expect(instance.current().kid).toBe(kid);
+    expect(instance.publicKey(FIRST)).not.toBeNull();
   });
 
   it('sign with a key only after every other replica can have seen it, however long ago it says that it was made', async () => {
-    const replica = await open();
+    const instance = await open();
     const YESTERDAY = '20251231T120000000Z-00000002';
     put(YESTERDAY);
-    await replica.reread();
+    await instance.reread();
     clock.advance(9_999);
-    expect(replica.current().kid).toBe(FIRST);
-    await replica.reread();
+    expect(instance.current().kid).toBe(FIRST);
+    await instance.reread();
     clock.advance(1);
-    expect(replica.current().kid).toBe(YESTERDAY);
+    expect(instance.current().kid).toBe(YESTERDAY);
     expect((await open()).current().kid).toBe(YESTERDAY);
   });
 
@@ -68,11 +68,11 @@ describe('SigningKeys', () => {
   it('forget a removed key and sign with the next at once, however young', async () => {
     const young = '20260101T000000000Z-00000002';
     put(young);
-    const replica = await open();
-    expect(replica.current().kid).toBe(FIRST);
+    const instance = await open();
+    expect(instance.current().kid).toBe(FIRST);
     expect(await removeSigningKey(directory, FIRST)).toBe(true);
-    expect(await replica.reread()).toEqual({ kids: [young], faults: [] });
-    expect([replica.current().kid, replica.publicKey(FIRST), published(replica)]).toEqual([young, null, [young]]);
+    expect(await instance.reread()).toEqual({ kids: [young], faults: [] });
+    expect([instance.current().kid, instance.publicKey(FIRST), published(instance)]).toEqual([young, null, [young]]);
   });
 
   it('are never removed to the last, also by several who remove at once', async () => {
@@ -105,13 +105,13 @@ describe('SigningKeys', () => {
   });
 
   it('parse an unchanged file once: parsing takes longer than answering', async () => {
-    const replica = await open();
-    const before = replica.publicKey(FIRST);
-    await replica.reread();
-    expect(replica.publicKey(FIRST)).toBe(before);
+    const instance = await open();
+    const before = instance.publicKey(FIRST);
+    await instance.reread();
+    expect(instance.publicKey(FIRST)).toBe(before);
     put(FIRST, pemOf(2048));
-    await replica.reread();
-    expect(replica.publicKey(FIRST)).not.toBe(before);
+    await instance.reread();
+    expect(instance.publicKey(FIRST)).not.toBe(before);
   });
 
   it('take a key of another name for as old as its file', async () => {
@@ -133,31 +133,31 @@ describe('SigningKeys', () => {
   ];
 
   it.each(unusable)('keep the keys they have when %s; a process that starts then ends', async (_what, spoil, why) => {
-    const replica = await open();
+    const instance = await open();
     spoil();
-    const { kids, faults } = await replica.reread();
+    const { kids, faults } = await instance.reread();
     const starting = open();
     await expect(starting).rejects.toThrow(why);
     await expect(starting).rejects.toThrow(directory);
     if (faults[0]?.includes('ENOENT')) renameSync(`${directory}-moved`, directory);
     expect([kids, faults]).toEqual([[FIRST], [expect.stringMatching(why)]]);
-    expect(replica.current().kid).toBe(FIRST);
+    expect(instance.current().kid).toBe(FIRST);
     expect(faults[0]).not.toContain('hunter2');
   });
 
   it('keep a known key whose file is spoiled beside others', async () => {
     put(NEW);
-    const replica = await open();
+    const instance = await open();
     put(FIRST, '');
-    expect((await replica.reread()).kids).toEqual([NEW, FIRST]);
-    expect(replica.publicKey(FIRST)).not.toBeNull();
+    expect((await instance.reread()).kids).toEqual([NEW, FIRST]);
+    expect(instance.publicKey(FIRST)).not.toBeNull();
   });
 
   it('take up what is right beside what is wrong', async () => {
-    const replica = await open();
+    const instance = await open();
     put(NEW);
     put('broken', '-----BEGIN');
     rmSync(path(`${FIRST}.pem`));
-    expect((await replica.reread()).kids).toEqual([NEW]);
+    expect((await instance.reread()).kids).toEqual([NEW]);
   });
 });

@@ -36,7 +36,7 @@ export class GrantCacheRedis extends GrantCache {
     private readonly cachedElsewhere: boolean,
   ) {
     super();
-    this.hasStandbys = settings.databaseReplicaUrls.length > 0;
+    this.hasStandbys = settings.databaseStandbyUrls.length > 0;
   }
 
   async checkAndCharge(clientId: string, generation: bigint, rateClass: RateClass): Promise<CachedGrant> {

@@ -3,7 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { NewestReads, RequireScope } from '#libs/auth';
 import { ChangeQueryDto, FeedPaging } from '#libs/platform/changes';
 import { type Caller, CurrentCaller } from '#libs/platform/http';
-import { ApiAnswer, ApiProblems } from '#libs/platform/openapi';
+import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import type { Response } from 'express';
 import { ComputerFeed } from '../domain/computer-feed.port';
 import { ComputerChangePageDto, toComputerChangeDto } from './computer-change.dto';
@@ -29,7 +29,7 @@ export class ComputerChangesController {
       'Needs `computers:read` (or `all:read`). The latest state of each computer, ordered by commit. Without a cursor it ' +
       'begins with every visible computer once. Keep `resumeCursor`, and ask again with it.',
   })
-  @ApiAnswer(ComputerChangePageDto, {
+  @ApiSuccess(ComputerChangePageDto, {
     description: 'A page of changes.',
     examples: COMPUTER_CHANGE_PAGE_EXAMPLES,
     headers: { Link: 'sometimes' },

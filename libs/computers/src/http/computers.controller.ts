@@ -2,7 +2,7 @@ import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '#libs/auth';
 import { assetId } from '#libs/kernel';
-import { ApiAnswer, ApiProblems } from '#libs/platform/openapi';
+import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import { type Caller, CurrentCaller, NoQueryDto } from '#libs/platform/http';
 import { PageQueryDto, Paging } from '#libs/platform/pagination';
 import type { Response } from 'express';
@@ -27,7 +27,7 @@ export class ComputersController {
     summary: 'List computers with their posture',
     description: 'Needs `computers:read` (or `all:read`). Returns every visible computer, monitored or not.',
   })
-  @ApiAnswer(ComputerPageDto, {
+  @ApiSuccess(ComputerPageDto, {
     description: 'A page of computers.',
     examples: COMPUTER_PAGE_EXAMPLES,
     headers: { Link: 'sometimes' },
@@ -59,7 +59,7 @@ export class ComputersController {
     description: 'Id of the computer: 8-4-4-4-12 hexadecimal digits in either case.',
     example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c14',
   })
-  @ApiAnswer(ComputerDto, { description: 'The computer.', examples: COMPUTER_EXAMPLES })
+  @ApiSuccess(ComputerDto, { description: 'The computer.', examples: COMPUTER_EXAMPLES })
   @ApiProblems('validation_failed', 'not_found')
   async get(
     @CurrentCaller() { workspaceId, freshness }: Caller,

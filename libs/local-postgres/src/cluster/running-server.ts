@@ -18,7 +18,7 @@ export async function findRunningServer(
   for (let announced = false; ; await sleep(20)) {
     const server = findPostmaster(dataDir);
     if (server === null) return null;
-    if (server.ready && (await answers(urlAt(server.port), dataDir))) return server;
+    if (server.ready && (await responses(urlAt(server.port), dataDir))) return server;
     const seconds = (Date.now() - started) / 1000;
     if (seconds > 3 && !announced) {
       announced = true;
@@ -33,7 +33,7 @@ export async function findRunningServer(
   }
 }
 
-async function answers(url: string, dataDir: string): Promise<boolean> {
+async function responses(url: string, dataDir: string): Promise<boolean> {
   // Explicit, so that PGSSLMODE of the user's shell has no effect.
   const client = new Client({ connectionString: url, ssl: false, connectionTimeoutMillis: 2_000 });
   client.on('error', () => undefined);

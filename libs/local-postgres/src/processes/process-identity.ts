@@ -50,15 +50,15 @@ export function worksIn(pid: number, directory: string): boolean {
 }
 
 function startOf(pid: number): string | null {
-  if (!answersSignals(pid)) return null;
+  if (!takesSignals(pid)) return null;
   try {
     return process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);
   } catch {
-    return answersSignals(pid) ? UNKNOWN_START : null;
+    return takesSignals(pid) ? UNKNOWN_START : null;
   }
 }
 
-function answersSignals(pid: number): boolean {
+function takesSignals(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

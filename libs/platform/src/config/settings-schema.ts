@@ -20,7 +20,7 @@ const baseUrl = httpUrl.refine(
   'must have neither a user, a query nor a fragment: addresses are made by adding a path',
 );
 const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' });
-const replicaUrls = z
+const standbyUrls = z
   .string()
   .default('')
   .transform((text) => text.split(',').map((url) => url.trim()))
@@ -112,7 +112,7 @@ export const settingsSchema = z.object({
   DATABASE_POOL_SIZE: wholeNumber
     .default(10)
     .register(meanings, { meaning: 'maximum connections of one instance, beside one for `/readyz`' }),
-  DATABASE_REPLICA_URLS: replicaUrls.register(meanings, {
+  DATABASE_REPLICA_URLS: standbyUrls.register(meanings, {
     meaning:
       '[standbys](scaling.md#standbys) for lists and reads by id, comma-separated; each has a pool of the same size',
   }),
@@ -218,8 +218,8 @@ export function faultsBetween(given: Readonly<Record<string, string>>): string[]
   const faults: string[] = [];
   // Row-level security might not restrict another role. The role of DATABASE_URL is checked at the start.
   const { data: url } = postgresUrl.safeParse(given['DATABASE_URL']);
-  const { data: replicas = [] } = replicaUrls.safeParse(given['DATABASE_REPLICA_URLS']);
-  if (url !== undefined && replicas.some((replica) => ![roleOf(url), null].includes(roleOf(replica)))) {
+  const { data: standbys = [] } = standbyUrls.safeParse(given['DATABASE_REPLICA_URLS']);
+  if (url !== undefined && standbys.some((standby) => ![roleOf(url), null].includes(roleOf(standby)))) {
     faults.push('DATABASE_REPLICA_URLS must connect as the role of DATABASE_URL');
   }
   if (listenersMeet(given)) faults.push('MANAGEMENT_PORT must be another port than PORT');

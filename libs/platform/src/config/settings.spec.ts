@@ -55,10 +55,10 @@ describe('Settings', () => {
 
   it('take read replicas that connect as the role of the primary, and no other role', () => {
     const replicas = 'postgres://api:secret@one/compliance, postgres://api:secret@two:5433/compliance';
-    expect(loadSettings({ DATABASE_URL, DATABASE_REPLICA_URLS: replicas }).databaseReplicaUrls).toEqual(
+    expect(loadSettings({ DATABASE_URL, DATABASE_REPLICA_URLS: replicas }).databaseStandbyUrls).toEqual(
       replicas.split(', '),
     );
-    expect(loadSettings({ DATABASE_URL }).databaseReplicaUrls).toEqual([]);
+    expect(loadSettings({ DATABASE_URL }).databaseStandbyUrls).toEqual([]);
     expect(faultsOf({ DATABASE_URL, DATABASE_REPLICA_URLS: 'postgres://postgres:x@one/compliance' })).toEqual([
       'DATABASE_REPLICA_URLS must connect as the role of DATABASE_URL',
     ]);

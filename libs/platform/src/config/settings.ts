@@ -31,7 +31,7 @@ export class Settings {
     /** Connections of one instance to the primary, and as many to each standby. */
     readonly databasePoolSize: number,
     /** Standbys for reads that need not see the latest commits. May be empty. */
-    readonly databaseReplicaUrls: readonly string[],
+    readonly databaseStandbyUrls: readonly string[],
     /** False when a connection pooler in front of Postgres loses prepared statements. */
     readonly preparedStatements: boolean,
     /** Null without Redis, which allows only one instance. */

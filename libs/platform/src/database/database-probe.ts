@@ -2,7 +2,7 @@ import { Pool } from 'pg';
 
 /** Probes wait three seconds (docker/). They should receive the reason, not a timeout. */
 const CONNECT_MS = 1_000;
-const ANSWER_MS = 1_500;
+const RESPONSE_MS = 1_500;
 
 /**
  * Checks Postgres on a connection of its own. Requests may use the whole pool; that must not fail the probe, or load
@@ -16,8 +16,8 @@ export class DatabaseProbe {
       connectionString: url,
       max: 1,
       connectionTimeoutMillis: CONNECT_MS,
-      query_timeout: ANSWER_MS,
-      options: `-c statement_timeout=${ANSWER_MS}ms`,
+      query_timeout: RESPONSE_MS,
+      options: `-c statement_timeout=${RESPONSE_MS}ms`,
       application_name: 'compliance-api',
       keepAlive: true,
     });

@@ -12,7 +12,7 @@ import { Standbys } from './connections/standbys';
 export class DatabaseModule {
   static forRoot(connection: DatabaseConnection): DynamicModule {
     const logger = new Logger('Database');
-    const { replicaUrls = [], poolSize, preparedStatements = true } = connection;
+    const { standbyUrls = [], poolSize, preparedStatements = true } = connection;
     return {
       module: DatabaseModule,
       imports: [
@@ -27,7 +27,7 @@ export class DatabaseModule {
         {
           provide: Standbys,
           useFactory: (source: DataSource) =>
-            replicaUrls.length === 0 ? null : new Standbys(poolOf(source), replicaUrls, poolSize, preparedStatements),
+            standbyUrls.length === 0 ? null : new Standbys(poolOf(source), standbyUrls, poolSize, preparedStatements),
           inject: [DataSource],
         },
         {

@@ -34,7 +34,7 @@ export abstract class GateClosed extends Error {}
 export const GATE_IS_OPEN = `current_setting('app.gate_closed', true) IS DISTINCT FROM 'true'`;
 
 /** True for errors that Postgres sent: they carry a SQLSTATE of five characters. Errors of lost connections do not. */
-const answered = (error: unknown): boolean => /^[0-9A-Z]{5}$/.test(String((error as { code?: unknown }).code));
+const succeeded = (error: unknown): boolean => /^[0-9A-Z]{5}$/.test(String((error as { code?: unknown }).code));
 
 /**
  * One transaction on one connection, in as few round trips as possible. It begins with the first batch and takes no
@@ -117,7 +117,7 @@ export class UnitOfWork {
     // wait for a silent connection.
     const left = Math.ceil(this.lastMoment() - performance.now());
     const rollback = { text: 'ROLLBACK', query_timeout: Math.min(left, PATIENCE_MS) };
-    if (!this.failed || answered(cause)) await client.query(rollback).catch(() => (spoilt = true));
+    if (!this.failed || succeeded(cause)) await client.query(rollback).catch(() => (spoilt = true));
     this.giveBack(client, spoilt);
   }
 

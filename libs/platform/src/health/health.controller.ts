@@ -1,6 +1,6 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiAnswer } from '../openapi/api-answer.decorator';
+import { ApiSuccess } from '../openapi/api-success.decorator';
 import { ApiPublicProblems } from '../openapi/api-problems.decorator';
 import { NoQueryDto } from '../http/no-query.dto';
 import { Public } from '../http/route-access';
@@ -18,7 +18,7 @@ export class HealthController {
     summary: 'Check whether the API serves requests',
     description: 'Needs no token and has no rate limit. Use it to find out whether the API is reachable.',
   })
-  @ApiAnswer(HealthDto, {
+  @ApiSuccess(HealthDto, {
     description: 'The service serves requests.',
     examples: { ok: { summary: 'Serving', value: { status: 'ok', version: API_VERSION } } },
     charged: false,

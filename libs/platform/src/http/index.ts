@@ -1,5 +1,5 @@
 export { BodyReader, type ThreeState } from './body/body-reader';
-export { JSON_ANSWER, type JsonBody } from './body/json-body';
+export { JSON_RESPONSE, type JsonBody } from './body/json-body';
 export { readBody } from './body/request-body';
 export { CurrentCaller } from './current-caller.decorator';
 export { CurrentWrite, type CurrentWriteRequest } from './current-write.decorator';

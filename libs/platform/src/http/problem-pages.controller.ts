@@ -3,7 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { DomainError, ERROR_CODES } from '#libs/kernel';
 import type { Request, Response } from 'express';
 import { Settings } from '../config/settings';
-import { JSON_ANSWER } from './body/json-body';
+import { JSON_RESPONSE } from './body/json-body';
 import { prefersPage } from './prefers-page';
 import { Public } from './route-access';
 import { describeProblem, problemListPage, problemPage } from '../problems/problem-page';
@@ -28,14 +28,14 @@ export class ProblemPagesController {
 
   @Get()
   list(@Req() request: Request, @Res({ passthrough: true }) response: Response): Buffer {
-    return answer(request, response, this.listed);
+    return send(request, response, this.listed);
   }
 
   @Get(':code')
   get(@Param('code') code: string, @Req() request: Request, @Res({ passthrough: true }) response: Response): Buffer {
     const page = this.pages.get(code);
     if (!page) throw new DomainError('not_found', 'There is no problem of this code.');
-    return answer(request, response, page);
+    return send(request, response, page);
   }
 }
 
@@ -51,11 +51,11 @@ const prepare = (described: object, page: string): PreparedPage => ({
 });
 
 /** The page changes with a release only, so caches may keep it for an hour. */
-function answer(request: Request, response: Response, { json, html }: PreparedPage): Buffer {
+function send(request: Request, response: Response, { json, html }: PreparedPage): Buffer {
   response.setHeader('Vary', 'Accept');
   response.setHeader('Cache-Control', 'public, max-age=3600');
   if (!prefersPage(request)) {
-    response.setHeader('Content-Type', JSON_ANSWER);
+    response.setHeader('Content-Type', JSON_RESPONSE);
     return json;
   }
   response.setHeader('Content-Security-Policy', NOTHING_ELSE);

@@ -1,13 +1,13 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Observable, lastValueFrom, of } from 'rxjs';
-import { JSON_ANSWER, JSON_MEDIA_TYPES, type JsonBody, parseJson } from '../http/body/json-body';
+import { JSON_RESPONSE, JSON_MEDIA_TYPES, type JsonBody, parseJson } from '../http/body/json-body';
 import { readBody } from '../http/body/request-body';
 import { millisecondsSince } from '../http/request-context';
 import { fingerprintOf } from './fingerprint';
 import { Idempotency } from './idempotency';
 import { idempotencyKeyHash } from './idempotency-key';
-import type { IdempotentAnswer } from './idempotent-answer';
+import type { IdempotentResponse } from './idempotent-response';
 
 /**
  * Makes a write under /v1 happen at most once per Idempotency-Key (specification, Idempotency rules). Runs after the
@@ -30,14 +30,14 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const { workspaceId, applicationId } = caller;
     const fingerprint = fingerprintOf(request.method, request.path, body);
     try {
-      const { answer, replayed } = await this.idempotency.answer(
+      const { response: stored, replayed } = await this.idempotency.respond(
         { workspaceId, applicationId, keyHash, fingerprint },
-        async () => toAnswer(await lastValueFrom(next.handle()), response),
+        async () => toResponse(await lastValueFrom(next.handle()), response),
         waitedMs,
       );
       if (replayed) response.setHeader('Idempotent-Replayed', 'true');
-      send(answer, response);
-      return of(answer.body);
+      send(stored, response);
+      return of(stored.body);
     } catch (error) {
       // A failed request must not carry the entity tag that its route has set.
       response.removeHeader('ETag');
@@ -54,7 +54,7 @@ async function readJsonBody(request: Request, response: Response): Promise<JsonB
   return { mediaType, value: parseJson(bytes) };
 }
 
-function toAnswer(result: unknown, response: Response): IdempotentAnswer {
+function toResponse(result: unknown, response: Response): IdempotentResponse {
   const entityTag = response.getHeader('ETag');
   return {
     status: response.statusCode,
@@ -63,8 +63,8 @@ function toAnswer(result: unknown, response: Response): IdempotentAnswer {
   };
 }
 
-function send({ status, entityTag }: IdempotentAnswer, response: Response): void {
+function send({ status, entityTag }: IdempotentResponse, response: Response): void {
   response.statusCode = status;
-  response.setHeader('Content-Type', JSON_ANSWER);
+  response.setHeader('Content-Type', JSON_RESPONSE);
   if (entityTag !== null) response.setHeader('ETag', entityTag);
 }

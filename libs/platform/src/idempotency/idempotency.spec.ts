@@ -12,23 +12,23 @@ const REQUEST = {
   keyHash: 'aa',
   fingerprint: 'bb',
 };
-const ANSWER = { status: 200, body: '{}', entityTag: null };
+const RESPONSE = { status: 200, body: '{}', entityTag: null };
 
 describe('What becomes of writes by key', () => {
   /** The counted outcomes of one request whose claim of the key behaves as given. */
-  const countedAfter = async (claimed: () => Promise<void>, work = () => Promise.resolve(ANSWER)) => {
+  const countedAfter = async (claimed: () => Promise<void>, work = () => Promise.resolve(RESPONSE)) => {
     const unitOfWork = (_: unknown, unit: () => Promise<unknown>) => claimed().then(unit);
     const database = { unitOfWork } as unknown as Database;
     const records = { insert: async () => undefined } as unknown as IdempotencyRecords;
     const idempotency = new Idempotency(database, records, {} as KeyLease);
-    await idempotency.answer(REQUEST, work).catch(() => undefined);
+    await idempotency.respond(REQUEST, work).catch(() => undefined);
     return Object.fromEntries([...idempotency.outcomes.entries()].filter(([, count]) => count > 0));
   };
   const refuse = (error: Error) => () => Promise.reject(error);
 
   it('is counted by its outcome', async () => {
     expect(await countedAfter(async () => undefined)).toEqual({ first: 1 });
-    expect(await countedAfter(refuse(new KeyTaken(ANSWER)))).toEqual({ replay: 1 });
+    expect(await countedAfter(refuse(new KeyTaken(RESPONSE)))).toEqual({ replay: 1 });
     expect(await countedAfter(refuse(new IdempotencyConflict()))).toEqual({ conflict: 1 });
     expect(await countedAfter(refuse(new IdempotencyInProgress()))).toEqual({ in_progress: 1 });
   });
@@ -50,14 +50,14 @@ describe('Duplicates of one write at once', () => {
       reads.push(fingerprint);
       await Promise.resolve();
       if (fingerprint !== REQUEST.fingerprint) throw new IdempotencyConflict();
-      return ANSWER;
+      return RESPONSE;
     };
     const records = { insert: async () => undefined, find } as unknown as IdempotencyRecords;
     const idempotency = new Idempotency(database, records, {} as KeyLease);
-    const first = idempotency.answer(REQUEST, () => finished.then(() => ANSWER));
+    const first = idempotency.respond(REQUEST, () => finished.then(() => RESPONSE));
     const others = fingerprints.map((fingerprint) =>
       idempotency
-        .answer({ ...REQUEST, fingerprint }, () => Promise.reject(new Error('was done twice')))
+        .respond({ ...REQUEST, fingerprint }, () => Promise.reject(new Error('was done twice')))
         .then(
           ({ replayed }) => `replayed ${replayed}`,
           (error: Error) => error.constructor.name,
@@ -68,11 +68,11 @@ describe('Duplicates of one write at once', () => {
     return {
       reads,
       outcomes: await Promise.all(others),
-      again: () => idempotency.answer(REQUEST, () => finished.then(() => ANSWER)),
+      again: () => idempotency.respond(REQUEST, () => finished.then(() => RESPONSE)),
     };
   };
 
-  it('share one read of the answer, so that they take one connection between them', async () => {
+  it('share one read of the response, so that they take one connection between them', async () => {
     const { reads, outcomes, again } = await duplicates(Array.from({ length: 40 }, () => 'bb'));
     expect([reads, new Set(outcomes)]).toEqual([['bb'], new Set(['replayed true'])]);
     // A later request reads again, because the record may be gone.
@@ -90,20 +90,20 @@ describe('Duplicates of one write at once', () => {
 describe('A read that duplicates share', () => {
   /** A remembered key. The test decides how and when each read of its record ends. */
   const remembered = async (claimed: () => Promise<void> = async () => undefined) => {
-    const ends: { with: (answer: typeof ANSWER | null) => void; lost: () => void }[] = [];
+    const ends: { with: (response: typeof RESPONSE | null) => void; lost: () => void }[] = [];
     const find = () =>
-      new Promise<typeof ANSWER | null>((resolve, reject) =>
+      new Promise<typeof RESPONSE | null>((resolve, reject) =>
         ends.push({ with: resolve, lost: () => reject(new Error('lost')) }),
       );
     const records = { insert: async () => undefined, find } as unknown as IdempotencyRecords;
     let claims: () => Promise<void> = async () => undefined;
     const unitOfWork = (_: unknown, unit: () => Promise<unknown>) => claims().then(unit);
     const idempotency = new Idempotency({ unitOfWork } as unknown as Database, records, {} as KeyLease);
-    await idempotency.answer(REQUEST, () => Promise.resolve(ANSWER));
+    await idempotency.respond(REQUEST, () => Promise.resolve(RESPONSE));
     claims = claimed;
     const send = () =>
       idempotency
-        .answer(REQUEST, () => Promise.resolve(ANSWER))
+        .respond(REQUEST, () => Promise.resolve(RESPONSE))
         .then(
           ({ replayed }) => `replayed ${replayed}`,
           (error: Error) => error.message,
@@ -111,8 +111,8 @@ describe('A read that duplicates share', () => {
     return { ends, send };
   };
 
-  it('is never the last word when it found nothing: who came after another process answered hears that answer', async () => {
-    const { ends, send } = await remembered(() => Promise.reject(new KeyTaken(ANSWER)));
+  it('is never the last word when it found nothing: who came after another process answered hears that response', async () => {
+    const { ends, send } = await remembered(() => Promise.reject(new KeyTaken(RESPONSE)));
     const early = send();
     // Another instance responds; the read is older.
     const late = send();
@@ -121,7 +121,7 @@ describe('A read that duplicates share', () => {
     expect(await Promise.race([early, late])).toBe('replayed true');
     // The key is remembered again.
     expect(ends).toHaveLength(2);
-    ends[1]?.with(ANSWER);
+    ends[1]?.with(RESPONSE);
     expect(await Promise.all([early, late])).toEqual(['replayed true', 'replayed true']);
   });
 
@@ -154,7 +154,7 @@ describe('While another process has the key, a process', () => {
       const database = {
         unitOfWork: () => {
           counts.looks += 1;
-          return Promise.reject(new KeyTaken(isOver() ? ANSWER : null));
+          return Promise.reject(new KeyTaken(isOver() ? RESPONSE : null));
         },
       } as unknown as Database;
       const take = async () => {
@@ -162,8 +162,8 @@ describe('While another process has the key, a process', () => {
         return lease;
       };
       const idempotency = new Idempotency(database, {} as IdempotencyRecords, { take } as unknown as KeyLease);
-      const answered = idempotency.answer(REQUEST, () => Promise.reject(new Error('was done twice')));
-      return answered.then(({ replayed }) => ({ ...counts, replayed }));
+      const succeeded = idempotency.respond(REQUEST, () => Promise.reject(new Error('was done twice')));
+      return succeeded.then(({ replayed }) => ({ ...counts, replayed }));
     };
     const given = jest.fn();
     const until = performance.now() + 1_000;

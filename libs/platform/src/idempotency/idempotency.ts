@@ -5,7 +5,7 @@ import { Tally } from '../observability/tally';
 import { Database } from '../database/database';
 import { IdempotencyConflict, IdempotencyInProgress } from './idempotency-errors';
 import { IdempotencyRecords } from './records/idempotency-records';
-import type { IdempotentAnswer, IdempotentRequest } from './idempotent-answer';
+import type { IdempotentResponse, IdempotentRequest } from './idempotent-response';
 import { KeyClaim, KeyTaken } from './key-claim';
 import { KeyLease } from './key-lease';
 import { RecentKeys } from './recent-keys';
@@ -14,7 +14,7 @@ import { RecentKeys } from './recent-keys';
 const PATIENCE_MS = 5_000;
 
 export interface IdempotentOutcome {
-  readonly answer: IdempotentAnswer;
+  readonly response: IdempotentResponse;
   /** True for a stored response: nothing was done now. */
   readonly replayed: boolean;
 }
@@ -33,7 +33,7 @@ export class Idempotency {
   private readonly queue = new KeyQueue();
   private readonly recent = new RecentKeys();
   /** Running reads, by key and fingerprint. */
-  private readonly reads = new Map<string, Promise<IdempotentAnswer | null>>();
+  private readonly reads = new Map<string, Promise<IdempotentResponse | null>>();
 
   constructor(
     private readonly database: Database,
@@ -48,13 +48,13 @@ export class Idempotency {
    * @throws `idempotency_conflict` when the key belongs to another request
    * @throws `idempotency_in_progress` when the first request is still running after five seconds
    */
-  async answer(
+  async respond(
     request: IdempotentRequest,
-    work: () => Promise<IdempotentAnswer>,
+    work: () => Promise<IdempotentResponse>,
     waitedMs = 0,
   ): Promise<IdempotentOutcome> {
     try {
-      const outcome = await this.answerOnce(request, work, performance.now() + PATIENCE_MS - waitedMs);
+      const outcome = await this.respondOnce(request, work, performance.now() + PATIENCE_MS - waitedMs);
       this.outcomes.add(outcome.replayed ? 'replay' : 'first');
       return outcome;
     } catch (error) {
@@ -64,35 +64,35 @@ export class Idempotency {
     }
   }
 
-  private async answerOnce(
+  private async respondOnce(
     request: IdempotentRequest,
-    work: () => Promise<IdempotentAnswer>,
+    work: () => Promise<IdempotentResponse>,
     deadline: number,
   ): Promise<IdempotentOutcome> {
     const key = `${request.workspaceId} ${request.applicationId} ${request.keyHash}`;
     for (;;) {
       if (this.recent.has(key)) {
-        const answer = await this.find(key, request);
-        if (answer) return { answer, replayed: true };
+        const response = await this.find(key, request);
+        if (response) return { response, replayed: true };
         this.recent.forget(key);
       }
       const admission = await this.queue.enter(key, Math.max(0, deadline - performance.now()));
       if (!admission) throw new IdempotencyInProgress();
-      if (admission.kind === 'answered') continue;
-      let answered = false;
+      if (admission.kind === 'succeeded') continue;
+      let succeeded = false;
       try {
-        const outcome = await this.answerInTurn(request, work, deadline);
-        answered = true;
+        const outcome = await this.runInTurn(request, work, deadline);
+        succeeded = true;
         this.recent.add(key);
         return outcome;
       } finally {
-        admission.end(answered);
+        admission.end(succeeded);
       }
     }
   }
 
   /** Equal concurrent reads share one query. Otherwise duplicates could take every connection. */
-  private find(key: string, request: IdempotentRequest): Promise<IdempotentAnswer | null> {
+  private find(key: string, request: IdempotentRequest): Promise<IdempotentResponse | null> {
     const question = `${key} ${request.fingerprint}`;
     let read = this.reads.get(question);
     if (!read) {
@@ -103,9 +103,9 @@ export class Idempotency {
   }
 
   /** Runs alone within this instance. */
-  private async answerInTurn(
+  private async runInTurn(
     request: IdempotentRequest,
-    work: () => Promise<IdempotentAnswer>,
+    work: () => Promise<IdempotentResponse>,
     deadline: number,
   ): Promise<IdempotentOutcome> {
     let release: (() => void) | null = null;
@@ -126,20 +126,20 @@ export class Idempotency {
   /** Returns null when another transaction holds the key. The connection is released before any wait. */
   private async attempt(
     request: IdempotentRequest,
-    work: () => Promise<IdempotentAnswer>,
+    work: () => Promise<IdempotentResponse>,
     deadline: number,
   ): Promise<IdempotentOutcome | null> {
     const claim = new KeyClaim(request);
     const unit = async (): Promise<IdempotentOutcome> => {
-      const answer = await work();
-      await this.records.insert(claim, answer);
-      return { answer, replayed: false };
+      const response = await work();
+      await this.records.insert(claim, response);
+      return { response, replayed: false };
     };
     try {
       return await this.database.unitOfWork(request, unit, { gate: claim, deadline });
     } catch (error) {
       if (!(error instanceof KeyTaken)) throw error;
-      return error.answer && { answer: error.answer, replayed: true };
+      return error.response && { response: error.response, replayed: true };
     }
   }
 }

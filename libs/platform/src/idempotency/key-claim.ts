@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { type BoundStatement, type Statement, type TextRow, bind } from '../database/pipelined-statements';
 import { type Gate, GateClosed } from '../database/unit-of-work';
-import type { IdempotentAnswer, IdempotentRequest } from './idempotent-answer';
-import { ANSWER_COLUMNS, OF_KEY, answerOf, boundToKey } from './records/key-record';
+import type { IdempotentResponse, IdempotentRequest } from './idempotent-response';
+import { RESPONSE_COLUMNS, OF_KEY, responseOf, boundToKey } from './records/key-record';
 
 const TRY_LOCK: Statement = {
   name: 'idempotency_try_lock_2',
@@ -13,7 +13,7 @@ const TRY_LOCK: Statement = {
 const CLAIM: Statement = {
   name: 'idempotency_claim_1',
   text: `
-    SELECT ${ANSWER_COLUMNS}, ours,
+    SELECT ${RESPONSE_COLUMNS}, ours,
            set_config('app.gate_closed', (NOT ours OR coalesce(expires_at > now(), false))::text, true)
       FROM (SELECT current_setting('app.key_is_ours')::boolean) AS key (ours)
       LEFT JOIN idempotency_record ON ${OF_KEY}`,
@@ -21,7 +21,7 @@ const CLAIM: Statement = {
 
 /** The key has a response, or, without one, another transaction holds it. */
 export class KeyTaken extends GateClosed {
-  constructor(readonly answer: IdempotentAnswer | null) {
+  constructor(readonly response: IdempotentResponse | null) {
     super('The key is taken.');
   }
 }
@@ -41,8 +41,8 @@ export class KeyClaim implements Gate {
 
   judge([, rows]: readonly TextRow[][]): void {
     const claimed = rows?.[0];
-    const answer = answerOf(claimed, this.request);
-    if (answer || claimed?.[5] !== 't') throw new KeyTaken(answer);
+    const response = responseOf(claimed, this.request);
+    if (response || claimed?.[5] !== 't') throw new KeyTaken(response);
     this.foundNone = claimed[0] === null;
   }
 

@@ -1,8 +1,8 @@
 import { type Admission, KeyQueue } from './key-queue';
 
-const end = (admission: Admission | null, answered: boolean): void => {
+const end = (admission: Admission | null, succeeded: boolean): void => {
   if (admission?.kind !== 'turn') throw new Error('no turn');
-  admission.end(answered);
+  admission.end(succeeded);
 };
 
 describe('The queue of a key', () => {
@@ -27,7 +27,7 @@ describe('The queue of a key', () => {
     const first = await queue.enter('k', 1_000);
     const others = [1, 2, 3].map(() => queue.enter('k', 1_000));
     end(first, true);
-    expect(await Promise.all(others)).toEqual([{ kind: 'answered' }, { kind: 'answered' }, { kind: 'answered' }]);
+    expect(await Promise.all(others)).toEqual([{ kind: 'succeeded' }, { kind: 'succeeded' }, { kind: 'succeeded' }]);
   });
 
   it('keeps keys apart', async () => {
@@ -47,8 +47,8 @@ describe('The queue of a key', () => {
 
   it('forgets a key when nobody is left', async () => {
     const queue = new KeyQueue();
-    for (const answered of [true, false]) {
-      end(await queue.enter('k', 0), answered);
+    for (const succeeded of [true, false]) {
+      end(await queue.enter('k', 0), succeeded);
       expect((queue as unknown as { waiting: Map<string, unknown> }).waiting.size).toBe(0);
     }
   });

@@ -1,6 +1,6 @@
-/** The result of waiting: `turn` to proceed alone, `answered` when the previous request succeeded. */
+/** The result of waiting: `turn` to proceed alone, `succeeded` when the previous request succeeded. */
 export type Admission =
-  { readonly kind: 'turn'; readonly end: (answered: boolean) => void } | { readonly kind: 'answered' };
+  { readonly kind: 'turn'; readonly end: (succeeded: boolean) => void } | { readonly kind: 'succeeded' };
 
 interface Waiter {
   admit(admission: Admission): void;
@@ -38,18 +38,18 @@ export class KeyQueue {
   }
 
   private turn(key: string): Admission {
-    return { kind: 'turn', end: (answered) => this.passOn(key, answered) };
+    return { kind: 'turn', end: (succeeded) => this.passOn(key, succeeded) };
   }
 
   /** After a success nobody needs a turn: all waiters read the response at once. */
-  private passOn(key: string, answered: boolean): void {
+  private passOn(key: string, succeeded: boolean): void {
     const waiters = this.waiting.get(key) ?? [];
-    const next = answered ? undefined : waiters.shift();
+    const next = succeeded ? undefined : waiters.shift();
     if (next) {
       next.admit(this.turn(key));
       return;
     }
     this.waiting.delete(key);
-    for (const waiter of waiters) waiter.admit({ kind: 'answered' });
+    for (const waiter of waiters) waiter.admit({ kind: 'succeeded' });
   }
 }

@@ -11,48 +11,48 @@ describe('CursorKeys', () => {
   let file: string;
   let clock: FakeClock;
   let first: string;
-  let replica: CursorKeys;
+  let instance: CursorKeys;
 
   beforeEach(async () => {
     directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
     file = join(directory, 'cursor.json');
     clock = new FakeClock();
     writeFileSync(file, newCursorKeyFile(clock.now()), { mode: 0o600 });
-    replica = await CursorKeys.open(file, clock);
-    first = replica.current().kid;
+    instance = await CursorKeys.open(file, clock);
+    first = instance.current().kid;
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
   it('accept a new key when they read it and use it only when every replica must have it', async () => {
     clock.advance(3_600_000);
     const { kid } = await rotateCursorKey(file, clock);
-    expect(replica.find(kid)).toBeNull();
-    expect(await replica.reread()).toEqual({ kids: [kid, first], faults: [] });
+    expect(instance.find(kid)).toBeNull();
+    expect(await instance.reread()).toEqual({ kids: [kid, first], faults: [] });
     clock.advance(59_999);
-    expect(replica.find(kid)).not.toBeNull();
-    expect(replica.current().kid).toBe(first);
+    expect(instance.find(kid)).not.toBeNull();
+    expect(instance.current().kid).toBe(first);
     clock.advance(1);
-    expect(replica.current().kid).toBe(kid);
-    expect(replica.find(first)).not.toBeNull();
+    expect(instance.current().kid).toBe(kid);
+    expect(instance.find(first)).not.toBeNull();
   });
 
   it('use a key only after every other replica can have seen it, also where a clock that is behind made it', async () => {
     clock.advance(3_600_000);
     const { kid } = await rotateCursorKey(file, new FakeClock(clock.now() - 600_000));
-    await replica.reread();
+    await instance.reread();
     clock.advance(9_999);
-    await replica.reread();
-    expect(replica.current().kid).toBe(first);
+    await instance.reread();
+    expect(instance.current().kid).toBe(first);
     clock.advance(1);
-    expect(replica.current().kid).toBe(kid);
+    expect(instance.current().kid).toBe(kid);
     expect((await CursorKeys.open(file, clock)).current().kid).toBe(kid);
   });
 
   it('forget a removed key and go on with the next at once', async () => {
     const { kid } = await rotateCursorKey(file, clock);
     expect(await removeCursorKey(file, first)).toBe(true);
-    expect(await replica.reread()).toEqual({ kids: [kid], faults: [] });
-    expect([replica.find(first), replica.current().kid]).toEqual([null, kid]);
+    expect(await instance.reread()).toEqual({ kids: [kid], faults: [] });
+    expect([instance.find(first), instance.current().kid]).toEqual([null, kid]);
     expect(await removeCursorKey(file, first)).toBe(false);
     await expect(removeCursorKey(file, kid)).rejects.toThrow(/last cursor key/);
   });
@@ -70,7 +70,7 @@ describe('CursorKeys', () => {
     writeFileSync(join(directory, '.keys-draft'), '{"keys":[{"kid"', { mode: 0o400 });
     writeFileSync(join(directory, '.keys-lock-1'), 'held\n');
     const { kid } = await rotateCursorKey(file, clock);
-    expect(await replica.reread()).toEqual({ kids: [kid, first], faults: [] });
+    expect(await instance.reread()).toEqual({ kids: [kid, first], faults: [] });
     expect(readdirSync(directory)).toEqual(['.keys-lock-2', 'cursor.json']);
   });
 
@@ -82,9 +82,9 @@ describe('CursorKeys', () => {
     ['unreadable', () => (rmSync(file), mkdirSync(file)), /cannot be read \(EISDIR\)/],
   ])('keep the keys they have while the file is %s; a process that starts then ends', async (_how, spoil, why) => {
     spoil();
-    const { kids, faults } = await replica.reread();
+    const { kids, faults } = await instance.reread();
     expect([kids, faults]).toEqual([[first], [expect.stringMatching(why)]]);
-    expect(replica.current().kid).toBe(first);
+    expect(instance.current().kid).toBe(first);
     await expect(CursorKeys.open(file, clock)).rejects.toThrow(why);
   });
 });

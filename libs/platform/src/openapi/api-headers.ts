@@ -92,17 +92,17 @@ export type HeaderName = keyof typeof HEADERS;
  * `Cache-Control` lets caches keep the response.
  */
 export type Presence = 'always' | 'sometimes' | 'cached';
-export type AnswerHeaders = Readonly<Partial<Record<HeaderName, Presence>>>;
+export type ResponseHeaders = Readonly<Partial<Record<HeaderName, Presence>>>;
 
 /** Headers of every response. */
-export const EVERY_ANSWER: AnswerHeaders = {
+export const EVERY_RESPONSE: ResponseHeaders = {
   'X-Request-Id': 'always',
   'X-Content-Type-Options': 'always',
   'Cache-Control': 'always',
 };
 
 /** Headers of every response to a request that was charged to a bucket. */
-export const chargedAnswer = (presence: Presence): AnswerHeaders => ({
+export const chargedHeaders = (presence: Presence): ResponseHeaders => ({
   'X-RateLimit-Limit': presence,
   'X-RateLimit-Remaining': presence,
   RateLimit: presence,
@@ -113,14 +113,14 @@ export const chargedAnswer = (presence: Presence): AnswerHeaders => ({
 const RETRIED: readonly ErrorCode[] = ['rate_limited', 'service_unavailable', 'idempotency_in_progress'];
 
 /** `Retry-After`, if any of the codes of this status carries it. */
-export function retryHeader(codes: readonly ErrorCode[]): AnswerHeaders {
+export function retryHeader(codes: readonly ErrorCode[]): ResponseHeaders {
   const retried = codes.filter((code) => RETRIED.includes(code));
   if (retried.length === 0) return {};
   return { 'Retry-After': retried.length === codes.length ? 'always' : 'sometimes' };
 }
 
 /** The headers of one response, as references to {@link headerComponents}. */
-export function headerReferences(headers: AnswerHeaders): Record<string, { $ref: string }> {
+export function headerReferences(headers: ResponseHeaders): Record<string, { $ref: string }> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, presence]) => [
       name,

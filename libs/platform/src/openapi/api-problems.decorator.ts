@@ -4,51 +4,51 @@ import type { ErrorCode } from '#libs/kernel';
 import { PROBLEMS } from '../problems/problem-table';
 import { ProblemDto } from './problem.dto';
 import { PROBLEM_MEDIA_TYPE } from '../problems/problem';
-import { type AnswerHeaders, EVERY_ANSWER, chargedAnswer, headerReferences, retryHeader } from './api-headers';
+import { type ResponseHeaders, EVERY_RESPONSE, chargedHeaders, headerReferences, retryHeader } from './api-headers';
 
 /** The form of the problems of one kind of route. */
-export interface ProblemAnswers {
+export interface ProblemResponses {
   readonly body: Type;
   readonly mediaTypes: readonly string[];
   /** Name of the code's example in the contract. */
   exampleOf(this: void, code: ErrorCode): string;
-  headersOf(this: void, status: number, codes: readonly ErrorCode[]): AnswerHeaders;
+  headersOf(this: void, status: number, codes: readonly ErrorCode[]): ResponseHeaders;
 }
 
 /** Documents the problems of a route: one response for each status, with an example for each code. */
-export function ApiProblemsAs(answers: ProblemAnswers, codes: readonly ErrorCode[]): MethodDecorator {
+export function ApiProblemsAs(responses: ProblemResponses, codes: readonly ErrorCode[]): MethodDecorator {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {
     const { status } = PROBLEMS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return applyDecorators(
-    ApiExtraModels(answers.body),
+    ApiExtraModels(responses.body),
     ...[...byStatus].map(([status, sameStatus]) =>
-      ApiResponse({ status, ...problemResponse(answers, status, sameStatus) }),
+      ApiResponse({ status, ...problemResponse(responses, status, sameStatus) }),
     ),
   );
 }
 
 /** One response of the contract: all codes of one status, each with its cause and an example. */
-export function problemResponse(answers: ProblemAnswers, status: number, codes: readonly ErrorCode[]) {
-  const examples = codes.map((code) => [code, { $ref: `#/components/examples/${answers.exampleOf(code)}` }] as const);
-  const content = { schema: { $ref: getSchemaPath(answers.body) }, examples: Object.fromEntries(examples) };
+export function problemResponse(responses: ProblemResponses, status: number, codes: readonly ErrorCode[]) {
+  const examples = codes.map((code) => [code, { $ref: `#/components/examples/${responses.exampleOf(code)}` }] as const);
+  const content = { schema: { $ref: getSchemaPath(responses.body) }, examples: Object.fromEntries(examples) };
   return {
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].cause}`).join('\n\n'),
-    headers: headerReferences({ ...EVERY_ANSWER, ...retryHeader(codes), ...answers.headersOf(status, codes) }),
-    content: Object.fromEntries(answers.mediaTypes.map((mediaType) => [mediaType, content])),
+    headers: headerReferences({ ...EVERY_RESPONSE, ...retryHeader(codes), ...responses.headersOf(status, codes) }),
+    content: Object.fromEntries(responses.mediaTypes.map((mediaType) => [mediaType, content])),
   };
 }
 
-const PLAIN: Omit<ProblemAnswers, 'headersOf'> = {
+const PLAIN: Omit<ProblemResponses, 'headersOf'> = {
   body: ProblemDto,
   mediaTypes: [PROBLEM_MEDIA_TYPE],
   exampleOf: (code) => code,
 };
 
 /** Problems of routes without a token, which have no rate limit. */
-export const PUBLIC_ANSWERS: ProblemAnswers = {
+export const PUBLIC_RESPONSES: ProblemResponses = {
   ...PLAIN,
   headersOf: (status) => (status === 405 ? { Allow: 'always' } : {}),
 };
@@ -57,13 +57,13 @@ export const PUBLIC_ANSWERS: ProblemAnswers = {
  * Problems of routes behind a bearer token. After the rate limit was checked, every response shows the remaining
  * tokens.
  */
-const BEARER_ANSWERS: ProblemAnswers = {
+const BEARER_RESPONSES: ProblemResponses = {
   ...PLAIN,
   headersOf: (status) => {
     if (status === 401) return { 'WWW-Authenticate': 'always' };
     if (status === 431) return {};
-    if (status >= 500) return chargedAnswer('sometimes');
-    return { ...chargedAnswer('always'), ...(status === 403 ? { 'WWW-Authenticate': 'sometimes' } : {}) };
+    if (status >= 500) return chargedHeaders('sometimes');
+    return { ...chargedHeaders('always'), ...(status === 403 ? { 'WWW-Authenticate': 'sometimes' } : {}) };
   },
 };
 
@@ -86,12 +86,12 @@ export const BEARER_PROBLEMS: readonly ErrorCode[] = [...TOKEN_PROBLEMS, 'insuff
 
 /** Documents the problems of a route that takes any bearer token: the common ones and its own. */
 export const ApiAnyTokenProblems = (...codes: readonly ErrorCode[]): MethodDecorator =>
-  ApiProblemsAs(BEARER_ANSWERS, [...codes, ...TOKEN_PROBLEMS]);
+  ApiProblemsAs(BEARER_RESPONSES, [...codes, ...TOKEN_PROBLEMS]);
 
 /** Documents the problems of a route behind a scope: the common ones and its own. */
 export const ApiProblems = (...codes: readonly ErrorCode[]): MethodDecorator =>
-  ApiProblemsAs(BEARER_ANSWERS, [...codes, ...BEARER_PROBLEMS]);
+  ApiProblemsAs(BEARER_RESPONSES, [...codes, ...BEARER_PROBLEMS]);
 
 /** Documents the problems of a route without a token. */
 export const ApiPublicProblems = (...codes: readonly ErrorCode[]): MethodDecorator =>
-  ApiProblemsAs(PUBLIC_ANSWERS, [...codes, ...EVERY_PROBLEM]);
+  ApiProblemsAs(PUBLIC_RESPONSES, [...codes, ...EVERY_PROBLEM]);

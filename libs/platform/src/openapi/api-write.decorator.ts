@@ -1,11 +1,11 @@
 import { type Type, applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiHeader, ApiOperation, getSchemaPath } from '@nestjs/swagger';
 import type { ErrorCode } from '#libs/kernel';
-import type { AnswerExamples } from './api-answer.decorator';
+import type { BodyExamples } from './api-success.decorator';
 
 interface WriteBody<Body> {
   readonly type: Type<Body>;
-  readonly examples: AnswerExamples<Body>;
+  readonly examples: BodyExamples<Body>;
 }
 
 /**

@@ -1,13 +1,13 @@
-export { ApiAnswer } from './api-answer.decorator';
+export { ApiSuccess } from './api-success.decorator';
 export { ApiBearer, CLIENT_CREDENTIALS_SCHEME } from './api-bearer.decorator';
-export { chargedAnswer, headerComponents } from './api-headers';
+export { chargedHeaders, headerComponents } from './api-headers';
 export {
   ApiAnyTokenProblems,
   ApiProblems,
   ApiProblemsAs,
   ApiPublicProblems,
   BEARER_PROBLEMS,
-  PUBLIC_ANSWERS,
+  PUBLIC_RESPONSES,
   problemResponse,
 } from './api-problems.decorator';
 export { REQUEST_ID_PARAMETER } from './api-request-id';

@@ -8,10 +8,10 @@ export interface ProblemDefinition {
   readonly cause: string;
   readonly remedy: string;
   /** Parts of the response that vary, as a client may see them. */
-  readonly example: ExampleAnswer;
+  readonly example: ExampleResponse;
 }
 
-interface ExampleAnswer {
+interface ExampleResponse {
   readonly detail: string;
   /** Path of the request. */
   readonly instance: string;

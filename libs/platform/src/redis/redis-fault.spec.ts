@@ -1,7 +1,7 @@
 import { ReplyError } from 'ioredis';
 import { meansAway, reasonOf } from './redis-fault';
 
-const answer = (message: string): Error => new (ReplyError as new (message: string) => Error)(message);
+const response = (message: string): Error => new (ReplyError as new (message: string) => Error)(message);
 
 describe('What goes wrong with Redis', () => {
   it.each([
@@ -19,7 +19,7 @@ describe('What goes wrong with Redis', () => {
     'DENIED Redis is running in protected mode',
     'ERR max number of clients reached',
   ])('is that it is away when its answer is: %s', (message) => {
-    expect(meansAway(answer(message))).toBe(true);
+    expect(meansAway(response(message))).toBe(true);
   });
 
   it.each([
@@ -30,7 +30,7 @@ describe('What goes wrong with Redis', () => {
     'ERR user_script:1: attempt to perform arithmetic on a nil value script: 1, on @user_script:1.',
     "ERR unknown command 'x'",
   ])('is the command when its answer is: %s', (message) => {
-    expect(meansAway(answer(message))).toBe(false);
+    expect(meansAway(response(message))).toBe(false);
   });
 
   it('is that it is away when there is no answer', () => {
@@ -47,8 +47,8 @@ describe('What goes wrong with Redis', () => {
       reasonOf(Object.assign(new Error('Failed to refresh slots cache.'), { lastNodeError: refused })),
       reasonOf(noSentinel),
       reasonOf(redirected),
-      reasonOf(answer('MOVED 1 10.0.0.1:6379')),
-      reasonOf(answer("ERR unknown command 'evalsha', with args beginning with: '10.0.0.1'")),
+      reasonOf(response('MOVED 1 10.0.0.1:6379')),
+      reasonOf(response("ERR unknown command 'evalsha', with args beginning with: '10.0.0.1'")),
       reasonOf(new Error('10.0.0.1')),
     ];
     expect(reasons.join()).not.toContain('10.0.0.1');

@@ -9,7 +9,7 @@ import { call, onConnection, rowsOf, runTogether } from './postgres';
 import { FIND_RECORD } from './update-statements';
 
 const auditKey = randomBytes(32);
-const answered = new RecentKeys();
+const succeeded = new RecentKeys();
 
 /** The fields that the benchmark writes. */
 interface Patch {
@@ -25,13 +25,13 @@ export interface Write {
   readonly body: string;
 }
 
-export interface WriteAnswer {
+export interface WriteResponse {
   readonly body: string;
   readonly entityTag: string | null;
   readonly replayed: boolean;
 }
 
-export function updateAsset(claims: Claims, write: Write, id: string): Promise<WriteAnswer> {
+export function updateAsset(claims: Claims, write: Write, id: string): Promise<WriteResponse> {
   const patch = JSON.parse(write.body) as Patch;
   return answerOnce(claims, write, patch, [id], ([row]) => {
     if (!row) throw new Refused(404);
@@ -40,7 +40,7 @@ export function updateAsset(claims: Claims, write: Write, id: string): Promise<W
   });
 }
 
-export function updateAssets(claims: Claims, write: Write): Promise<WriteAnswer> {
+export function updateAssets(claims: Claims, write: Write): Promise<WriteResponse> {
   const { ids, patch } = JSON.parse(write.body) as { readonly ids: readonly string[]; readonly patch: Patch };
   return answerOnce(claims, write, patch, [...new Set(ids)], (rows, wanted) => {
     const summary = { successfulUpdates: rows.length, failedUpdates: wanted - rows.length, failures: [] };
@@ -57,14 +57,14 @@ async function answerOnce(
   write: Write,
   patch: Patch,
   ids: readonly string[],
-  toAnswer: (rows: readonly Row[], wanted: number) => Omit<WriteAnswer, 'replayed'>,
-): Promise<WriteAnswer> {
+  toResponse: (rows: readonly Row[], wanted: number) => Omit<WriteResponse, 'replayed'>,
+): Promise<WriteResponse> {
   const { workspace, application } = claims;
   const keyHash = hash('sha256', write.key);
   const fingerprint = hash('sha256', [write.method, write.path, write.body].join('\n'));
   const lock = BigInt.asIntN(64, BigInt(`0x${hash('sha256', `${application}\n${keyHash}`).slice(0, 16)}`));
   const wanted = `{${ids.join(',')}}`;
-  if (answered.has(keyHash)) {
+  if (succeeded.has(keyHash)) {
     const [record] = await rowsOf(FIND_RECORD, [workspace, application, keyHash]);
     if (record) return replayOf(record, fingerprint);
   }
@@ -83,14 +83,14 @@ async function answerOnce(
       return replayOf(record, fingerprint);
     }
     if (rows.some((row) => row[2] === '15')) throw new Refused(403);
-    const answer = toAnswer(rows, ids.length);
-    await keep(client, claims, { ...write, keyHash, fingerprint }, { rows, wanted, patch, answer });
-    answered.add(keyHash);
-    return { replayed: false, ...answer };
+    const response = toResponse(rows, ids.length);
+    await keep(client, claims, { ...write, keyHash, fingerprint }, { rows, wanted, patch, response });
+    succeeded.add(keyHash);
+    return { replayed: false, ...response };
   });
 }
 
-function replayOf([kept, body, entityTag]: Row, fingerprint: string): WriteAnswer {
+function replayOf([kept, body, entityTag]: Row, fingerprint: string): WriteResponse {
   if (kept !== fingerprint) throw new Refused(409);
   return { body: body as string, entityTag: entityTag ?? null, replayed: true };
 }
@@ -103,10 +103,10 @@ async function keep(
     readonly rows: readonly Row[];
     readonly wanted: string;
     readonly patch: Patch;
-    readonly answer: Omit<WriteAnswer, 'replayed'>;
+    readonly response: Omit<WriteResponse, 'replayed'>;
   },
 ): Promise<void> {
-  const { rows, wanted, patch, answer } = change;
+  const { rows, wanted, patch, response } = change;
   const occurredAt = new Date().toISOString();
   const events = rows.map((row) => {
     const [id, changes] = [uuidv7(), changesOf(row, patch)];
@@ -119,7 +119,7 @@ async function keep(
   await runTogether(client, [
     call('update_assets', workspace, wanted, code, patch.description),
     call('insert_events', workspace, occurredAt, ...author, JSON.stringify(events)),
-    call('insert_record', workspace, application, keyHash, fingerprint, answer.body, answer.entityTag),
+    call('insert_record', workspace, application, keyHash, fingerprint, response.body, response.entityTag),
     'COMMIT',
   ]);
 }

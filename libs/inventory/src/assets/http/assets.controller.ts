@@ -2,7 +2,7 @@ import { Controller, Get, Param, Patch, Query, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '#libs/auth';
 import { assetId } from '#libs/kernel';
-import { ApiAnswer, ApiProblems, ApiWrite, WRITE_PROBLEMS } from '#libs/platform/openapi';
+import { ApiSuccess, ApiProblems, ApiWrite, WRITE_PROBLEMS } from '#libs/platform/openapi';
 import {
   type Caller,
   CurrentCaller,
@@ -63,7 +63,7 @@ export class AssetsController {
     description:
       'Needs `inventory:read` (or `all:read`). Returns the assets that match all filters. Hidden and deleted assets are left out.',
   })
-  @ApiAnswer(AssetPageDto, {
+  @ApiSuccess(AssetPageDto, {
     description: 'A page of assets.',
     examples: ASSET_PAGE_EXAMPLES,
     headers: { Link: 'sometimes' },
@@ -91,7 +91,7 @@ export class AssetsController {
       'Needs `inventory:read` (or `all:read`). The `ETag` header names the version of the asset. Send it as `If-Match` in an update.',
   })
   @ApiParam(ASSET_ID)
-  @ApiAnswer(AssetDto, { description: 'The asset.', examples: ASSET_EXAMPLES, headers: { ETag: 'always' } })
+  @ApiSuccess(AssetDto, { description: 'The asset.', examples: ASSET_EXAMPLES, headers: { ETag: 'always' } })
   @ApiProblems('validation_failed', 'not_found')
   async get(
     @CurrentCaller() { workspaceId, freshness }: Caller,
@@ -125,7 +125,7 @@ export class AssetsController {
     json: { type: AssetMetadataPatchDto, examples: ASSET_PATCH_EXAMPLES },
     mergePatch: { type: AssetMetadataMergePatchDto, examples: ASSET_MERGE_PATCH_EXAMPLES },
   })
-  @ApiAnswer(AssetDto, {
+  @ApiSuccess(AssetDto, {
     description: 'The updated asset.',
     examples: { cloud: ASSET_EXAMPLES.cloud },
     headers: { ETag: 'always', 'Idempotent-Replayed': 'sometimes' },
@@ -157,7 +157,7 @@ export class AssetsController {
     json: { type: BulkUpdateDto, examples: BULK_UPDATE_EXAMPLES },
     mergePatch: { type: BulkUpdateMergePatchDto, examples: BULK_MERGE_PATCH_EXAMPLES },
   })
-  @ApiAnswer(BulkUpdateSummaryDto, {
+  @ApiSuccess(BulkUpdateSummaryDto, {
     description: 'How many assets were updated, and which were not. The assets are not returned.',
     examples: BULK_SUMMARY_EXAMPLES,
     headers: { 'Idempotent-Replayed': 'sometimes' },

@@ -1,7 +1,7 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '#libs/auth';
-import { ApiAnswer, ApiProblems } from '#libs/platform/openapi';
+import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import { type Caller, CurrentCaller } from '#libs/platform/http';
 import { PageQueryDto, Paging } from '#libs/platform/pagination';
 import type { Response } from 'express';
@@ -25,7 +25,7 @@ export class CategoriesController {
     summary: 'List asset categories',
     description: 'Needs `inventory:read` (or `all:read`). Returns the categories and their labels, in a fixed order.',
   })
-  @ApiAnswer(AssetCategoryPageDto, {
+  @ApiSuccess(AssetCategoryPageDto, {
     description: 'A page of categories.',
     examples: CATEGORY_PAGE_EXAMPLES,
     headers: { Link: 'sometimes' },

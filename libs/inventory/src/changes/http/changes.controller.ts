@@ -3,7 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { NewestReads, RequireScope } from '#libs/auth';
 import { FeedPaging } from '#libs/platform/changes';
 import { type Caller, CurrentCaller } from '#libs/platform/http';
-import { ApiAnswer, ApiProblems } from '#libs/platform/openapi';
+import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import type { Response } from 'express';
 import type { CategoryKey } from '../../assets/domain/asset-category';
 import { AssetFeed } from '../domain/asset-feed.port';
@@ -30,7 +30,7 @@ export class ChangesController {
       'Needs `inventory:read` (or `all:read`). The latest state of each asset, ordered by commit. Without a cursor it ' +
       'begins with every visible asset once. Keep `resumeCursor`, and ask again with it.',
   })
-  @ApiAnswer(AssetChangePageDto, {
+  @ApiSuccess(AssetChangePageDto, {
     description: 'A page of changes.',
     examples: ASSET_CHANGE_PAGE_EXAMPLES,
     headers: { Link: 'sometimes' },

@@ -14,7 +14,7 @@ export interface DatabaseConnection {
   /** Entity classes that adapters may use. None by default. */
   readonly entities?: readonly (new () => object)[];
   /** Standbys that may serve reads. None by default. */
-  readonly replicaUrls?: readonly string[];
+  readonly standbyUrls?: readonly string[];
   /** Prepares statements once per connection and then calls them by name. True by default. */
   readonly preparedStatements?: boolean;
 }

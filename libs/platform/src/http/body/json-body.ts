@@ -5,7 +5,7 @@ export const JSON_MEDIA_TYPES = ['application/json', 'application/merge-patch+js
 export type JsonMediaType = (typeof JSON_MEDIA_TYPES)[number];
 
 /** Media type of every successful response. */
-export const JSON_ANSWER = 'application/json; charset=utf-8';
+export const JSON_RESPONSE = 'application/json; charset=utf-8';
 
 /** A parsed body. The route interprets its members. */
 export interface JsonBody {

@@ -10,7 +10,7 @@ import type { ServedRequest } from '../../observability/served-request';
 import { toProblem, PROBLEM_MEDIA_TYPE } from '../../problems/problem';
 import { MAX_HEADERS, hasTooManyHeaders } from './accept-target';
 import { expressMessages } from './express-messages';
-import { JSON_ANSWER } from '../body/json-body';
+import { JSON_RESPONSE } from '../body/json-body';
 import { compressed } from './compression';
 import { closeLingering } from './lingering-close';
 import { PipelinedRequests } from './pipelined-requests';
@@ -85,7 +85,7 @@ export class ApiServerAdapter extends ExpressAdapter {
     const isText = typeof body === 'string' && isTyped;
     if (!isText && !isPlain(body)) return super.reply(response, body) as unknown;
     const text = isText ? body : JSON.stringify(body);
-    if (!isTyped) response.setHeader('Content-Type', JSON_ANSWER);
+    if (!isTyped) response.setHeader('Content-Type', JSON_RESPONSE);
     return sendBytes(response, compressed(response, text));
   }
 
@@ -112,11 +112,11 @@ export class ApiServerAdapter extends ExpressAdapter {
   private refuse(refusal: DomainError, socket: Socket): void {
     const current = this.pipelined.currentOf(socket);
     // The refused request is the one that has not arrived completely.
-    if (socket.writable && !(current && (current.req.complete || current.headersSent))) this.answerOn(socket, refusal);
+    if (socket.writable && !(current && (current.req.complete || current.headersSent))) this.sendOn(socket, refusal);
     else socket.destroy();
   }
 
-  private answerOn(socket: Socket, refusal: DomainError): void {
+  private sendOn(socket: Socket, refusal: DomainError): void {
     const requestId = randomUUID();
     const problem = toProblem(refusal, { baseUrl: this.baseUrl, instance: '/', requestId });
     const body = JSON.stringify(problem);

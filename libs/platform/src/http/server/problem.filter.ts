@@ -17,14 +17,14 @@ export class ProblemFilter implements ExceptionFilter {
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
-    this.answer(thrown, http.getRequest<Request>(), http.getResponse<Response>());
+    this.send(thrown, http.getRequest<Request>(), http.getResponse<Response>());
   }
 
   /**
    * Sends the problem for `thrown`. `extend` lets a route add members of its own protocol, such as those of RFC 6749 at
    * the token endpoint.
    */
-  answer(
+  send(
     thrown: unknown,
     request: Request,
     response: Response,

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Settings } from '../../config/settings';
 import { Database } from '../../database/database';
 import type { Statement } from '../../database/pipelined-statements';
-import type { IdempotentAnswer, IdempotentRequest } from '../idempotent-answer';
+import type { IdempotentResponse, IdempotentRequest } from '../idempotent-response';
 import { type KeyClaim } from '../key-claim';
-import { ANSWER_COLUMNS, OF_KEY, answerOf, boundToKey } from './key-record';
+import { RESPONSE_COLUMNS, OF_KEY, responseOf, boundToKey } from './key-record';
 
 const FIND: Statement = {
   name: 'idempotency_find_1',
-  text: `SELECT ${ANSWER_COLUMNS} FROM idempotency_record WHERE ${OF_KEY}`,
+  text: `SELECT ${RESPONSE_COLUMNS} FROM idempotency_record WHERE ${OF_KEY}`,
 };
 
 const DELETE_DEAD: Statement = {
@@ -38,13 +38,13 @@ export class IdempotencyRecords {
    * Finds the response to replay, or null. Runs outside a unit of work and survives one lost connection.
    * @throws `idempotency_conflict`
    */
-  async find(request: IdempotentRequest): Promise<IdempotentAnswer | null> {
+  async find(request: IdempotentRequest): Promise<IdempotentResponse | null> {
     const [[row] = []] = await this.database.read(request, [boundToKey(FIND, request)], 'newest');
-    return answerOf(row, request);
+    return responseOf(row, request);
   }
 
   /** Runs in the unit of work of the claim: the record commits with the change or not at all. */
-  async insert(claim: KeyClaim, { status, body, entityTag }: IdempotentAnswer): Promise<void> {
+  async insert(claim: KeyClaim, { status, body, entityTag }: IdempotentResponse): Promise<void> {
     const { request } = claim;
     const further = [request.fingerprint, String(status), body, entityTag, String(this.settings.idempotencyTtlSeconds)];
     const cleared = claim.mayReplaceDead ? [boundToKey(DELETE_DEAD, request)] : [];

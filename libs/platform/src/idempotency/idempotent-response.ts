@@ -1,7 +1,7 @@
 import type { ApplicationId, WorkspaceId } from '#libs/kernel';
 
 /** The response of a successful write. A replay repeats it. */
-export interface IdempotentAnswer {
+export interface IdempotentResponse {
   readonly status: number;
   /** The body as sent, in UTF-8. */
   readonly body: string;
