@@ -95,7 +95,7 @@ export class AccessTokensService {
     const cached = await this.grants.checkAndCharge(claims.clientId, claims.generation, rateClass);
     if (cached.kind === 'superseded') throw new TokenSuperseded();
     if (cached.kind === 'current') return accept(claims, cached.grant, cached.charge, cached.freshness);
-    const grant = await this.applications.findByClientId(claims.clientId);
+    const grant = await this.applications.findGrant(claims.clientId);
     if (!grant) throw new TokenInvalid();
     // Not awaited: it only helps the next request.
     if (cached.kind === 'missing') void this.grants.store(grant, cached.reservation);

@@ -21,6 +21,9 @@ export abstract class ApplicationRepository {
   /** Returns the current application, or null for an unknown client id. */
   abstract findByClientId(clientId: string): Promise<Application | null>;
 
+  /** Returns what the application may do now, or null for an unknown client id. */
+  abstract findGrant(clientId: string): Promise<Grant | null>;
+
   /** The application of the workspace as it stands now, with the workspace; null when there is none with this client id. */
   abstract findWithWorkspace(workspaceId: WorkspaceId, clientId: string): Promise<ApplicationInWorkspace | null>;
 

@@ -1,5 +1,4 @@
 import type { Grant } from './grant';
-import type { Workspace } from './workspace';
 
 /** An application of a workspace, with its client id, secret and granted scopes. */
 export interface Application extends Grant {
@@ -9,8 +8,8 @@ export interface Application extends Grant {
   readonly previousSecretExpiresAt: Date | null;
 }
 
-/** An application and the workspace that it belongs to. */
-export interface ApplicationInWorkspace {
-  readonly application: Application;
-  readonly workspace: Workspace;
+/** What an application may do, with its name and its workspace's. */
+export interface ApplicationInWorkspace extends Grant {
+  readonly name: string;
+  readonly workspaceSlug: string;
 }

@@ -6,7 +6,7 @@ import { type Caller, CurrentCaller, NoQueryDto } from '#libs/platform/http';
 import { ApiSuccess, ApiAnyTokenProblems } from '#libs/platform/openapi';
 import { TokenBuckets, bucketSizeOf, limitOf } from '#libs/platform/throttling';
 import { ApplicationsService } from '../application/applications.service';
-import type { Application } from '../domain/application';
+import type { Grant } from '../domain/grant';
 import { AnyToken } from './any-token.decorator';
 import { type LimitsDto, ME_EXAMPLES, MeDto } from './me.dto';
 
@@ -30,9 +30,9 @@ export class MeController {
   @ApiSuccess(MeDto, { description: 'The application of the token.', examples: ME_EXAMPLES })
   @ApiAnyTokenProblems('validation_failed')
   async get(@CurrentCaller() caller: Caller, @Query() _query: NoQueryDto): Promise<MeDto> {
-    const { application, workspace } = await this.applications.getWithWorkspace(caller.workspaceId, caller.clientId);
+    const application = await this.applications.getWithWorkspace(caller.workspaceId, caller.clientId);
     return {
-      workspace: { id: workspace.id, slug: workspace.slug },
+      workspace: { id: application.workspaceId, slug: application.workspaceSlug },
       application: { id: application.id, clientId: application.clientId, name: application.name },
       token: {
         issuedAt: fromSeconds(caller.token.issuedAt),
@@ -44,7 +44,7 @@ export class MeController {
     };
   }
 
-  private async limitsOf({ clientId, limits: own }: Application): Promise<LimitsDto> {
+  private async limitsOf({ clientId, limits: own }: Grant): Promise<LimitsDto> {
     const limits = RATE_CLASSES.map((name) => [name, limitOf(name, own, this.settings.rateLimits)] as const);
     const sizes = limits.map(([name, limit]) => [name, bucketSizeOf(limit)] as const);
     const left = await this.buckets.tokensLeft(clientId, sizes);

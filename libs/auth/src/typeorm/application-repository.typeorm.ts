@@ -1,37 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { type RateLimits, type WorkspaceId, formatRateLimit } from '#libs/kernel';
+import { type RateLimits, type WorkspaceId, applicationId, formatRateLimit, workspaceId } from '#libs/kernel';
 import { Database, READ_PATIENCE_MS, type Statement, bind } from '#libs/platform/database';
 import type { Application, ApplicationInWorkspace } from '../domain/application';
 import type { Grant } from '../domain/grant';
 import { ApplicationRepository, type NewApplication } from '../domain/application-repository.port';
-import {
-  APPLICATION_COLUMNS,
-  GRANT_COLUMNS,
-  SECRET_COLUMNS,
-  WORKSPACE_COLUMNS,
-  toApplication,
-  toGrant,
-  toSecretDigests,
-  toWorkspace,
-} from './application-columns';
+import type { ObjectLiteral, UpdateQueryBuilder } from 'typeorm';
+import { ApplicationRow } from './application.row';
+import { AFTER_GRANT, GRANT_COLUMNS, SECRET_COLUMNS, text, toGrant, toLimits, toSecretDigests } from './grant-columns';
 
-const CREATE: Statement = {
-  name: 'application_create_2',
-  text: `INSERT INTO application (workspace_id, client_id, name, secret_digest, scopes)
-         VALUES ($1, $2, $3, decode($4, 'hex'), ARRAY(SELECT json_array_elements_text($5::json)))
-         RETURNING ${APPLICATION_COLUMNS}`,
+const FIND_GRANT: Statement = {
+  name: 'application_find_grant_1',
+  text: `SELECT ${GRANT_COLUMNS} FROM application WHERE client_id = $1`,
 };
-const LIST: Statement = {
-  name: 'application_list_2',
-  text: `SELECT ${APPLICATION_COLUMNS} FROM application WHERE workspace_id = $1 ORDER BY created_at, id`,
-};
-const FIND: Statement = {
-  name: 'application_find_2',
-  text: `SELECT ${APPLICATION_COLUMNS} FROM application WHERE client_id = $1`,
-};
-const FIND_WORKSPACE: Statement = {
-  name: 'workspace_of_application',
-  text: `SELECT ${WORKSPACE_COLUMNS} FROM workspace WHERE id = $1`,
+const FIND_WITH_WORKSPACE: Statement = {
+  name: 'application_find_with_workspace_1',
+  text: `SELECT ${GRANT_COLUMNS}, name, (SELECT slug FROM workspace WHERE workspace.id = application.workspace_id)
+           FROM application WHERE workspace_id = $1 AND client_id = $2`,
 };
 /** Returns a row even for an unknown client, with an empty client id, so that both cases take the same time. */
 const FIND_WITH_SECRETS: Statement = {
@@ -45,23 +29,6 @@ const FIND_WITH_SECRETS: Statement = {
                    FROM (SELECT '00000000-0000-0000-0000-000000000000'::uuid AS nobody) AS decoy
                    LEFT JOIN application ON client_id = $1) AS application`,
 };
-const SET_DISABLED: Statement = {
-  name: 'application_set_disabled_2',
-  text: `UPDATE application SET disabled = $2 WHERE client_id = $1 RETURNING ${APPLICATION_COLUMNS}`,
-};
-const SET_SCOPES: Statement = {
-  name: 'application_set_scopes_2',
-  text: `UPDATE application SET scopes = ARRAY(SELECT json_array_elements_text($2::json)) WHERE client_id = $1
-         RETURNING ${APPLICATION_COLUMNS}`,
-};
-const SET_LIMITS: Statement = {
-  name: 'application_set_limits_2',
-  text: `UPDATE application SET limits = limits || $2::jsonb WHERE client_id = $1 RETURNING ${APPLICATION_COLUMNS}`,
-};
-const CLEAR_LIMITS: Statement = {
-  name: 'application_clear_limits_2',
-  text: `UPDATE application SET limits = '{}' WHERE client_id = $1 RETURNING ${APPLICATION_COLUMNS}`,
-};
 /** The clock in microseconds keeps generations rising even after the row was restored from an older backup. */
 const NEXT_GENERATION = 'GREATEST(generation + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)';
 /** Checks the secret again: it may have been rotated, or the application disabled, since the lookup. */
@@ -73,17 +40,9 @@ const BEGIN_GENERATION: Statement = {
                  OR (previous_secret_digest = decode($3, 'hex') AND previous_secret_expires_at > now()))
           RETURNING generation`,
 };
-/** With an overlap, in seconds, the active token stays; without one it ends with the secret. */
-const ROTATE_SECRET: Statement = {
-  name: 'application_rotate_secret_2',
-  text: `UPDATE application
-            SET secret_digest = decode($2, 'hex'),
-                previous_secret_digest = CASE WHEN $3::float8 IS NULL THEN NULL ELSE secret_digest END,
-                previous_secret_expires_at = now() + make_interval(secs => $3::float8),
-                generation = CASE WHEN $3::float8 IS NULL THEN ${NEXT_GENERATION} ELSE generation END
-          WHERE client_id = $1 RETURNING ${APPLICATION_COLUMNS}`,
-};
+type Changes = Parameters<UpdateQueryBuilder<ApplicationRow>['set']>[0];
 
+/** The statements serve requests: one round trip each. Operators' commands use the entity manager. */
 @Injectable()
 export class ApplicationRepositoryTypeorm extends ApplicationRepository {
   constructor(private readonly database: Database) {
@@ -92,26 +51,47 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
 
   async create(workspaceId: WorkspaceId, application: NewApplication): Promise<Application> {
     const { clientId, name, secretDigest, scopes } = application;
-    const values = [workspaceId, clientId, name, secretDigest.toString('hex'), JSON.stringify(scopes)];
-    const [rows] = await this.database.run({ workspaceId }, [bind(CREATE, values)]);
-    return toApplication(rows?.[0] ?? []);
+    const row = {
+      workspace_id: workspaceId,
+      client_id: clientId,
+      name,
+      secret_digest: secretDigest,
+      scopes: [...scopes],
+    };
+    const created = await this.database.transaction({ workspaceId }, (manager) =>
+      manager.createQueryBuilder().insert().into(ApplicationRow).values(row).returning('*').execute(),
+    );
+    return toApplication((created.raw as [ApplicationRow])[0]);
   }
 
   async list(workspaceId: WorkspaceId): Promise<Application[]> {
-    const [rows] = await this.database.run({ workspaceId }, [bind(LIST, [workspaceId])]);
-    return (rows ?? []).map(toApplication);
+    const rows = await this.database.transaction({ workspaceId }, (manager) =>
+      manager.find(ApplicationRow, {
+        where: { workspace_id: workspaceId },
+        order: { created_at: 'ASC', id: 'ASC' },
+      }),
+    );
+    return rows.map(toApplication);
   }
 
   async findByClientId(clientId: string): Promise<Application | null> {
-    const [rows] = await this.database.read({ clientId }, [bind(FIND, [clientId])], 'newest');
-    return rows?.[0] ? toApplication(rows[0]) : null;
+    const row = await this.database.transaction({ clientId }, (manager) =>
+      manager.findOneBy(ApplicationRow, { client_id: clientId }),
+    );
+    return row && toApplication(row);
+  }
+
+  async findGrant(clientId: string): Promise<Grant | null> {
+    const [rows] = await this.database.read({ clientId }, [bind(FIND_GRANT, [clientId])], 'newest');
+    return rows?.[0] ? toGrant(rows[0]) : null;
   }
 
   async findWithWorkspace(workspaceId: WorkspaceId, clientId: string): Promise<ApplicationInWorkspace | null> {
-    const find = [bind(FIND, [clientId]), bind(FIND_WORKSPACE, [workspaceId])];
-    const [[application] = [], [workspace] = []] = await this.database.read({ workspaceId }, find, 'newest');
-    if (!application || !workspace) return null;
-    return { application: toApplication(application), workspace: toWorkspace(workspace) };
+    const find = bind(FIND_WITH_WORKSPACE, [workspaceId, clientId]);
+    const [[row] = []] = await this.database.read({ workspaceId }, [find], 'newest');
+    if (!row) return null;
+    const [name, workspaceSlug] = row.slice(AFTER_GRANT);
+    return { ...toGrant(row), name: text(name), workspaceSlug: text(workspaceSlug) };
   }
 
   async findWithSecrets(
@@ -125,28 +105,36 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
   }
 
   async setDisabled(clientId: string, disabled: boolean): Promise<Application | null> {
-    return this.change(clientId, SET_DISABLED, String(disabled));
+    return this.change(clientId, { disabled });
   }
 
   async setScopes(clientId: string, scopes: readonly string[]): Promise<Application | null> {
-    return this.change(clientId, SET_SCOPES, JSON.stringify(scopes));
+    return this.change(clientId, { scopes: [...scopes] });
   }
 
   async setLimits(clientId: string, limits: Partial<RateLimits>): Promise<Application | null> {
-    return this.change(clientId, SET_LIMITS, fromLimits(limits));
+    const added = JSON.stringify(fromLimits(limits));
+    return this.change(clientId, { limits: () => 'limits || CAST(:added AS jsonb)' }, { added });
   }
 
   async clearLimits(clientId: string): Promise<Application | null> {
-    return this.change(clientId, CLEAR_LIMITS);
+    return this.change(clientId, { limits: {} });
   }
 
+  /** With an overlap the active token stays; without one it ends with the secret. */
   async rotateSecret(
     clientId: string,
     secretDigest: Buffer,
     overlapSeconds: number | null,
   ): Promise<Application | null> {
-    const overlap = overlapSeconds === null ? null : String(overlapSeconds);
-    return this.change(clientId, ROTATE_SECRET, secretDigest.toString('hex'), overlap);
+    const previous =
+      overlapSeconds === null
+        ? { previous_secret_digest: null, previous_secret_expires_at: null, generation: () => NEXT_GENERATION }
+        : {
+            previous_secret_digest: () => 'secret_digest',
+            previous_secret_expires_at: () => 'now() + make_interval(secs => :overlapSeconds)',
+          };
+    return this.change(clientId, { secret_digest: secretDigest, ...previous }, { overlapSeconds });
   }
 
   async beginGeneration({ workspaceId, id }: Grant, secretDigest: Buffer, tokenId: string): Promise<bigint | null> {
@@ -158,16 +146,40 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
 
   private async change(
     clientId: string,
-    statement: Statement,
-    ...further: readonly (string | null)[]
+    changes: Changes,
+    parameters: ObjectLiteral = {},
   ): Promise<Application | null> {
-    const [rows] = await this.database.run({ clientId }, [bind(statement, [clientId, ...further])]);
-    return rows?.[0] ? toApplication(rows[0]) : null;
+    const changed = await this.database.transaction({ clientId }, (manager) =>
+      manager
+        .createQueryBuilder()
+        .update(ApplicationRow)
+        .set(changes)
+        .where({ client_id: clientId })
+        .setParameters(parameters)
+        .returning('*')
+        .execute(),
+    );
+    const [row] = changed.raw as ApplicationRow[];
+    return row ? toApplication(row) : null;
   }
 }
 
-/** Stored in the form that people write: `{"read": "500/1000"}`. */
-function fromLimits(limits: Partial<RateLimits>): string {
-  const written = Object.entries(limits).map(([rateClass, limit]) => [rateClass, formatRateLimit(limit)]);
-  return JSON.stringify(Object.fromEntries(written));
+function toApplication(row: ApplicationRow): Application {
+  return {
+    workspaceId: workspaceId(row.workspace_id),
+    id: applicationId(row.id),
+    clientId: row.client_id,
+    name: row.name,
+    scopes: row.scopes,
+    limits: toLimits(row.limits),
+    disabled: row.disabled,
+    generation: BigInt(row.generation),
+    issuedAt: row.issued_at,
+    createdAt: row.created_at,
+    previousSecretExpiresAt: row.previous_secret_expires_at,
+  };
+}
+
+function fromLimits(limits: Partial<RateLimits>): ApplicationRow['limits'] {
+  return Object.fromEntries(Object.entries(limits).map(([rateClass, limit]) => [rateClass, formatRateLimit(limit)]));
 }
