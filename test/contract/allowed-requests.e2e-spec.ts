@@ -41,6 +41,7 @@ describe('A request that the contract allows', () => {
     const computers = [computer.id, ...(await imported(ofType('COMPUTER')))];
     const owners = [owner.id, ...(await imported(ofType('EMPLOYEE')))];
     await app.arrange.aTagKey(workspace, 'env', { value: 'production' });
+    await app.arrange.aTagKey(workspace, 'team');
     const full = await app.arrange.aClient(workspace);
     const cursorOf = async (path: string): Promise<string> =>
       (await full.page(path, { pageSize: '1' })).pageInfo.endCursor as string;
@@ -54,6 +55,7 @@ describe('A request that the contract allows', () => {
       key: often('env'),
       'listAssets.pageCursor': often(await cursorOf('/v1/inventory/assets')),
       'listComputers.pageCursor': often(await cursorOf('/v1/computers')),
+      'listTagKeys.pageCursor': often(await cursorOf('/v1/inventory/tag-keys')),
       'listCategories.pageCursor': often(await cursorOf('/v1/inventory/categories')),
       'Idempotency-Key': { values: ['again', 'and again'], weight: 1 },
       'If-Match': { values: ['*', '"1"', '"2"'], weight: 12 },

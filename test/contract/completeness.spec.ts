@@ -3,6 +3,7 @@ import { ERROR_CODES, type ErrorCode } from '#libs/kernel';
 import { BEARER_PROBLEMS, WRITE_PROBLEMS } from '#libs/platform/openapi';
 import { PROBLEMS, problemExample } from '#libs/platform/problems';
 import { PageQueryDto } from '#libs/platform/pagination';
+import { TagKeyQueryDto } from '../../libs/inventory/src/tag-keys/http/tag-key.dto';
 import { AssetQueryDto } from '../../libs/inventory/src/assets/http/asset-query.dto';
 import {
   type Header,
@@ -85,7 +86,7 @@ describe('The contract describes and exemplifies', () => {
           Boolean,
         ),
       ),
-    ).toEqual(all(15));
+    ).toEqual(all(16));
   });
 
   it('every parameter, those that the code reads and no other', () => {
@@ -108,6 +109,7 @@ describe('The contract describes and exemplifies', () => {
         .map(([, one]) => one.name);
     expect(new Set(documented('listAssets'))).toEqual(read(AssetQueryDto));
     expect(new Set(documented('listComputers'))).toEqual(read(PageQueryDto));
+    expect(new Set(documented('listTagKeys'))).toEqual(read(TagKeyQueryDto));
     expect(new Set(documented('listCategories'))).toEqual(read(PageQueryDto));
     expect(
       ['getAsset', 'getComputer', 'updateAsset', 'updateAssets', 'issueToken', 'getHealth', 'getMe'].flatMap(

@@ -44,6 +44,7 @@ export class ProvokedResponses {
     };
     // Gives each list a second page.
     await app.arrange.anAsset(workspace, { type: 'COMPUTER' });
+    for (const key of ['env', 'team']) await app.arrange.aTagKey(workspace, key);
     const limits = { RATE_LIMIT_TOKEN: '1/1', RATE_LIMIT_READ: '1/1', RATE_LIMIT_WRITE: '1/1' };
     const limited = await startInstance(app, limits);
     const application = await app.arrange.anApplication(workspace);
@@ -83,7 +84,7 @@ export class ProvokedResponses {
     const isEarly = ({ operation }: NamedOperation): boolean => early.includes(operation.operationId ?? '');
     await failing(
       operations.filter((one) => !isEarly(one)),
-      ['asset', 'visible_computer', 'changed_computer', 'workspace'],
+      ['asset', 'visible_computer', 'changed_computer', 'workspace', 'tag_count'],
     );
     await failing(operations.filter(isEarly), ['application']);
     return operations.map((one) => answers.get(one) as ApiResponse);

@@ -71,6 +71,10 @@ describe('The client', () => {
 
     for await (const { id, name } of client.listComputers()) expect([id, name]).toEqual([computer.id, 'ada-mbp']);
     expect((await client.getComputer(computer.id)).body.name).toBe('ada-mbp');
+    await app.arrange.aTagKey(space, 'env', { value: 'production' });
+    for await (const tagKey of client.listTagKeys({ readOnly: false })) {
+      expect(tagKey).toEqual({ key: 'env', value: 'production', readOnly: false, assetCount: 0 });
+    }
     const keys: string[] = [];
     for await (const { key } of client.listCategories({ pageSize: 2 })) keys.push(key);
     expect(keys).toEqual(['CLOUD', 'COMPUTER', 'CUSTOM', 'INFORMATION', 'EMPLOYEE']);

@@ -103,6 +103,7 @@ describe('The documentation of the API', () => {
       'GET /v1/inventory/assets/{id}',
       'GET /v1/inventory/categories',
       'GET /v1/inventory/changes',
+      'GET /v1/inventory/tag-keys',
       'GET /v1/me',
       'PATCH /v1/inventory/assets',
       'PATCH /v1/inventory/assets/{id}',

@@ -85,6 +85,7 @@ describe('Hostile requests', () => {
       '/v1/computers',
       '/v1/health',
       '/v1/me',
+      '/v1/inventory/tag-keys',
       '/.well-known/jwks.json',
       '/.well-known/oauth-authorization-server',
       '/oauth/token',

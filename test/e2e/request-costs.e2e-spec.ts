@@ -87,6 +87,7 @@ describe('A request costs', () => {
     ['a computer', '/v1/computers/:id', READ],
     ['the categories', '/v1/inventory/categories', { roundTrips: 0, statements: 0, commands: 1 }],
     ['a page of changes', '/v1/inventory/changes', READ],
+    ['a page of tag keys', '/v1/inventory/tag-keys', READ],
     ['its own application', '/v1/me', { roundTrips: 1, statements: 2, commands: 2 }],
     ['the keys of tokens', '/.well-known/jwks.json', { roundTrips: 0, statements: 0, commands: 0 }],
     ['a sign of life', '/v1/health', { roundTrips: 0, statements: 0, commands: 0 }],

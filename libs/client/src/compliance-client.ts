@@ -21,6 +21,8 @@ import {
   type ComputerQuery,
   type Health,
   type Me,
+  type TagKey,
+  type TagKeyQuery,
 } from './resources';
 import { type TokenStore } from './token-store';
 import { Transport } from './transport';
@@ -119,6 +121,10 @@ export class ComplianceClient {
 
   listCategories(query: CategoryQuery = {}, options: CallOptions = {}): Pages<AssetCategory> {
     return pagesOf(query, (next) => this.#api.GET('/v1/inventory/categories', { ...options, params: { query: next } }));
+  }
+
+  listTagKeys(query: TagKeyQuery = {}, options: CallOptions = {}): Pages<TagKey> {
+    return pagesOf(query, (next) => this.#api.GET('/v1/inventory/tag-keys', { ...options, params: { query: next } }));
   }
 
   listComputers(query: ComputerQuery = {}, options: CallOptions = {}): Pages<Computer> {

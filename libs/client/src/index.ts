@@ -29,6 +29,8 @@ export {
   type ComputerQuery,
   type Health,
   type Me,
+  type TagKey,
+  type TagKeyQuery,
 } from './resources';
 export { type RetryPolicy } from './retry';
 export { LOCK_MS, type StoredToken, type TokenStore, type Unlock } from './token-store';

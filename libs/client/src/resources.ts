@@ -19,12 +19,14 @@ export type AssetCategory = Answer<'listCategories'>['results'][number];
 export type Computer = Answer<'getComputer'>;
 export type AssetChange = Answer<'listAssetChanges'>['results'][number];
 export type ComputerChange = Answer<'listComputerChanges'>['results'][number];
+export type TagKey = Answer<'listTagKeys'>['results'][number];
 export type BulkUpdateSummary = Answer<'updateAssets'>;
 
 /** Filters combine with AND. `pageSize` is 1 to 100, 25 by default. `pageCursor` continues an earlier list. */
 export type AssetQuery = Query<'listAssets'>;
 export type CategoryQuery = Query<'listCategories'>;
 export type ComputerQuery = Query<'listComputers'>;
+export type TagKeyQuery = Query<'listTagKeys'>;
 
 /** `since` is `now` or a date-time. `pageSize` is 1 to 1000, 100 by default. `pageCursor` continues an earlier page. */
 export type AssetChangeQuery = Query<'listAssetChanges'>;

@@ -5,6 +5,10 @@ import { AssetRepository } from './assets/domain/asset-repository.port';
 import { AssetsController } from './assets/http/assets.controller';
 import { CategoriesController } from './assets/http/categories.controller';
 import { AssetRepositoryTypeorm } from './assets/typeorm/asset-repository.typeorm';
+import { TagKeysService } from './tag-keys/application/tag-keys.service';
+import { TagKeyRepository } from './tag-keys/domain/tag-key-repository.port';
+import { TagKeysController } from './tag-keys/http/tag-keys.controller';
+import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.typeorm';
 import { AuditModule } from '#libs/audit';
 import { AuthModule } from '#libs/auth';
 import { AssetFeed } from './changes/domain/asset-feed.port';
@@ -14,12 +18,14 @@ import { AssetFeedTypeorm } from './changes/typeorm/asset-feed.typeorm';
 /** Lets clients read and update the inventory. */
 @Module({
   imports: [AuditModule, AuthModule],
-  controllers: [CategoriesController, AssetsController, ChangesController],
+  controllers: [CategoriesController, AssetsController, TagKeysController, ChangesController],
   providers: [
     AssetsService,
     CategoriesService,
+    TagKeysService,
     { provide: AssetRepository, useClass: AssetRepositoryTypeorm },
     { provide: AssetFeed, useClass: AssetFeedTypeorm },
+    { provide: TagKeyRepository, useClass: TagKeyRepositoryTypeorm },
   ],
 })
 export class InventoryModule {}

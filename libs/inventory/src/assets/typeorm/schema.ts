@@ -1,10 +1,13 @@
 import type { SchemaPart } from '#libs/platform/database';
+import { TagCountRow } from '../../tag-keys/typeorm/tag-count.row';
 import { TagKeyRow } from '../../tag-keys/typeorm/tag-key.row';
 import { AssetTagRow } from './asset-tag.row';
 import { AssetRow } from './asset.row';
 import { ComputerRow } from './computer.row';
 import { FacetCountRow } from './facet-count.row';
 import { AssetsAndFacetCounts1780000000010 } from './migrations/1780000000010-assets-and-facet-counts';
+import { CountExistingTags1780000000042 } from './migrations/1780000000042-count-existing-tags';
+import { TagCounts1780000000041 } from './migrations/1780000000041-tag-counts';
 import { CountersSearchPath1780000000013 } from './migrations/1780000000013-counters-search-path';
 import { AssetChanges1780000000031 } from './migrations/1780000000031-asset-changes';
 import { AssetChangeIndex1780000000032 } from './migrations/1780000000032-asset-change-index';
@@ -13,12 +16,14 @@ import { AssetChangeIndex1780000000032 } from './migrations/1780000000032-asset-
 const WRITTEN = 'classification, description, owner_id, owner_source, tags, api_set, version, change_id, updated_at';
 
 export const inventorySchema: SchemaPart = {
-  entities: [TagKeyRow, AssetRow, AssetTagRow, ComputerRow, FacetCountRow],
+  entities: [TagKeyRow, AssetRow, AssetTagRow, ComputerRow, FacetCountRow, TagCountRow],
   migrations: [
     AssetsAndFacetCounts1780000000010,
     CountersSearchPath1780000000013,
     AssetChanges1780000000031,
     AssetChangeIndex1780000000032,
+    TagCounts1780000000041,
+    CountExistingTags1780000000042,
   ],
   grants: [
     { table: 'tag_key', privileges: 'SELECT' },
@@ -26,5 +31,6 @@ export const inventorySchema: SchemaPart = {
     { table: 'asset_tag', privileges: 'SELECT, INSERT, DELETE' },
     { table: 'computer', privileges: 'SELECT' },
     { table: 'facet_count', privileges: 'SELECT' },
+    { table: 'tag_count', privileges: 'SELECT' },
   ],
 };

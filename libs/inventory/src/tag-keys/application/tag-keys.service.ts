@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { WorkspaceId } from '#libs/kernel';
-import type { TagKey } from '../domain/tag-key';
+import type { Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import type { CountedTagKey, TagKey } from '../domain/tag-key';
 import { TagKeyRepository } from '../domain/tag-key-repository.port';
 
 @Injectable()
@@ -14,6 +14,16 @@ export class TagKeysService {
 
   async list(workspaceId: WorkspaceId): Promise<TagKey[]> {
     return this.tagKeys.list(workspaceId);
+  }
+
+  /** Returns one page of the keys: all of them, or those that the platform manages or does not. */
+  async page(
+    workspaceId: WorkspaceId,
+    platform: boolean | null,
+    page: PageRequest,
+    freshness: Freshness,
+  ): Promise<Page<CountedTagKey>> {
+    return this.tagKeys.page(workspaceId, platform, page, freshness);
   }
 
   /** Removes the key from every asset and deletes it. Returns null when the workspace has no such key. */

@@ -1,5 +1,5 @@
-import type { WorkspaceId } from '#libs/kernel';
-import type { TagKey } from './tag-key';
+import type { Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import type { CountedTagKey, TagKey } from './tag-key';
 
 /** The tag keys of a workspace. */
 export abstract class TagKeyRepository {
@@ -8,6 +8,17 @@ export abstract class TagKeyRepository {
 
   /** Returns all keys, sorted by code points. */
   abstract list(workspaceId: WorkspaceId): Promise<TagKey[]>;
+
+  /**
+   * Returns one page of the keys, sorted by code points: all of them, or those that the platform manages or does not. Counts
+   * and `totalCount` are exact, from one snapshot.
+   */
+  abstract page(
+    workspaceId: WorkspaceId,
+    platform: boolean | null,
+    page: PageRequest,
+    freshness: Freshness,
+  ): Promise<Page<CountedTagKey>>;
 
   /**
    * Removes the key from every asset in batches and then deletes it. Can be repeated after an interruption. Returns the

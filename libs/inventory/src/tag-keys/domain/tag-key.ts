@@ -11,6 +11,12 @@ export interface TagKey {
   readonly createdAt: Date;
 }
 
+/** A tag key as clients see it. */
+export interface CountedTagKey extends Omit<TagKey, 'createdAt'> {
+  /** Visible assets with the key. */
+  readonly assetCount: number;
+}
+
 const FIRST_SURROGATE = 0xd800;
 const LAST_SURROGATE = 0xdfff;
 

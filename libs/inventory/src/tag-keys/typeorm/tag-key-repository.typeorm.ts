@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { WorkspaceId } from '#libs/kernel';
+import { type Freshness, type Page, type PageRequest, type WorkspaceId, toPage } from '#libs/kernel';
 import { NEW_CHANGE_SET_ID, takeTicket } from '#libs/platform/changes';
-import { Database } from '#libs/platform/database';
-import type { TagKey } from '../domain/tag-key';
+import { Database, type Statement, bind } from '#libs/platform/database';
+import type { CountedTagKey, TagKey } from '../domain/tag-key';
 import { TagKeyRepository } from '../domain/tag-key-repository.port';
+import { TagCountRow } from './tag-count.row';
 import { TagKeyRow } from './tag-key.row';
 
 const BATCH = 2_000;
@@ -29,6 +30,31 @@ const UNTAG = `
      WHERE workspace_id = $1 AND id IN (SELECT id FROM locked)
   )
   SELECT count(*)::int AS assets FROM locked`;
+
+/** The start of a key that a position holds. A key may be longer than a cursor. */
+const POSITION_LENGTH = 100;
+
+/**
+ * A page, and the total in its first row. $2 is the kind of key or null, $3 and $4 are id and start of the last key before
+ * the page, $5 is the size. If that key is gone, the page begins after its start.
+ */
+const PAGE: Statement = {
+  name: 'tag_key_page_1',
+  text: `
+    WITH chosen AS (
+      SELECT id, key, value, platform FROM tag_key
+       WHERE workspace_id = $1 AND ($2::boolean IS NULL OR platform = $2::boolean)
+    ), page AS (
+      SELECT * FROM chosen
+       WHERE $3::bigint IS NULL OR key COLLATE "C" >
+             coalesce((SELECT key FROM tag_key WHERE workspace_id = $1 AND id = $3::bigint), $4::text) COLLATE "C"
+       ORDER BY key COLLATE "C" LIMIT $5::int
+    )
+    SELECT (SELECT count(*) FROM chosen), page.id, left(page.key, ${POSITION_LENGTH}), page.key, page.value, page.platform,
+           (SELECT coalesce(sum(n), 0) FROM tag_count WHERE workspace_id = $1 AND tag_key_id = page.id)
+      FROM (VALUES (1)) AS always LEFT JOIN page ON true
+     ORDER BY page.key COLLATE "C"`,
+};
 
 @Injectable()
 export class TagKeyRepositoryTypeorm extends TagKeyRepository {
@@ -60,6 +86,24 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
         .getMany(),
     );
     return rows.map(toTagKey);
+  }
+
+  async page(
+    workspaceId: WorkspaceId,
+    platform: boolean | null,
+    { size, after }: PageRequest,
+    freshness: Freshness,
+  ): Promise<Page<CountedTagKey>> {
+    const [, afterId = null, afterStart = null] = /^(\d+) (.*)$/su.exec(after ?? '') ?? [];
+    const kind = platform === null ? null : String(platform);
+    const values = [workspaceId, kind, afterId, afterStart, String(size + 1)];
+    const [rows = []] = await this.database.read({ workspaceId }, [bind(PAGE, values)], freshness);
+    const found = rows.flatMap(([, id, start, key, value = null, isPlatform, count]) =>
+      id == null || key == null
+        ? []
+        : [{ position: `${id} ${start}`, key, value, platform: isPlatform === 't', assetCount: Number(count) }],
+    );
+    return toPage(found, size, Number(rows[0]?.[0] ?? 0));
   }
 
   async delete(
@@ -94,6 +138,7 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
           return batch.assets;
         }
         await manager.delete(TagKeyRow, { workspace_id: workspaceId, id });
+        await manager.delete(TagCountRow, { workspace_id: workspaceId, tag_key_id: id });
         return 0;
       });
     } catch (error) {

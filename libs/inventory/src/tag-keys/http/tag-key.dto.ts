@@ -1,0 +1,75 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiObject } from '#libs/platform/openapi';
+import { PageInfoDto, PageQueryDto } from '#libs/platform/pagination';
+import { IsIn, IsOptional } from 'class-validator';
+import type { CountedTagKey } from '../domain/tag-key';
+
+/** Query of the list of tag keys. */
+export class TagKeyQueryDto extends PageQueryDto {
+  @ApiPropertyOptional({
+    type: 'boolean',
+    example: false,
+    description:
+      'Restricts to the keys that the platform manages (`true`), or to those that clients can set (`false`).',
+  })
+  @IsOptional()
+  @IsIn(['true', 'false'], { message: 'readOnly must be one of true, false' })
+  readOnly?: string;
+}
+
+@ApiObject({ name: 'TagKey', description: 'A key for tags of the workspace.' })
+export class TagKeyDto {
+  @ApiProperty({ minLength: 1, maxLength: 1000, description: 'Tag key.', example: 'env' })
+  key!: string;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    maxLength: 255,
+    description:
+      'Value of the tags with this key; null where the key has none. A tag of the platform may have its own.',
+    example: 'production',
+  })
+  value!: string | null;
+
+  @ApiProperty({ description: 'Whether the platform manages the key, so that clients cannot set it.', example: false })
+  readOnly!: boolean;
+
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'Exact number of visible assets with the key.',
+    example: 42,
+  })
+  assetCount!: number;
+}
+
+@ApiObject({ name: 'TagKeyPage', description: 'A page of tag keys.' })
+export class TagKeyPageDto {
+  @ApiProperty({ type: [TagKeyDto], maxItems: 100, description: 'The tag keys of the page.' })
+  results!: TagKeyDto[];
+
+  @ApiProperty({ type: PageInfoDto, description: 'Where the page stands in the list.' })
+  pageInfo!: PageInfoDto;
+}
+
+export const toTagKeyDto = ({ key, value, platform, assetCount }: CountedTagKey): TagKeyDto => ({
+  key,
+  value,
+  readOnly: platform,
+  assetCount,
+});
+
+export const TAG_KEY_PAGE_EXAMPLES = {
+  two: {
+    summary: 'A key of the platform and one of the customer',
+    value: {
+      results: [
+        { key: 'aws:stack', value: null, readOnly: true, assetCount: 1204 },
+        { key: 'env', value: 'production', readOnly: false, assetCount: 42 },
+      ],
+      pageInfo: { hasNextPage: false, endCursor: null, totalCount: 2 },
+    } satisfies TagKeyPageDto as TagKeyPageDto,
+  },
+};

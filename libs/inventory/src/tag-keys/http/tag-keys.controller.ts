@@ -1,0 +1,50 @@
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { RequireScope } from '#libs/auth';
+import { ApiAnswer, ApiProblems } from '#libs/platform/openapi';
+import { type Caller, CurrentCaller } from '#libs/platform/http';
+import { Paging } from '#libs/platform/pagination';
+import type { Response } from 'express';
+import { TagKeysService } from '../application/tag-keys.service';
+import { TAG_KEY_PAGE_EXAMPLES, TagKeyPageDto, TagKeyQueryDto, toTagKeyDto } from './tag-key.dto';
+
+const RESOURCE = 'tag-keys';
+
+@ApiTags('Inventory')
+@Controller('v1/inventory/tag-keys')
+export class TagKeysController {
+  constructor(
+    private readonly tagKeys: TagKeysService,
+    private readonly paging: Paging,
+  ) {}
+
+  @Get()
+  @RequireScope('inventory:read')
+  @ApiOperation({
+    operationId: 'listTagKeys',
+    summary: 'List tag keys',
+    description:
+      'Needs `inventory:read` (or `all:read`). The tag keys of the workspace, ordered by the code points of the key, with the ' +
+      'exact number of visible assets of each.',
+  })
+  @ApiAnswer(TagKeyPageDto, {
+    description: 'A page of tag keys.',
+    examples: TAG_KEY_PAGE_EXAMPLES,
+    headers: { Link: 'sometimes' },
+  })
+  @ApiProblems('validation_failed', 'invalid_cursor')
+  async list(
+    @CurrentCaller() { workspaceId, freshness }: Caller,
+    @Query() query: TagKeyQueryDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<TagKeyPageDto> {
+    const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
+    const { readOnly } = filters;
+    const platform = readOnly === undefined ? null : readOnly === 'true';
+    const found = await this.tagKeys.page(workspaceId, platform, page, freshness);
+    return {
+      results: found.items.map(toTagKeyDto),
+      pageInfo: this.paging.pageInfo(response, workspaceId, RESOURCE, found, filters),
+    };
+  }
+}

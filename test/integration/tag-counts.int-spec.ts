@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { Client } from 'pg';
+import { CountExistingTags1780000000042 } from '../../libs/inventory/src/assets/typeorm/migrations/1780000000042-count-existing-tags';
+import { ImportSetting, RECORDS, type Row } from '../support/import-setting';
+
+const KEYS = ['k1', 'k2', 'k3', 'k4'];
+const IDS = ['ds-0', 'ds-1', 'ds-2', 'ds-3', 'ds-4', 'ds-5'];
+
+describe('Tag counts', () => {
+  let setting: ImportSetting;
+  beforeAll(async () => {
+    setting = await ImportSetting.open();
+  });
+  afterAll(() => setting.close());
+  beforeEach(async () => {
+    await setting.enterWorkspace();
+    for (const key of KEYS) await setting.tagKeys.create(setting.here, { key, value: null, platform: true });
+  });
+
+  const record = (externalId: string, keys: readonly string[], visibility = 'ACTIVE') => ({
+    ...RECORDS,
+    externalId,
+    visibility,
+    tags: keys.map((key) => ({ key })),
+  });
+  /** Tag keys whose sum differs from a full count, in any workspace. */
+  const wrong = async (): Promise<Row[]> => {
+    const { rows } = await setting.database.admin.query<Row>(`
+      SELECT tag_key_id, sum(n) FROM (
+        SELECT tag_key_id, count(*) AS n FROM asset_tag JOIN asset ON asset.id = asset_id WHERE facet IS NOT NULL GROUP BY 1
+        UNION ALL SELECT tag_key_id, -n FROM tag_count) AS counts
+       GROUP BY tag_key_id HAVING sum(n) <> 0`);
+    return rows;
+  };
+  const countOf = async (key: string): Promise<number | undefined> => {
+    const { items } = await setting.tagKeys.page(setting.here, null, { size: 100, after: null }, 'newest');
+    return items.find((one) => one.key === key)?.assetCount;
+  };
+
+  it('stay exact under imports, hidden and deleted assets, deleted keys and purges', async () => {
+    const some = <Value>(values: readonly Value[]) => fc.subarray([...values]);
+    const step = fc.oneof(
+      fc.record({
+        do: fc.constant('import' as const),
+        assets: fc.array(
+          fc.tuple(fc.constantFrom(...IDS), some(KEYS), fc.constantFrom('ACTIVE', 'HIDDEN', 'DELETED')),
+          { minLength: 1, maxLength: 6 },
+        ),
+        missing: fc.constantFrom('keep' as const, 'hide' as const),
+      }),
+      fc.record({ do: fc.constant('show' as const), ids: some(IDS), visibility: fc.nat(2) }),
+      fc.record({ do: fc.constant('untag' as const), ids: some(IDS) }),
+      fc.record({ do: fc.constant('delete key' as const), key: fc.constantFrom(...KEYS) }),
+      fc.record({ do: fc.constant('purge' as const), ids: some(IDS) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
+        for (const one of steps) {
+          const ids = 'ids' in one ? one.ids.map((id) => `'${id}'`).join(', ') || `''` : '';
+          const chosen = `workspace_id = '${setting.here}' AND external_id IN (${ids})`;
+          const tagsOfChosen = `DELETE FROM asset_tag WHERE asset_id IN (SELECT id FROM asset WHERE ${chosen})`;
+          if (one.do === 'import') {
+            const assets = new Map(one.assets.map(([id, keys, visibility]) => [id, record(id, keys, visibility)]));
+            await setting.run(setting.ndjson(...assets.values()), { missing: one.missing });
+          } else if (one.do === 'show')
+            await setting.change(`UPDATE asset SET visibility = ${one.visibility} WHERE ${chosen}`);
+          else if (one.do === 'untag') await setting.change(tagsOfChosen);
+          else if (one.do === 'delete key') {
+            await setting.tagKeys.delete(setting.here, one.key);
+            await setting.tagKeys.create(setting.here, { key: one.key, value: null, platform: true });
+          } else await setting.change(`${tagsOfChosen}; DELETE FROM asset WHERE ${chosen}`);
+          expect(await wrong()).toEqual([]);
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('are folded from time to time, so that reading stays cheap', async () => {
+    await setting.importAll(record('ds-0', ['k1']));
+    for (let flip = 1; flip <= 1_200; flip += 1) {
+      await setting.change(`UPDATE asset SET visibility = ${flip % 2} WHERE workspace_id = '${setting.here}'`);
+    }
+
+    expect(await countOf('k1')).toBe(1);
+    expect((await setting.rowsOf('tag_count')).length).toBeLessThan(600);
+    expect(await wrong()).toEqual([]);
+  });
+
+  it('take no lock that another writer waits for, in whatever order the keys come', async () => {
+    await setting.importAll(record('ds-0', ['k1', 'k2']), record('ds-1', ['k1', 'k2']));
+    const clients = await Promise.all(
+      [0, 1].map(async () => {
+        const client = new Client({ connectionString: setting.database.migrationDatabaseUrl });
+        await client.connect();
+        await client.query(`SELECT set_config('app.workspace_id', $1, false)`, [setting.here]);
+        await client.query(`SET lock_timeout = '2s'`);
+        return client;
+      }),
+    );
+    const [one, other] = clients as [Client, Client];
+    const untag = (client: Client, externalId: string, key: string) =>
+      client.query(
+        `DELETE FROM asset_tag USING asset, tag_key
+          WHERE asset.id = asset_id AND asset.external_id = $1 AND tag_key.id = tag_key_id AND tag_key.key = $2
+            AND asset.workspace_id = $3 AND tag_key.workspace_id = $3`,
+        [externalId, key, setting.here],
+      );
+    await Promise.all([one.query('BEGIN'), other.query('BEGIN')]);
+    // Crosswise: with one row per key each would wait for the other.
+    await untag(one, 'ds-0', 'k1');
+    await untag(other, 'ds-1', 'k2');
+    await untag(one, 'ds-0', 'k2');
+    await untag(other, 'ds-1', 'k1');
+    await Promise.all([one.query('COMMIT'), other.query('COMMIT')]);
+    await Promise.all(clients.map((client) => client.end()));
+
+    expect([await countOf('k1'), await countOf('k2')]).toEqual([0, 0]);
+  });
+
+  it('are made for tags that were there before the counters, and made once', async () => {
+    await setting.importAll(record('ds-0', ['k1', 'k2']), record('ds-1', ['k1']), record('ds-2', ['k1'], 'HIDDEN'));
+    await setting.change('DELETE FROM tag_count');
+    // As if it had been counted already when the migration comes to it.
+    await setting.importAll(record('ds-3', ['k2']));
+    const runner = setting.dataSource.createQueryRunner();
+    const migration = new CountExistingTags1780000000042();
+    for (let run = 0; run < 2; run += 1) {
+      await migration.up(runner);
+      expect(await wrong()).toEqual([]);
+    }
+    await runner.release();
+
+    expect([await countOf('k1'), await countOf('k2')]).toEqual([2, 2]);
+  });
+
+  it('leave no row of a key that is deleted', async () => {
+    await setting.importAll(record('ds-0', ['k1']));
+    await setting.tagKeys.delete(setting.here, 'k1');
+    expect(await setting.rowsOf('tag_count')).toEqual([]);
+  });
+});
