@@ -1,7 +1,7 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '#libs/auth';
-import { ApiAnswer, ApiProblems } from '#libs/platform/openapi';
+import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import { type Caller, CurrentCaller } from '#libs/platform/http';
 import { Paging } from '#libs/platform/pagination';
 import type { Response } from 'express';
@@ -27,7 +27,7 @@ export class TagKeysController {
       'Needs `inventory:read` (or `all:read`). The tag keys of the workspace, ordered by the code points of the key, with the ' +
       'exact number of visible assets of each.',
   })
-  @ApiAnswer(TagKeyPageDto, {
+  @ApiSuccess(TagKeyPageDto, {
     description: 'A page of tag keys.',
     examples: TAG_KEY_PAGE_EXAMPLES,
     headers: { Link: 'sometimes' },
