@@ -137,7 +137,7 @@ describe('The Kubernetes manifests', () => {
     expect(settingsFrom(settings).replicas).toBe(at(ofKind('HorizontalPodAutoscaler')[0], 'spec.minReplicas')[0]);
   });
 
-  it('let Prometheus ask replicas that are not ready, and nobody else', () => {
+  it('let only Prometheus reach instances that are not ready', () => {
     const services = ofKind('Service').map((one) => [at(one, 'spec.ports.*.targetPort'), at(one, 'spec')[0]] as const);
     const open = services.filter(([, spec]) => at(spec, 'publishNotReadyAddresses')[0] === true);
     expect(open.map(([ports]) => ports)).toEqual([['management']]);
@@ -170,7 +170,7 @@ describe('The Kubernetes manifests', () => {
     }
   });
 
-  it('ask for readiness and life on the management port, and wait for the end of a process', () => {
+  it('check readiness and liveness on the management port, and wait for the end of an instance', () => {
     const [pod] = ofKind('Deployment').flatMap((one) => at(one, 'spec.template.spec'));
     const probes = ['readinessProbe', 'livenessProbe'].flatMap((probe) => at(pod, `containers.*.${probe}`));
     expect(probes.flatMap((probe) => at(probe, 'httpGet'))).toEqual([
@@ -231,7 +231,7 @@ describe('Alerts and dashboards', () => {
   });
 });
 
-describe('What an expression asks for', () => {
+describe('A metric in an expression', () => {
   it('is each metric, without the suffix of a histogram, and the labels that it picks by', () => {
     expect(metricsIn('rate(http_a_bucket{code!="",status=~"5.."}[5m]) / nodejs_b')).toEqual([
       { name: 'http_a', labels: ['code', 'status'] },

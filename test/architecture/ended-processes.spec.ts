@@ -76,7 +76,7 @@ const CLEAN_UP = `
   const { Cleanup, ProcessCleanup } = require(${JSON.stringify(join(root, 'test/support/cleanup.cjs'))});
   const cleanup = new ProcessCleanup()`;
 
-describe('What a test file has started', () => {
+describe('A process that a test file has started', () => {
   it('is ended when its set-up fails, and jest ends although a server listens', async () => {
     const spec = `
       beforeAll(() => {
@@ -128,7 +128,7 @@ describe('The temporary files of a process', () => {
   });
 });
 
-describe('What a command of npm test has started', () => {
+describe('A process that a command of npm test has started', () => {
   const commands = JSON.stringify(join(root, 'test/support/run/command.mjs'));
   const runner = (rest: string) => `
     import { runCommand } from ${commands};

@@ -26,7 +26,7 @@ describe('The health check of the image', () => {
     return code;
   };
 
-  it('finds the process wherever its settings let it listen', async () => {
+  it('finds the instance wherever its settings let it listen', async () => {
     const everywhere = await serving('0.0.0.0', '/livez');
     expect(await outcome({ MANAGEMENT_PORT: everywhere, MANAGEMENT_HOST: '0.0.0.0', PORT: '' })).toBe(0);
     const elsewhere = await serving('127.0.0.2', '/livez');
@@ -35,7 +35,7 @@ describe('The health check of the image', () => {
     expect(await outcome({ MANAGEMENT_PORT: '0', PORT: unmanaged, HOST: '127.0.0.2' })).toBe(0);
   });
 
-  it('fails where the process does not answer, or not well', async () => {
+  it('fails when the instance does not respond, or responds with an error', async () => {
     const wrong = await serving('127.0.0.1', '/nothing');
     expect(await outcome({ MANAGEMENT_PORT: wrong })).toBe(1);
     expect(await outcome({ MANAGEMENT_PORT: '1' })).toBe(1);

@@ -19,7 +19,7 @@ describe('A load', () => {
   };
   const options = { length: { requests: 20 }, connections: 2 };
 
-  it('lasts until its last answer, not until it is looked whether all have come', async () => {
+  it('lasts until its last response, not until the next check', async () => {
     let last = 0;
     const port = await on((_, response) => void response.end(() => (last = performance.now())));
     const since = performance.now();
@@ -27,7 +27,7 @@ describe('A load', () => {
     expect(requestsPerSecond).toBeGreaterThan((20 / (last - since)) * 1_000 * 0.5);
   });
 
-  it('counts what was answered, and how long each answer took', async () => {
+  it('counts responses and their durations', async () => {
     const port = await on((_, response) => void setTimeout(() => response.end('yes'), 5));
     const { total, requestsPerSecond, p50, p99 } = await cannonade(port, PAGE, options);
     expect(total).toBe(20);
@@ -36,7 +36,7 @@ describe('A load', () => {
     expect(p99).toBeGreaterThanOrEqual(p50);
   });
 
-  it.each([302, 500])('is no measurement when one answer of many is a %d', async (status) => {
+  it.each([302, 500])('is no measurement when one response of many is a %d', async (status) => {
     let asked = 0;
     const port = await on((_, response) => void response.writeHead((asked += 1) === 7 ? status : 200).end());
     await expect(cannonade(port, PAGE, options)).rejects.toThrow(`19 of 20 answered by 2xx`);
@@ -48,7 +48,7 @@ describe('A load', () => {
     await expect(cannonade(port, PAGE, options)).rejects.toThrow('1 lost');
   });
 
-  it('is no measurement when nobody answers', async () => {
+  it('is no measurement without responses', async () => {
     const port = await on(() => undefined);
     server.close();
     await once(server, 'close');

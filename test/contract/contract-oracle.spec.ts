@@ -42,8 +42,8 @@ function faults(
 const TAGGED = { etag: '"7"' };
 const PROBLEM = { 'content-type': 'application/problem+json' };
 
-describe('The judge of answers', () => {
-  it('finds nothing at fault in an answer that the contract describes', () => {
+describe('ContractOracle', () => {
+  it('finds no fault in a documented response', () => {
     expect(faults('GET', ITEM, 200, ASSET, TAGGED)).toEqual([]);
     expect(faults('GET', `${ITEM}?x=1`, 404, NOT_FOUND, PROBLEM)).toEqual([]);
     expect(faults('HEAD', ITEM, 200, '', TAGGED)).toEqual([]);

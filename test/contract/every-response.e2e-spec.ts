@@ -41,7 +41,7 @@ const codesOf = ({ operation }: NamedOperation, status: string): string[] =>
 const documenting = (code: ErrorCode): NamedOperation[] =>
   operations.filter((one) => codesOf(one, String(PROBLEMS[code].status)).includes(code));
 
-describe('Every answer that the contract documents is given', () => {
+describe('Every response that the contract documents can be provoked', () => {
   let app: TestApp;
   let provoked: ProvokedResponses;
   beforeAll(async () => {

@@ -15,7 +15,7 @@ import { freePort } from '../support/free-port';
 import { TcpProxy } from '../support/tcp-proxy';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
-describe('The API process', () => {
+describe('An instance of the API', () => {
   let database: TestDatabase;
   let environment: Record<string, string>;
   let port: number;
@@ -55,7 +55,7 @@ describe('The API process', () => {
   });
 
   describe('management port', () => {
-    it('answers liveness, readiness and the public keys, and nothing of the public surface', async () => {
+    it('serves liveness, readiness and the public keys, and no public route', async () => {
       const api = new ApiProcess(environment);
       await api.serving();
       expect((await management().get('/livez')).body).toEqual({ status: 'ok' });

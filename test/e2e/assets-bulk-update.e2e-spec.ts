@@ -64,7 +64,7 @@ describe('PATCH /v1/inventory/assets', () => {
     ]);
   });
 
-  it('answers 200 when every id failed', async () => {
+  it('returns 200 when every id failed', async () => {
     const response = await client.patch(BULK, { ids: [randomUUID()], patch: { classification: 'PUBLIC' } });
     expect([response.status, response.body]).toMatchObject([200, { successfulUpdates: 0, failedUpdates: 1 }]);
   });

@@ -16,14 +16,14 @@ describe('GET /v1/inventory/assets/{id}', () => {
   });
   afterAll(() => app.stop());
 
-  it('answers an asset as the list shows it, its id in either case', async () => {
+  it('returns an asset as the list shows it, by its id in either case', async () => {
     const { id } = await app.arrange.anAsset(workspace);
     const [listed] = (await client.page(PATH)).results;
     expect((await client.get(`${PATH}/${id}`)).body).toEqual(listed);
     expect((await client.get(`${PATH}/${id.toUpperCase()}`)).body).toEqual(listed);
   });
 
-  it('answers every unknown, hidden, deleted and foreign id alike', async () => {
+  it('returns the same response for every unknown, hidden, deleted and foreign id', async () => {
     const hidden = await app.arrange.anAsset(workspace, { visibility: 'HIDDEN' });
     const deleted = await app.arrange.anAsset(workspace, { visibility: 'DELETED' });
     const foreign = await app.arrange.anAsset(await app.arrange.aWorkspace());

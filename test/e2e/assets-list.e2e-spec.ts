@@ -23,7 +23,7 @@ describe('GET /v1/inventory/assets', () => {
   afterAll(() => app.stop());
 
   describe('200', () => {
-    it('answers an empty page of an empty workspace', async () => {
+    it('returns an empty page for an empty workspace', async () => {
       const empty = await app.arrange.aClient(await app.arrange.aWorkspace());
       expect(await empty.page(PATH)).toEqual({
         results: [],
@@ -124,7 +124,7 @@ describe('GET /v1/inventory/assets', () => {
       });
     });
 
-    it('answers HEAD like GET, without the body', async () => {
+    it('responds to HEAD as to GET, without the body', async () => {
       const response = await client.send('HEAD', PATH);
       expect([response.status, response.text]).toEqual([200, '']);
     });

@@ -329,7 +329,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       },
     );
 
-    it('answers a body of nothing but faults shortly', async () => {
+    it('keeps the response to a body full of faults short', async () => {
       const members = Array.from({ length: 20_000 }, (_, index) => `"m${index}":1`).join(',');
       const answer = await client.patch(path(owner), `{${members}}`);
       expect([answer.status, faultsOf(answer).length]).toEqual([400, 20]);
@@ -411,7 +411,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
     expect((await rawPatch(path(owner), { 'Transfer-Encoding': 'gzip, chunked' })).status).toBe(415);
   });
 
-  it('judges token, scope, key, body and stored answer in this order', async () => {
+  it('checks token, scope, key, body and stored response in this order', async () => {
     const reader = await app.arrange.aClient(workspace, ['all:read']);
     const nothing = { 'Idempotency-Key': null, 'Content-Type': 'text/plain' };
     expect((await app.client().patch(path(owner), 'x', nothing)).body['code']).toBe('token_missing');

@@ -49,7 +49,7 @@ describe('The client, while things break', () => {
     },
   );
 
-  it('walks every page exactly once when answers are lost on the way', async () => {
+  it('reads every page exactly once when responses are lost', async () => {
     const space = await app.arrange.aWorkspace();
     for (let made = 0; made < 5; made += 1) await app.arrange.anAsset(space);
     const client = await aClient({ ...(await app.arrange.anApplication(space)) });
@@ -62,7 +62,7 @@ describe('The client, while things break', () => {
     expect([seen.length, new Set(seen).size]).toEqual([5, 5]);
   });
 
-  it('says that no answer came, when none comes however often it asks', async () => {
+  it('throws ConnectionLost when every attempt gets no response', async () => {
     const client = await aClient({ retry: { ...BRISK, attempts: 3 } });
     const { id } = await app.arrange.anAsset(workspace);
     await client.getAsset(id);
@@ -73,7 +73,7 @@ describe('The client, while things break', () => {
     await expect(nowhere.getHealth()).rejects.toThrow(/ECONNREFUSED/);
   });
 
-  it('asks again when an answer takes too long', async () => {
+  it('retries when a response takes too long', async () => {
     const black = await TcpProxy.to('127.0.0.1', app.port);
     try {
       const client = await aClient({ baseUrl: `http://127.0.0.1:${black.port}`, timeoutMs: 150 });

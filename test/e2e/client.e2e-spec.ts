@@ -130,7 +130,7 @@ describe('The client', () => {
       expect((await api.getAsset(id)).body.description).toBeNull();
     });
 
-    it('replays the answer of a key that the caller names again', async () => {
+    it('replays the response for a repeated key', async () => {
       const { id } = await app.arrange.anAsset(workspace);
       const options = { idempotencyKey: 'nightly-review-7' };
       const first = await api.updateAsset(id, { description: 'Nightly' }, options);

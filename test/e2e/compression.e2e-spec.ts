@@ -99,7 +99,7 @@ describe('gzip', () => {
     expect(headers['content-encoding']).toBeUndefined();
   });
 
-  it('answers HEAD with the length and encoding of the GET', async () => {
+  it('responds to HEAD with the length and encoding of the GET', async () => {
     const query = `${ASSETS}?pageSize=100`;
     const [get, head] = [await ask(query, 'gzip'), await ask(query, 'gzip', { method: 'HEAD' })];
 

@@ -110,7 +110,7 @@ describe('GET /v1/computers and /v1/computers/{id}', () => {
     expect((await client.page(PATH, { pageSize: '5' })).pageInfo).toMatchObject({ totalCount: 12, hasNextPage: true });
   });
 
-  it('answers every unknown, hidden, deleted and foreign id, and an asset that is no computer, alike', async () => {
+  it('returns the same response for every unknown, hidden, deleted and foreign id, and for other assets', async () => {
     const others = [
       randomUUID(),
       (await app.arrange.anAsset(workspace, { type: 'COMPUTER', visibility: 'HIDDEN' })).id,

@@ -165,7 +165,7 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
     expect(said).toMatch(/"1"/);
   });
 
-  it('update it once, though the answer is lost', async () => {
+  it('update it once when the response is lost', async () => {
     let cuts = 0;
     proxy.meddling = { cut: ({ method }) => method === 'PATCH' && (cuts += 1) === 1 };
     expect(await run('update')).toContain(language === 'sh' ? '200\n' : 'Access logs');

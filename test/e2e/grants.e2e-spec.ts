@@ -19,7 +19,7 @@ async function cachedGrant(redis: Redis, clientId: string): Promise<Record<strin
   }
 }
 
-describe('What an application may do, on three instances that keep copies of it', () => {
+describe('The grant of an application, cached by three instances', () => {
   let instances: TestApp[];
   let workspace: string;
   let operator: TestOperator;

@@ -7,14 +7,14 @@ describe('GET /v1/health', () => {
   });
   afterAll(() => app.stop());
 
-  it('answers ok and the API version without a token', async () => {
+  it('returns ok and the API version without a token', async () => {
     const response = await app.client().get('/v1/health');
     expect(response.status).toBe(200);
     expect(response.body).toEqual({ status: 'ok', version: '1.0.0' });
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  it('answers 200 to conditional requests too, as every read does', async () => {
+  it('returns 200 for conditional requests, as every read does', async () => {
     const workspace = await app.arrange.aWorkspace();
     const { id } = await app.arrange.anAsset(workspace);
     const client = await app.arrange.aClient(workspace);

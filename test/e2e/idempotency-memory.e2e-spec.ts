@@ -9,7 +9,7 @@ const isReplay = ({ headers }: ApiResponse): boolean => headers.get('idempotent-
 const statuses = (responses: readonly ApiResponse[]): number[] => responses.map(({ status }) => status).sort();
 
 /** An instance remembers the keys it has completed, but their records may have changed since. */
-describe('A key that two processes have answered', () => {
+describe('A key that two instances remember', () => {
   let first: TestApp;
   let second: TestApp;
   let workspace: string;
@@ -99,7 +99,7 @@ describe('A key that two processes have answered', () => {
       expect((await client.patch(path(id), { description: 'same' }, known)).body['description']).toBe('same');
     });
 
-    it('others go on with the same key while its first request waits, on either process', async () => {
+    it('others go on with the same key while its first request waits, on either instance', async () => {
       const [locked, id] = [await anAsset(), await anAsset()];
       const same = key();
       const tokens = [await first.arrange.aToken(workspace), await first.arrange.aToken(workspace)];
@@ -115,7 +115,7 @@ describe('A key that two processes have answered', () => {
       expect([statuses(responses), (await waiting).status]).toEqual([[200, 200], 200]);
     });
 
-    it('who is disabled or has lost the scope hears nothing of its answer, and all of it when that is over', async () => {
+    it('is not replayed for a disabled application or one without the scope', async () => {
       const id = await anAsset();
       const application = await first.arrange.anApplication(workspace);
       const token = await tokenOf(application);

@@ -160,7 +160,7 @@ describe.each([
     expect(tally(await sendTo(instances, 3, other, { description: 'x' }, key))).toEqual({ '200': 1, replayed: 2 });
   });
 
-  it('answers them though whoever sent the first has gone', async () => {
+  it('returns their response when the first client has disconnected', async () => {
     const id = await anAsset();
     const key = randomUUID();
     const leaving = new AbortController();

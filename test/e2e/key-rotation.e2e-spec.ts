@@ -111,7 +111,7 @@ describe('Keys that two instances share', () => {
     return performance.now() - from;
   };
 
-  it('are rotated with no answer but 200: each is known to both before one of them uses it', async () => {
+  it('are rotated with nothing but 200: both instances know a key before one uses it', async () => {
     const refused: string[] = [];
     const tokens: Issued[] = [];
     const cursors: Issued[] = [];
@@ -193,7 +193,7 @@ describe('Keys that two instances share', () => {
     expect(kidOfCursor(next.pageInfo.endCursor as string)).toBe(young.kid);
   });
 
-  it('that are a pipe are warned of and hold up neither requests nor the end of the process', async () => {
+  it('that are a pipe cause a warning and block neither requests nor the shutdown', async () => {
     const keys = join(directory, 'with-pipes');
     cpSync(signingKeysDir, keys, { recursive: true });
     const port = await freePort();

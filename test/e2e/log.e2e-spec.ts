@@ -83,7 +83,7 @@ describe('The log', () => {
     expect(await lineOf(refused)).toMatchObject({ clientId: null, code: 'invalid_client' });
   });
 
-  it('counts the bytes of what was sent, also of answers that do not say how long they are', async () => {
+  it('counts the sent bytes, also of responses without a length', async () => {
     for (const path of ['/v1/health', '/docs/openapi.json', '/docs', '/docs/swagger-ui.css', '/problems', '/nowhere']) {
       const response = await api.client().get(path);
       expect([path, (await lineOf(response))['bytes']]).toEqual([path, Buffer.byteLength(response.text)]);

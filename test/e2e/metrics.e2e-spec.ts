@@ -41,7 +41,7 @@ describe('GET /metrics of the management port', () => {
     await once(socket, 'close');
   };
 
-  it('answers in the text format of Prometheus, HEAD without the text, other methods by 405', async () => {
+  it('returns the text format of Prometheus, nothing for HEAD, and 405 for other methods', async () => {
     const response = await api.management().get('/metrics');
     expect([response.status, response.headers.get('content-type')]).toEqual([
       200,

@@ -43,7 +43,7 @@ describe('Problems', () => {
   });
 
   describe('request ids', () => {
-    it('take over a well-formed inbound id, in the answer and the log', async () => {
+    it('keep a well-formed inbound id, in the response and the log', async () => {
       const response = await app.client().get('/nope', { headers: { 'X-Request-Id': 'abc-DEF_1.2' } });
       expect(response.body['requestId']).toBe('abc-DEF_1.2');
       expect(response.headers.get('x-request-id')).toBe('abc-DEF_1.2');
@@ -287,7 +287,7 @@ describe('Problems', () => {
       }
     });
 
-    it('answer an unknown code by a problem that no cache keeps, to people too', async () => {
+    it('return an uncacheable problem for an unknown code, to people too', async () => {
       const response = await app.client().get('/problems/unknown_code', { headers: { Accept: 'text/html' } });
       expect([response.status, response.body['code']]).toEqual([404, 'not_found']);
       expect(response.headers.get('cache-control')).toBe('no-store');

@@ -57,7 +57,7 @@ describe.each([
     return app.client((await app.client().requestToken(form)).body['access_token'] as string);
   };
 
-  it('say on every authenticated answer what is left, and begin full', async () => {
+  it('show the remaining tokens in every authenticated response, and start full', async () => {
     const client = await aSlowClient(['inventory:read']);
     expect(limitsOf(await read(client))).toEqual(['100', '99']);
     expect(limitsOf(await client.get('/v1/computers'))).toEqual(['100', '98']);
@@ -73,7 +73,7 @@ describe.each([
     expect(headers.get('x-ratelimit-reset')).toBeNull();
   });
 
-  it('let exactly the burst of reads pass, and answer 429 with Retry-After beyond it', async () => {
+  it('allow exactly the burst of reads, and return 429 with Retry-After beyond it', async () => {
     const client = await app.arrange.aClient(workspace);
     const since = performance.now();
     const responses = await drain(client, 110);
@@ -174,7 +174,7 @@ describe.each([
       expect((await read(app.client(tokens.at(-1)))).status).toBe(200);
     });
 
-    it('are said on every answer to a right secret, also where no token is issued', async () => {
+    it('are in every response to a correct secret, even when no token is issued', async () => {
       const form = await credentials();
       const refused = await app.client().requestToken({ ...form, scope: 'inventory:everything' });
       expect([refused.status, refused.body['code'], limitsOf(refused)]).toEqual([400, 'invalid_scope', ['10', '9']]);
@@ -204,7 +204,7 @@ describe.each([
       expect(limitsOf(await app.client().requestToken(form))).toEqual(['10', '9']);
     });
 
-    it('never keep a right secret out because of wrong ones, and answer those 429 at last', async () => {
+    it('never refuse a correct secret because of wrong ones, which get 429 in the end', async () => {
       const form = await credentials();
       const guesses = await Promise.all(
         Array.from({ length: 12 }, () => app.client().requestToken({ ...form, client_secret: WRONG })),

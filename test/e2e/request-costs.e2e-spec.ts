@@ -102,7 +102,7 @@ describe('A request costs', () => {
     expect(await costOf(bulk)).toEqual({ roundTrips: 2, statements: 11, commands: 1 });
   });
 
-  it('for a replay no more than its record where the process that answers it gave the answer', async () => {
+  it('for a replay only its record on the instance that completed the write', async () => {
     const path = `/v1/inventory/assets/${ids[1] ?? ''}`;
     const [key, body] = [randomUUID(), change()];
     await update(path, body, key);

@@ -273,7 +273,7 @@ describe('POST /oauth/token', () => {
   });
 
   describe('401', () => {
-    it('answers an unknown client, a wrong secret and a disabled application identically', async () => {
+    it('returns the same response for an unknown client, a wrong secret and a disabled application', async () => {
       const disabled = await app.arrange.anApplication(workspace);
       await app.database.admin.query('UPDATE application SET disabled = true WHERE client_id = $1', [
         disabled.clientId,

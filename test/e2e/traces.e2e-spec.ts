@@ -157,7 +157,7 @@ describe('Traces', () => {
       expect(secrets.filter((secret) => collector.text.includes(secret))).toEqual([]);
     });
 
-    it('leave out what the process does by itself', () => {
+    it('leave out background work of the instance', () => {
       expect(collector.spans.filter(({ kind, parentSpanId }) => kind === 3 && !parentSpanId)).toEqual([]);
     });
   });
@@ -175,7 +175,7 @@ describe('Traces', () => {
     expect(collector.spans.length).toBe(before);
   });
 
-  it('cost one line of the log while there is no collector: neither answers nor the end of the process wait', async () => {
+  it('cost one log line without a collector, and delay neither responses nor the shutdown', async () => {
     const api = await ApiUnderWatch.start(database, {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
       OTEL_EXPORTER_OTLP_TIMEOUT: '300',

@@ -115,7 +115,7 @@ describe('When an update is cut off', () => {
     });
   });
 
-  describe('after COMMIT, before its answer', () => {
+  describe('after COMMIT, before the response', () => {
     it('by the death of its instance, the retry on another one is a replay', async () => {
       const lock = await HeldLock.onCommits(setting);
       const sent = send();

@@ -89,7 +89,7 @@ describe('Limits of three instances', () => {
     expect(ok).toBeLessThanOrEqual(most);
   });
 
-  it('let pass who waited for as long as Retry-After says', async () => {
+  it('allow a client that waited as long as Retry-After says', async () => {
     const waiters: Promise<readonly [RateClass, number, string]>[] = [];
     for (const rateClass of CLASSES) {
       for (let n = 0; n < WAITERS; n += 1) {
@@ -111,7 +111,7 @@ describe('Limits of three instances', () => {
     expect(outcomes.filter(([, , word]) => word !== 'ok')).toEqual([]);
   });
 
-  it('never refuse who keeps to the sustained rate, for however long', async () => {
+  it('never refuse a client that keeps to the sustained rate', async () => {
     const keepTo = async (rateClass: RateClass, place: number) => {
       const { perMinute } = SPECIFIED[rateClass];
       // A request may come a little early after a late one.

@@ -44,7 +44,7 @@ function failingInstance(): Server {
   });
 }
 
-describe('What the proxy of compose.yaml answers by itself', () => {
+describe('The own response of the proxy of compose.yaml', () => {
   let directory: string;
   let instance: Server;
   let proxy: ProxyProcess;
@@ -81,7 +81,7 @@ describe('What the proxy of compose.yaml answers by itself', () => {
     expectUnavailable(await ask(`${path}?pageSize=5`), path);
   });
 
-  it('has no body where the question was HEAD, and says nothing of who answered', async () => {
+  it('has no body for HEAD, and names no software', async () => {
     const head = await ask('/v1/lost', {}, 'HEAD');
     expect([head.status, head.text, head.headers['content-type']]).toEqual([503, '', 'application/problem+json']);
     expect(Object.keys(head.headers).filter((name) => ['server', 'via', 'x-powered-by'].includes(name))).toEqual([]);
@@ -113,7 +113,7 @@ describe('What the proxy of compose.yaml answers by itself', () => {
     }
   });
 
-  it('is nothing where the API answers, whatever that says; both know the request by one id', async () => {
+  it('does not replace any response of the API; both use one request id', async () => {
     const answer = await fetch(`${proxy.origin}/v1/fault`);
     expect([answer.status, answer.headers.get('Content-Type'), await answer.text()]).toEqual([
       500,

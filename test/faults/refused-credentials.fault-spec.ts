@@ -56,7 +56,7 @@ describe('A token request of an unknown client and one with a wrong secret', () 
   });
   afterEach(() => jest.restoreAllMocks());
 
-  it('get the same answer', async () => {
+  it('get the same response', async () => {
     const responses = [await client.requestToken(form(unknown())), await client.requestToken(form(known))].map(
       ({ status, headers, text, body }) => ({
         status,

@@ -11,7 +11,7 @@ const RESPONSES = sized({ short: 10, long: 40 });
 /** A token takes two seconds while Redis is away. */
 const TOKENS = sized({ short: 1, long: 3 });
 
-describe('While Redis answers and takes nothing,', () => {
+describe('While Redis replies and accepts no writes,', () => {
   let setting: FaultSetting;
   beforeAll(async () => {
     setting = await FaultSetting.open({ redis: await startTemporaryRedis() });

@@ -47,7 +47,7 @@ describe('One key sent many times at once', () => {
     return Promise.all(sends);
   };
 
-  it.each(groups)('to %s is applied once, and all the other answers are the same, replayed', async (_name, choose) => {
+  it.each(groups)('to %s is applied once, and the others get the same response as replays', async (_name, choose) => {
     const [asset = ''] = await setting.assets(await setting.enterWorkspace(), 1);
     const since = performance.now();
     const attempts = await sendAll(anUpdate(asset), choose(all), SENDS);

@@ -65,7 +65,7 @@ describe('Sealing of the audit', () => {
     expect(await setting.audit.verify([workspace])).toMatchObject({ ok: true, sealed: 100, unsealed: 0 });
   });
 
-  it('verifies at every moment while changes are recorded and the sealers of two replicas are at it', async () => {
+  it('verifies at every moment while changes are recorded and two instances seal', async () => {
     const [workspace, other] = [await setting.aWorkspace(), await setting.aChain()];
     const [writing, sealing, rival] = [
       await setting.anotherInstance(),
@@ -94,7 +94,7 @@ describe('Sealing of the audit', () => {
     expect(warnings.mock.calls).toEqual([]);
   });
 
-  it('leaves a workspace alone, at once, while another replica seals it', async () => {
+  it('skips a workspace at once while another instance seals it', async () => {
     const workspace = await setting.aWorkspace();
     await setting.record(workspace);
     const rival = await setting.anotherInstance();
@@ -269,7 +269,7 @@ describe('Sealing of the audit', () => {
       expect(warnings.mock.calls).toEqual([]);
     });
 
-    it('is part of every replica', async () => {
+    it('runs in every instance', async () => {
       const app = await startApp();
       try {
         const workspace = await app.arrange.aWorkspace();

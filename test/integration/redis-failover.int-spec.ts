@@ -16,7 +16,7 @@ const NOTHING = [0, 0];
 const AWAY = /is away, and is done without: /;
 const BACK = /answers again\.$/;
 
-describe('Two replicas of the API', () => {
+describe('Two instances of the API', () => {
   let api: TestApp;
   let node: RedisNode;
   let sentinels: RedisSentinels;

@@ -39,7 +39,7 @@ describe('A Redis that comes back with what it knew before a token was supersede
     return [...responses];
   };
 
-  it('has no replica take the old token again: not where nobody saw it go', async () => {
+  it('lets no instance accept the old token again, even if no instance noticed the outage', async () => {
     const { old, token } = await killedAfterwards();
     await node.restart();
     await node.connectedTo(2);

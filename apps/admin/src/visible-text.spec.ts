@@ -1,6 +1,6 @@
 import { visibleText } from './visible-text';
 
-describe('What others wrote', () => {
+describe('Text that others wrote', () => {
   it.each([
     ['a C0 control', '\u001b[2J', '\\u{1b}[2J'],
     ['a C1 control', '\u009b2J', '\\u{9b}2J'],

@@ -55,7 +55,7 @@ describe('The document of the page', () => {
     expect(JSON.stringify(document)).not.toMatch(/\bnpm\b|\.local\b/);
   });
 
-  it('lists the headers that every answer has once for each operation', () => {
+  it('lists the headers of every response once for each operation', () => {
     const { responses } = document.paths['/v1/inventory/assets']?.get as unknown as {
       responses: Record<string, { headers: object }>;
     };

@@ -43,7 +43,7 @@ describe('A server that is left', () => {
     expect([NOTICE_MS, IN_FLIGHT_MS]).toEqual([5_000, 25_000]);
   });
 
-  it('answers the request in flight, says that the connection ends with it, and is done then', async () => {
+  it('completes the request in flight with Connection: close, and is done then', async () => {
     const socket = await requested();
     connections.announceClose();
     const drained = connections.drain(5_000);
@@ -55,7 +55,7 @@ describe('A server that is left', () => {
     expect(server.listening).toBe(false);
   });
 
-  it('waits no longer than it was told for a request that nobody answers, and no shorter', async () => {
+  it('waits exactly the given time for a request without a response', async () => {
     const socket = await requested();
     const since = performance.now();
     const cutOff = once(socket.resume(), 'close').then(() => performance.now());
@@ -64,7 +64,7 @@ describe('A server that is left', () => {
     expect(performance.now() - since).toBeLessThan(10_000);
   });
 
-  it('lets everybody know of an answer that was cut off before it is done', async () => {
+  it('reports a response that was cut off before it is done', async () => {
     await requested();
     let heard = false;
     openResponses[0]?.once('close', () => (heard = true));
@@ -81,7 +81,7 @@ describe('A server that is left', () => {
     await new Promise((resolve) => server.close(resolve));
   }, 60_000);
 
-  it('closes a connection that falls idle after all, whatever its answer had said by then', async () => {
+  it('closes a connection that becomes idle, whatever its response has announced', async () => {
     const socket = await requested();
     openResponses[0]?.writeHead(200, { 'Content-Length': 4 });
     openResponses[0]?.flushHeaders();

@@ -122,7 +122,7 @@ describe('A fetch that never settles and heeds no signal', () => {
   });
 });
 
-describe('What is done under the lock of a store', () => {
+describe('Work under the lock of a store', () => {
   beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }));
   afterEach(() => jest.useRealTimers());
 
@@ -189,7 +189,7 @@ describe('A redirect', () => {
   });
 });
 
-describe('What is printed of a client, its store and its lists', () => {
+describe('A printed client, store or list', () => {
   it('has neither the secret nor the token', async () => {
     const tokenStore = new MemoryTokenStore();
     const { client } = talking({}, { tokenStore });
@@ -206,7 +206,7 @@ describe('What is printed of a client, its store and its lists', () => {
   });
 });
 
-describe('An answer that is none of the API', () => {
+describe('A response that is not from the API', () => {
   const html = () => new Response(`<html>${TOKEN}</html>`, { headers: { 'Content-Type': 'text/html' } });
 
   it.each<[string, Answering]>([

@@ -27,7 +27,7 @@ describe('SigningKeys', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  it('show and accept a new key when they read it and sign with it only when every replica must have it', async () => {
+  it('show and accept a new key at once, and sign with it when every instance must know it', async () => {
     const instance = await open();
     const { kid, createdAt } = await rotateSigningKey(directory, clock);
     expect([createdAt, kid.startsWith('20260101T000000000Z-')]).toEqual([clock.now(), true]);
@@ -45,7 +45,7 @@ describe('SigningKeys', () => {
     expect(instance.publicKey(FIRST)).not.toBeNull();
   });
 
-  it('sign with a key only after every other replica can have seen it, however long ago it says that it was made', async () => {
+  it('sign with a key only after other instances can have read it, whatever its age', async () => {
     const instance = await open();
     const YESTERDAY = '20251231T120000000Z-00000002';
     put(YESTERDAY);
@@ -89,7 +89,7 @@ describe('SigningKeys', () => {
     ['is no key', () => put('broken', 'hunter2')],
     ['cannot be read', () => mkdirSync(path('broken.pem'))],
     ['is a pipe', () => makeFifo(path('broken.pem'))],
-  ])('are not removed where the only other %s: replicas would go on with the removed one', async (_what, spoil) => {
+  ])('are not removed where the only other %s: running instances would keep the removed one', async (_what, spoil) => {
     spoil();
     await expect(removeSigningKey(directory, FIRST)).rejects.toThrow(/last signing key that can be used/);
     put('good');

@@ -53,7 +53,7 @@ describe('Settings', () => {
     expect(loadSettings({ DATABASE_URL, TOKEN_AUDIENCE: 'urn:api' }).tokenAudience).toBe('urn:api');
   });
 
-  it('take read replicas that connect as the role of the primary, and no other role', () => {
+  it('take standbys that connect as the role of the primary, and no other role', () => {
     const replicas = 'postgres://api:secret@one/compliance, postgres://api:secret@two:5433/compliance';
     expect(loadSettings({ DATABASE_URL, DATABASE_REPLICA_URLS: replicas }).databaseStandbyUrls).toEqual(
       replicas.split(', '),

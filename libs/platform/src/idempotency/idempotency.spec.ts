@@ -14,7 +14,7 @@ const REQUEST = {
 };
 const RESPONSE = { status: 200, body: '{}', entityTag: null };
 
-describe('What becomes of writes by key', () => {
+describe('The outcome of a write with an idempotency key', () => {
   /** The counted outcomes of one request whose claim of the key behaves as given. */
   const countedAfter = async (claimed: () => Promise<void>, work = () => Promise.resolve(RESPONSE)) => {
     const unitOfWork = (_: unknown, unit: () => Promise<unknown>) => claimed().then(unit);
@@ -111,7 +111,7 @@ describe('A read that duplicates share', () => {
     return { ends, send };
   };
 
-  it('is never the last word when it found nothing: who came after another process answered hears that response', async () => {
+  it('is not reused when it found nothing: a later request gets the response of another instance', async () => {
     const { ends, send } = await remembered(() => Promise.reject(new KeyTaken(RESPONSE)));
     const early = send();
     // Another instance responds; the read is older.
@@ -147,8 +147,8 @@ describe('A read that duplicates share', () => {
   });
 });
 
-describe('While another process has the key, a process', () => {
-  it('looks often whether it is free where it has the lease, rarely where it has none, and gives the lease back', async () => {
+describe('While another instance holds the key, an instance', () => {
+  it('polls often with the lease and rarely without it, and releases the lease', async () => {
     const looksUntil = (isOver: () => boolean, lease: (() => void) | null) => {
       const counts = { looks: 0, leasesAsked: 0 };
       const database = {

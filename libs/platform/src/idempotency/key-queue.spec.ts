@@ -22,7 +22,7 @@ describe('The queue of a key', () => {
     expect(order).toEqual([1, 2, 3]);
   });
 
-  it('lets all go at once when the one before has answered', async () => {
+  it('lets all proceed at once when the previous request succeeded', async () => {
     const queue = new KeyQueue();
     const first = await queue.enter('k', 1_000);
     const others = [1, 2, 3].map(() => queue.enter('k', 1_000));
@@ -36,7 +36,7 @@ describe('The queue of a key', () => {
     expect(await queue.enter('b', 0)).toMatchObject({ kind: 'turn' });
   });
 
-  it('gives up when the time is over, and does not hand the turn to whoever gave up', async () => {
+  it('gives up when the time is over, and skips requests that gave up', async () => {
     const queue = new KeyQueue();
     const first = await queue.enter('k', 1_000);
     const [impatient, patient] = [queue.enter('k', 5), queue.enter('k', 1_000)];

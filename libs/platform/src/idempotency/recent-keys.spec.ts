@@ -1,6 +1,6 @@
 import { RecentKeys } from './recent-keys';
 
-describe('Keys answered lately', () => {
+describe('Recently used keys', () => {
   it('are remembered up to ten thousand, those that came last', () => {
     const keys = new RecentKeys();
     for (let key = 0; key <= 10_000; key += 1) keys.add(`key ${key}`);
@@ -10,7 +10,7 @@ describe('Keys answered lately', () => {
     expect([keys.has('key 1'), keys.has('key 2')]).toEqual([true, false]);
   });
 
-  it('are forgotten where they have no answer any more', () => {
+  it('are forgotten when their response is gone', () => {
     const keys = new RecentKeys();
     keys.add('key');
     keys.forget('key');

@@ -23,7 +23,7 @@ describe('CursorKeys', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  it('accept a new key when they read it and use it only when every replica must have it', async () => {
+  it('accept a new key at once, and use it when every instance must know it', async () => {
     clock.advance(3_600_000);
     const { kid } = await rotateCursorKey(file, clock);
     expect(instance.find(kid)).toBeNull();
@@ -36,7 +36,7 @@ describe('CursorKeys', () => {
     expect(instance.find(first)).not.toBeNull();
   });
 
-  it('use a key only after every other replica can have seen it, also where a clock that is behind made it', async () => {
+  it('use a key only after other instances can have read it, even if a slow clock made it', async () => {
     clock.advance(3_600_000);
     const { kid } = await rotateCursorKey(file, new FakeClock(clock.now() - 600_000));
     await instance.reread();

@@ -25,7 +25,7 @@ describe('The key in use', () => {
     expect(keyInUse(keys, usedFrom(NOW))).toEqual(key);
   });
 
-  it('is the same on every replica, however the files are listed', () => {
+  it('is the same on every instance, in any order of the files', () => {
     const twins = [
       { kid: 'a', createdAt: NOW },
       { kid: 'b', createdAt: NOW },

@@ -2,7 +2,7 @@ import { messageOf, redacted } from './redaction';
 
 const withCode = (message: string, code: string): Error => Object.assign(new Error(message), { code });
 
-describe('What the log leaves out', () => {
+describe('Redaction of the log', () => {
   it.each([
     ['"email":"ada.o+x@mail.example.com"', '"email":"…"'],
     ['cannot reach postgres://api:hunter2@db:5432/c', 'cannot reach postgres://…@db:5432/c'],

@@ -39,12 +39,12 @@ describe('The circuit breaker', () => {
     breaker.run(key, command).catch((error: unknown) => (error instanceof RedisAway ? 'away' : 'refused'));
   const later = (milliseconds: number): Promise<void> => jest.advanceTimersByTimeAsync(milliseconds);
 
-  it('passes every command while it is closed, and what Redis says against one', async () => {
+  it('passes every command and its error while it is closed', async () => {
     expect([await run(replies), await run(refuses), await run(replies)]).toEqual(['OK', 'refused', 'OK']);
     expect(said).toEqual([]);
   });
 
-  it('passes no command after a failure until a probe of the same key was answered', async () => {
+  it('passes no command after a failure until a probe of the same key succeeds', async () => {
     const asked = jest.fn(replies);
 
     expect(await run(isCut, 'cut')).toBe('away');

@@ -3,7 +3,7 @@ import { meansAway, reasonOf } from './redis-fault';
 
 const response = (message: string): Error => new (ReplyError as new (message: string) => Error)(message);
 
-describe('What goes wrong with Redis', () => {
+describe('A fault of Redis', () => {
   it.each([
     'LOADING Redis is loading the dataset in memory',
     'BUSY Redis is busy running a script.',
@@ -18,7 +18,7 @@ describe('What goes wrong with Redis', () => {
     'MOVED 1 10.0.0.1:6379',
     'DENIED Redis is running in protected mode',
     'ERR max number of clients reached',
-  ])('is that it is away when its answer is: %s', (message) => {
+  ])('means that it is away when the reply is: %s', (message) => {
     expect(meansAway(response(message))).toBe(true);
   });
 
@@ -29,15 +29,15 @@ describe('What goes wrong with Redis', () => {
     "CROSSSLOT Keys in request don't hash to the same slot",
     'ERR user_script:1: attempt to perform arithmetic on a nil value script: 1, on @user_script:1.',
     "ERR unknown command 'x'",
-  ])('is the command when its answer is: %s', (message) => {
+  ])('means a wrong command when the reply is: %s', (message) => {
     expect(meansAway(response(message))).toBe(false);
   });
 
-  it('is that it is away when there is no answer', () => {
+  it('means that it is away when there is no reply', () => {
     expect(meansAway(new Error('Connection is closed.'))).toBe(true);
   });
 
-  it('is told without addresses, credentials and arguments', () => {
+  it('is logged without addresses, credentials and arguments', () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:6379'), { code: 'ECONNREFUSED' });
     const noSentinel = new Error('All sentinels are unreachable. Retrying. Last error: connect 10.0.0.1:26379');
     const redirected = new Error('Too many Cluster redirections. Last error: ReplyError: MOVED 1 10.0.0.1:6379');
