@@ -47,7 +47,7 @@ describe('An instance of the API', () => {
 
   it.each([
     ['1', 'info', 'REDIS_URL is not set: run no more than one instance'],
-    ['2', 'warn', 'REDIS_URL is not set, and without it there must not be several instances'],
+    ['2', 'warn', 'REDIS_URL is not set, but several instances need it'],
   ])('says at its start what it is without Redis, with REPLICAS=%s', async (REPLICAS, level, message) => {
     const api = new ApiProcess({ ...environment, REPLICAS });
     await api.serving();

@@ -5,7 +5,7 @@ import { CommandFailed, WrongUsage } from './command-faults';
 export async function confirm(question: string, options: { readonly yes?: boolean }): Promise<void> {
   if (options.yes === true) return;
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    throw new WrongUsage('This takes something away and there is no terminal to ask on; add --yes to go ahead.');
+    throw new WrongUsage('This removes data and needs a confirmation. Without a terminal, add --yes.');
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   // readline intercepts Ctrl-C.

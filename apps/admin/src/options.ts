@@ -9,7 +9,7 @@ export interface CommonOptions {
 export function withCommonOptions(command: Command): Command {
   return command
     .option('--json', 'print one JSON document on stdout')
-    .option('--yes', 'do not ask before taking something away');
+    .option('--yes', 'do not ask before removing data');
 }
 
 export function parseSlug(value: string): string {

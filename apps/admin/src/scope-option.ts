@@ -14,7 +14,7 @@ const SCOPES = Object.keys({
 
 /** The option `--scope`, once for each scope and at least once. */
 export const scopeOption = (): Option =>
-  new Option('--scope <scope>', `what it may do; give one option for each: ${SCOPES.join(', ')}`)
+  new Option('--scope <scope>', `a scope to grant; repeat the option for each: ${SCOPES.join(', ')}`)
     .argParser(collect(parseScope))
     .makeOptionMandatory();
 

@@ -29,7 +29,7 @@ async function main(): Promise<void> {
   if (!redis.isConfigured) {
     const { replicas } = settings;
     if (replicas > 1)
-      log.warn({ replicas }, 'REDIS_URL is not set, and without it there must not be several instances');
+      log.warn({ replicas }, 'REDIS_URL is not set, but several instances need it');
     else log.info('REDIS_URL is not set: run no more than one instance');
   }
   await assertRuntimeRole(dataSource, settings.production, (warning) => log.warn(warning));

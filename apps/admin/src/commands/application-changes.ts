@@ -16,12 +16,14 @@ interface LimitOptions extends CommonOptions {
 /** Commands that change an existing application. Each change applies to its next request, on every instance. */
 export function addChanges(group: Command): void {
   withCommonOptions(group.command('rotate-secret'))
-    .description('give an application a new secret, shown this once; without an overlap the old one and the token end')
+    .description(
+      'replace the secret of an application; shown only once; without an overlap the old secret and the token end',
+    )
     .argument('<client_id>', 'its client id', parseClientId)
     .option('--overlap <duration>', 'how long the old secret is still accepted, such as 24h', parseDuration)
     .action(rotateSecret);
   withCommonOptions(group.command('set-scopes'))
-    .description('let an application do this and nothing else')
+    .description('replace the scopes of an application')
     .argument('<client_id>', 'its client id', parseClientId)
     .addOption(scopeOption())
     .action((clientId: string, { scope, ...options }: CommonOptions & { readonly scope: readonly Scope[] }) =>
@@ -53,7 +55,7 @@ async function rotateSecret(
   const secret = { client_id: clientId, client_secret: rotated.clientSecret };
   const text = async (): Promise<string> => {
     const drawn = await card({ ...secret, 'old secret until': previousSecretExpiresAt ?? 'now' });
-    return `${drawn}\nThe secret is shown this once: keep it now.`;
+    return `${drawn}\nThe secret is shown only once: store it now.`;
   };
   await print({ json: { ...secret, previousSecretExpiresAt }, text }, options);
 }

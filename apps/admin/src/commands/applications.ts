@@ -16,7 +16,7 @@ interface CreateOptions extends CommonOptions {
 export function applicationsCommand(): Command {
   const group = new Command('applications').description('API clients of a workspace: a client id, a secret and scopes');
   withCommonOptions(group.command('create'))
-    .description('make an application; its secret is shown this once')
+    .description('create an application; its secret is shown only once')
     .requiredOption('--workspace <slug>', 'the workspace that it belongs to', parseSlug)
     .requiredOption('--name <name>', 'its name for people', parseName)
     .addOption(scopeOption())
@@ -30,11 +30,11 @@ export function applicationsCommand(): Command {
     .argument('<client_id>', 'its client id', parseClientId)
     .action((clientId: string, options: CommonOptions) => one(clientId, options, 'show'));
   withCommonOptions(group.command('enable'))
-    .description('let an application use the API again')
+    .description('enable a disabled application again')
     .argument('<client_id>', 'its client id', parseClientId)
     .action((clientId: string, options: CommonOptions) => one(clientId, options, 'enable'));
   withCommonOptions(group.command('disable'))
-    .description('keep an application out from its next request on; enable lets it in again')
+    .description('disable an application from its next request on; enable reverses it')
     .argument('<client_id>', 'its client id', parseClientId)
     .action((clientId: string, options: CommonOptions) => one(clientId, options, 'disable'));
   addChanges(group);
@@ -50,7 +50,7 @@ async function create(options: CreateOptions): Promise<void> {
   const { client_id, ...rest } = applicationJson(application);
   const text = async (): Promise<string> => {
     const drawn = await card({ client_id, client_secret: clientSecret, ...applicationCard(application) });
-    return `${drawn}\nThe secret is shown this once: keep it now.`;
+    return `${drawn}\nThe secret is shown only once: store it now.`;
   };
   await print({ json: { client_id, client_secret: clientSecret, ...rest }, text }, options);
 }

@@ -21,11 +21,11 @@ const SHOWN_ERRORS = 20;
 
 export function importCommand(): Command {
   return withCommonOptions(new Command('import'))
-    .description('bring assets into a workspace, added or changed by (source, externalId)')
+    .description('import assets into a workspace, matched by source and externalId')
     .argument('<file...>', 'NDJSON or CSV, one record a line; - is standard input')
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
     .requiredOption('--source <name>', 'the system that the records come from, 1 to 100 bytes', parseSource)
-    .option('--dry-run', 'say what would happen and write nothing')
+    .option('--dry-run', 'report the result without writing anything')
     .addOption(
       new Option('--missing <what>', 'assets of the source that the files do not name: leave them, or hide them')
         .choices(['keep', 'hide'])
@@ -36,10 +36,9 @@ export function importCommand(): Command {
       'keep every bad line in this file, with its number and reason; mend or delete each, repeats too, and import it',
     )
     .addOption(
-      new Option(
-        '--create-tag-keys <kind>',
-        'make tag keys that do not exist, as keys managed by the platform',
-      ).choices(['platform']),
+      new Option('--create-tag-keys <kind>', 'create missing tag keys, as keys managed by the platform').choices([
+        'platform',
+      ]),
     )
     .action(importFiles);
 }

@@ -21,7 +21,7 @@ export function tagKeysCommand(): Command {
     .description('make a tag key')
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
     .requiredOption('--key <key>', 'the key', parseTagKey)
-    .option('--value <value>', 'what every asset tagged with the key reads as its value', parseTagValue)
+    .option('--value <value>', 'the value that every asset with this key shows', parseTagValue)
     .option('--platform', 'managed by the platform: clients read tags of this key and cannot write them')
     .action(create);
   withCommonOptions(group.command('list'))
@@ -29,7 +29,7 @@ export function tagKeysCommand(): Command {
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
     .action(list);
   withCommonOptions(group.command('delete'))
-    .description('take a tag key off every asset and remove it; cannot be undone')
+    .description('remove a tag key from every asset and delete it; cannot be undone')
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
     .requiredOption('--key <key>', 'the key', parseTagKey)
     .action(remove);
