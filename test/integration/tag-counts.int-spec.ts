@@ -17,6 +17,18 @@ describe('Tag counts', () => {
     for (const key of KEYS) await setting.tagKeys.create(setting.here, { key, value: null, platform: true });
   });
 
+  const clients: Client[] = [];
+  afterEach(() => Promise.all(clients.splice(0).map((client) => client.end())));
+  /** One more writer, which gives up rather than wait for a lock. */
+  const connect = async (): Promise<Client> => {
+    const client = new Client({ connectionString: setting.database.migrationDatabaseUrl });
+    clients.push(client);
+    await client.connect();
+    await client.query(`SELECT set_config('app.workspace_id', $1, false), set_config('lock_timeout', '2s', false)`, [
+      setting.here,
+    ]);
+    return client;
+  };
   const record = (externalId: string, keys: readonly string[], visibility = 'ACTIVE') => ({
     ...RECORDS,
     externalId,
@@ -89,16 +101,7 @@ describe('Tag counts', () => {
 
   it('take no lock that another writer waits for, in whatever order the keys come', async () => {
     await setting.importAll(record('ds-0', ['k1', 'k2']), record('ds-1', ['k1', 'k2']));
-    const clients = await Promise.all(
-      [0, 1].map(async () => {
-        const client = new Client({ connectionString: setting.database.migrationDatabaseUrl });
-        await client.connect();
-        await client.query(`SELECT set_config('app.workspace_id', $1, false)`, [setting.here]);
-        await client.query(`SET lock_timeout = '2s'`);
-        return client;
-      }),
-    );
-    const [one, other] = clients as [Client, Client];
+    const [one, other] = await Promise.all([connect(), connect()]);
     const untag = (client: Client, externalId: string, key: string) =>
       client.query(
         `DELETE FROM asset_tag USING asset, tag_key
@@ -113,9 +116,21 @@ describe('Tag counts', () => {
     await untag(one, 'ds-0', 'k2');
     await untag(other, 'ds-1', 'k1');
     await Promise.all([one.query('COMMIT'), other.query('COMMIT')]);
-    await Promise.all(clients.map((client) => client.end()));
 
     expect([await countOf('k1'), await countOf('k2')]).toEqual([0, 0]);
+  });
+
+  it('are folded by a writer while another one is folding, and neither waits', async () => {
+    await setting.importAll(record('ds-0', ['k1']), record('ds-1', ['k1']));
+    const fold = `SELECT fold_tag_counts(ARRAY(SELECT tag_key_id FROM tag_count)) FROM generate_series(1, 1000)`;
+    const clients = await Promise.all([connect(), connect()]);
+    for (const client of clients) {
+      await client.query('BEGIN');
+      await client.query(fold);
+    }
+    for (const client of clients) await client.query('COMMIT');
+
+    expect(await countOf('k1')).toBe(2);
   });
 
   it('are made for tags that were there before the counters, and made once', async () => {

@@ -56,7 +56,7 @@ export class TagCounts1780000000041 implements MigrationInterface {
     await runner.query(`
       ${counter('count_inserted_tags', ofVisible('new_rows', 1))}
       ${counter('count_deleted_tags', ofVisible('old_rows', -1))}
-      ${counter('count_shown_tags', ofShownAndHidden)}
+      ${counter('count_shown_tags', ofShownAndHidden, NOTHING_HIDDEN)}
       CREATE TRIGGER count_inserted_tags AFTER INSERT ON asset_tag
         REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_inserted_tags();
       CREATE TRIGGER count_deleted_tags AFTER DELETE ON asset_tag
@@ -72,12 +72,17 @@ export class TagCounts1780000000041 implements MigrationInterface {
   }
 }
 
+/** Most updates touch visible assets and leave them visible: for these nothing is compared. */
+const NOTHING_HIDDEN = `IF NOT EXISTS (SELECT FROM old_rows WHERE facet IS NULL)
+       AND NOT EXISTS (SELECT FROM new_rows WHERE facet IS NULL) THEN RETURN NULL; END IF;`;
+
 /** SECURITY DEFINER, because the runtime role may not write counters. */
-const counter = (name: string, changes: string): string => `
+const counter = (name: string, changes: string, unless = ''): string => `
   CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pg_catalog, public, pg_temp AS $$
   DECLARE keys bigint[];
   BEGIN
+    ${unless}
     WITH added AS (
       INSERT INTO tag_count (workspace_id, tag_key_id, n)
       SELECT workspace_id, tag_key_id, sum(change) FROM (${changes}) AS changes
