@@ -109,6 +109,7 @@ const PLATFORM_LADDER = [
   'throttling',
   'pagination',
   'changes',
+  'streams',
   'idempotency',
   'health',
 ];

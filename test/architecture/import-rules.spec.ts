@@ -32,7 +32,7 @@ const versions = (names: readonly string[]) => Object.fromEntries(names.map((nam
 /** From the lowest layer to the highest. */
 const PLATFORM_LADDER = [
   ...['config', 'keys', 'observability', 'redis', 'database', 'problems', 'http', 'openapi', 'throttling'],
-  ...['pagination', 'changes', 'idempotency', 'health'],
+  ...['pagination', 'changes', 'streams', 'idempotency', 'health'],
 ];
 const INVENTORY_LADDER = ['tag-keys', 'assets', 'imports', 'changes'];
 const TEST_ROLES = ['fake', 'contract', 'spec', 'e2e-spec', 'int-spec'];

@@ -122,16 +122,19 @@ export class ContractOracle {
     const documented = content[mediaType];
     if (!documented) return [`media type ${mediaType || '(none)'} is not documented`];
     if (method === 'HEAD') return text === '' ? [] : ['an answer to HEAD has a body'];
-    let body: unknown;
+    const documents = mediaType === 'application/x-ndjson' ? text.trimEnd().split('\n') : [text];
+    let bodies: unknown[];
     try {
-      body = JSON.parse(text);
+      bodies = documents.map((one): unknown => JSON.parse(one));
     } catch {
       return ['the body is not JSON'];
     }
-    const fault = this.schemas.faultOf(documented.schema, body);
-    if (fault !== null) return [`body: ${fault}`];
+    const faults = bodies
+      .map((body) => this.schemas.faultOf(documented.schema, body))
+      .filter((fault) => fault !== null);
+    if (faults.length > 0) return faults.map((fault) => `body: ${fault}`);
     if (status < 400) return [];
-    const { code } = body as { code: string };
+    const { code } = bodies[0] as { code: string };
     return code in (documented.examples ?? {}) ? [] : [`code ${code} is not documented`];
   }
 }

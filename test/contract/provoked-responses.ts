@@ -122,6 +122,13 @@ export class ProvokedResponses {
       return this.send(one, { headers: { ...headers, 'Content-Type': 'application/merge-patch+json' } });
     },
     idempotency_in_progress: (one) => this.send(one, { headers: { 'Idempotency-Key': this.takenKey } }),
+    export_in_progress: async (one) => {
+      const headers = { Accept: 'application/x-ndjson' };
+      // The first one waits for its rows.
+      const both = () => Promise.all([this.send(one, { headers }), this.send(one, { headers })]);
+      const answers = await this.whileLocked(['asset'], both);
+      return answers.find(({ status }) => status === 409) ?? answers[0];
+    },
     cursor_expired: async (one) => {
       const { body } = await this.send(one, { query: '?since=now' });
       const restart = 'UPDATE change_head SET restarted_sequence = sequence * $2 + $2 WHERE workspace_id = $1';

@@ -38,7 +38,7 @@ export class StrictSchemas {
 }
 
 function closed(schema: Schema): Schema {
-  const { $ref, properties, items, allOf, 'x-extensible-enum': open, ...rest } = schema;
+  const { $ref, properties, items, allOf, oneOf, 'x-extensible-enum': open, ...rest } = schema;
   if ($ref !== undefined) return { $ref: $ref.replace(/^#/, 'contract#') };
   // `nullable` beside a reference allows null.
   if (allOf && rest.nullable)
@@ -48,6 +48,7 @@ function closed(schema: Schema): Schema {
     ...(open ? { enum: rest.nullable ? [...open, null] : open } : {}),
     ...(items ? { items: closed(items) } : {}),
     ...(allOf ? { allOf: allOf.map(closed) } : {}),
+    ...(oneOf ? { oneOf: oneOf.map(closed) } : {}),
     ...(properties
       ? {
           properties: Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, closed(inner)])),

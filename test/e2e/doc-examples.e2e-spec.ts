@@ -15,8 +15,9 @@ import { SPECIFIED_LIMITS, type TestApp, startApp, startInstance } from '../supp
 const PAGES = [
   ...['getting-started.md', 'authentication.md', 'pagination.md', 'filters.md', 'updates.md', 'bulk-updates.md'],
   ...['idempotency.md', 'concurrent-updates.md', 'rate-limits.md', 'errors.md', 'contract.md', 'versioning.md'],
+  'streams.md',
 ];
-const NAMES = ['start', 'token', 'list', 'filter', 'get', 'update', 'bulk', 'if-match', 'limits', 'errors'];
+const NAMES = ['start', 'token', 'list', 'filter', 'get', 'update', 'bulk', 'if-match', 'limits', 'errors', 'stream'];
 /** Lines that set the environment variables of the examples. */
 const SETS_ENVIRONMENT = /^export /;
 
@@ -128,6 +129,16 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
     );
     expect(rows).toHaveLength(ASSETS);
     expect([...ids].sort()).toEqual(rows.map((row) => row.id).sort());
+  });
+
+  it('read every asset from a stream, and go on after a cut', async () => {
+    let cuts = 0;
+    if (language !== 'sh') proxy.meddling = { cut: () => (cuts += 1) === 1 };
+
+    const lines = (await run('stream')).trim().split('\n');
+
+    if (language === 'sh') expect(lines).toEqual([`{"type":"end","count":${ASSETS}}`]);
+    else expect(new Set(lines.map((line) => line.split(' ')[0])).size).toBe(ASSETS);
   });
 
   it('end a list with a failure when a page is refused or its response is lost', async () => {

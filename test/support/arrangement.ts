@@ -116,12 +116,13 @@ export class Arrangement {
     return asset;
   }
 
-  /** Adds visible assets in one statement. */
-  async manyAssets(workspaceId: string, count: number): Promise<void> {
+  /** Adds visible assets in one statement, each with a description of so many characters. */
+  async manyAssets(workspaceId: string, count: number, descriptionLength = 0): Promise<void> {
     await this.change(
       workspaceId,
-      `INSERT INTO asset (workspace_id, source, external_id, sub_key, visibility, classification, name)
-       SELECT $1::uuid, 'test', number, $3::smallint, $4::smallint, $5::smallint, 'badge ' || number
+      `INSERT INTO asset (workspace_id, source, external_id, sub_key, visibility, classification, name, description)
+       SELECT $1::uuid, 'test', number, $3::smallint, $4::smallint, $5::smallint, 'badge ' || number,
+              nullif(repeat('x', $6::int), '')
        FROM generate_series(1, $2::int) AS number`,
       [
         workspaceId,
@@ -129,6 +130,7 @@ export class Arrangement {
         ASSET_TYPES.indexOf('CUSTOM') + 1,
         VISIBILITIES.indexOf('ACTIVE'),
         CLASSIFICATIONS.indexOf('UNKNOWN'),
+        descriptionLength,
       ],
     );
   }

@@ -90,7 +90,7 @@ export interface paths {
     };
     /**
      * List computers with their posture
-     * @description Needs `computers:read` (or `all:read`). Returns every visible computer, monitored or not.
+     * @description Needs `computers:read` (or `all:read`). Returns every visible computer, monitored or not. With `Accept: application/x-ndjson` the whole list is one stream of lines, each a JSON object: without `pageSize`, and with a `pageCursor` of a checkpoint line only.
      */
     get: operations['listComputers'];
     put?: never;
@@ -170,7 +170,7 @@ export interface paths {
     };
     /**
      * List assets
-     * @description Needs `inventory:read` (or `all:read`). Returns the assets that match all filters. Hidden and deleted assets are left out.
+     * @description Needs `inventory:read` (or `all:read`). Returns the assets that match all filters. Hidden and deleted assets are left out. With `Accept: application/x-ndjson` the whole list is one stream of lines, each a JSON object: without `pageSize`, and with a `pageCursor` of a checkpoint line only.
      */
     get: operations['listAssets'];
     put?: never;
@@ -482,6 +482,16 @@ export interface components {
        * @example AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU
        */
       resumeCursor: string;
+    };
+    /** @description A line of a stream with an asset. */
+    AssetLine: {
+      /** @description The asset. */
+      asset: components['schemas']['Asset'];
+      /**
+       * @description What the line is.
+       * @example asset
+       */
+      type: string;
     };
     /** @description The fields to change as a merge patch (RFC 7396), each optional. A null clears a field; an absent field stays as it is. Any other field is refused. `{}` changes nothing. */
     AssetMetadataMergePatch: {
@@ -1060,6 +1070,16 @@ export interface components {
        */
       resumeCursor: string;
     };
+    /** @description A line of a stream with a computer. */
+    ComputerLine: {
+      /** @description The computer. */
+      computer: components['schemas']['Computer'];
+      /**
+       * @description What the line is.
+       * @example computer
+       */
+      type: string;
+    };
     /** @description A page of computers. */
     ComputerPage: {
       /** @description The place of the page in the list. */
@@ -1299,7 +1319,7 @@ export interface components {
     /** @description Every error (RFC 7807). Let your program decide by `code`. */
     Problem: {
       /**
-       * @description The reason, for programs; a code never changes its meaning. One of `validation_failed`, `invalid_cursor`, `unsupported_audience`, `unsupported_grant_type`, `invalid_request`, `invalid_scope`, `invalid_client`, `token_missing`, `token_invalid`, `token_expired`, `token_superseded`, `insufficient_scope`, `resource_not_writable`, `not_found`, `method_not_allowed`, `idempotency_conflict`, `idempotency_in_progress`, `cursor_expired`, `precondition_failed`, `payload_too_large`, `unsupported_media_type`, `headers_too_large`, `rate_limited`, `internal_error`, `service_unavailable`; new values may be added, so accept any.
+       * @description The reason, for programs; a code never changes its meaning. One of `validation_failed`, `invalid_cursor`, `unsupported_audience`, `unsupported_grant_type`, `invalid_request`, `invalid_scope`, `invalid_client`, `token_missing`, `token_invalid`, `token_expired`, `token_superseded`, `insufficient_scope`, `resource_not_writable`, `not_found`, `method_not_allowed`, `idempotency_conflict`, `idempotency_in_progress`, `export_in_progress`, `cursor_expired`, `precondition_failed`, `payload_too_large`, `unsupported_media_type`, `headers_too_large`, `rate_limited`, `internal_error`, `service_unavailable`; new values may be added, so accept any.
        * @example validation_failed
        */
       code: string;
@@ -1378,6 +1398,63 @@ export interface components {
        */
       scopes_supported: string[];
     };
+    /** @description A line after every 1,000 rows, from which a stream can go on. */
+    StreamCheckpoint: {
+      /**
+       * Format: int64
+       * @description Rows so far, with those before a resumption.
+       * @example 1000
+       */
+      count: number;
+      /**
+       * @description Opaque cursor, for `pageCursor` of a stream.
+       * @example AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU
+       */
+      pageCursor: string;
+      /**
+       * @description What the line is.
+       * @example checkpoint
+       */
+      type: string;
+    };
+    /** @description The last line. Without it the response is not complete. */
+    StreamEnd: {
+      /**
+       * Format: int64
+       * @description All rows, with those before a resumption.
+       * @example 2
+       */
+      count: number;
+      /**
+       * @description What the line is.
+       * @example end
+       */
+      type: string;
+    };
+    /** @description The first line of a stream. */
+    StreamStart: {
+      /**
+       * @description Cursor of the change feed, taken before the first row; absent when the stream is resumed.
+       * @example AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU
+       */
+      resumeCursor?: string;
+      /**
+       * @description True for a stream that goes on from a checkpoint.
+       * @example true
+       */
+      resumed?: boolean;
+      /**
+       * Format: int64
+       * @description Exact number of matches when the stream began.
+       * @example 2
+       */
+      totalCount: number;
+      /**
+       * @description What the line is.
+       * @example start
+       */
+      type: string;
+    };
     /** @description A tag of an asset or computer. */
     Tag: {
       /**
@@ -1447,7 +1524,7 @@ export interface components {
     /** @description A problem with the members of RFC 6749 beside its own, so that stock OAuth clients can read it. */
     TokenProblem: {
       /**
-       * @description The reason, for programs; a code never changes its meaning. One of `validation_failed`, `invalid_cursor`, `unsupported_audience`, `unsupported_grant_type`, `invalid_request`, `invalid_scope`, `invalid_client`, `token_missing`, `token_invalid`, `token_expired`, `token_superseded`, `insufficient_scope`, `resource_not_writable`, `not_found`, `method_not_allowed`, `idempotency_conflict`, `idempotency_in_progress`, `cursor_expired`, `precondition_failed`, `payload_too_large`, `unsupported_media_type`, `headers_too_large`, `rate_limited`, `internal_error`, `service_unavailable`; new values may be added, so accept any.
+       * @description The reason, for programs; a code never changes its meaning. One of `validation_failed`, `invalid_cursor`, `unsupported_audience`, `unsupported_grant_type`, `invalid_request`, `invalid_scope`, `invalid_client`, `token_missing`, `token_invalid`, `token_expired`, `token_superseded`, `insufficient_scope`, `resource_not_writable`, `not_found`, `method_not_allowed`, `idempotency_conflict`, `idempotency_in_progress`, `export_in_progress`, `cursor_expired`, `precondition_failed`, `payload_too_large`, `unsupported_media_type`, `headers_too_large`, `rate_limited`, `internal_error`, `service_unavailable`; new values may be added, so accept any.
        * @example validation_failed
        */
       code: string;
@@ -2035,6 +2112,11 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['ComputerPage'];
+          'application/x-ndjson':
+            | components['schemas']['StreamStart']
+            | components['schemas']['ComputerLine']
+            | components['schemas']['StreamCheckpoint']
+            | components['schemas']['StreamEnd'];
         };
       };
       /**
@@ -2085,6 +2167,22 @@ export interface operations {
           RateLimit: components['headers']['RateLimit'];
           'RateLimit-Policy': components['headers']['RateLimit-Policy'];
           'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `export_in_progress`: The application already reads a stream. It can read one at a time. */
+      409: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
           'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
           'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
           'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
@@ -2616,6 +2714,11 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['AssetPage'];
+          'application/x-ndjson':
+            | components['schemas']['StreamStart']
+            | components['schemas']['AssetLine']
+            | components['schemas']['StreamCheckpoint']
+            | components['schemas']['StreamEnd'];
         };
       };
       /**
@@ -2666,6 +2769,22 @@ export interface operations {
           RateLimit: components['headers']['RateLimit'];
           'RateLimit-Policy': components['headers']['RateLimit-Policy'];
           'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `export_in_progress`: The application already reads a stream. It can read one at a time. */
+      409: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
           'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
           'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
           'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
@@ -4013,6 +4132,7 @@ export interface operations {
 /** Every code of the contract. */
 export type ProblemCode =
   | 'cursor_expired'
+  | 'export_in_progress'
   | 'headers_too_large'
   | 'idempotency_conflict'
   | 'idempotency_in_progress'

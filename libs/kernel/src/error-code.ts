@@ -17,6 +17,7 @@ export const ERROR_CODES = [
   'method_not_allowed',
   'idempotency_conflict',
   'idempotency_in_progress',
+  'export_in_progress',
   'cursor_expired',
   'precondition_failed',
   'payload_too_large',

@@ -7,6 +7,8 @@ export interface PageRequest {
 /** One page of a list. `endPosition` is the position of its last item, null on the last page. */
 export interface Page<Item> {
   readonly items: readonly Item[];
+  /** The position of the last item also on the last page; null when there are no items. */
+  readonly lastPosition: string | null;
   readonly endPosition: string | null;
   /** Exact number of matches across all pages. */
   readonly totalCount: number;
@@ -19,6 +21,6 @@ export function toPage<Item extends { readonly position: string }>(
   totalCount: number,
 ): Page<Item> {
   const items = found.slice(0, size);
-  const last = items[items.length - 1];
-  return { items, endPosition: found.length > size && last ? last.position : null, totalCount };
+  const lastPosition = items.at(-1)?.position ?? null;
+  return { items, lastPosition, endPosition: found.length > size ? lastPosition : null, totalCount };
 }

@@ -20,6 +20,8 @@ import { Paging } from './pagination/paging';
 import { ProblemFilter } from './http/server/problem.filter';
 import { ProblemPagesController } from './http/problem-pages.controller';
 import { RedisClient } from './redis/redis-client';
+import { Exports } from './streams/exports';
+import { ExportPlaces } from './streams/export-places';
 import { throttling } from './throttling/throttler-options';
 import { TokenBuckets } from './throttling/token-buckets';
 
@@ -57,6 +59,8 @@ export class PlatformModule {
         },
         { provide: HttpMetrics, useFactory: (metrics: Metrics) => new HttpMetrics(metrics), inject: [Metrics] },
         TokenBuckets,
+        ExportPlaces,
+        Exports,
         KeyLease,
         IdempotencyRecords,
         Idempotency,
@@ -72,6 +76,7 @@ export class PlatformModule {
         Paging,
         ChangeFeed,
         FeedPaging,
+        Exports,
         ProblemFilter,
         RedisClient,
         TokenBuckets,

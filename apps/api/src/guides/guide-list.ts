@@ -19,7 +19,7 @@ export const CHAPTERS: readonly Chapter[] = [
     title: 'Start',
     guides: [inDocs('getting-started'), inDocs('authentication'), { name: 'client', file: 'libs/client/README.md' }],
   },
-  { title: 'Read', guides: [inDocs('pagination'), inDocs('filters'), inDocs('changes')] },
+  { title: 'Read', guides: [inDocs('pagination'), inDocs('streams'), inDocs('filters'), inDocs('changes')] },
   {
     title: 'Write',
     guides: [inDocs('updates'), inDocs('bulk-updates'), inDocs('idempotency'), inDocs('concurrent-updates')],

@@ -12,6 +12,11 @@ export class ComputersService {
     return this.computers.list(workspaceId, page, freshness);
   }
 
+  /** Returns the function that reads the whole list page by page, always as it is now. */
+  reader(workspaceId: WorkspaceId): (page: PageRequest) => Promise<Page<Computer>> {
+    return (page) => this.computers.list(workspaceId, page, 'newest');
+  }
+
   /** @throws `not_found` */
   async get(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness): Promise<Computer> {
     const computer = await this.computers.find(workspaceId, id, freshness);

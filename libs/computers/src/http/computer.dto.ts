@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiObject } from '#libs/platform/openapi';
+import { ApiObject, constant } from '#libs/platform/openapi';
 import { PageInfoDto } from '#libs/platform/pagination';
 import type { Computer } from '../domain/computer';
 import { ComputerTagDto } from './tag.dto';
@@ -113,6 +113,15 @@ export class ComputerPageDto {
 
   @ApiProperty({ type: PageInfoDto, description: 'The place of the page in the list.' })
   pageInfo!: PageInfoDto;
+}
+
+@ApiObject({ name: 'ComputerLine', description: 'A line of a stream with a computer.' })
+export class ComputerLineDto {
+  @ApiProperty({ ...constant('computer'), description: 'What the line is.' })
+  type!: string;
+
+  @ApiProperty({ type: ComputerDto, description: 'The computer.' })
+  computer!: ComputerDto;
 }
 
 /** Converts a computer to its response. */

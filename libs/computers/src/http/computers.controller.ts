@@ -1,43 +1,59 @@
-import { Controller, Get, Param, Query, Res } from '@nestjs/common';
+import { Controller, Get, Param, Query, Res, StreamableFile } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '#libs/auth';
 import { assetId } from '#libs/kernel';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import { type Caller, CurrentCaller, NoQueryDto } from '#libs/platform/http';
 import { PageQueryDto, Paging } from '#libs/platform/pagination';
+import { type ExportedList, Exports, STREAM_DESCRIPTION, asksForStream, streamOf } from '#libs/platform/streams';
 import type { Response } from 'express';
 import { ComputersService } from '../application/computers.service';
+import type { Computer } from '../domain/computer';
 import { COMPUTER_EXAMPLES, COMPUTER_PAGE_EXAMPLES } from './computer-examples';
-import { ComputerDto, ComputerPageDto, toComputerDto } from './computer.dto';
+import { ComputerDto, ComputerLineDto, ComputerPageDto, toComputerDto } from './computer.dto';
 
 const RESOURCE = 'computers';
 
 @ApiTags('Computers')
 @Controller('v1/computers')
 export class ComputersController {
+  private readonly exported: ExportedList<Computer>;
+
   constructor(
     private readonly computers: ComputersService,
     private readonly paging: Paging,
-  ) {}
+    private readonly exports: Exports,
+  ) {
+    this.exported = {
+      resource: RESOURCE,
+      item: 'computer',
+      feed: { resource: 'computer-changes', filters: [] },
+      reader: (workspaceId) => computers.reader(workspaceId),
+      show: toComputerDto,
+    };
+  }
 
   @Get()
   @RequireScope('computers:read')
   @ApiOperation({
     operationId: 'listComputers',
     summary: 'List computers with their posture',
-    description: 'Needs `computers:read` (or `all:read`). Returns every visible computer, monitored or not.',
+    description: `Needs \`computers:read\` (or \`all:read\`). Returns every visible computer, monitored or not. ${STREAM_DESCRIPTION}`,
   })
   @ApiSuccess(ComputerPageDto, {
     description: 'A page of computers.',
     examples: COMPUTER_PAGE_EXAMPLES,
     headers: { Link: 'sometimes' },
+    stream: streamOf(ComputerLineDto, { type: 'computer', computer: COMPUTER_EXAMPLES.laptop.value }),
   })
-  @ApiProblems('validation_failed', 'invalid_cursor')
+  @ApiProblems('validation_failed', 'invalid_cursor', 'export_in_progress')
   async list(
-    @CurrentCaller() { workspaceId, freshness }: Caller,
+    @CurrentCaller() caller: Caller,
     @Query() query: PageQueryDto,
     @Res({ passthrough: true }) response: Response,
-  ): Promise<ComputerPageDto> {
+  ): Promise<ComputerPageDto | StreamableFile> {
+    if (asksForStream(response)) return this.exports.begin(caller, query, response, this.exported);
+    const { workspaceId, freshness } = caller;
     const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
     const found = await this.computers.list(workspaceId, page, freshness);
     return {

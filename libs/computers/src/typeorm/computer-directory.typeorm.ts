@@ -38,8 +38,8 @@ export class ComputerDirectoryTypeorm extends ComputerDirectory {
     const found = rows
       .filter((row) => row[AT.id] !== null)
       .map((row) => ({ computer: toComputer(row), position: row[AT.position] as string }));
-    const { items, endPosition, totalCount } = toPage(found, page.size, Number(rows[0]?.[AT.next] ?? 0));
-    return { items: items.map(({ computer }) => computer), endPosition, totalCount };
+    const { items, ...place } = toPage(found, page.size, Number(rows[0]?.[AT.next] ?? 0));
+    return { items: items.map(({ computer }) => computer), ...place };
   }
 
   async find(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness = 'newest'): Promise<Computer | null> {

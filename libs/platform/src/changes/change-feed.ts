@@ -51,7 +51,9 @@ export class ChangeFeed {
     size: number,
     freshness: Freshness,
   ): Promise<ChangePage<Entry<Item>>> {
-    if (start.kind === 'now') return this.fromNow(workspaceId);
+    if (start.kind === 'now') {
+      return { changes: [], position: await this.positionNow(workspaceId), hasMore: false };
+    }
     const from = await this.startOf(workspaceId, start, freshness);
     const page = await this.readPage(workspaceId, feed, from, size, freshness);
     if (page) return page;
@@ -61,10 +63,10 @@ export class ChangeFeed {
     return newest;
   }
 
-  private async fromNow<Item>(workspaceId: WorkspaceId): Promise<ChangePage<Entry<Item>>> {
+  /** The position behind everything that is committed now, in every feed of the workspace. */
+  async positionNow(workspaceId: WorkspaceId): Promise<string> {
     const [newest, mark] = await this.head(workspaceId, new Date(), 'newest');
-    const position = { ...endOf(newest ?? '0', mark ?? ''), begunAt: newest ?? '0', removalsAfter: '0' };
-    return { changes: [], position: writePosition(position), hasMore: false };
+    return writePosition({ ...endOf(newest ?? '0', mark ?? ''), begunAt: newest ?? '0', removalsAfter: '0' });
   }
 
   /** The newest set, its mark, the newest purged set, and the first set since; nothing before the first change. */

@@ -153,6 +153,9 @@ export const settingsSchema = z.object({
   }),
   RATE_LIMIT_READ: rateLimit('50/100').register(meanings, { meaning: 'reads of one client: per minute / burst' }),
   RATE_LIMIT_WRITE: rateLimit('20/40').register(meanings, { meaning: 'writes of one client: per minute / burst' }),
+  RATE_LIMIT_EXPORT: rateLimit('2/4').register(meanings, {
+    meaning: '[streams](streams.md) that one client begins: per minute / burst',
+  }),
   REPLICAS: wholeNumber
     .default(1)
     .register(meanings, { meaning: 'number of instances; divides the limits while Redis is away' }),

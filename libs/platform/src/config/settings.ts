@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import type { RateLimits } from '#libs/kernel';
+import type { RateLimit, RateLimits } from '#libs/kernel';
 import { readSecretFileSync } from './secret-file';
 import { faultsBetween, settingsSchema } from './settings-schema';
 
@@ -38,6 +38,8 @@ export class Settings {
     readonly redisUrl: string | null,
     readonly idempotencyTtlSeconds: number,
     readonly rateLimits: RateLimits,
+    /** Streams that one client may begin. */
+    readonly exportLimit: RateLimit,
     /** Instances that share the limits while Redis is away. */
     readonly replicas: number,
     /** Addresses and subnets of proxies that may report the client's address. */
@@ -91,6 +93,7 @@ export function loadSettings(environment: Readonly<Record<string, string | undef
     settings.REDIS_URL ?? null,
     settings.IDEMPOTENCY_TTL_SECONDS,
     { token: settings.RATE_LIMIT_TOKEN, read: settings.RATE_LIMIT_READ, write: settings.RATE_LIMIT_WRITE },
+    settings.RATE_LIMIT_EXPORT,
     settings.REPLICAS,
     settings.TRUST_PROXY,
     settings.TOKEN_AUDIENCE ?? baseUrl,

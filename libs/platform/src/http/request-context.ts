@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ApplicationId, Freshness, WorkspaceId } from '#libs/kernel';
+import type { ApplicationId, Freshness, RateClass, WorkspaceId } from '#libs/kernel';
 import type { JsonBody } from './body/json-body';
 import { redacted } from '../observability/redaction';
 
@@ -24,6 +24,9 @@ export interface WriteRequest {
   readonly body: JsonBody;
 }
 
+/** The buckets of a client: one for each class of requests, and one for streams. */
+export type Bucket = RateClass | 'export';
+
 /** Facts about a request, collected while it is served. */
 export interface RequestContext {
   readonly requestId: string;
@@ -38,6 +41,8 @@ export interface RequestContext {
   issuedTo: string | null;
   /** Trace id, when tracing is on. */
   traceId: string | null;
+  /** The bucket that the response tells of. */
+  bucket: Bucket | null;
 }
 
 declare module 'http' {
@@ -77,6 +82,7 @@ export function openContext(request: IncomingMessage, response: ServerResponse):
     problemCode: null,
     issuedTo: null,
     traceId: null,
+    bucket: null,
   };
   request.context = context;
   response.setHeader('X-Request-Id', requestId);

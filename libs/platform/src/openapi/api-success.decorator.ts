@@ -5,6 +5,12 @@ import { type ResponseHeaders, EVERY_RESPONSE, chargedHeaders, headerReferences 
 /** Examples of a response, by a name that describes the case. */
 export type BodyExamples<Body> = Readonly<Record<string, { readonly summary: string; readonly value: Body }>>;
 
+/** The same list as a stream of lines, one JSON object each. */
+export interface DocumentedStream {
+  readonly lines: readonly Type[];
+  readonly examples: BodyExamples<object>;
+}
+
 interface Success<Body> {
   readonly description: string;
   readonly examples: BodyExamples<Body>;
@@ -12,18 +18,28 @@ interface Success<Body> {
   readonly headers?: ResponseHeaders;
   /** False for a route without a rate limit. */
   readonly charged?: boolean;
+  readonly stream?: DocumentedStream;
 }
 
 /** Documents the only success of a route, always 200, with its headers and examples. */
 export function ApiSuccess<Body>(type: Type<Body>, success: Success<Body>): MethodDecorator {
-  const { description, examples, headers = {}, charged = true } = success;
+  const { description, examples, headers = {}, charged = true, stream } = success;
   return applyDecorators(
-    ApiExtraModels(type),
+    ApiExtraModels(type, ...(stream?.lines ?? [])),
     ApiResponse({
       status: 200,
       description,
       headers: headerReferences({ ...EVERY_RESPONSE, ...(charged ? chargedHeaders('always') : {}), ...headers }),
-      content: { 'application/json': { schema: { $ref: getSchemaPath(type) }, examples: { ...examples } } },
+      content: {
+        'application/json': { schema: { $ref: getSchemaPath(type) }, examples: { ...examples } },
+        ...(stream && { 'application/x-ndjson': streamContent(stream) }),
+      },
     }),
   );
 }
+
+/** OpenAPI 3.0 has no word for a sequence: the schema is that of one line. */
+const streamContent = ({ lines, examples }: DocumentedStream) => ({
+  schema: { oneOf: lines.map((line) => ({ $ref: getSchemaPath(line) })) },
+  examples: { ...examples },
+});

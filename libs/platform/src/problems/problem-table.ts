@@ -161,6 +161,13 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
     remedy: 'Wait `Retry-After` seconds, then send the same request with the same key.',
     example: { detail: 'A request with this Idempotency-Key is still being processed.', instance: ITEM },
   },
+  export_in_progress: {
+    status: 409,
+    title: 'Conflict',
+    cause: 'The application already reads a stream. It can read one at a time.',
+    remedy: 'Read that stream to its end, or close its connection and try again five seconds later.',
+    example: { detail: 'This application already reads a stream.', instance: LIST },
+  },
   cursor_expired: {
     status: 410,
     title: 'Gone',

@@ -31,6 +31,15 @@ export class AssetsService {
     return this.assets.list(workspaceId, filter, page, freshness);
   }
 
+  /**
+   * Returns the function that reads a whole list page by page, always as it is now.
+   * @throws `validation_failed` as {@link list} does
+   */
+  reader(workspaceId: WorkspaceId, filter: AssetFilter): (page: PageRequest) => Promise<Page<Asset>> {
+    if (!isConsistent(filter)) throw new SubKeyInconsistent();
+    return (page) => this.assets.list(workspaceId, filter, page, 'newest');
+  }
+
   /** @throws `not_found` */
   async get(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness): Promise<Asset> {
     const asset = await this.assets.find(workspaceId, id, freshness);

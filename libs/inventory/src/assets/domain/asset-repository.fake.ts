@@ -26,8 +26,8 @@ export class AssetRepositoryFake extends AssetRepository {
       .filter((entry) => entry.workspaceId === workspaceId && matches(entry.asset, filter));
     const after = page.after === null ? -1 : Number(page.after);
     const rest = matching.filter((entry) => Number(entry.position) > after);
-    const { items, endPosition, totalCount } = toPage(rest, page.size, matching.length);
-    return Promise.resolve({ items: items.map(({ asset }) => asset), endPosition, totalCount });
+    const { items, ...place } = toPage(rest, page.size, matching.length);
+    return Promise.resolve({ items: items.map(({ asset }) => asset), ...place });
   }
 
   override lock(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): Promise<LockedAssets> {

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiObject, openEnum } from '#libs/platform/openapi';
+import { ApiObject, constant, openEnum } from '#libs/platform/openapi';
 import { PageInfoDto } from '#libs/platform/pagination';
 import { type Asset, OWNER_SOURCES, completeStatusOf } from '../domain/asset';
 import { ASSET_TYPES, categoryOf } from '../domain/asset-category';
@@ -168,6 +168,15 @@ export class AssetPageDto {
 
   @ApiProperty({ type: PageInfoDto, description: 'The place of the page in the list.' })
   pageInfo!: PageInfoDto;
+}
+
+@ApiObject({ name: 'AssetLine', description: 'A line of a stream with an asset.' })
+export class AssetLineDto {
+  @ApiProperty({ ...constant('asset'), description: 'What the line is.' })
+  type!: string;
+
+  @ApiProperty({ type: AssetDto, description: 'The asset.' })
+  asset!: AssetDto;
 }
 
 /** Converts an asset to its response. */

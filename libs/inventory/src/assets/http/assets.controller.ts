@@ -1,4 +1,4 @@
-import { Controller, Get, Param, Patch, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, Patch, Query, Req, Res, StreamableFile } from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '#libs/auth';
 import { assetId } from '#libs/kernel';
@@ -15,9 +15,11 @@ import {
 } from '#libs/platform/http';
 import { Idempotent } from '#libs/platform/idempotency';
 import { Paging } from '#libs/platform/pagination';
+import { type ExportedList, Exports, STREAM_DESCRIPTION, asksForStream, streamOf } from '#libs/platform/streams';
 import type { Request, Response } from 'express';
 import { AssetsService } from '../application/assets.service';
-import { AssetDto, AssetPageDto, toAssetDto } from './asset.dto';
+import type { Asset } from '../domain/asset';
+import { AssetDto, AssetLineDto, AssetPageDto, toAssetDto } from './asset.dto';
 import {
   ASSET_EXAMPLES,
   ASSET_MERGE_PATCH_EXAMPLES,
@@ -50,10 +52,21 @@ const ASSET_ID = {
 @ApiTags('Inventory')
 @Controller('v1/inventory/assets')
 export class AssetsController {
+  private readonly exported: ExportedList<Asset>;
+
   constructor(
     private readonly assets: AssetsService,
     private readonly paging: Paging,
-  ) {}
+    private readonly exports: Exports,
+  ) {
+    this.exported = {
+      resource: RESOURCE,
+      item: 'asset',
+      feed: { resource: 'asset-changes', filters: ['categoryKey'] },
+      reader: (workspaceId, filters) => assets.reader(workspaceId, toAssetFilter(filters)),
+      show: toAssetDto,
+    };
+  }
 
   @Get()
   @RequireScope('inventory:read')
@@ -61,19 +74,23 @@ export class AssetsController {
     operationId: 'listAssets',
     summary: 'List assets',
     description:
-      'Needs `inventory:read` (or `all:read`). Returns the assets that match all filters. Hidden and deleted assets are left out.',
+      'Needs `inventory:read` (or `all:read`). Returns the assets that match all filters. Hidden and deleted assets are left out. ' +
+      STREAM_DESCRIPTION,
   })
   @ApiSuccess(AssetPageDto, {
     description: 'A page of assets.',
     examples: ASSET_PAGE_EXAMPLES,
     headers: { Link: 'sometimes' },
+    stream: streamOf(AssetLineDto, { type: 'asset', asset: ASSET_EXAMPLES.cloud.value }),
   })
-  @ApiProblems('validation_failed', 'invalid_cursor')
+  @ApiProblems('validation_failed', 'invalid_cursor', 'export_in_progress')
   async list(
-    @CurrentCaller() { workspaceId, freshness }: Caller,
+    @CurrentCaller() caller: Caller,
     @Query() query: AssetQueryDto,
     @Res({ passthrough: true }) response: Response,
-  ): Promise<AssetPageDto> {
+  ): Promise<AssetPageDto | StreamableFile> {
+    if (asksForStream(response)) return this.exports.begin(caller, query, response, this.exported);
+    const { workspaceId, freshness } = caller;
     const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
     const found = await this.assets.list(workspaceId, toAssetFilter(filters), page, freshness);
     return {

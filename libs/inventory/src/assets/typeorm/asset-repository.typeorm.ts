@@ -34,7 +34,7 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     freshness: Freshness = 'newest',
   ): Promise<Page<Asset>> {
     const facets = facetsOf(filter);
-    if (facets.length === 0) return { items: [], endPosition: null, totalCount: 0 };
+    if (facets.length === 0) return toPage([], page.size, 0);
     const types = typesOf(filter);
     const range: ListRange = types.length === ASSET_TYPES.length ? 'all' : types.length === 1 ? 'sub_key' : 'cloud';
     const unfiltered = range === 'all' && facets.length === FACETS.length;
@@ -44,8 +44,8 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     const statement = this.listStatement(range, codes.length, unfiltered);
     const [rows = []] = await this.database.read({ workspaceId }, [bind(statement, values)], freshness);
     const found = rows.filter((row) => row[AT.id] !== null).map(toPositioned);
-    const { items, endPosition, totalCount } = toPage(found, page.size, Number(rows[0]?.[AT.next] ?? 0));
-    return { items: items.map(({ asset }) => asset), endPosition, totalCount };
+    const { items, ...place } = toPage(found, page.size, Number(rows[0]?.[AT.next] ?? 0));
+    return { items: items.map(({ asset }) => asset), ...place };
   }
 
   async find(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness = 'newest'): Promise<Asset | null> {

@@ -11,7 +11,7 @@ import { toProblem, PROBLEM_MEDIA_TYPE } from '../../problems/problem';
 import { MAX_HEADERS, hasTooManyHeaders } from './accept-target';
 import { expressMessages } from './express-messages';
 import { JSON_RESPONSE } from '../body/json-body';
-import { compressed } from './compression';
+import { compressed, sendStream } from './compression';
 import { closeLingering } from './lingering-close';
 import { PipelinedRequests } from './pipelined-requests';
 import { stopParsing } from './stop-parsing';
@@ -81,6 +81,7 @@ export class ApiServerAdapter extends ExpressAdapter {
   override reply(response: Response, body: unknown, status?: number): unknown {
     if (status !== undefined) response.statusCode = status;
     if (body instanceof Uint8Array) return sendBytes(response, body);
+    if (body instanceof StreamableFile) return sendStream(response, body);
     const isTyped = response.hasHeader('Content-Type');
     const isText = typeof body === 'string' && isTyped;
     if (!isText && !isPlain(body)) return super.reply(response, body) as unknown;
@@ -140,7 +141,7 @@ function sendBytes(response: Response, body: string | Uint8Array): Response {
 }
 
 const isPlain = (body: unknown): body is object =>
-  typeof body === 'object' && body !== null && !(body instanceof StreamableFile) && !(body instanceof Error);
+  typeof body === 'object' && body !== null && !(body instanceof Error);
 
 /** Router settings must be set before the first registration, and Nest's adapter registers at once. */
 function strictExpress(): Express {

@@ -2,6 +2,7 @@ import type { Histogram } from 'prom-client';
 import type { Metrics, Sample } from '../../observability/metrics';
 import type { ServedRequest } from '../../observability/served-request';
 import { Tally } from '../../observability/tally';
+import type { Bucket } from '../request-context';
 
 /** From the time of a cached row to five seconds, the limit of every wait, and a margin. */
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -18,7 +19,7 @@ interface Series extends Sample<'route' | 'method' | 'status' | 'code'> {
 /** Counts requests by route template, never by path, so clients cannot create time series. */
 export class HttpMetrics {
   private readonly durations: Histogram<'route' | 'method' | 'status_class'>;
-  private readonly denials = new Tally(['token', 'read', 'write']);
+  private readonly denials = new Tally<Bucket>(['token', 'read', 'write', 'export']);
   private readonly series = new Map<string, Series>();
   private inFlight = 0;
 
@@ -41,7 +42,7 @@ export class HttpMetrics {
     );
     metrics.gauge({ name: 'http_requests_in_flight', help: 'Requests in progress.' }, () => this.inFlight);
     metrics.tally(
-      { name: 'compliance_rate_limit_denials_total', help: 'Requests refused with 429, by class of limit.' },
+      { name: 'compliance_rate_limit_denials_total', help: 'Requests refused with 429, by bucket.' },
       'class',
       this.denials,
     );
@@ -52,23 +53,20 @@ export class HttpMetrics {
   }
 
   /** Called once for every request that was begun. */
-  end(served: ServedRequest): void {
+  end(served: ServedRequest, bucket: Bucket | null): void {
     this.inFlight -= 1;
     this.count(served);
+    if (served.code === 'rate_limited' && bucket !== null) this.denials.add(bucket);
   }
 
   /** Also counts requests that Node's parser refused. */
-  count({ method, route, status, code, clientId, durationMs }: ServedRequest): void {
+  count({ method, route, status, code, durationMs }: ServedRequest): void {
     const known = method !== null && METHODS.has(method) ? method : 'other';
     const key = `${status} ${code} ${known} ${route}`;
     let series = this.series.get(key);
     if (!series) this.series.set(key, (series = this.bind(route ?? 'unmatched', known, status, code ?? '')));
     series.value += 1;
     series.duration.observe(durationMs / 1_000);
-    // A limited request without a known caller asked for a token.
-    if (code === 'rate_limited') {
-      this.denials.add(clientId === null ? 'token' : known === 'GET' || known === 'HEAD' ? 'read' : 'write');
-    }
   }
 
   private bind(route: string, method: string, status: number | null, code: string): Series {

@@ -1,0 +1,28 @@
+import type { Type } from '@nestjs/common';
+import type { DocumentedStream } from '../openapi/api-success.decorator';
+import { StreamCheckpointDto, StreamEndDto, StreamStartDto } from './stream-lines.dto';
+
+/** What the description of a route says of its stream. */
+export const STREAM_DESCRIPTION =
+  'With `Accept: application/x-ndjson` the whole list is one stream of lines, each a JSON object: without `pageSize`, and ' +
+  'with a `pageCursor` of a checkpoint line only.';
+
+/** Describes a route's stream in the contract: its own kind of line, and those that all streams have. */
+export const streamOf = <Line extends { readonly type: string }>(
+  line: Type<Line>,
+  example: Line,
+): DocumentedStream => ({
+  lines: [StreamStartDto, line, StreamCheckpointDto, StreamEndDto],
+  examples: {
+    start: {
+      summary: 'The first line',
+      value: { type: 'start', totalCount: 1000, resumeCursor: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU' },
+    },
+    [example.type]: { summary: 'A line for each row', value: example },
+    checkpoint: {
+      summary: 'A line after every 1,000 rows',
+      value: { type: 'checkpoint', pageCursor: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU', count: 1000 },
+    },
+    end: { summary: 'The last line', value: { type: 'end', count: 1000 } },
+  },
+});

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { type Charge, RateLimited } from '#libs/kernel';
+import type { Response } from 'express';
+import { Settings } from '../config/settings';
+import { RedisClient } from '../redis/redis-client';
+import { bucketSizeOf } from '../throttling/rate-limit';
+import { setBucketHeaders } from '../throttling/rate-limit-headers';
+import { type ChargeReply, TokenBuckets, bucketField, chargeOf, clientKey } from '../throttling/token-buckets';
+import { ExportInProgress } from './export-in-progress';
+import { KEEP_PLACE, LEAVE_PLACE, TAKE_PLACE } from './place-scripts';
+
+const BUCKET = 'export';
+/** The place of a killed instance is free after this long (specification: within five seconds). */
+const LEASE_MS = 4_000;
+const RENEWAL_MS = 1_000;
+
+/**
+ * The one stream at a time of each application. All instances share a lease in Redis for each place. While Redis is away
+ * each instance has places of its own.
+ */
+@Injectable()
+export class ExportPlaces {
+  private readonly takenHere = new Set<string>();
+
+  constructor(
+    private readonly redis: RedisClient,
+    private readonly buckets: TokenBuckets,
+    private readonly settings: Settings,
+  ) {}
+
+  /**
+   * Takes the client's place and charges its bucket of streams. Returns the function that gives the place back.
+   * @throws `export_in_progress`, which costs nothing, or `rate_limited`
+   */
+  async take(clientId: string, response: Response): Promise<() => void> {
+    if (this.takenHere.has(clientId)) throw new ExportInProgress();
+    this.takenHere.add(clientId);
+    const holder = randomUUID();
+    try {
+      const charge = await this.charge(clientId, holder);
+      if (!charge.allowed) {
+        setBucketHeaders(response, BUCKET, charge);
+        throw new RateLimited(charge);
+      }
+    } catch (error) {
+      this.takenHere.delete(clientId);
+      throw error;
+    }
+    return this.keep(clientId, holder);
+  }
+
+  private async charge(clientId: string, holder: string): Promise<Charge> {
+    const size = bucketSizeOf(this.settings.exportLimit);
+    const keys = [clientKey(clientId), placeKey(clientId)];
+    const args = ['', bucketField(BUCKET), size.interval, size.burst, holder, LEASE_MS];
+    const reply = await this.redis.attempt((redis) => TAKE_PLACE.run(redis, keys, args));
+    if (reply === null) throw new ExportInProgress();
+    if (reply === undefined) return this.buckets.charge(clientId, BUCKET, size);
+    return chargeOf(reply as ChargeReply, size);
+  }
+
+  private keep(clientId: string, holder: string): () => void {
+    const keys = [placeKey(clientId)];
+    const renewal = setInterval(() => {
+      void this.redis.attempt((redis) => KEEP_PLACE.run(redis, keys, [holder, LEASE_MS]));
+    }, RENEWAL_MS).unref();
+    return () => {
+      clearInterval(renewal);
+      this.takenHere.delete(clientId);
+      void this.redis.attempt((redis) => LEAVE_PLACE.run(redis, keys, [holder]));
+    };
+  }
+}
+
+/** On the same node of a cluster as the buckets. */
+const placeKey = (clientId: string): string => `${clientKey(clientId)}:export`;

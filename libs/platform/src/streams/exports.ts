@@ -1,0 +1,191 @@
+import { Readable } from 'node:stream';
+import { Injectable, Logger, StreamableFile } from '@nestjs/common';
+import { DomainError, ValidationFailed, type WorkspaceId } from '#libs/kernel';
+import type { Response } from 'express';
+import { ChangeFeed } from '../changes/change-feed';
+import type { Caller } from '../http/request-context';
+import { Metrics } from '../observability/metrics';
+import { Tally } from '../observability/tally';
+import { Cursors, type ListFilters } from '../pagination/cursors';
+import type { PageQueryDto } from '../pagination/page-query.dto';
+import { Paging } from '../pagination/paging';
+import { NDJSON_MEDIA_TYPE } from './asks-for-stream';
+import { ROWS_PER_CHECKPOINT, exportLines } from './export-lines';
+import { ExportPlaces } from './export-places';
+import type { ExportedList } from './exported-list';
+
+const MAX_DURATION_MS = 30 * 60_000;
+
+/** Why a stream ended; `complete` is the only one with an end line. */
+const OUTCOMES = ['complete', 'disconnected', 'stalled', 'too_long', 'stopped', 'failed'] as const;
+type Outcome = (typeof OUTCOMES)[number];
+
+interface Stream {
+  readonly resource: string;
+  readonly response: Response;
+  outcome: Outcome;
+  rows: number;
+  error?: unknown;
+}
+
+/** Whole lists as NDJSON, in one response each. */
+@Injectable()
+export class Exports {
+  private readonly logger = new Logger('Exports');
+  private readonly underWay = new Set<Stream>();
+  private readonly outcomes = new Tally(OUTCOMES);
+  private rows = 0;
+  private isStopping = false;
+
+  constructor(
+    private readonly paging: Paging,
+    private readonly cursors: Cursors,
+    private readonly places: ExportPlaces,
+    private readonly feed: ChangeFeed,
+    metrics: Metrics,
+  ) {
+    metrics.gauge({ name: 'compliance_streams_under_way', help: 'Streams in progress.' }, () => this.underWay.size);
+    metrics.tally({ name: 'compliance_streams_total', help: 'Streams by outcome.' }, 'outcome', this.outcomes);
+    metrics.counts({ name: 'compliance_stream_rows_total', help: 'Rows sent in streams.' }, () => [
+      { labels: {}, value: this.rows },
+    ]);
+  }
+
+  /**
+   * Begins a stream: takes the application's place and a token of its bucket, and reads the first rows.
+   * @throws `validation_failed`, `invalid_cursor`, `export_in_progress`, `rate_limited`; afterwards the stream just ends
+   */
+  async begin<Item>(
+    { workspaceId, clientId }: Caller,
+    query: PageQueryDto,
+    response: Response,
+    list: ExportedList<Item>,
+  ): Promise<StreamableFile> {
+    if (query.pageSize !== undefined) throw new PageSizeRefused();
+    const { page, filters } = this.paging.request(workspaceId, cursorsOf(list.resource), query);
+    const read = list.reader(workspaceId, filters);
+    response.vary('Accept-Encoding');
+    if (response.req.method === 'HEAD') return ndjson(Readable.from([]));
+    if (this.isStopping) throw new DomainError('service_unavailable', 'This instance stops.');
+    const leavePlace = await this.places.take(clientId, response);
+    const stream = this.watch(list.resource, response, leavePlace);
+    try {
+      const { after, count } = positionOf(page.after);
+      const isResumed = page.after !== null;
+      // Before the first row: what changes meanwhile is in the feed behind it.
+      const start = isResumed
+        ? { resumed: true }
+        : { resumeCursor: await this.feedNow(workspaceId, list.feed, filters) };
+      const first = await read({ size: ROWS_PER_CHECKPOINT, after });
+      const lines = exportLines({
+        start: { type: 'start', totalCount: first.totalCount, ...start },
+        first,
+        countBefore: count,
+        read,
+        line: (item: Item) => ({ type: list.item, [list.item]: list.show(item) }),
+        checkpoint: (position, rows) => this.checkpoint(workspaceId, list.resource, filters, position, rows),
+        sent: (rows) => this.count(stream, rows),
+      });
+      return ndjson(Readable.from(this.followed(lines, stream), { objectMode: false }));
+    } catch (error) {
+      fail(stream, error);
+      throw error;
+    }
+  }
+
+  /** Ends all streams without their end line, and lets no other begin. */
+  stop(): void {
+    this.isStopping = true;
+    for (const stream of this.underWay) cut(stream, 'stopped');
+  }
+
+  private async *followed(lines: AsyncIterable<string>, stream: Stream): AsyncGenerator<string> {
+    try {
+      yield* lines;
+      stream.outcome = 'complete';
+    } catch (error) {
+      fail(stream, error);
+      throw error;
+    }
+  }
+
+  private watch(resource: string, response: Response, leavePlace: () => void): Stream {
+    const stream: Stream = { resource, response, outcome: 'disconnected', rows: 0 };
+    const end = (): void => {
+      clearTimeout(longest);
+      leavePlace();
+      this.underWay.delete(stream);
+      this.end(stream);
+    };
+    const longest = setTimeout(() => cut(stream, 'too_long'), MAX_DURATION_MS).unref();
+    this.underWay.add(stream);
+    response.once('timeout', () => cut(stream, 'stalled'));
+    response.once('close', end);
+    // The client may have left while the place was taken.
+    if (response.closed) end();
+    return stream;
+  }
+
+  private end(stream: Stream): void {
+    const { resource, response, rows, error } = stream;
+    const isLost = stream.outcome === 'complete' && !response.writableFinished;
+    const outcome = isLost ? 'disconnected' : stream.outcome;
+    this.outcomes.add(outcome);
+    if (outcome === 'complete') return;
+    const { requestId } = response.req.context;
+    this.logger.warn({ message: 'stream cut', requestId, resource, outcome, rows, ...(error ? { error } : {}) });
+  }
+
+  private count(stream: Stream, rows: number): void {
+    stream.rows += rows;
+    this.rows += rows;
+  }
+
+  private async feedNow(
+    workspaceId: WorkspaceId,
+    feed: ExportedList<never>['feed'],
+    sent: ListFilters,
+  ): Promise<string> {
+    const filters = Object.fromEntries(Object.entries(sent).filter(([name]) => feed.filters.includes(name)));
+    return this.cursors.issue(workspaceId, feed.resource, { after: await this.feed.positionNow(workspaceId), filters });
+  }
+
+  private checkpoint(
+    workspaceId: WorkspaceId,
+    resource: string,
+    filters: ListFilters,
+    position: string,
+    count: number,
+  ): string {
+    return this.cursors.issue(workspaceId, cursorsOf(resource), { after: `${count} ${position}`, filters });
+  }
+}
+
+const ndjson = (lines: Readable): StreamableFile => new StreamableFile(lines, { type: NDJSON_MEDIA_TYPE });
+
+class PageSizeRefused extends ValidationFailed {
+  constructor() {
+    super([{ parameter: 'pageSize', code: 'unknown', detail: 'pageSize is not a parameter of a stream.' }]);
+  }
+}
+
+/** Keeps cursors of pages and of streams apart. */
+const cursorsOf = (resource: string): string => `${resource} stream`;
+
+/** Reads what {@link Exports.checkpoint} wrote. */
+function positionOf(after: string | null): { readonly after: string | null; readonly count: number } {
+  if (after === null) return { after: null, count: 0 };
+  const separator = after.indexOf(' ');
+  return { after: after.slice(separator + 1), count: Number(after.slice(0, separator)) };
+}
+
+function fail(stream: Stream, error: unknown): void {
+  stream.outcome = 'failed';
+  stream.error = error;
+}
+
+/** Closes the connection, so that the client sees that the response is not complete. */
+function cut(stream: Stream, outcome: Outcome): void {
+  stream.outcome = outcome;
+  stream.response.destroy();
+}

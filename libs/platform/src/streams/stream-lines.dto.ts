@@ -1,0 +1,51 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiObject, constant } from '../openapi/api-schema.decorator';
+import { MAX_CURSOR_LENGTH } from '../pagination/page-info.dto';
+
+const ROWS = { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
+
+@ApiObject({ name: 'StreamStart', description: 'The first line of a stream.' })
+export class StreamStartDto {
+  @ApiProperty({ ...constant('start'), description: 'What the line is.' })
+  type!: string;
+
+  @ApiProperty({ ...ROWS, description: 'Exact number of matches when the stream began.', example: 2 })
+  totalCount!: number;
+
+  @ApiPropertyOptional({
+    minLength: 1,
+    maxLength: MAX_CURSOR_LENGTH,
+    description: 'Cursor of the change feed, taken before the first row; absent when the stream is resumed.',
+    example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
+  })
+  resumeCursor?: string;
+
+  @ApiPropertyOptional({ description: 'True for a stream that goes on from a checkpoint.', example: true })
+  resumed?: boolean;
+}
+
+@ApiObject({ name: 'StreamCheckpoint', description: 'A line after every 1,000 rows, from which a stream can go on.' })
+export class StreamCheckpointDto {
+  @ApiProperty({ ...constant('checkpoint'), description: 'What the line is.' })
+  type!: string;
+
+  @ApiProperty({
+    minLength: 1,
+    maxLength: MAX_CURSOR_LENGTH,
+    description: 'Opaque cursor, for `pageCursor` of a stream.',
+    example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
+  })
+  pageCursor!: string;
+
+  @ApiProperty({ ...ROWS, description: 'Rows so far, with those before a resumption.', example: 1000 })
+  count!: number;
+}
+
+@ApiObject({ name: 'StreamEnd', description: 'The last line. Without it the response is not complete.' })
+export class StreamEndDto {
+  @ApiProperty({ ...constant('end'), description: 'What the line is.' })
+  type!: string;
+
+  @ApiProperty({ ...ROWS, description: 'All rows, with those before a resumption.', example: 2 })
+  count!: number;
+}

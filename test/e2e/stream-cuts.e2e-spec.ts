@@ -1,0 +1,213 @@
+import { once } from 'node:events';
+import { randomInt } from 'node:crypto';
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ApiUnderWatch } from '../support/api-under-watch';
+import { type TestDatabase, createTestDatabase } from '../support/test-database';
+import { type TestApp, startApp } from '../support/start-app';
+import { NDJSON, type StreamLine, StreamReader, itemsOf } from '../support/stream-reader';
+
+const ASSETS = '/v1/inventory/assets';
+
+describe('A stream that is cut', () => {
+  let app: TestApp;
+  let workspace: string;
+  let token: string;
+
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.stop());
+  beforeEach(async () => {
+    workspace = await app.arrange.aWorkspace();
+    token = await app.arrange.aToken(workspace);
+  });
+
+  const idsOf = async (visibility: string): Promise<string[]> => {
+    const { rows } = await app.database.admin.query<{ id: string }>(
+      `SELECT public_id AS id FROM asset WHERE workspace_id = $1 AND visibility = 0 AND ${visibility} ORDER BY id`,
+      [workspace],
+    );
+    return rows.map(({ id }) => id);
+  };
+  /** Both lines of a request whose stream was cut. */
+  const logged = async (wanted: string): Promise<unknown[]> => {
+    const lines = () => app.logLines.filter(({ requestId }) => requestId === wanted);
+    for (const deadline = Date.now() + 60_000; lines().length < 2 && Date.now() < deadline;) await delay(20);
+    return lines();
+  };
+
+  it('is resumed from its last checkpoint without a lost or doubled row, while others write', async () => {
+    await app.arrange.manyAssets(workspace, 6_500);
+    const before = await idsOf('true');
+    let isWriting = true;
+    const writing = (async () => {
+      for (let round = 0; isWriting; round += 1) {
+        await app.arrange.anAsset(workspace, { name: `new ${round}` });
+        await app.arrange.change(
+          workspace,
+          `UPDATE asset SET classification = (classification + 1) % 4, visibility = CASE WHEN random() < 0.02 THEN 1 ELSE visibility END
+           WHERE workspace_id = $1 AND id IN (SELECT id FROM asset WHERE workspace_id = $1 ORDER BY random() LIMIT 20)`,
+          [workspace],
+        );
+      }
+    })();
+
+    const kept: StreamLine[] = [];
+    let cursor: string | null = null;
+    let cuts = 0;
+    for (let isWhole = false; !isWhole; cuts += isWhole ? 0 : 1) {
+      const path = cursor === null ? ASSETS : `${ASSETS}?pageCursor=${cursor}`;
+      const reader = await StreamReader.open(app.origin, path, token);
+      const { lines } = await reader.read(randomInt(1, 3_500));
+      isWhole = lines.at(-1)?.type === 'end';
+      expect(lines[0]).toMatchObject(cursor === null ? { type: 'start' } : { type: 'start', resumed: true });
+      const last = isWhole ? lines.length - 1 : lines.findLastIndex(({ type }) => type === 'checkpoint');
+      kept.push(...lines.slice(0, last + 1));
+      if (last >= 0 && !isWhole) cursor = lines[last]?.['pageCursor'] as string;
+    }
+    isWriting = false;
+    await writing;
+
+    const ids = itemsOf(kept, 'asset').map(({ id }) => id);
+    const throughout = new Set(await idsOf('true'));
+    expect(cuts).toBeGreaterThan(0);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(before.filter((id) => throughout.has(id) && !ids.includes(id))).toEqual([]);
+    expect(kept.at(-1)).toEqual({ type: 'end', count: ids.length });
+  });
+
+  it('has no end line when the database fails, and one line in the log', async () => {
+    await app.arrange.manyAssets(workspace, 20_000, 400);
+    const reader = await StreamReader.open(app.origin, ASSETS, token, { 'X-Request-Id': 'cut-by-database' });
+    reader.response.pause();
+    await app.database.admin.query('ALTER TABLE asset RENAME TO asset_away');
+    try {
+      const { lines, isWhole } = await reader.read();
+
+      expect(isWhole).toBe(false);
+      expect(lines.some(({ type }) => type === 'end')).toBe(false);
+      expect(await logged('cut-by-database')).toMatchObject([
+        { message: 'request aborted', status: null },
+        { message: 'stream cut', resource: 'assets', outcome: 'failed', error: { code: '42P01' } },
+      ]);
+    } finally {
+      await app.database.admin.query('ALTER TABLE asset_away RENAME TO asset');
+    }
+  });
+
+  it('is a problem when the database fails before its first line', async () => {
+    await app.database.admin.query('ALTER TABLE asset RENAME TO asset_away');
+    try {
+      const response = await fetch(app.origin + ASSETS, {
+        headers: { Accept: NDJSON, Authorization: `Bearer ${token}` },
+      });
+
+      expect([response.status, response.headers.get('Content-Type')]).toEqual([500, 'application/problem+json']);
+    } finally {
+      await app.database.admin.query('ALTER TABLE asset_away RENAME TO asset');
+    }
+  });
+
+  it('frees its connections at once when its client leaves', async () => {
+    await app.arrange.manyAssets(workspace, 20_000, 400);
+    const reader = await StreamReader.open(app.origin, ASSETS, token, { 'X-Request-Id': 'left-by-client' });
+    reader.response.pause();
+    reader.leave();
+
+    expect(await logged('left-by-client')).toMatchObject([
+      { message: 'request aborted', status: null },
+      { message: 'stream cut', outcome: 'disconnected' },
+    ]);
+  });
+});
+
+describe('A stream of an instance', () => {
+  let database: TestDatabase;
+  let api: ApiUnderWatch;
+  let workspace: string | undefined;
+  let token: string;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+  beforeEach(async () => {
+    api = await ApiUnderWatch.start(database);
+    if (workspace === undefined) {
+      workspace = await api.arrange.aWorkspace();
+      await api.arrange.manyAssets(workspace, 100_000, 300);
+    }
+    token = await api.arrange.aToken(workspace);
+  });
+  afterEach(() => api.stop());
+
+  const open = (): Promise<StreamReader> => StreamReader.open(`http://127.0.0.1:${api.port}`, ASSETS, token);
+  const residentMegabytes = async (): Promise<number> =>
+    ((await api.samples()).get('process_resident_memory_bytes') ?? NaN) / 1e6;
+
+  it('that is killed is not whole', async () => {
+    const reader = await open();
+    reader.response.pause();
+    await api.process.kill();
+
+    const { lines, isWhole } = await reader.read();
+
+    expect(isWhole).toBe(false);
+    expect(lines.some(({ type }) => type === 'end')).toBe(false);
+  });
+
+  it('that stops gracefully ends without the end line, and does not hold the process', async () => {
+    const reader = await open();
+    reader.response.pause();
+    const since = performance.now();
+    api.process.signal('SIGTERM');
+
+    expect(await api.process.exitCode()).toBe(0);
+    const { isWhole } = await reader.read();
+
+    expect(performance.now() - since).toBeLessThan(20_000);
+    expect(isWhole).toBe(false);
+    expect(await api.linesSaying(/^stream cut$/, 1)).toMatchObject([{ outcome: 'stopped' }]);
+  });
+
+  it('counts rows and outcomes, and does not grow with what it sends', async () => {
+    const before = await residentMegabytes();
+    let most = 0;
+    const reader = await open();
+    let rows = 0;
+    for await (const { type } of reader.lines()) {
+      if (type === 'asset') rows += 1;
+      if (rows % 20_000 === 19_999) most = Math.max(most, await residentMegabytes());
+    }
+
+    expect(rows).toBe(100_000);
+    expect(most - before).toBeLessThan(120);
+    expect(await api.sample('compliance_streams_total{outcome="complete"}', (value) => value > 0)).toBe(1);
+    expect((await api.samples()).get('compliance_stream_rows_total')).toBe(100_000);
+    expect((await api.samples()).get('compliance_streams_under_way')).toBe(0);
+  });
+
+  it('whose client stops reading neither grows nor goes on for long', async () => {
+    const before = await residentMegabytes();
+    const socket = connect(api.port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.pause();
+    socket.write(`GET ${ASSETS} HTTP/1.1\r\nHost: a\r\nAccept: ${NDJSON}\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+    await api.sample('compliance_streams_under_way', (value) => value === 1);
+    await delay(5_000);
+
+    const grown = (await residentMegabytes()) - before;
+    const isUnderWay = (await api.samples()).get('compliance_streams_under_way');
+    const [cut] = await (async () => {
+      await api.sample('compliance_streams_total{outcome="stalled"}', (value) => value === 1);
+      return api.linesSaying(/^stream cut$/, 1);
+    })();
+    socket.destroy();
+
+    expect(isUnderWay).toBe(1);
+    expect(grown).toBeLessThan(60);
+    expect(cut).toMatchObject({ outcome: 'stalled' });
+    expect(cut?.['rows']).toBeLessThan(60_000);
+  });
+});

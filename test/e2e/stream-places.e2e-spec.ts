@@ -1,0 +1,176 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ApiUnderWatch } from '../support/api-under-watch';
+import { type TestApp, startApp, startInstance } from '../support/start-app';
+import { StreamReader } from '../support/stream-reader';
+import { startTemporaryRedis } from '../support/temporary-redis';
+import { type TemporaryRedis } from '../support/temporary-redis.port';
+
+const ASSETS = '/v1/inventory/assets';
+const COMPUTERS = '/v1/computers';
+/** So few that nothing comes back while a test runs. */
+const LIMITS = { RATE_LIMIT_EXPORT: '1/3', RATE_LIMIT_READ: '1/1000' };
+/** More than the buffers of a connection take, so that a stream that nobody reads goes on. */
+const ENDLESS = { rows: 30_000, descriptionLength: 400 };
+
+describe('The one stream at a time of an application', () => {
+  let shared: TemporaryRedis;
+  let app: TestApp;
+  let other: TestApp;
+  let workspace: string;
+  let token: string;
+  let readers: StreamReader[];
+
+  beforeAll(async () => {
+    shared = await startTemporaryRedis();
+    const settings = { ...LIMITS, REDIS_URL: shared.url };
+    app = await startApp(settings);
+    other = await startInstance(app, settings);
+    workspace = await app.arrange.aWorkspace();
+    await app.arrange.manyAssets(workspace, ENDLESS.rows, ENDLESS.descriptionLength);
+  });
+  afterAll(async () => {
+    await other.stop();
+    await app.stop();
+    await shared.stop();
+  });
+  beforeEach(async () => {
+    readers = [];
+    token = await app.arrange.aToken(workspace);
+  });
+  afterEach(() => readers.forEach((reader) => reader.leave()));
+
+  /** Asks for a stream and reads no more than its head. */
+  const ask = async (origin = app.origin, path = ASSETS, of = token): Promise<StreamReader> => {
+    const reader = await StreamReader.open(origin, path, of);
+    reader.response.pause();
+    readers.push(reader);
+    return reader;
+  };
+  const answer = async (...where: Parameters<typeof ask>): Promise<unknown> => {
+    const { response } = await ask(...where);
+    if (response.statusCode === 200) return 200;
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk as Buffer);
+    return (JSON.parse(Buffer.concat(chunks).toString()) as { code: string }).code;
+  };
+  /** Milliseconds until the place is free. */
+  const untilFree = async (origin = app.origin): Promise<number> => {
+    const since = performance.now();
+    while ((await answer(origin)) !== 200) {
+      if (performance.now() - since > 30_000) throw new Error('The place is never free.');
+      await delay(50);
+    }
+    return performance.now() - since;
+  };
+
+  it('is taken on every instance and for every list', async () => {
+    expect(await answer()).toBe(200);
+
+    expect(await answer()).toBe('export_in_progress');
+    expect(await answer(app.origin, COMPUTERS)).toBe('export_in_progress');
+    expect(await answer(other.origin)).toBe('export_in_progress');
+    expect(await answer(other.origin, COMPUTERS)).toBe('export_in_progress');
+    expect(await answer(other.origin, ASSETS, await app.arrange.aToken(workspace))).toBe(200);
+  });
+
+  it('is for one of many who ask at once', async () => {
+    const origins = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? app : other).origin);
+
+    const answers = await Promise.all(origins.map((origin) => answer(origin)));
+
+    expect(answers.filter((one) => one === 200)).toHaveLength(1);
+    expect(answers.filter((one) => one === 'export_in_progress')).toHaveLength(9);
+  });
+
+  it('stays taken for longer than a lease', async () => {
+    expect(await answer()).toBe(200);
+    await delay(6_000);
+    expect(await answer(other.origin)).toBe('export_in_progress');
+  });
+
+  it('is taken again after Redis forgot it', async () => {
+    expect(await answer()).toBe(200);
+    await shared.flush();
+    await delay(3_000);
+    expect(await answer(other.origin)).toBe('export_in_progress');
+  });
+
+  it('is free within five seconds after its client left', async () => {
+    expect(await answer()).toBe(200);
+    readers[0]?.leave();
+    expect(await untilFree(other.origin)).toBeLessThan(5_000);
+  });
+
+  it('is free within five seconds after a stream ended', async () => {
+    const reader = await ask(app.origin, COMPUTERS);
+    reader.response.resume();
+    await reader.read();
+    expect(await untilFree()).toBeLessThan(5_000);
+  });
+
+  it('is free within five seconds after its instance was killed', async () => {
+    const instance = await ApiUnderWatch.start(app.database, { REDIS_URL: shared.url, BASE_URL: app.settings.baseUrl });
+    expect(await answer(`http://127.0.0.1:${instance.port}`)).toBe(200);
+    expect(await answer()).toBe('export_in_progress');
+
+    await instance.process.kill();
+
+    expect(await untilFree()).toBeLessThan(5_000);
+  });
+
+  it('is one on each instance while Redis is away', async () => {
+    await shared.end('SIGKILL');
+    try {
+      expect(await answer()).toBe(200);
+      expect(await answer()).toBe('export_in_progress');
+      expect(await answer(other.origin)).toBe(200);
+    } finally {
+      await shared.startAgain();
+    }
+  });
+
+  describe('and its bucket', () => {
+    const rates = ({ response: { headers } }: StreamReader): unknown[] => [
+      headers['x-ratelimit-limit'],
+      headers['x-ratelimit-remaining'],
+      headers['ratelimit-policy'],
+    ];
+    const streamOnce = async (path = ASSETS): Promise<StreamReader> => {
+      const reader = await ask(app.origin, path);
+      reader.leave();
+      await delay(100);
+      return reader;
+    };
+
+    it('let so many streams begin as it holds, and tell of the bucket that refuses', async () => {
+      const passed = [await streamOnce(), await streamOnce(COMPUTERS), await streamOnce()];
+      const refused = await ask();
+
+      expect(passed.map((reader) => [reader.response.statusCode, rates(reader)[1]])).toEqual([
+        [200, '999'],
+        [200, '998'],
+        [200, '997'],
+      ]);
+      expect(refused.response.statusCode).toBe(429);
+      expect(rates(refused)).toEqual(['3', '0', '"read";q=1000;w=60000']);
+      expect(Number(refused.response.headers['retry-after'])).toBeGreaterThan(50);
+      expect((await app.client(token).get(`${ASSETS}?pageSize=1`)).headers.get('X-RateLimit-Remaining')).toBe('995');
+    });
+
+    it('charge nothing for a refusal or a HEAD', async () => {
+      const first = await ask();
+      const refused = [await ask(), await ask()];
+      first.leave();
+      await delay(100);
+      const headers = { Accept: 'application/x-ndjson', Authorization: `Bearer ${token}` };
+      await fetch(`${app.origin}${ASSETS}?pageSize=1`, { headers });
+      await fetch(app.origin + ASSETS, { method: 'HEAD', headers });
+
+      expect(refused.map(({ response }) => response.statusCode)).toEqual([409, 409]);
+      expect(refused.map((reader) => rates(reader)[1])).toEqual(['998', '997']);
+      expect(
+        [await streamOnce(), await streamOnce(), await streamOnce()].map((one) => one.response.statusCode),
+      ).toEqual([200, 200, 429]);
+    });
+  });
+});
