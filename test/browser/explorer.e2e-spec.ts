@@ -148,7 +148,8 @@ describe('A person who explores the API in a browser', () => {
     expect((await api.get(`/v1/inventory/assets/${asset.id}`)).body['classification']).toBe('PUBLIC');
     await succeeds('getComputer', (shown) => shown.parameter('id').fill(computer.id));
     const READS = [
-      ...['getHealth', 'getMe', 'listCategories', 'listComputers'],
+      ...['getHealth', 'getMe', 'listCategories', 'listComputers', 'listTagKeys'],
+      ...['listAssetChanges', 'listComputerChanges'],
       ...['getAuthorizationServer', 'getProtectedResource', 'getKeySet'],
     ];
     for (const operationId of READS) await succeeds(operationId);

@@ -8,7 +8,7 @@ import { CONTRACT_FILE } from './contract-files';
 import { importOddInventory } from './odd-inventory';
 
 const IS_LONG = process.env['CONTRACT_SIZES'] === 'long';
-const RUNS = IS_LONG ? 10_000 : 600;
+const RUNS = IS_LONG ? 10_000 : 900;
 
 const contract = readContract(CONTRACT_FILE);
 

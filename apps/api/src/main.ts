@@ -29,8 +29,7 @@ async function main(): Promise<void> {
   const redis = app.get(RedisClient);
   if (!redis.isConfigured) {
     const { replicas } = settings;
-    if (replicas > 1)
-      log.warn({ replicas }, 'REDIS_URL is not set, but several instances need it');
+    if (replicas > 1) log.warn({ replicas }, 'REDIS_URL is not set, but several instances need it');
     else log.info('REDIS_URL is not set: run no more than one instance');
   }
   await assertRuntimeRole(dataSource, settings.production, (warning) => log.warn(warning));
