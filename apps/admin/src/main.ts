@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { applicationsCommand } from './commands/applications';
+import { assetsCommand } from './commands/assets';
 import { auditCommand } from './commands/audit';
+import { changesCommand } from './commands/changes';
 import { demoCommand } from './commands/demo';
 import { idempotencyCommand } from './commands/idempotency';
 import { importCommand } from './commands/import';
@@ -28,6 +30,8 @@ function commandLine(): Command {
     .addCommand(tagKeysCommand())
     .addCommand(importCommand())
     .addCommand(demoCommand())
+    .addCommand(assetsCommand())
+    .addCommand(changesCommand())
     .addCommand(keysCommand())
     .addCommand(auditCommand())
     .addCommand(idempotencyCommand());

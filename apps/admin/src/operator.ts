@@ -3,7 +3,14 @@ import { type DynamicModule, Global, type INestApplicationContext, Module } from
 import { NestFactory } from '@nestjs/core';
 import { ApplicationsService, type Workspace, WorkspacesService, makeMissingKeys } from '#libs/auth/operators';
 import { AuditService } from '#libs/audit/operators';
-import { DemoService, FacetCountersService, ImportsService, TagKeysService } from '#libs/inventory/operators';
+import {
+  DemoService,
+  FacetCountersService,
+  ImportsService,
+  RemovedAssets,
+  TagKeysService,
+} from '#libs/inventory/operators';
+import { FeedRestart } from '#libs/platform/changes';
 import { DatabaseModule } from '#libs/platform/database';
 import { IdempotencyPurge } from '#libs/platform/idempotency';
 import type { ProcessLogger } from '#libs/platform/observability';
@@ -25,6 +32,8 @@ export interface Operator {
   readonly tagKeys: TagKeysService;
   readonly imports: ImportsService;
   readonly demo: DemoService;
+  readonly removedAssets: RemovedAssets;
+  readonly feedRestart: FeedRestart;
   readonly audit: AuditService;
   readonly facetCounters: FacetCountersService;
   readonly idempotencyPurge: IdempotencyPurge;
@@ -67,6 +76,8 @@ export async function operateOn<Result>(
         tagKeys: context.get(TagKeysService),
         imports: context.get(ImportsService),
         demo: context.get(DemoService),
+        removedAssets: context.get(RemovedAssets),
+        feedRestart: context.get(FeedRestart),
         audit: context.get(AuditService),
         facetCounters: context.get(FacetCountersService),
         idempotencyPurge: context.get(IdempotencyPurge),

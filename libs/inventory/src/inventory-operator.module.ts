@@ -1,4 +1,6 @@
 import { Module } from '@nestjs/common';
+import { FeedRestart } from '#libs/platform/changes';
+import { RemovedAssets } from './changes/typeorm/removed-assets';
 import { DemoService } from './imports/application/demo.service';
 import { FacetCountersService } from './assets/application/facet-counters.service';
 import { ImportsService } from './imports/application/imports.service';
@@ -19,11 +21,13 @@ import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.t
     FacetCountersService,
     ImportsService,
     TagKeysService,
+    RemovedAssets,
+    FeedRestart,
     { provide: FacetCounters, useClass: FacetCountersTypeorm },
     { provide: ImportFiles, useClass: ImportFilesSystem },
     { provide: ImportStore, useClass: ImportStoreTypeorm },
     { provide: TagKeyRepository, useClass: TagKeyRepositoryTypeorm },
   ],
-  exports: [DemoService, FacetCountersService, ImportsService, TagKeysService],
+  exports: [DemoService, FacetCountersService, ImportsService, TagKeysService, RemovedAssets, FeedRestart],
 })
 export class InventoryOperatorModule {}

@@ -13,6 +13,7 @@ import { AuditModule } from '#libs/audit';
 import { AuthModule } from '#libs/auth';
 import { AssetFeed } from './changes/domain/asset-feed.port';
 import { ChangesController } from './changes/http/changes.controller';
+import { EmptyChangeSets } from './changes/typeorm/empty-change-sets';
 import { AssetFeedTypeorm } from './changes/typeorm/asset-feed.typeorm';
 
 /** Lets clients read and update the inventory. */
@@ -25,6 +26,7 @@ import { AssetFeedTypeorm } from './changes/typeorm/asset-feed.typeorm';
     TagKeysService,
     { provide: AssetRepository, useClass: AssetRepositoryTypeorm },
     { provide: AssetFeed, useClass: AssetFeedTypeorm },
+    EmptyChangeSets,
     { provide: TagKeyRepository, useClass: TagKeyRepositoryTypeorm },
   ],
 })

@@ -15,7 +15,7 @@ import { watchPlatform } from './platform-metrics';
 import { CursorKeys } from './keys/cursor-keys';
 import { ChangeFeed } from './changes/change-feed';
 import { Cursors } from './pagination/cursors';
-import { FeedPaging } from './changes/feed-paging';
+import { FeedPaging } from './change-pages/feed-paging';
 import { Paging } from './pagination/paging';
 import { ProblemFilter } from './http/server/problem.filter';
 import { ProblemPagesController } from './http/problem-pages.controller';

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { Change } from '#libs/kernel';
-import { ChangeDto, FeedPageInfoDto, RESUME_CURSOR, toChangeDto } from '#libs/platform/changes';
+import { ChangeDto, FeedPageInfoDto, RESUME_CURSOR, toChangeDto } from '#libs/platform/change-pages';
 import { ApiObject } from '#libs/platform/openapi';
 import type { Computer } from '../domain/computer';
 import { ComputerDto, toComputerDto } from './computer.dto';

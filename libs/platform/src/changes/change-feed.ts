@@ -38,7 +38,7 @@ const FIND_START: Statement = {
 
 type Entry<Item> = Change<AssetId, Item>;
 
-/** Reads change feeds: the latest state of each item, ordered by commit, from a cursor on (docs/decisions/0018). */
+/** Reads change feeds: the latest state of each item, ordered by commit, from a cursor on (docs/decisions/0008). */
 @Injectable()
 export class ChangeFeed {
   constructor(private readonly database: Database) {}

@@ -11,6 +11,8 @@ import { TagCounts1780000000041 } from './migrations/1780000000041-tag-counts';
 import { CountersSearchPath1780000000013 } from './migrations/1780000000013-counters-search-path';
 import { AssetChanges1780000000031 } from './migrations/1780000000031-asset-changes';
 import { AssetChangeIndex1780000000032 } from './migrations/1780000000032-asset-change-index';
+import { EmptyChangeSets1780000000043 } from './migrations/1780000000043-empty-change-sets';
+import { AssetOwnerIndex1780000000044 } from './migrations/1780000000044-asset-owner-index';
 
 /** Columns that updates write. All others belong to the asset's source. */
 const WRITTEN = 'classification, description, owner_id, owner_source, tags, api_set, version, change_id, updated_at';
@@ -24,8 +26,11 @@ export const inventorySchema: SchemaPart = {
     AssetChangeIndex1780000000032,
     TagCounts1780000000041,
     CountExistingTags1780000000042,
+    EmptyChangeSets1780000000043,
+    AssetOwnerIndex1780000000044,
   ],
   grants: [
+    { function: 'mark_empty_change_sets' },
     { table: 'tag_key', privileges: 'SELECT' },
     { table: 'asset', privileges: `SELECT, UPDATE (${WRITTEN})` },
     { table: 'asset_tag', privileges: 'SELECT, INSERT, DELETE' },

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { Change } from '#libs/kernel';
-import { ChangeDto, ChangeQueryDto, FeedPageInfoDto, RESUME_CURSOR, toChangeDto } from '#libs/platform/changes';
+import { ChangeDto, ChangeQueryDto, FeedPageInfoDto, RESUME_CURSOR, toChangeDto } from '#libs/platform/change-pages';
 import { ApiObject } from '#libs/platform/openapi';
 import { IsIn, IsOptional } from 'class-validator';
 import type { Asset } from '../../assets/domain/asset';

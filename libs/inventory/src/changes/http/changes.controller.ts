@@ -1,7 +1,7 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { NewestReads, RequireScope } from '#libs/auth';
-import { FeedPaging } from '#libs/platform/changes';
+import { FeedPaging } from '#libs/platform/change-pages';
 import { type Caller, CurrentCaller } from '#libs/platform/http';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import type { Response } from 'express';

@@ -46,7 +46,7 @@ export class ChangeSets1780000000030 implements MigrationInterface {
       INSERT INTO change_head (workspace_id, sequence, mark, changed_at)
       SELECT workspace_id, sequence, mark, changed_at FROM change_set;
     `);
-    await runner.query(tenantPolicy('change_set') + tenantPolicy('change_head'));
+    await runner.query(tenantPolicy('change_set', { ownerSeesAll: true }) + tenantPolicy('change_head'));
     await this.createTicketFunction(runner);
   }
 

@@ -1,0 +1,41 @@
+import { Command } from 'commander';
+import { confirm } from '../confirmation';
+import { type CommonOptions, parseSlug, withCommonOptions } from '../options';
+import { print } from '../output';
+import { parseSince } from '../since-option';
+
+interface PurgeOptions extends CommonOptions {
+  readonly workspace: string;
+  /** Milliseconds since 1970. */
+  readonly removedBefore: number;
+}
+
+export function assetsCommand(): Command {
+  const group = new Command('assets').description('the assets of a workspace');
+  withCommonOptions(group.command('purge'))
+    .description('delete hidden and deleted assets for good; cannot be undone')
+    .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
+    .requiredOption('--removed-before <date>', 'removed before this time, such as 2026-01-31, or 90d ago', parseSince)
+    .action(purge);
+  return group;
+}
+
+async function purge({ workspace, removedBefore, ...options }: PurgeOptions): Promise<void> {
+  const before = new Date(removedBefore);
+  await confirm(`Delete the assets of "${workspace}" that were removed before ${before.toISOString()}?`, options);
+  const { operate, workspaceOf } = await import('../operator.js');
+  const { createProgress } = await import('../progress.js');
+  const purged = await operate(async (operator) => {
+    const { id } = await workspaceOf(operator, workspace);
+    const progress = createProgress('assets');
+    try {
+      return await operator.removedAssets.purge(id, before, (assets) => {
+        progress.show(assets, null);
+        operator.checkInterrupted();
+      });
+    } finally {
+      progress.end();
+    }
+  });
+  await print({ json: { workspace, purged }, text: () => `Deleted ${purged} removed assets.` }, options);
+}

@@ -1,0 +1,24 @@
+import { Command } from 'commander';
+import { confirm } from '../confirmation';
+import { type CommonOptions, parseSlug, withCommonOptions } from '../options';
+import { print } from '../output';
+
+export function changesCommand(): Command {
+  const group = new Command('changes').description('the change feeds of a workspace');
+  withCommonOptions(group.command('restart'))
+    .description('refuse every cursor of the change feeds, so that every reader begins again')
+    .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
+    .action(restart);
+  return group;
+}
+
+async function restart({ workspace, ...options }: CommonOptions & { readonly workspace: string }): Promise<void> {
+  await confirm(`Have every reader of the change feeds of "${workspace}" begin again?`, options);
+  const { operate, workspaceOf } = await import('../operator.js');
+  const sequence = await operate(async (operator) => {
+    const { id } = await workspaceOf(operator, workspace);
+    return operator.feedRestart.restart(id);
+  });
+  const text = () => `Readers of the change feeds of "${workspace}" begin again.`;
+  await print({ json: { workspace, sequence: Number(sequence) }, text }, options);
+}

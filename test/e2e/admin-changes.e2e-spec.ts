@@ -1,0 +1,160 @@
+import { EmptyChangeSets } from '../../libs/inventory/src/changes/typeorm/empty-change-sets';
+import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { Database } from '#libs/platform/database';
+import { DataSource } from 'typeorm';
+import type { ApiClient } from '../support/api-client';
+import type { ArrangedAsset } from '../support/arrangement';
+import { RunningCommand } from '../support/running-command';
+import { type TestApp, startApp } from '../support/start-app';
+
+const PROGRAM = 'apps/admin/run.mjs';
+
+interface Feed {
+  readonly results: { readonly id: string; readonly type: string }[];
+  readonly pageInfo: { readonly hasNextPage: boolean };
+  readonly resumeCursor: string;
+}
+
+describe('The feeds beside operators’ commands', () => {
+  let app: TestApp;
+  let workspace: string;
+  let slug: string;
+  let client: ApiClient;
+  let environment: Record<string, string>;
+
+  beforeAll(async () => {
+    app = await startApp();
+    environment = {
+      DATABASE_URL: app.database.databaseUrl,
+      MIGRATION_DATABASE_URL: app.database.migrationDatabaseUrl,
+      LOCAL_DIR: app.settings.localDir,
+    };
+  });
+  afterAll(async () => {
+    await RunningCommand.killAll();
+    await app.stop();
+  });
+  beforeEach(async () => {
+    workspace = await app.arrange.aWorkspace();
+    client = await app.arrange.aClient(workspace);
+    const { rows } = await app.database.admin.query<{ slug: string }>('SELECT slug FROM workspace WHERE id = $1', [
+      workspace,
+    ]);
+    slug = rows[0]?.slug as string;
+  });
+
+  const admin = async (...words: string[]): Promise<Record<string, unknown>> => {
+    const command = new RunningCommand(PROGRAM, [...words, '--workspace', slug, '--yes', '--json'], environment);
+    const { exitCode, stdout } = await command.finished;
+    expect(exitCode).toBe(0);
+    return JSON.parse(stdout) as Record<string, unknown>;
+  };
+  const get = (cursor?: string) =>
+    client.get(`/v1/inventory/changes${cursor === undefined ? '' : `?pageCursor=${cursor}`}`);
+  const page = async (cursor?: string): Promise<Feed> => (await get(cursor)).body as unknown as Feed;
+  const hide = ({ internalId }: ArrangedAsset): Promise<void> =>
+    app.arrange.change(workspace, 'UPDATE asset SET visibility = 2 WHERE workspace_id = $1 AND id = $2', [
+      workspace,
+      internalId,
+    ]);
+  const expired = (code: string) => ({
+    status: 410,
+    body: { code: 'cursor_expired', errors: [{ parameter: 'pageCursor', code }] },
+  });
+
+  describe('admin assets purge', () => {
+    const purge = (before = '2999-01-01') => admin('assets', 'purge', '--removed-before', before);
+
+    it('deletes removed assets for good, and tells readers who have not heard of them', async () => {
+      const [kept, removed, late] = [
+        await app.arrange.anAsset(workspace),
+        await app.arrange.anAsset(workspace, { type: 'COMPUTER', posture: { managed: true } }),
+        await app.arrange.anAsset(workspace),
+      ];
+      const before = await page();
+      await hide(removed);
+      const after = await page(before.resumeCursor);
+
+      expect(await purge()).toEqual({ workspace: slug, purged: 1 });
+
+      expect(await get(before.resumeCursor)).toMatchObject(expired('purged'));
+      await hide(late);
+      expect((await page(after.resumeCursor)).results).toMatchObject([{ id: late.id, type: 'REMOVED' }]);
+      expect((await page()).results).toMatchObject([{ id: kept.id }]);
+      const { rows } = await app.database.admin.query('SELECT 1 FROM asset WHERE workspace_id = $1', [workspace]);
+      expect(rows).toHaveLength(2);
+    });
+
+    it('keeps what was removed later, and readers with it', async () => {
+      const removed = await app.arrange.anAsset(workspace);
+      const { resumeCursor } = await page();
+      await hide(removed);
+
+      expect(await purge('2020-01-01')).toEqual({ workspace: slug, purged: 0 });
+
+      expect((await page(resumeCursor)).results).toMatchObject([{ id: removed.id, type: 'REMOVED' }]);
+    });
+
+    it('refuses since from before the purge, and lets a reader who begins afterwards go on', async () => {
+      await app.arrange.manyAssets(workspace, 150);
+      const removed = await app.arrange.anAsset(workspace);
+      await hide(removed);
+      const first = await page();
+      expect(first.pageInfo.hasNextPage).toBe(true);
+
+      await purge();
+
+      const since = await client.get('/v1/inventory/changes?since=2000-01-01T00:00:00Z');
+      expect(since).toMatchObject({ status: 410, body: { errors: [{ parameter: 'since', code: 'purged' }] } });
+      expect((await page(first.resumeCursor)).results).toHaveLength(50);
+    });
+
+    it('keeps a removed employee who still owns something', async () => {
+      const person = await app.arrange.anEmployee(workspace);
+      const owned = await app.arrange.anAsset(workspace, { ownerId: person.id });
+      await hide(person);
+
+      expect(await purge()).toMatchObject({ purged: 0 });
+
+      expect((await client.get(`/v1/inventory/assets/${owned.id}`)).body).toMatchObject({ ownerId: person.id });
+    });
+  });
+
+  it('has every reader begin again after admin changes restart', async () => {
+    const asset = await app.arrange.anAsset(workspace);
+    const { resumeCursor } = await page();
+
+    expect(await admin('changes', 'restart')).toEqual({ workspace: slug, sequence: 2 });
+
+    expect(await get(resumeCursor)).toMatchObject(expired('diverged'));
+    const again = await page();
+    expect(again.results).toMatchObject([{ id: asset.id }]);
+    expect((await get(again.resumeCursor)).status).toBe(200);
+  });
+
+  it('leaves out sets of which nothing is left, and still knows their cursors', async () => {
+    const { id } = await app.arrange.anAsset(workspace);
+    const cursors: string[] = [];
+    for (let version = 0; version < 5; version += 1) {
+      cursors.push((await page()).resumeCursor);
+      await app.arrange.change(workspace, 'UPDATE asset SET description = $2 WHERE workspace_id = $1', [
+        workspace,
+        `version ${version}`,
+      ]);
+    }
+    const dataSource = new DataSource(
+      dataSourceOptions({ url: app.database.databaseUrl, poolSize: 1, patience: 'request' }, () => undefined),
+    );
+    const sets = new EmptyChangeSets(new Database(await dataSource.initialize()));
+
+    await sets.markNext();
+
+    await dataSource.destroy();
+    const { rows } = await app.database.admin.query<{ sequence: string }>(
+      'SELECT sequence FROM change_set WHERE workspace_id = $1 AND NOT emptied',
+      [workspace],
+    );
+    expect(rows).toEqual([{ sequence: '6' }]);
+    for (const cursor of cursors) expect((await page(cursor)).results).toMatchObject([{ id }]);
+  });
+});
