@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import createClient, { type Client } from 'openapi-fetch';
 import { type ChangePage, Changes, type FollowOptions } from './changes';
 import { type paths } from './contract';
+import { Export, type ExportOptions } from './export';
 import { MemoryTokenStore } from './memory-token-store';
 import { type Page, Pages } from './pages';
 import { DEFAULT_RETRY, type RetryPolicy } from './retry';
@@ -11,6 +12,7 @@ import {
   type AssetChange,
   type AssetChangeQuery,
   type AssetPatch,
+  type AssetExportQuery,
   type AssetQuery,
   type BulkUpdate,
   type BulkUpdateSummary,
@@ -85,9 +87,11 @@ export class ComplianceClient {
   // Private fields, so that printing a client shows no secret.
   readonly #api: Client<paths, 'application/json'>;
   readonly #transport: Transport;
+  readonly #baseUrl: string;
 
   constructor(options: ClientOptions) {
     const baseUrl = options.baseUrl.replace(/\/+$/, '');
+    this.#baseUrl = baseUrl;
     this.#transport = new Transport({
       baseUrl,
       clientId: options.clientId,
@@ -147,6 +151,16 @@ export class ComplianceClient {
     );
   }
 
+  /** Reads all assets that the filters match in one response, which is resumed when it is cut. */
+  export(query: AssetExportQuery = {}, options: ExportOptions = {}): Export<Asset> {
+    return this.#export('/v1/inventory/assets', query, 'asset', options);
+  }
+
+  /** The same for computers. */
+  exportComputers(options: ExportOptions = {}): Export<Computer> {
+    return this.#export('/v1/computers', {}, 'computer', options);
+  }
+
   async getAsset(id: string, options: CallOptions = {}): Promise<Answer<Asset>> {
     return answerOf(await this.#api.GET('/v1/inventory/assets/{id}', { ...options, params: { path: { id } } }));
   }
@@ -177,6 +191,22 @@ export class ComplianceClient {
         params: { header: { 'Idempotency-Key': idempotencyKey } },
         body: { ...update, ids: [...update.ids] },
       }),
+    );
+  }
+
+  #export<Item>(path: string, query: object, item: string, options: ExportOptions): Export<Item> {
+    return new Export(
+      (checkpoint) => {
+        const url = new URL(this.#baseUrl + path);
+        for (const [name, value] of Object.entries(query)) {
+          if (value !== undefined) url.searchParams.set(name, String(value));
+        }
+        if (checkpoint !== null) url.searchParams.set('pageCursor', checkpoint);
+        const headers = { Accept: 'application/x-ndjson' };
+        return this.#transport.open(new Request(url, { headers, signal: options.signal ?? null }));
+      },
+      item,
+      options,
     );
   }
 }

@@ -8,6 +8,7 @@ export {
   type WriteOptions,
 } from './compliance-client';
 export { type ProblemCode, type components, type operations, type paths } from './contract';
+export { type CheckpointStore, Export, type ExportOptions, type ExportedItems } from './export';
 export { FileTokenStore } from './file-token-store';
 export { MemoryTokenStore } from './memory-token-store';
 export { type Page, Pages } from './pages';
@@ -18,6 +19,7 @@ export {
   type AssetCategory,
   type AssetChange,
   type AssetChangeQuery,
+  type AssetExportQuery,
   type AssetPatch,
   type AssetQuery,
   type BulkUpdate,

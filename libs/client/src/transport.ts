@@ -1,5 +1,7 @@
 import { abortable, withTimeout } from './abort';
+import { type ExportLine } from './export';
 import { LimitedTokenStore } from './limited-token-store';
+import { ndjsonLines } from './ndjson';
 import { ConnectionLost, Problem } from './problem';
 import { type RetryPolicy, retried } from './retry';
 import { tokenOf } from './token-answer';
@@ -47,20 +49,29 @@ export class Transport {
     return retried((signal) => this.#sendWithToken(request, signal), this.#options.retry, request.signal);
   }
 
+  /** For a stream: its body is read as it arrives. Whoever reads it repeats what breaks off. */
+  async open(request: Request): Promise<AsyncIterable<ExportLine>> {
+    const { retry, timeoutMs } = this.#options;
+    const attempt = (signal: AbortSignal) => this.#sendWithToken(request, signal, stream);
+    const { body } = await retried(attempt, retry, request.signal);
+    if (!body) throw new ConnectionLost(new Error('the stream is empty'));
+    return ndjsonLines(body, timeoutMs, request.signal);
+  }
+
   /** For reads that need no token. */
   async sendAnonymously(request: Request): Promise<Response> {
     const attempt = (signal: AbortSignal) => this.#exchange(request.clone(), signal).then(success);
     return retried(attempt, this.#options.retry, request.signal);
   }
 
-  async #sendWithToken(request: Request, signal: AbortSignal): Promise<Response> {
+  async #sendWithToken(request: Request, signal: AbortSignal, receive = whole): Promise<Response> {
     let refused: string | null = null;
     for (let renewals = 0; ; renewals += 1) {
       const token = await this.#tokens.get(refused, signal);
       const authorized = request.clone();
       authorized.headers.set('Authorization', `Bearer ${token}`);
-      const response = await this.#exchange(authorized, signal);
-      if (response.ok) return success(response);
+      const response = await this.#exchange(authorized, signal, { receive });
+      if (response.ok) return receive === whole ? success(response) : response;
       const problem = await Problem.of(response);
       if (!TOKEN_FAULTS.includes(problem.code) || renewals === RENEWALS_OF_A_CALL) throw problem;
       refused = token;
@@ -73,28 +84,44 @@ export class Transport {
     const sentAt = Date.now();
     const request = new Request(`${baseUrl}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
     const limitMs = Math.min(timeoutMs, LONGEST_TOKEN_REQUEST_MS);
-    return tokenOf(await this.#exchange(request, request.signal, limitMs).then(success), sentAt);
+    return tokenOf(await this.#exchange(request, request.signal, { timeoutMs: limitMs }).then(success), sentAt);
   }
 
-  /** Sends one request and reads the whole response. The connection can fail in between. */
-  async #exchange(request: Request, signal: AbortSignal, timeoutMs = this.#options.timeoutMs): Promise<Response> {
+  /** Sends one request and receives the response. The connection can fail in between. */
+  async #exchange(
+    request: Request,
+    signal: AbortSignal,
+    { timeoutMs = this.#options.timeoutMs, receive = whole }: { timeoutMs?: number; receive?: typeof whole } = {},
+  ): Promise<Response> {
     return withTimeout(signal, timeoutMs, async (limited) => {
       try {
         // A custom fetch may ignore the signal.
-        return await abortable(this.#wholeAnswer(request, limited), limited);
+        return await abortable(this.#fetch(request, limited).then(receive), limited);
       } catch (error) {
         signal.throwIfAborted();
+        if (error instanceof Problem) throw error;
         throw new ConnectionLost(error);
       }
     });
   }
 
-  async #wholeAnswer(request: Request, signal: AbortSignal): Promise<Response> {
+  #fetch(request: Request, signal: AbortSignal): Promise<Response> {
     // Following a redirect would send the secret or token to an arbitrary address.
-    const response = await this.#options.fetch(request, { signal, redirect: 'manual' });
-    const body = await response.arrayBuffer();
-    return new Response(body.byteLength > 0 ? body : null, response);
+    return this.#options.fetch(request, { signal, redirect: 'manual' });
   }
+}
+
+async function whole(response: Response): Promise<Response> {
+  const body = await response.arrayBuffer();
+  return new Response(body.byteLength > 0 ? body : null, response);
+}
+
+async function stream(response: Response): Promise<Response> {
+  const type = response.headers.get('Content-Type');
+  if (!response.ok) return whole(response);
+  if (type?.includes('ndjson')) return response;
+  await response.body?.cancel();
+  throw Problem.unexpected(response, `The response is no stream but ${type ?? 'of no type'}.`);
 }
 
 async function success(response: Response): Promise<Response> {
