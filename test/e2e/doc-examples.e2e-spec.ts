@@ -3,7 +3,7 @@
  * @needs python3
  */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -15,9 +15,22 @@ import { SPECIFIED_LIMITS, type TestApp, startApp, startInstance } from '../supp
 const PAGES = [
   ...['getting-started.md', 'authentication.md', 'pagination.md', 'filters.md', 'updates.md', 'bulk-updates.md'],
   ...['idempotency.md', 'concurrent-updates.md', 'rate-limits.md', 'errors.md', 'contract.md', 'versioning.md'],
-  'streams.md',
+  ...['streams.md', 'changes.md'],
 ];
-const NAMES = ['start', 'token', 'list', 'filter', 'get', 'update', 'bulk', 'if-match', 'limits', 'errors', 'stream'];
+const NAMES = [
+  'start',
+  'token',
+  'list',
+  'filter',
+  'get',
+  'update',
+  'bulk',
+  'if-match',
+  'limits',
+  'errors',
+  'stream',
+  'mirror',
+];
 /** Lines that set the environment variables of the examples. */
 const SETS_ENVIRONMENT = /^export /;
 
@@ -109,6 +122,20 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
     return rows.length;
   };
 
+  /** Names by id, as the program keeps them in its directory. */
+  const mirrored = (): Map<string, string> => {
+    type Assets = Record<string, { name: string } | null>;
+    const text = (name: string): string => readFileSync(join(directory, name), 'utf8');
+    const pages = (language === 'sh' ? text('changes.ndjson').trim().split('\n') : []).map(
+      (line) => JSON.parse(line) as { results: { id: string; asset: { name: string } | null }[] },
+    );
+    const assets: Assets =
+      language === 'sh'
+        ? Object.fromEntries(pages.flatMap(({ results }) => results).map((change) => [change.id, change.asset]))
+        : (JSON.parse(text('mirror.json')) as { assets: Assets }).assets;
+    return new Map(Object.entries(assets).flatMap(([key, asset]) => (asset ? [[key, asset.name] as const] : [])));
+  };
+
   it('lead from the credentials to the first three assets', () => {
     const { results, pageInfo } = JSON.parse(started) as { results: object[]; pageInfo: object };
     expect(results).toHaveLength(3);
@@ -139,6 +166,22 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
 
     if (language === 'sh') expect(lines).toEqual([`{"type":"end","count":${ASSETS}}`]);
     else expect(new Set(lines.map((line) => line.split(' ')[0])).size).toBe(ASSETS);
+  });
+
+  it('mirror the inventory, and read only changes when they are run again', async () => {
+    const removed = await app.arrange.anAsset(workspace, { name: 'soon removed' });
+    await run('mirror');
+    expect(mirrored().size).toBe(ASSETS + 1);
+    await app.arrange.change(workspace, `UPDATE asset SET name = 'renamed' WHERE public_id = $1`, [id]);
+    await app.arrange.change(workspace, 'UPDATE asset SET visibility = 2 WHERE public_id = $1', [removed.id]);
+    const before = app.logLines.length;
+
+    await run('mirror');
+
+    expect(mirrored().size).toBe(ASSETS);
+    expect(mirrored().get(id)).toBe('renamed');
+    expect(app.logLines.slice(before).filter(({ route }) => route === '/v1/inventory/changes')).toHaveLength(1);
+    await app.arrange.change(workspace, `UPDATE asset SET name = 'printer' WHERE public_id = $1`, [id]);
   });
 
   it('end a list with a failure when a page is refused or its response is lost', async () => {

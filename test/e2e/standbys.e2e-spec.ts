@@ -117,6 +117,39 @@ describe('With a standby', () => {
       });
     });
 
+    it('a change feed comes from it, and from the primary for a cursor that it does not have yet', async () => {
+      const [reader, newest] = [await aReader(other), await aReader(one)];
+      const changes = '/v1/inventory/changes';
+      const { resumeCursor: old } = (await reader.get(changes)).body;
+
+      await replayHeld(async () => {
+        await rename('after');
+        const { resumeCursor } = (await newest.get(`${changes}?since=now`)).body;
+
+        // On a busy machine the primary responds.
+        for (const deadline = Date.now() + 60_000; Date.now() < deadline; await delay(50)) {
+          const { body } = await reader.get(`${changes}?pageCursor=${String(old)}`);
+          if ((body['results'] as unknown[]).length === 0) break;
+        }
+        const read = await reader.get(`${changes}?pageCursor=${String(resumeCursor)}`);
+        expect([read.status, read.body['results']]).toEqual([200, []]);
+      });
+    });
+
+    it('a client that asked for since=now reads everything from before it, through every instance', async () => {
+      const { token } = await anApplication();
+      const [reader, follower, followerElsewhere] = [await aReader(other), one.client(token), other.client(token)];
+
+      await replayHeld(async () => {
+        await rename('after');
+        for (const client of [reader, follower, followerElsewhere]) await untilRead(client, 'before');
+        await follower.get('/v1/computers/changes?since=now');
+
+        expect([await nameOf(follower), await nameOf(followerElsewhere)]).toEqual(['after', 'after']);
+        await untilRead(reader, 'before');
+      });
+    });
+
     it('a client that wrote reads its own write at once, through every instance', async () => {
       const { token } = await anApplication();
       const [reader, writer, writerElsewhere] = [await aReader(other), one.client(token), other.client(token)];
@@ -220,11 +253,12 @@ describe('With a standby', () => {
   it('and no Redis, the only instance remembers by itself who has written', async () => {
     const app = await start({});
     await arrange(app);
-    const [reader, writer] = [await aReader(app), await aReader(app)];
+    const [reader, writer, follower] = [await aReader(app), await aReader(app), await aReader(app)];
     await replayHeld(async () => {
+      await follower.get('/v1/inventory/changes?since=now');
       expect((await writer.patch(`/v1/inventory/assets/${asset}`, { description: 'mine' })).status).toBe(200);
       await rename('after');
-      expect(await nameOf(writer)).toBe('after');
+      expect([await nameOf(writer), await nameOf(follower)]).toEqual(['after', 'after']);
       await untilRead(reader, 'before');
     });
   });

@@ -85,7 +85,7 @@ export class GrantCacheRedis extends GrantCache {
     if (!this.hasStandbys) return;
     if (!this.redis.isConfigured) this.writesHere.note(clientId);
     else {
-      const args = [NEWEST_AFTER_WRITE_MS * 1_000];
+      const args = ['', NEWEST_AFTER_WRITE_MS * 1_000];
       await this.redis.attempt((redis) => READ_NEWEST.run(redis, [clientKey(clientId)], args));
     }
   }

@@ -49,12 +49,12 @@ export const CHECK_GRANT_AND_CHARGE = new RedisScript(`
   keepFor(10000)
   return {'missing', freshness, reservation .. ' ' .. string.format('%.0f', now)}`);
 
-/** ARGV: microseconds for which the client reads from the primary. */
+/** ARGV: the time or nothing, and the microseconds for which the client reads from the primary. */
 export const READ_NEWEST = new RedisScript(`
   ${NOW_LUA}
   ${CHARGE_LUA}
-  redis.call('HSET', KEYS[1], 'newestUntil', string.format('%.0f', now + tonumber(ARGV[1])))
-  keepFor(tonumber(ARGV[1]) / 1000)
+  redis.call('HSET', KEYS[1], 'newestUntil', string.format('%.0f', now + tonumber(ARGV[2])))
+  keepFor(tonumber(ARGV[2]) / 1000)
   return 1`);
 
 /** ARGV: the reservation, then `grant`, `generation`, `disabled` (1 or 0), `limits` or '', and `until`. */
