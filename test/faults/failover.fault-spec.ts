@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { FailoverSetting } from './failover-setting';
+import { FeedFollower } from './feed-follower';
 import { type History, type Operation, keyHashOf } from './operation-log';
 import { sized, tell } from './sizes';
 import { tally } from './response-faults';
@@ -14,6 +15,7 @@ const ASSETS = 20;
 
 describe.each(ROUNDS)('When the primary is killed and a standby takes its place (%d)', () => {
   let setting: FailoverSetting;
+  let follower: FeedFollower;
   afterEach(() => setting.close());
 
   const operation = (assets: readonly string[], n: number): Operation => {
@@ -34,6 +36,8 @@ describe.each(ROUNDS)('When the primary is killed and a standby takes its place 
     for (const key of ['env', 'team']) await arrange.aTagKey(setting.faults.workspace, key);
     await setting.standbyHasAll();
     const client = setting.faults.client();
+    follower = new FeedFollower(setting.faults.token, setting.faults.origins);
+    follower.begin();
     let [sent, over] = [0, false];
     const sender = async (): Promise<void> => {
       while (!over) {
@@ -45,6 +49,7 @@ describe.each(ROUNDS)('When the primary is killed and a standby takes its place 
     await delay(LOAD_MS);
     await failOver().finally(() => (over = true));
     await senders;
+    await follower.end();
     await setting.faults.connect();
     return setting.faults.log.read();
   };
@@ -76,6 +81,8 @@ describe.each(ROUNDS)('When the primary is killed and a standby takes its place 
     });
     expect(lost).toEqual([]);
     expect(await setting.faults.faults()).toEqual([]);
+    expect(follower.refusal).toBeNull();
+    expect(await follower.faults(setting.faults.admin, setting.faults.workspace)).toEqual([]);
   });
 
   it('and is asynchronous, nothing is half applied, and the keys of lost updates apply once more when they are sent again', async () => {
@@ -101,6 +108,7 @@ describe.each(ROUNDS)('When the primary is killed and a standby takes its place 
     for (const [key, history] of setting.faults.log.read()) heardAgain.set(key, history);
     tell('failover to an asynchronous standby', { keys: histories.size, lost: lost.length });
     expect(lost.length).toBeGreaterThan(0);
+    expect(follower.refusal).toEqual({ status: 410, code: 'cursor_expired' });
     expect(await setting.faults.faults({ histories: heardAgain })).toEqual([]);
     await operatorsAgree();
   });

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startTemporaryRedis } from '../support/temporary-redis';
 import { tally } from './response-faults';
 import { FaultSetting } from './fault-setting';
+import { FeedFollower } from './feed-follower';
 import { type Operation } from './operation-log';
 import { MINUTE, sized, tell } from './sizes';
 
@@ -22,7 +23,7 @@ describe('While instances are killed and Redis is flushed', () => {
   afterAll(() => setting.close());
 
   it(
-    'updates sent twice at once happen once, none that was acknowledged is lost, and every answer of a key is the same',
+    'updates sent twice at once happen once, none that was acknowledged is lost, every response to a key is the same, and a reader of the feed misses nothing',
     async () => {
       const arrange = await setting.enterWorkspace();
       const assets = await setting.assets(arrange, ASSETS);
@@ -30,6 +31,8 @@ describe('While instances are killed and Redis is flushed', () => {
       for (const key of ['env', 'team']) await arrange.aTagKey(setting.workspace, key);
       const client = setting.client();
       const chaos = new Chaos(setting);
+      const follower = new FeedFollower(setting.token, setting.origins);
+      follower.begin();
 
       const operation = (n: number): Operation => {
         const asset = assets[n % ASSETS] as string;
@@ -51,6 +54,8 @@ describe('While instances are killed and Redis is flushed', () => {
       };
       await chaos.during(Promise.all(Array.from({ length: SENDERS }, sender)));
 
+      await follower.end();
+
       const histories = setting.log.read();
       tell('killed instances', {
         keys: sent,
@@ -60,6 +65,7 @@ describe('While instances are killed and Redis is flushed', () => {
       });
       expect(histories.size).toBe(sent);
       expect(await setting.faults()).toEqual([]);
+      expect(await follower.faults(setting.admin, setting.workspace)).toEqual([]);
     },
     sized({ short: 3, long: 30 }) * MINUTE,
   );

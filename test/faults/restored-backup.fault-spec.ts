@@ -47,9 +47,11 @@ describe('A backup that was taken while updates went on, once restored,', () => 
       updates.begin();
       await isSealed();
       const known = new Set(updates.acknowledged);
+      const { resumeCursor: early } = (await before.get('/v1/inventory/changes?since=now')).body;
       const backup = await takeBackup(postgres);
       await delay(300);
       await updates.end();
+      const { resumeCursor: late } = (await before.get('/v1/inventory/changes?since=now')).body;
       expect(known.size).toBeGreaterThan(0);
       expect(updates.acknowledged.size).toBeGreaterThan(known.size);
       restored = await startRestored(backup);
@@ -83,6 +85,9 @@ describe('A backup that was taken while updates went on, once restored,', () => 
         replayed.text,
       ]);
       expect((await after.patch(replayed.operation.path, { description: 'restored' })).status).toBe(200);
+      const changesFrom = (cursor: unknown) => after.get(`/v1/inventory/changes?pageCursor=${String(cursor)}`);
+      expect((await changesFrom(early)).status).toBe(200);
+      expect(await changesFrom(late)).toMatchObject({ status: 410, body: { errors: [{ code: 'diverged' }] } });
       const { clientId, clientSecret } = credentials;
       const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
       expect((await after.requestToken(form)).status).toBe(200);
