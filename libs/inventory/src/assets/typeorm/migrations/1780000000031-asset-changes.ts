@@ -7,7 +7,7 @@ const VISIBLE = [
 ]
   .join(', ')
   .split(', ');
-const row = (alias: string): string => `ROW(${VISIBLE.map((column) => `${alias}.${column}`).join(', ')})`;
+const IS_VISIBLE_CHANGE = VISIBLE.map((column) => `OLD.${column} IS DISTINCT FROM NEW.${column}`).join(' OR ');
 
 /**
  * Every asset names the change set that changed it last. Assets that are there belong to set 0, the first of each
@@ -57,7 +57,7 @@ export class AssetChanges1780000000031 implements MigrationInterface {
       CREATE TRIGGER take_forgotten_insert_ticket BEFORE INSERT ON asset
         FOR EACH ROW WHEN (NEW.change_id IS NULL) EXECUTE FUNCTION draw_forgotten_ticket();
       CREATE TRIGGER take_forgotten_update_ticket BEFORE UPDATE ON asset
-        FOR EACH ROW WHEN (NEW.change_id = OLD.change_id AND ${row('OLD')} IS DISTINCT FROM ${row('NEW')})
+        FOR EACH ROW WHEN (NEW.change_id = OLD.change_id AND (${IS_VISIBLE_CHANGE}))
         EXECUTE FUNCTION draw_forgotten_ticket();
 
       CREATE FUNCTION number_forgotten_change() RETURNS trigger
