@@ -151,6 +151,9 @@ describe('GET /v1/inventory/assets', () => {
     const matches = (asset: Record<string, unknown>, query: Readonly<Record<string, string>>) =>
       (query['categoryKey'] === undefined || asset['categoryKey'] === query['categoryKey']) &&
       (query['subKey'] === undefined || [asset['type'], asset['categoryKey']].includes(query['subKey'])) &&
+      (query['categoryKeyAnyOf']?.split(',').includes(String(asset['categoryKey'])) ?? true) &&
+      (query['subKeyAnyOf']?.split(',').some((one) => [asset['type'], asset['categoryKey']].includes(one)) ?? true) &&
+      (query['classificationAnyOf']?.split(',').includes(String(asset['classification'])) ?? true) &&
       (query['hasOwner'] === undefined || String(asset['ownerId'] !== null) === query['hasOwner']) &&
       (query['hasDescription'] === undefined || String(asset['description'] !== null) === query['hasDescription']) &&
       (query['classification'] === undefined || asset['classification'] === query['classification']) &&
@@ -197,6 +200,9 @@ describe('GET /v1/inventory/assets', () => {
       [{ completeStatus: 'COMPLETE' }],
       [{ completeStatus: 'COMPLETE', hasOwner: 'true' }],
       [{ categoryKey: 'CLOUD', hasDescription: 'false', classification: 'PUBLIC' }],
+      [{ categoryKeyAnyOf: 'COMPUTER,CLOUD' }],
+      [{ subKeyAnyOf: 'CLOUD_QUEUE,CUSTOM,CLOUD_OTHER', hasOwner: 'true' }],
+      [{ subKeyAnyOf: SUB_KEYS.join(), classificationAnyOf: 'PUBLIC,UNKNOWN' }],
     ])('walks %j page by page to exactly the matching assets', async (query) => {
       const walked = await here.walk(PATH, { ...(query as Record<string, string>), pageSize: '7' });
       const expected = all.filter((asset) => matches(asset, query as Record<string, string>));
@@ -206,6 +212,15 @@ describe('GET /v1/inventory/assets', () => {
 
     it('gives an empty page, not an error, when completeStatus and hasOwner contradict each other', async () => {
       const page = await here.page(PATH, { completeStatus: 'COMPLETE', hasOwner: 'false' });
+      expect(page).toEqual({ results: [], pageInfo: { hasNextPage: false, endCursor: null, totalCount: 0 } });
+    });
+
+    it.each([
+      [{ categoryKey: 'CLOUD', subKeyAnyOf: 'COMPUTER,CUSTOM' }],
+      [{ subKey: 'CUSTOM', categoryKeyAnyOf: 'CLOUD,COMPUTER' }],
+      [{ categoryKeyAnyOf: 'CLOUD', subKeyAnyOf: 'CUSTOM' }],
+    ])('gives an empty page for %j, whose values contradict each other', async (query) => {
+      const page = await here.page(PATH, query as unknown as Record<string, string>);
       expect(page).toEqual({ results: [], pageInfo: { hasNextPage: false, endCursor: null, totalCount: 0 } });
     });
   });

@@ -71,6 +71,8 @@ describe('The client', () => {
     }
     expect(sizes).toEqual([3, 3, 1]);
 
+    const ofSome = client.listAssets({ categoryKeyAnyOf: ['COMPUTER', 'EMPLOYEE'], pageSize: 1 });
+    for await (const { id } of ofSome) expect(id).toBe(computer.id);
     for await (const { id, name } of client.listComputers()) expect([id, name]).toEqual([computer.id, 'ada-mbp']);
     expect((await client.getComputer(computer.id)).body.name).toBe('ada-mbp');
     await app.arrange.aTagKey(space, 'env', { value: 'production' });

@@ -126,10 +126,13 @@ describe('Over many machines', () => {
       await api.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
       const cases = [
         { text: FIND_ASSET.text, values: [`'${workspace}'`, `'${workspace}'`] },
-        { text: listStatement('all', 0, true).text, values: [`'${workspace}'`, `'0'`, `'51'`, 'NULL'] },
         {
-          text: listStatement('sub_key', 2, false).text,
-          values: [`'${workspace}'`, `'0'`, `'51'`, `'12'`, `'0'`, `'1'`],
+          text: listStatement({ all: null, cloud: [], ofSubKeys: [] }).text,
+          values: [`'${workspace}'`, `'0'`, `'51'`],
+        },
+        {
+          text: listStatement({ all: [], cloud: [], ofSubKeys: [{ subKey: 12, facet: 0 }] }).text,
+          values: [`'${workspace}'`, `'0'`, `'51'`, `'{12}'`, `'{0}'`, `'12'`, `'0'`],
         },
       ];
       for (const [n, { text, values }] of cases.entries()) {

@@ -18,4 +18,10 @@ export const ASSET_FILTERS: readonly AssetFilter[] = [
   { hasOwner: false, hasDescription: false, classification: 'PUBLIC' },
   { categoryKey: 'CLOUD', hasOwner: false, hasDescription: false, classification: 'PUBLIC' },
   { subKey: 'CUSTOM', hasOwner: false, hasDescription: true, classification: 'CONFIDENTIAL' },
+  { categoryKeyAnyOf: ['COMPUTER', 'CLOUD'] },
+  { categoryKeyAnyOf: ['CLOUD', 'COMPUTER', 'CUSTOM', 'INFORMATION'] },
+  { categoryKeyAnyOf: ['CLOUD', 'CUSTOM'], hasOwner: false },
+  { subKeyAnyOf: ['CLOUD_QUEUE', 'CLOUD_STORAGE_BUCKET', 'COMPUTER'] },
+  { subKeyAnyOf: ['CLOUD_QUEUE', 'CLOUD_STORAGE_BUCKET', 'COMPUTER'], classification: 'CONFIDENTIAL' },
+  { classificationAnyOf: ['PUBLIC', 'CONFIDENTIAL'] },
 ];

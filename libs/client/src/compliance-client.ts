@@ -105,6 +105,7 @@ export class ComplianceClient {
       baseUrl,
       fetch: (request) => this.#transport.send(request),
       headers: { Accept: 'application/json, application/problem+json' },
+      querySerializer: { array: { style: 'form', explode: false } },
     });
   }
 

@@ -2672,8 +2672,12 @@ export interface operations {
       query?: {
         /** @description Only assets of this category. */
         categoryKey?: components['schemas']['AssetCategoryKey'];
+        /** @description Only assets of these categories, separated by commas. */
+        categoryKeyAnyOf?: components['schemas']['AssetCategoryKey'][];
         /** @description Only assets of this classification; `UNKNOWN` matches unclassified assets. */
         classification?: components['schemas']['Classification'];
+        /** @description Only assets of these classifications, separated by commas. */
+        classificationAnyOf?: components['schemas']['Classification'][];
         /** @description `COMPLETE` is the same as `hasOwner=true`. If the two contradict each other, the page is empty. */
         completeStatus?: components['schemas']['CompleteStatus'];
         /** @description True: only assets with a description. False: only assets without one. */
@@ -2686,6 +2690,8 @@ export interface operations {
         pageSize?: number;
         /** @description Only assets of this type; `CLOUD` matches every cloud asset. It must belong to `categoryKey` if you send both. */
         subKey?: components['schemas']['AssetSubKey'];
+        /** @description Only assets of these types, separated by commas; `CLOUD` matches every cloud asset. */
+        subKeyAnyOf?: components['schemas']['AssetSubKey'][];
       };
       header?: {
         /**

@@ -1,3 +1,4 @@
+export { AnyOf } from './any-of.decorator';
 export { type ListFilters } from './cursors';
 export { PageInfoDto } from './page-info.dto';
 export { PageQueryDto } from './page-query.dto';

@@ -10,7 +10,7 @@ const COMPUTER_COLUMNS = `id, public_id, name, operating_system, os_version, ser
   (extract(epoch FROM last_checked_at) * 1000)::bigint, tags, agent_version, antivirus_installed,
   disk_encryption_enabled, password_manager_installed, screen_lock_enabled`;
 
-const LIST_ASSETS = listStatement('all', 0, true);
+const LIST_ASSETS = listStatement({ all: null, cloud: [], ofSubKeys: [] });
 const LIST_COMPUTERS = {
   name: 'list_computers',
   text: `
@@ -35,7 +35,7 @@ const ivs = new RandomPieces(12);
 
 export async function listAssets({ workspace }: Claims, query: string): Promise<object> {
   const { size, after } = pageOf(query);
-  const rows = await rowsOf(LIST_ASSETS, [workspace, after, String(size + 1), null]);
+  const rows = await rowsOf(LIST_ASSETS, [workspace, after, String(size + 1)]);
   return toPage(rows, size, (row) => toAsset(row, 0));
 }
 

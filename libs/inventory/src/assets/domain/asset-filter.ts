@@ -10,6 +10,9 @@ export interface AssetFilter {
   readonly classification?: Classification;
   /** Another form of `hasOwner`. When the two contradict each other, nothing matches. */
   readonly completeStatus?: 'COMPLETE' | 'INCOMPLETE';
+  readonly categoryKeyAnyOf?: readonly CategoryKey[];
+  readonly subKeyAnyOf?: readonly SubKey[];
+  readonly classificationAnyOf?: readonly Classification[];
 }
 
 /** A `subKey` belongs to exactly one category. Naming another category with it is an error. */
@@ -18,19 +21,25 @@ export function isConsistent({ categoryKey, subKey }: AssetFilter): boolean {
 }
 
 /** Returns the types that match the filter. */
-export function typesOf({ categoryKey, subKey }: AssetFilter): AssetType[] {
+export function typesOf({ categoryKey, subKey, categoryKeyAnyOf, subKeyAnyOf }: AssetFilter): AssetType[] {
   return ASSET_TYPES.filter(
     (type) =>
       (categoryKey === undefined || categoryOf(type) === categoryKey) &&
-      (subKey === undefined || subKey === type || (subKey === 'CLOUD' && categoryOf(type) === 'CLOUD')),
+      (subKey === undefined || isOf(type, subKey)) &&
+      (categoryKeyAnyOf === undefined || categoryKeyAnyOf.includes(categoryOf(type))) &&
+      (subKeyAnyOf === undefined || subKeyAnyOf.some((one) => isOf(type, one))),
   );
 }
+
+const isOf = (type: AssetType, subKey: SubKey): boolean =>
+  subKey === type || (subKey === 'CLOUD' && categoryOf(type) === 'CLOUD');
 
 /** Returns the facets that match the filter, of sixteen combinations of classification, owner and description. */
 export function facetsOf(filter: AssetFilter): Facet[] {
   return FACETS.filter(
     (facet) =>
       (filter.classification === undefined || filter.classification === facet.classification) &&
+      (filter.classificationAnyOf === undefined || filter.classificationAnyOf.includes(facet.classification)) &&
       (filter.hasOwner === undefined || filter.hasOwner === facet.hasOwner) &&
       (filter.completeStatus === undefined || (filter.completeStatus === 'COMPLETE') === facet.hasOwner) &&
       (filter.hasDescription === undefined || filter.hasDescription === facet.hasDescription),

@@ -63,6 +63,9 @@ function matches(asset: Asset, filter: AssetFilter): boolean {
   if (filter.categoryKey !== undefined && category !== filter.categoryKey) return false;
   if (filter.subKey === 'CLOUD' && category !== 'CLOUD') return false;
   if (filter.subKey !== undefined && filter.subKey !== 'CLOUD' && asset.type !== filter.subKey) return false;
+  if (filter.categoryKeyAnyOf?.includes(category) === false) return false;
+  if (filter.subKeyAnyOf && !filter.subKeyAnyOf.some((one) => one === asset.type || one === category)) return false;
+  if (filter.classificationAnyOf?.includes(asset.classification) === false) return false;
   if (filter.hasOwner !== undefined && (asset.ownerId !== null) !== filter.hasOwner) return false;
   if (filter.hasDescription !== undefined && (asset.description !== null) !== filter.hasDescription) return false;
   if (filter.classification !== undefined && asset.classification !== filter.classification) return false;

@@ -1,5 +1,5 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { type ListFilters, PageQueryDto } from '#libs/platform/pagination';
+import { AnyOf, type ListFilters, PageQueryDto } from '#libs/platform/pagination';
 import { IsIn, IsOptional } from 'class-validator';
 import { CLASSIFICATIONS, COMPLETE_STATUSES } from '../domain/asset';
 import { CATEGORY_KEYS, SUB_KEYS } from '../domain/asset-category';
@@ -65,16 +65,40 @@ export class AssetQueryDto extends PageQueryDto {
   @IsOptional()
   @IsIn(COMPLETE_STATUSES, oneOf('completeStatus', COMPLETE_STATUSES))
   completeStatus?: string;
+
+  @AnyOf({
+    ...{
+      values: CATEGORY_KEYS,
+      schemaName: CATEGORY_KEY.enumName,
+      example: ['CLOUD', 'COMPUTER'],
+      notWith: 'categoryKey',
+    },
+    description: 'Only assets of these categories, separated by commas.',
+  })
+  categoryKeyAnyOf?: string;
+
+  @AnyOf({
+    ...{ values: SUB_KEYS, schemaName: SUB_KEY.enumName, example: ['CLOUD_QUEUE', 'CUSTOM'], notWith: 'subKey' },
+    description: 'Only assets of these types, separated by commas; `CLOUD` matches every cloud asset.',
+  })
+  subKeyAnyOf?: string;
+
+  @AnyOf({
+    values: CLASSIFICATIONS,
+    schemaName: CLASSIFICATION.enumName,
+    example: ['INTERNAL', 'CONFIDENTIAL'],
+    notWith: 'classification',
+    description: 'Only assets of these classifications, separated by commas.',
+  })
+  classificationAnyOf?: string;
 }
 
 /** Converts filters, already validated by {@link AssetQueryDto}, to the domain's filter. */
 export function toAssetFilter(filters: ListFilters): AssetFilter {
-  const { hasOwner, hasDescription, ...named } = filters;
-  return {
-    hasOwner: toFlag(hasOwner),
-    hasDescription: toFlag(hasDescription),
-    ...(named as Pick<AssetFilter, 'categoryKey' | 'subKey' | 'classification' | 'completeStatus'>),
-  };
+  return Object.fromEntries(Object.entries(filters).map(([name, text]) => [name, toValue(name, text)]));
 }
 
-const toFlag = (text: string | undefined): boolean | undefined => (text === undefined ? undefined : text === 'true');
+function toValue(name: string, text: string): string | boolean | string[] {
+  if (name.startsWith('has')) return text === 'true';
+  return name.endsWith('AnyOf') ? text.split(',') : text;
+}

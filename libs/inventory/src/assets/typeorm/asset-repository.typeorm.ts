@@ -9,9 +9,9 @@ import { type AuditAnchor, AuditRecorder, type ChangeAuthor } from '#libs/audit'
 import type { AssetPatch, PatchedAsset } from '../domain/asset-patch';
 import { AssetRepository, type LockedAssets } from '../domain/asset-repository.port';
 import { AT, toAsset } from './asset-columns';
-import { FIND_ASSET, type ListRange, listStatement } from './asset-statements';
+import { FIND_ASSET, type ListBranches, branchValues, listStatement } from './asset-statements';
 import { apiSetBits, lockStatements, markStatement, tagStatements, updateStatement } from './asset-update-statements';
-import { subKeyOf } from './sub-keys';
+import { LAST_CLOUD, subKeyOf } from './sub-keys';
 
 /** Before the first row: ids begin at 1. */
 const START = '0';
@@ -34,15 +34,14 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     freshness: Freshness = 'newest',
   ): Promise<Page<Asset>> {
     const facets = facetsOf(filter);
-    if (facets.length === 0) return toPage([], page.size, 0);
     const types = typesOf(filter);
-    const range: ListRange = types.length === ASSET_TYPES.length ? 'all' : types.length === 1 ? 'sub_key' : 'cloud';
-    const unfiltered = range === 'all' && facets.length === FACETS.length;
-    const subKey = range === 'sub_key' && types[0] ? String(subKeyOf(types[0])) : null;
-    const codes = unfiltered ? [] : facets.map((facet) => String(FACETS.indexOf(facet)));
-    const values = [workspaceId, page.after ?? START, String(page.size + 1), subKey, ...codes];
-    const statement = this.listStatement(range, codes.length, unfiltered);
-    const [rows = []] = await this.database.read({ workspaceId }, [bind(statement, values)], freshness);
+    if (facets.length === 0 || types.length === 0) return toPage([], page.size, 0);
+    const codes = facets.map((facet) => FACETS.indexOf(facet));
+    const subKeys = types.map(subKeyOf);
+    const branches = branchesOf(subKeys, codes);
+    const position = [workspaceId, page.after ?? START, String(page.size + 1)];
+    const list = bind(this.listStatement(branches), [...position, ...branchValues(subKeys, codes, branches)]);
+    const [rows = []] = await this.database.read({ workspaceId }, [list], freshness);
     const found = rows.filter((row) => row[AT.id] !== null).map(toPositioned);
     const { items, ...place } = toPage(found, page.size, Number(rows[0]?.[AT.next] ?? 0));
     return { items: items.map(({ asset }) => asset), ...place };
@@ -96,15 +95,29 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     await this.database.write({ workspaceId }, statements);
   }
 
-  private listStatement(range: ListRange, facetCount: number, unfiltered: boolean): Statement {
-    const shape = `${range} ${facetCount}`;
+  private listStatement(branches: ListBranches): Statement {
+    const shape = [branches.all?.length, branches.cloud.length, branches.ofSubKeys.length].join(' ');
     let statement = this.listStatements.get(shape);
     if (!statement) {
-      statement = listStatement(range, facetCount, unfiltered);
+      statement = listStatement(branches);
       this.listStatements.set(shape, statement);
     }
     return statement;
   }
+}
+
+/** One branch serves all cloud assets of a facet, and one all assets of it. */
+function branchesOf(subKeys: readonly number[], facets: readonly number[]): ListBranches {
+  if (subKeys.length === ASSET_TYPES.length) {
+    return { all: facets.length === FACETS.length ? null : facets, cloud: [], ofSubKeys: [] };
+  }
+  const hasCloud = subKeys.filter((subKey) => subKey <= LAST_CLOUD).length === LAST_CLOUD;
+  const single = hasCloud ? subKeys.filter((subKey) => subKey > LAST_CLOUD) : subKeys;
+  return {
+    all: [],
+    cloud: hasCloud ? facets : [],
+    ofSubKeys: single.flatMap((subKey) => facets.map((facet) => ({ subKey, facet }))),
+  };
 }
 
 const toPositioned = (row: TextRow): { asset: Asset; position: string } => ({
