@@ -8,7 +8,7 @@ import { takeTurns } from '../turns';
 import { assertSameResponses } from './fairness';
 import { type Loads, type Variant, countTargets, countsOf, loadTargets, measurementsOf } from './path-findings';
 import { requestCosts } from './request-costs';
-import { ROUTES, type Route, answerTo, updates } from './routes';
+import { PAGES_OF_100, ROUTES, type Route, answerTo, updates } from './routes';
 import { type Place, type Site, apiSite, floorSite } from './site';
 
 const CONNECTIONS = 8;
@@ -77,6 +77,7 @@ async function measureReads(setting: Setting, place: Place): Promise<Record<stri
     await tutorial.stop();
     await place.database.admin.query('DROP INDEX tutorial_tag, tutorial_key, tutorial_order');
   }
+  for (const route of PAGES_OF_100) loads[route.name] = await measureRoute(setting, route, { api });
   await api.server.stop();
   await floor.server.stop();
   return loads;

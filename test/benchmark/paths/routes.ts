@@ -45,6 +45,12 @@ export const ROUTES: readonly Route[] = [
   { name: 'replay', kind: 'write', weight: 5, comparable: false, source: replays },
 ];
 
+/** A page of the list and one of the feed, which are compared with each other. Only the API has a feed. */
+export const PAGES_OF_100 = [
+  { name: 'list of 100', kind: 'read', weight: 4, comparable: false, source: get(`${ASSETS}?pageSize=100`) },
+  { name: 'changes of 100', kind: 'read', weight: 4, comparable: false, source: get('/v1/inventory/changes') },
+] as const satisfies readonly Route[];
+
 interface AssetPage {
   readonly results: readonly { readonly categoryKey: string }[];
   readonly pageInfo: { readonly endCursor: string | null };

@@ -1,20 +1,23 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
 import { Client } from 'pg';
 
 /** A connection serves every workspace, so each transaction sets its workspace for row-level security. */
 const SCOPE = { name: 'bare_scope', text: `SELECT set_config('app.workspace_id', $1, true)` };
 
-/** The writes of an update without reads and checks. Each statement is prepared and awaited, as usual with `pg`. */
+/** The writes of an update without reads, checks and ticket. Each statement is prepared and awaited, as usual with `pg`. */
 const UPDATE = {
   name: 'bare_update',
   text: `
-    UPDATE asset SET classification = $3, description = $4, api_set = api_set | 6, version = version + 1
+    UPDATE asset SET classification = $3, description = $4, api_set = api_set | 6, version = version + 1,
+           change_id = ${NEW_CHANGE_SET_ID}
      WHERE workspace_id = $1 AND public_id = $2 AND facet IS NOT NULL RETURNING version`,
 };
 const UPDATE_MANY = {
   name: 'bare_update_many',
   text: `
-    UPDATE asset SET classification = $3, description = $4, api_set = api_set | 6, version = version + 1
+    UPDATE asset SET classification = $3, description = $4, api_set = api_set | 6, version = version + 1,
+           change_id = ${NEW_CHANGE_SET_ID}
      WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[]) AND facet IS NOT NULL RETURNING public_id, version`,
 };
 const AUDIT = {

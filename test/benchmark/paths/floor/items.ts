@@ -15,7 +15,7 @@ export function toAsset(row: Row, at: number): object {
   const category = type.startsWith('CLOUD') ? 'CLOUD' : type;
   const of = (name: string, value: string | null | undefined): string | null =>
     category === name ? (value ?? null) : null;
-  const [patientData, userData, userDataInfo] = [row[at + 12], row[at + 13], row[at + 14]];
+  const [patientData, userData, userDataInfo] = [row[at + 14], row[at + 15], row[at + 16]];
   const holds =
     (category === 'INFORMATION' || category === 'CUSTOM') && (patientData ?? userData ?? userDataInfo) != null;
   return {
@@ -29,9 +29,11 @@ export function toAsset(row: Row, at: number): object {
     ownerId: row[at + 6] ?? null,
     ownerSource: OWNER_SOURCES[Number(row[at + 7] ?? 0)],
     externalId: row[at + 8],
-    createdAt: date(row[at + 9]),
-    lastCheckedAt: date(row[at + 10]),
-    tags: JSON.parse(row[at + 11] as string) as unknown,
+    source: row[at + 9],
+    createdAt: date(row[at + 10]),
+    updatedAt: date(row[at + 11]),
+    lastCheckedAt: date(row[at + 12]),
+    tags: JSON.parse(row[at + 13] as string) as unknown,
     dataStored: holds
       ? {
           containsPatientData: flag(patientData),
@@ -39,11 +41,11 @@ export function toAsset(row: Row, at: number): object {
           userDataInfo: userDataInfo ?? null,
         }
       : null,
-    accountId: of('CLOUD', row[at + 15]),
-    region: of('CLOUD', row[at + 16]),
-    serialNumber: of('COMPUTER', row[at + 17]),
-    osVersion: of('COMPUTER', [row[at + 18], row[at + 19]].filter(Boolean).join(' ') || null),
-    email: of('EMPLOYEE', row[at + 20]),
+    accountId: of('CLOUD', row[at + 17]),
+    region: of('CLOUD', row[at + 18]),
+    serialNumber: of('COMPUTER', row[at + 19]),
+    osVersion: of('COMPUTER', [row[at + 20], row[at + 21]].filter(Boolean).join(' ') || null),
+    email: of('EMPLOYEE', row[at + 22]),
   };
 }
 
@@ -57,13 +59,15 @@ export function toComputer(row: Row, at: number): object {
     ownerId: row[at + 6] ?? null,
     isMonitored: row[at + 7] === 't',
     lastCheckedAt: date(row[at + 8]),
-    tags: JSON.parse(row[at + 9] as string) as unknown,
+    updatedAt: date(row[at + 9]),
+    source: row[at + 10],
+    tags: JSON.parse(row[at + 11] as string) as unknown,
     compliance: {
-      agentVersion: row[at + 10] ?? null,
-      antivirusInstalled: flag(row[at + 11]),
-      diskEncryptionEnabled: flag(row[at + 12]),
-      passwordManagerInstalled: flag(row[at + 13]),
-      screenLockEnabled: flag(row[at + 14]),
+      agentVersion: row[at + 12] ?? null,
+      antivirusInstalled: flag(row[at + 13]),
+      diskEncryptionEnabled: flag(row[at + 14]),
+      passwordManagerInstalled: flag(row[at + 15]),
+      screenLockEnabled: flag(row[at + 16]),
     },
   };
 }

@@ -7,7 +7,8 @@ import { type Row, toAsset, toComputer } from './items';
 import { rowsOf } from './postgres';
 
 const COMPUTER_COLUMNS = `id, public_id, name, operating_system, os_version, serial_number, owner_id, is_monitored,
-  (extract(epoch FROM last_checked_at) * 1000)::bigint, tags, agent_version, antivirus_installed,
+  (extract(epoch FROM last_checked_at) * 1000)::bigint,
+  (extract(epoch FROM updated_at) * 1000)::bigint, source, tags, agent_version, antivirus_installed,
   disk_encryption_enabled, password_manager_installed, screen_lock_enabled`;
 
 const LIST_ASSETS = listStatement({ all: null, cloud: [], ofSubKeys: [] });

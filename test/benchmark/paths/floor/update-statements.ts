@@ -1,3 +1,4 @@
+import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
 import { ASSET_COLUMNS } from '../../../../libs/inventory/src/assets/typeorm/asset-columns';
 
 const RECORD = `
@@ -7,7 +8,7 @@ const RECORD = `
 /** Reads only the record, for a key with a known response. */
 export const FIND_RECORD = { name: 'find_record_alone', text: RECORD };
 
-/** Statements that a connection prepares for updates. */
+/** Statements that a connection prepares for updates. They draw a change set and take no ticket, as before the feed. */
 export const PREPARED = {
   set_scope: { types: '(text)', text: `SELECT set_config('app.workspace_id', $1, true)` },
   try_lock: { types: '(bigint)', text: 'SELECT pg_try_advisory_xact_lock($1)' },
@@ -24,7 +25,8 @@ export const PREPARED = {
   update_assets: {
     types: '(uuid, uuid[], smallint, text)',
     text: `
-      UPDATE asset SET classification = $3, description = $4, api_set = api_set | 6, version = version + 1
+      UPDATE asset SET classification = $3, description = $4, api_set = api_set | 6, version = version + 1,
+             change_id = ${NEW_CHANGE_SET_ID}
        WHERE workspace_id = $1 AND public_id = ANY ($2)`,
   },
   insert_events: {
