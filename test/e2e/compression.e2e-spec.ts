@@ -46,18 +46,21 @@ describe('gzip', () => {
       sent.end(body);
     });
 
-  it.each([ASSETS, '/v1/computers'])('compresses a page of %s without a change of its content', async (path) => {
-    const plain = await ask(path, undefined);
-    const compressed = await ask(path, 'gzip');
+  it.each([ASSETS, '/v1/computers', '/v1/inventory/changes', '/v1/computers/changes'])(
+    'compresses a page of %s without a change of its content',
+    async (path) => {
+      const plain = await ask(path, undefined);
+      const compressed = await ask(path, 'gzip');
 
-    expect(plain.headers['content-encoding']).toBeUndefined();
-    expect(compressed.headers['content-encoding']).toBe('gzip');
-    expect(compressed.bytes.length).toBeLessThan(plain.bytes.length);
-    const pages = [plain.bytes, gunzipSync(compressed.bytes)].map(
-      (bytes) => (JSON.parse(bytes.toString()) as { results: unknown }).results,
-    );
-    expect(pages[1]).toEqual(pages[0]);
-  });
+      expect(plain.headers['content-encoding']).toBeUndefined();
+      expect(compressed.headers['content-encoding']).toBe('gzip');
+      expect(compressed.bytes.length).toBeLessThan(plain.bytes.length);
+      const pages = [plain.bytes, gunzipSync(compressed.bytes)].map(
+        (bytes) => (JSON.parse(bytes.toString()) as { results: unknown }).results,
+      );
+      expect(pages[1]).toEqual(pages[0]);
+    },
+  );
 
   it.each([
     ['gzip', true],

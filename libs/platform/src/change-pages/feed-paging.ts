@@ -42,6 +42,7 @@ export class FeedPaging {
     { position, hasMore }: ChangePage<unknown>,
     filters: ListFilters,
   ): { readonly pageInfo: FeedPageInfoDto; readonly resumeCursor: string } {
+    response.vary('Accept-Encoding');
     const resumeCursor = this.cursors.issue(workspaceId, resource, { after: position, filters });
     if (hasMore) this.paging.linkNext(response, resumeCursor);
     return { pageInfo: { hasNextPage: hasMore, endCursor: hasMore ? resumeCursor : null }, resumeCursor };
