@@ -10,7 +10,7 @@ import { SPECIFIED_LIMITS, type TestApp, startApp, startInstance } from '../supp
 
 const PROGRAM = 'apps/admin/run.mjs';
 
-describe('admin applications: what changes one that is there', () => {
+describe('admin applications on an existing application', () => {
   let app: TestApp;
   let environment: Record<string, string>;
   let form: { grant_type: string; client_id: string; client_secret: string };
@@ -38,7 +38,7 @@ describe('admin applications: what changes one that is there', () => {
   };
   const token = async (secret = form.client_secret) => app.client().requestToken({ ...form, client_secret: secret });
 
-  it('acts on the next request', async () => {
+  it('takes effect on the next request', async () => {
     const client = app.client((await token()).body['access_token'] as string);
     const limit = async () => (await client.get('/v1/computers')).headers.get('x-ratelimit-limit');
     const write = () =>
@@ -57,7 +57,7 @@ describe('admin applications: what changes one that is there', () => {
     expect((await client.get('/v1/computers')).body['code']).toBe('insufficient_scope');
   });
 
-  it('acts on the next request also where the service has a Redis that the command knows nothing of', async () => {
+  it('takes effect on the next request even when the command has no REDIS_URL', async () => {
     const instance = await startInstance(app, {
       ...SPECIFIED_LIMITS,
       REDIS_URL: redisOfTheRun(),
@@ -84,7 +84,7 @@ describe('admin applications: what changes one that is there', () => {
     }
   });
 
-  it('rotates the secret, which it shows once, with an overlap or without', async () => {
+  it('rotates the secret with or without an overlap, and shows the new secret once', async () => {
     const overlapping = await document('rotate-secret', '--overlap', '24h');
     const inADay = Date.parse(overlapping['previousSecretExpiresAt'] as string) - Date.now();
     expect(Object.keys(overlapping)).toEqual(['client_id', 'client_secret', 'previousSecretExpiresAt']);
@@ -100,7 +100,7 @@ describe('admin applications: what changes one that is there', () => {
     expect((await token(overlapping['client_secret'] as string)).body['code']).toBe('invalid_client');
   });
 
-  it('gives out no secret that is digested under too short a pepper', async () => {
+  it('issues no secret while the pepper is too short', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
     try {
       const SECRET_PEPPER_FILE = join(directory, 'pepper');
@@ -115,7 +115,7 @@ describe('admin applications: what changes one that is there', () => {
     }
   });
 
-  it('refuses what it cannot do: 2 for wrong usage, 1 for an unknown client', async () => {
+  it('exits 2 for wrong usage and 1 for an unknown client id', async () => {
     for (const words of [
       ['set-limits'],
       ['set-limits', '--read', '0/5'],

@@ -57,7 +57,7 @@ describe('admin audit', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  it('lists the newest events first by the names of the columns, as one document or one a line', async () => {
+  it('lists the newest events first under the column names, as one document or as NDJSON', async () => {
     const [listed, streamed, drawn] = await Promise.all([
       run('list', '--json'),
       run('list', '--ndjson'),
@@ -93,7 +93,7 @@ describe('admin audit', () => {
     expect(drawn.stdout).toContain('classification: "UNKNOWN" → "PUBLIC"');
   });
 
-  it('lists those of a workspace, asset, application or time only, and as many as asked for', async () => {
+  it('filters by workspace, asset, application and time, and limits the number of events', async () => {
     const [workspace, asset, limited, later, recent, other] = await Promise.all([
       run('list', '--workspace', 'beta', '--json'),
       run('list', '--asset', first.toUpperCase(), '--ndjson'),
@@ -110,7 +110,7 @@ describe('admin audit', () => {
     expect(itemsOf(other)).toEqual([]);
   });
 
-  it('spells out what a terminal would obey', async () => {
+  it('escapes control characters that a terminal would obey', async () => {
     const fields = { '\u009bfield': { old: '\u202eevil', new: '\u009b2J\u007f' } };
     const workspace = await setting.aWorkspace('terminal');
     await setting.record(workspace, 1, { clientId: 'ci_\u2066', fields });
@@ -120,7 +120,7 @@ describe('admin audit', () => {
     expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   });
 
-  it('ends quietly when its reader has seen enough', async () => {
+  it('exits quietly when its reader closes the pipe', async () => {
     const { stdout, stderr } = await promisify(execFile)(
       'sh',
       ['-c', `node ${PROGRAM} audit list --ndjson | head -n 1`],
@@ -131,7 +131,7 @@ describe('admin audit', () => {
     expect([stdout.trim().split('\n').length, stderr]).toEqual([1, '']);
   });
 
-  it('verifies what nobody touched, and names the first event that somebody did', async () => {
+  it('accepts an untouched audit log and names the first event that was changed', async () => {
     const [whole, drawn] = await Promise.all([run('verify', '--json'), run('verify', '--workspace', 'beta')]);
     expect(document(whole)).toEqual({ ok: true, sealed: 1, unsealed: 702, firstBad: null });
     expect([drawn.exitCode, drawn.stderr]).toEqual([0, '']);
@@ -162,7 +162,7 @@ describe('admin audit', () => {
     expect(document(await run('verify', '--json'), 1)['firstBad']).toMatchObject({ workspace: 'beta', sequence: null });
   });
 
-  it('fails for a workspace or client id that is not there, and for a key that cannot be', async () => {
+  it('exits 1 for an unknown workspace or client id, and for an invalid audit key', async () => {
     const [noWorkspace, noneToVerify, noClient] = await Promise.all([
       run('list', '--workspace', 'none', '--json'),
       run('verify', '--workspace', 'none', '--json'),

@@ -15,7 +15,7 @@ interface Feed {
   readonly resumeCursor: string;
 }
 
-describe('The feeds beside operators’ commands', () => {
+describe('Change feeds after operator commands', () => {
   let app: TestApp;
   let workspace: string;
   let slug: string;
@@ -65,7 +65,7 @@ describe('The feeds beside operators’ commands', () => {
   describe('admin assets purge', () => {
     const purge = (before = '2999-01-01') => admin('assets', 'purge', '--removed-before', before);
 
-    it('deletes removed assets for good, and tells readers who have not heard of them', async () => {
+    it('deletes removed assets for good and returns 410 to readers who have not seen them removed', async () => {
       const [kept, removed, late] = [
         await app.arrange.anAsset(workspace),
         await app.arrange.anAsset(workspace, { type: 'COMPUTER', posture: { managed: true } }),
@@ -85,7 +85,7 @@ describe('The feeds beside operators’ commands', () => {
       expect(rows).toHaveLength(2);
     });
 
-    it('keeps what was removed later, and readers with it', async () => {
+    it('keeps assets that were removed after the date, and their readers keep their cursors', async () => {
       const removed = await app.arrange.anAsset(workspace);
       const { resumeCursor } = await page();
       await hide(removed);
@@ -95,7 +95,7 @@ describe('The feeds beside operators’ commands', () => {
       expect((await page(resumeCursor)).results).toMatchObject([{ id: removed.id, type: 'REMOVED' }]);
     });
 
-    it('refuses since from before the purge, and lets a reader who begins afterwards go on', async () => {
+    it('makes since from before the purge return 410, while a new reader can start', async () => {
       await app.arrange.manyAssets(workspace, 150);
       const removed = await app.arrange.anAsset(workspace);
       await hide(removed);
@@ -109,7 +109,7 @@ describe('The feeds beside operators’ commands', () => {
       expect((await page(first.resumeCursor)).results).toHaveLength(50);
     });
 
-    it('keeps a removed employee who still owns something', async () => {
+    it('keeps a removed employee who still owns an asset', async () => {
       const person = await app.arrange.anEmployee(workspace);
       const owned = await app.arrange.anAsset(workspace, { ownerId: person.id });
       await hide(person);
@@ -120,7 +120,7 @@ describe('The feeds beside operators’ commands', () => {
     });
   });
 
-  it('has every reader begin again after admin changes restart', async () => {
+  it('makes every reader start again after admin changes restart', async () => {
     const asset = await app.arrange.anAsset(workspace);
     const { resumeCursor } = await page();
 
@@ -132,7 +132,7 @@ describe('The feeds beside operators’ commands', () => {
     expect((await get(again.resumeCursor)).status).toBe(200);
   });
 
-  it('leaves out sets of which nothing is left, and still knows their cursors', async () => {
+  it('skips change sets that are empty by now and still accepts their cursors', async () => {
     const { id } = await app.arrange.anAsset(workspace);
     const cursors: string[] = [];
     for (let version = 0; version < 5; version += 1) {

@@ -5,7 +5,7 @@ import { clear, makeDirectory } from '../support/embedded-postgres-directory';
 import { type Row, documentOf, expectFault } from '../support/finished-command';
 import { RunningCommand } from '../support/running-command';
 
-describe('The operators’ command line without a database of one’s own', () => {
+describe('The command line without DATABASE_URL', () => {
   const admin = (environment: Record<string, string>, ...words: string[]) =>
     new RunningCommand('apps/admin/run.mjs', words, environment).finished;
   let localDir: string;
@@ -16,7 +16,7 @@ describe('The operators’ command line without a database of one’s own', () =
   });
   const serverRuns = () => existsSync(join(localDir, 'postgres', 'postmaster.pid'));
 
-  it('starts the embedded one for the time of the command and keeps its data', async () => {
+  it('starts the embedded Postgres for one command and keeps its data', async () => {
     const embedded = { LOCAL_DIR: localDir };
     documentOf(await admin(embedded, 'workspaces', 'create', 'kept', '--name', 'Kept', '--json'));
     expect(serverRuns()).toBe(false);
@@ -33,7 +33,7 @@ describe('The operators’ command line without a database of one’s own', () =
     );
   });
 
-  it('ends long work on Ctrl-C, gives the server up, and can be run again', async () => {
+  it('ends a long command on Ctrl-C, stops Postgres, and completes when run again', async () => {
     const loading = new RunningCommand('apps/admin/run.mjs', ['demo', 'load', '--size', 'L'], {
       LOCAL_DIR: localDir,
     });

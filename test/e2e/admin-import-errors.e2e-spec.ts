@@ -9,7 +9,7 @@ import { type TestDatabase, createTestDatabase } from '../support/test-database'
 const ADA = `${JSON.stringify({ categoryKey: 'EMPLOYEE', externalId: 'hr-1', name: 'Ada Okafor' })}\n`;
 const EARLIER = '{"line":7,"reason":"name is required."}\n';
 
-describe('The file of bad lines that an import is told to write', () => {
+describe('admin import --errors FILE', () => {
   let database: TestDatabase;
   let directory: string;
   const run = (...words: string[]) =>
@@ -42,7 +42,7 @@ describe('The file of bad lines that an import is told to write', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  it('is never one of the input, by whatever name: nothing is written and nothing hidden', async () => {
+  it('refuses a file that is also an input, under any name, and changes nothing', async () => {
     const input = file('input.ndjson', ADA);
     expect(documentOf(await importInto('acme', input))).toMatchObject({ created: 1 });
     const [link, alias] = [join(directory, 'link.ndjson'), join(directory, 'alias.ndjson')];
@@ -64,7 +64,7 @@ describe('The file of bad lines that an import is told to write', () => {
     expect(documentOf(await importInto('acme', input))).toMatchObject({ unchanged: 1 });
   });
 
-  it('keeps what an earlier import wrote until there is an import to tell of', async () => {
+  it('keeps the errors of the last import until a new import has read its input', async () => {
     const errors = file('errors.ndjson', EARLIER);
     const input = file('good.ndjson', ADA);
     expectFault(await importInto('none', input, '--errors', errors), 1, /no workspace "none"/);
@@ -74,7 +74,7 @@ describe('The file of bad lines that an import is told to write', () => {
     expect(readFileSync(errors, 'utf8')).toBe('');
   });
 
-  it('is refused before anything is imported when it cannot be written', async () => {
+  it('exits before the import starts when the file cannot be written', async () => {
     const input = file('not-yet.ndjson', ADA.replace('hr-1', 'hr-not-yet'));
     const nowhere = join(directory, 'nowhere', 'errors.ndjson');
 
@@ -86,7 +86,7 @@ describe('The file of bad lines that an import is told to write', () => {
     expect(documentOf(await importInto('acme', input, '--dry-run'))).toMatchObject({ created: 1 });
   });
 
-  it('overwrites the first line when a repeat in it is imported unmended', async () => {
+  it('imports an unchanged repeated record over the first one', async () => {
     const errors = file('repeats.ndjson', '');
     const input = file(
       'repeated.ndjson',
@@ -98,21 +98,21 @@ describe('The file of bad lines that an import is told to write', () => {
     expect(documentOf(await importInto('acme', errors))).toMatchObject({ read: 1, updated: 1 });
   });
 
-  it('holds the lines of the last import alone', async () => {
+  it('holds only the errors of the last import', async () => {
     const errors = file('old.ndjson', EARLIER.repeat(9));
     const finished = await importInto('acme', file('bad.ndjson', `nonsense\n${ADA}`), '--errors', errors);
     expect(finished.exitCode).toBe(1);
     expect(readErrors(errors)).toEqual([{ line: 1, reason: 'The line is not JSON.', text: 'nonsense' }]);
   });
 
-  it('is as it was after an import that did not come to its end', async () => {
+  it('stays unchanged when an import is interrupted', async () => {
     const errors = file('kept.ndjson', EARLIER);
     const cutOff = file('cut-off.ndjson.gz', gzipSync(`nonsense\n${ADA}`).subarray(0, -9));
     expectFault(await importInto('acme', cutOff, '--errors', errors), 1, /cannot be unzipped/);
     expect(readFileSync(errors, 'utf8')).toBe(EARLIER);
   });
 
-  it('keeps each bad line as it was, of whatever kind, in the order of the input', async () => {
+  it('keeps every kind of bad line unchanged and in input order', async () => {
     const errors = file('all.ndjson', '');
     const unowned = JSON.stringify({ categoryKey: 'CUSTOM', externalId: 'b-1', name: 'A\u2028B', owner: 'nobody' });
     const latin1 = Buffer.from('{"name":"Café"}\n', 'latin1');
@@ -143,7 +143,7 @@ describe('The file of bad lines that an import is told to write', () => {
     expect(readFileSync(errors, 'utf8').split(/[\n\u2028]/)).toHaveLength(6);
   });
 
-  it('is imported itself once its lines are mended, and then keeps the lines that are still bad', async () => {
+  it('can be imported once corrected, and then holds the lines that are still bad', async () => {
     const errors = file('mend.ndjson', '');
     const csv = file(
       'mend.csv',
@@ -164,7 +164,7 @@ describe('The file of bad lines that an import is told to write', () => {
     expect(readErrors(errors)).toEqual([{ line: 3, reason: 'The line is not JSON.', text: '{"externalId":"m-4",' }]);
   });
 
-  it('is mended as the page on imports says', async () => {
+  it('can be corrected as docs/imports.md describes', async () => {
     const page = readFileSync(join(__dirname, '../../docs/imports.md'), 'utf8');
     const section = page.slice(page.indexOf('### Mend bad lines'));
     const block = (language: string) => new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(section)?.[1] ?? '';
@@ -197,7 +197,7 @@ describe('The file of bad lines that an import is told to write', () => {
       { header: 'x', text: 'CUSTOM,a,b' },
       'The header has no comma: a comma separates the columns.',
     ],
-  ])('may hold %s, which is bad again', async (_, kept, reason) => {
+  ])('keeps %s, which fails again when imported', async (_, kept, reason) => {
     const errors = file('again.ndjson', '');
     const input = file('kept-line.ndjson', JSON.stringify({ line: 7, reason: 'Bad.', ...kept }));
     expect((await importInto('acme', input, '--errors', errors)).exitCode).toBe(1);

@@ -9,7 +9,7 @@ import { RunningCommand } from '../support/running-command';
 const ROOT = join(__dirname, '../..');
 const PROGRAM = 'apps/admin/run.mjs';
 
-describe('A command that waits for its input', () => {
+describe('A command that reads from stdin', () => {
   let localDir: string;
   beforeAll(async () => {
     localDir = makeDirectory();
@@ -22,7 +22,7 @@ describe('A command that waits for its input', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)('ends on %s in one line and gives the embedded server up', async (signal, exitCode) => {
+  ] as const)('ends on %s with one line and stops the embedded Postgres', async (signal, exitCode) => {
     const words = ['import', '--workspace', 'acme', '--source', 'hr', '-'];
     const child = spawn(process.execPath, [join(ROOT, PROGRAM), ...words], {
       cwd: ROOT,

@@ -28,14 +28,14 @@ describe('admin keys', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  it('has nothing to rotate or remove before init', async () => {
+  it('refuses to rotate or remove before init', async () => {
     expectFault(await run('rotate', 'signing'), 1, /holds no key \(\*\.pem\); run: admin keys init/);
     expectFault(await run('rotate', 'cursor'), 1, /does not exist; run: admin keys init/);
     expectFault(await run('remove', 'none', '--yes'), 1, /no signing or cursor key "none"/);
     documentOf(await run('init', '--json'));
   });
 
-  it('makes keys that every instance has before one uses them, none lost when several are made at once', async () => {
+  it('makes keys that every instance loads before one signs with them, and loses none in concurrent runs', async () => {
     const [first] = await list();
     const made = await Promise.all([
       ...[run('rotate', 'signing', '--json'), run('rotate', 'signing', '--json')],
@@ -68,7 +68,7 @@ describe('admin keys', () => {
     for (const { stdout } of made) for (const { secret } of keys) expect(stdout).not.toContain(secret as string);
   });
 
-  it('removes a key only when told to go ahead, and never the last of its use', async () => {
+  it('removes a key only with confirmation, and never the last one of its kind', async () => {
     const [youngest, younger, first] = kidsOf(await list(), 'signing') as [string, string, string];
     expectFault(await run('remove', first), 2, /--yes/);
     expectFault(await run('remove', '../pepper', '--yes'), 2, /letters, digits, hyphens/);

@@ -33,7 +33,7 @@ describe('admin status --deep', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  it('says which counters were wrong and puts them right; the next one finds nothing', async () => {
+  it('reports and repairs wrong counters, and reports none on the next run', async () => {
     const printers = join(directory, 'printers.ndjson');
     const line = (name: string): string => JSON.stringify({ categoryKey: 'CUSTOM', externalId: name, name });
     writeFileSync(printers, ['a', 'b', 'c'].map(line).join('\n'));
@@ -67,7 +67,7 @@ describe('admin status --deep', () => {
     expect(stdout).toMatch(/│ acme +│ CUSTOM +│ 0 +│ 2 +│ 3 +│/);
   });
 
-  it('counts nothing in a database that is not up to date', async () => {
+  it('counts nothing while migrations are pending', async () => {
     await database.admin.query('DELETE FROM migration WHERE timestamp = (SELECT max(timestamp) FROM migration)');
     const finished = await admin('status', '--deep', '--json');
     expect([finished.exitCode, finished.stderr]).toEqual([1, 'error: 1 migrations are pending; run: admin migrate\n']);

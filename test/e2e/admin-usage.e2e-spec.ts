@@ -8,7 +8,7 @@ const NOWHERE = {
   MIGRATION_DATABASE_URL: 'postgres://nobody:nothing@127.0.0.1:1/none',
 };
 
-describe('The usage of the operators’ command line', () => {
+describe('admin', () => {
   const run = (...words: string[]) => new RunningCommand('apps/admin/run.mjs', words, NOWHERE).finished;
   afterAll(() => RunningCommand.killAll());
 
@@ -46,11 +46,11 @@ describe('The usage of the operators’ command line', () => {
     ['an unknown size', 'demo load --size XXL', /Allowed choices are S, M, L, XL/],
     ['an unknown choice', 'import --workspace acme --source hr x --missing drop', /Allowed choices are keep, hide/],
     ['no file', 'import --workspace acme --source hr', /missing required argument/],
-  ])('refuses %s', async (_what, words, line) => {
+  ])('exits 2 for %s', async (_what, words, line) => {
     expectFault(await run(...words.split(' ')), 2, line);
   });
 
-  it('shows what there is when nothing is asked', async () => {
+  it('prints its help when run without a command', async () => {
     const finished = await run();
     expect([finished.exitCode, finished.stdout]).toEqual([2, '']);
     expect(finished.stderr).toContain('Usage: admin');

@@ -14,7 +14,7 @@ import { type TestDatabase, createTestDatabase } from '../support/test-database'
 const admin = (environment: Record<string, string>, ...words: string[]): Promise<FinishedCommand> =>
   new RunningCommand('apps/admin/run.mjs', words, environment).finished;
 
-describe('The operators’ command line', () => {
+describe('admin', () => {
   let database: TestDatabase;
   let directory: string;
   let environment: Record<string, string>;
@@ -41,7 +41,7 @@ describe('The operators’ command line', () => {
   });
 
   describe('migrate and status', () => {
-    it('says what to do about a database that is not up to date, then brings it up to date once', async () => {
+    it('status reports pending migrations with the remedy, and migrate applies them once', async () => {
       expectFault(await run('workspaces', 'list', '--json'), 1, /run: admin migrate/);
       const before = await run('status', '--json');
       expect(before.exitCode).toBe(1);
@@ -64,7 +64,7 @@ describe('The operators’ command line', () => {
       });
     });
 
-    it('says once, beside its document, whose migration it waits for, and goes on when that is over', async () => {
+    it('migrate reports on stderr that it waits for another migration, then continues', async () => {
       // Holds the lock like another deployment would. Sessions are recognised by their application name.
       const other = new Client({ connectionString: database.migrationDatabaseUrl, application_name: 'other-release' });
       await other.connect();
@@ -89,7 +89,7 @@ describe('The operators’ command line', () => {
       }
     });
 
-    it('says in one line that the database is down, and tells more only when asked', async () => {
+    it('reports an unreachable database in one line, with details only on request', async () => {
       const nowhere = `postgres://nobody:hunter2@127.0.0.1:${await freePort()}/none`;
       const down = { ...environment, DATABASE_URL: nowhere, MIGRATION_DATABASE_URL: nowhere };
       const commands = [['migrate'], ['status'], ['workspaces', 'list']];
@@ -100,7 +100,7 @@ describe('The operators’ command line', () => {
       expect((await admin({ ...down, LOG_LEVEL: 'debug' }, 'status')).stderr).toMatch(/\n +at /);
     });
 
-    it('refuses settings that do not hold together', async () => {
+    it('refuses contradicting settings', async () => {
       const { MIGRATION_DATABASE_URL: _, ...alone } = environment;
       const production = { NODE_ENV: 'production', LOCAL_DIR: directory };
       const [lonely, malformed, unsafe] = await Promise.all([
@@ -115,7 +115,7 @@ describe('The operators’ command line', () => {
   });
 
   describe('workspaces', () => {
-    it('makes and lists them; a slug is there once', async () => {
+    it('creates and lists workspaces, and refuses a slug that exists', async () => {
       const made = documentOf(await run('workspaces', 'create', 'acme', '--name', 'Acme AG', '--json'));
       expect(made).toMatchObject({ slug: 'acme', name: 'Acme AG' });
       expect(Object.keys(made).sort()).toEqual(['createdAt', 'id', 'name', 'slug']);
@@ -125,7 +125,7 @@ describe('The operators’ command line', () => {
     });
   });
 
-  it('knows a slug by the rule of the domain', () => {
+  it('validates slugs by the rule of the API', () => {
     for (const slug of ['a', 'a-b', '9', 'a'.repeat(63), '', '-a', 'a-', 'A', 'a_b', 'a'.repeat(64), 'a\n']) {
       const parse = (): string => parseSlug(slug);
       if (WORKSPACE_SLUG.test(slug)) expect(parse()).toBe(slug);
@@ -134,7 +134,7 @@ describe('The operators’ command line', () => {
   });
 
   describe('applications', () => {
-    it('shows the secret once, when it is made', async () => {
+    it('shows the secret only when the application is created', async () => {
       const made = documentOf(
         await run(
           ...'applications create --workspace acme --name CI --scope all:read --scope all:write --json'.split(' '),
@@ -156,7 +156,7 @@ describe('The operators’ command line', () => {
       for (const { stdout } of [list, disabled, shown, table]) expect(stdout).not.toMatch(/secret["_]|digest|cs_/i);
     });
 
-    it('fails for a client id or workspace that is not there', async () => {
+    it('exits 1 for an unknown client id or workspace', async () => {
       const verbs = ['show', 'enable', 'disable'];
       const [list, create, ...found] = await Promise.all([
         run('applications', 'list', '--workspace', 'none', '--json'),
@@ -169,7 +169,7 @@ describe('The operators’ command line', () => {
   });
 
   describe('tag-keys', () => {
-    it('makes, lists and deletes them; what cannot be undone needs --yes where there is no terminal', async () => {
+    it('creates, lists and deletes tag keys, and demands --yes for a deletion without a terminal', async () => {
       const words = ['--workspace', 'acme', '--json'];
       const env = documentOf(await run('tag-keys', 'create', '--key', 'env', '--value', 'production', ...words));
       expect(env).toMatchObject({ key: 'env', value: 'production', platform: false });
@@ -191,7 +191,7 @@ describe('The operators’ command line', () => {
     const printer = { categoryKey: 'CUSTOM', externalId: 'c-1', name: 'Printer', tags: [{ key: 'room', value: '7' }] };
     const words = ['import', '--workspace', 'acme', '--source', 'hr', '--json'];
 
-    it('reports bad lines by number, brings in the rest and fails', async () => {
+    it('reports bad lines by number, imports the others and exits 1', async () => {
       const errors = join(directory, 'errors.ndjson');
       const path = file('some.ndjson', ada, 'nonsense', printer);
       const finished = await run(...words, path, '--errors', errors);
@@ -208,7 +208,7 @@ describe('The operators’ command line', () => {
       ]);
     });
 
-    it('takes what it is told to: tag keys, several files, what is missing, and nothing in a dry run', async () => {
+    it('follows its options: tag keys, several files, missing assets, dry run', async () => {
       const second = file('second.ndjson', printer);
       const first = file('first.ndjson', ada);
       const making = [...words, '--create-tag-keys', 'platform'];
@@ -219,7 +219,7 @@ describe('The operators’ command line', () => {
       expect(documentOf(await piped.finished)).toMatchObject({ read: 1, unchanged: 1 });
     });
 
-    it('fails for a file, a place or a workspace that is not there, and for a directory', async () => {
+    it('exits 1 for a missing file, an unknown workspace, an unwritable path and a directory', async () => {
       const one = file('one.ndjson', ada);
       // Each import has its own source, because a source allows one import at a time.
       const [noFile, noPlace, aDirectory, noWorkspace] = await Promise.all([
@@ -241,7 +241,7 @@ describe('The operators’ command line', () => {
   });
 
   describe('demo and keys', () => {
-    it('loads the demo once; again changes nothing', async () => {
+    it('loads the demo once and changes nothing on the next run', async () => {
       const first = documentOf(await run('demo', 'load', '--json'));
       expect(first).toMatchObject({ workspace: 'demo', size: 'S', created: first['read'], failed: 0 });
       expect(documentOf(await run('demo', 'load', '--size', 'S', '--json'))).toMatchObject({
@@ -249,7 +249,7 @@ describe('The operators’ command line', () => {
       });
     });
 
-    it('makes keys where the settings say, without a database, and lists their ids only', async () => {
+    it('creates keys where the settings say, without a database, and lists only their ids', async () => {
       const keys = join(directory, 'keys');
       const production = {
         NODE_ENV: 'production',

@@ -15,7 +15,7 @@ import { freePort } from '../support/free-port';
 import { TcpProxy } from '../support/tcp-proxy';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
-describe('An instance of the API', () => {
+describe('The API process', () => {
   let database: TestDatabase;
   let environment: Record<string, string>;
   let port: number;
@@ -48,14 +48,14 @@ describe('An instance of the API', () => {
   it.each([
     ['1', 'info', 'REDIS_URL is not set: run no more than one instance'],
     ['2', 'warn', 'REDIS_URL is not set, but several instances need it'],
-  ])('says at its start what it is without Redis, with REPLICAS=%s', async (REPLICAS, level, message) => {
+  ])('logs how it limits without Redis when REPLICAS is %s', async (REPLICAS, level, message) => {
     const api = new ApiProcess({ ...environment, REPLICAS });
     await api.serving();
     expect(api.output).toMatch(new RegExp(`"level":"${level}".*"message":"${message}"`));
   });
 
   describe('management port', () => {
-    it('serves liveness, readiness and the public keys, and no public route', async () => {
+    it('serves liveness, readiness and public keys, but no public route', async () => {
       const api = new ApiProcess(environment);
       await api.serving();
       expect((await management().get('/livez')).body).toEqual({ status: 'ok' });
@@ -83,7 +83,7 @@ describe('An instance of the API', () => {
   });
 
   describe('start', () => {
-    it('lists every fault of the settings, never their values', async () => {
+    it('reports every invalid setting at once and never prints a value', async () => {
       const api = new ApiProcess({
         DATABASE_URL: 'mysql://user:hunter2@host/db',
         PORT: 'many',
@@ -95,7 +95,7 @@ describe('An instance of the API', () => {
       expect(api.errors).not.toContain('hunter2');
     });
 
-    it('demands keys in production and makes none', async () => {
+    it('refuses to start in production without keys, and creates none', async () => {
       const localDir = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
       try {
         const api = new ApiProcess({ ...environment, LOCAL_DIR: localDir, NODE_ENV: 'production' });
@@ -108,7 +108,7 @@ describe('An instance of the API', () => {
       }
     });
 
-    it('makes the keys of LOCAL_DIR once, however many instances come first at the same time', async () => {
+    it('creates the keys in LOCAL_DIR once when several instances start together', async () => {
       const localDir = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
       try {
         const ports = [port, await freePort(), await freePort()];
@@ -133,7 +133,7 @@ describe('An instance of the API', () => {
       }
     });
 
-    it('says which port is taken', async () => {
+    it('names the port that is already in use', async () => {
       const other = createServer().listen(port, '127.0.0.1');
       await once(other, 'listening');
       const api = new ApiProcess(environment);
@@ -144,7 +144,7 @@ describe('An instance of the API', () => {
   });
 
   describe('readiness', () => {
-    it('is not lost to requests that take every connection, and says why when it is', async () => {
+    it('stays ready while requests hold every connection, and reports a reason when not ready', async () => {
       const api = await ApiUnderWatch.start(database, { DATABASE_POOL_SIZE: '1' });
       const workspace = await api.arrange.aWorkspace();
       const client = await api.arrange.aClient(workspace);
@@ -182,7 +182,7 @@ describe('An instance of the API', () => {
   });
 
   describe('stop', () => {
-    it.each(['SIGTERM', 'SIGINT'] as const)('on %s before it serves exits 0, whatever it waits for', async (signal) => {
+    it.each(['SIGTERM', 'SIGINT'] as const)('exits 0 on %s during startup, whatever it waits for', async (signal) => {
       const silent = createServer().listen(await freePort(), '127.0.0.1');
       await once(silent, 'listening');
       const url = new URL(database.databaseUrl);
@@ -194,7 +194,7 @@ describe('An instance of the API', () => {
       silent.close();
     });
 
-    it('on SIGINT finishes the request in flight, refuses new connections, and exits 0', async () => {
+    it('finishes the request in flight on SIGINT, refuses new connections and exits 0', async () => {
       const api = new ApiProcess(environment);
       await api.serving();
       const inFlight = await connected();
@@ -213,7 +213,7 @@ describe('An instance of the API', () => {
       idle.destroy();
     });
 
-    it('on SIGTERM is not ready at once, yet serves for five seconds while load balancers look elsewhere', async () => {
+    it('becomes unready on SIGTERM at once, and serves for five more seconds', async () => {
       const api = new ApiProcess(environment);
       await api.serving();
       api.signal('SIGTERM');
@@ -229,7 +229,7 @@ describe('An instance of the API', () => {
       expect(api.output.split('"message":"stopping"')).toHaveLength(2);
     });
 
-    it('does not start while a route declares no access', async () => {
+    it('refuses to start while a route declares no access', async () => {
       const access: unknown = Reflect.getMetadata(ROUTE_ACCESS, HealthController);
       Reflect.deleteMetadata(ROUTE_ACCESS, HealthController);
       try {
@@ -240,7 +240,7 @@ describe('An instance of the API', () => {
       }
     });
 
-    it('closes its connections to Postgres before it ends', async () => {
+    it('closes its Postgres connections before it exits', async () => {
       const app = await createApp(loadSettings({ ...environment, LOG_LEVEL: 'error' }));
       const connections = async (): Promise<number> => {
         const { rows } = await database.admin.query<{ n: number }>(
@@ -258,7 +258,7 @@ describe('An instance of the API', () => {
   });
 
   it.each(['refuse', 'blackhole'] as const)(
-    'answers 503 within seconds when Postgres is gone (%s), stays live, and heals without a restart',
+    'returns 503 within seconds when Postgres is lost (%s), stays live, and recovers without a restart',
     async (failure) => {
       const { hostname, port: databasePort } = new URL(database.databaseUrl);
       const proxy = await TcpProxy.to(hostname, Number(databasePort));

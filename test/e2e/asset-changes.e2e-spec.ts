@@ -57,7 +57,7 @@ describe('GET /v1/inventory/changes', () => {
       internalId,
     ]);
 
-  it('begins with every visible asset once, then gives what changes', async () => {
+  it('returns every visible asset once, then the changes', async () => {
     await app.arrange.manyAssets(workspace, 10);
     const hidden = await app.arrange.anAsset(workspace, { visibility: 'HIDDEN' });
 
@@ -78,7 +78,7 @@ describe('GET /v1/inventory/changes', () => {
     expect(next.changes[1]?.asset?.updatedAt).toBe((updated.body as { updatedAt: string }).updatedAt);
   });
 
-  it('gives only the latest state of an asset that changed twice', async () => {
+  it('returns only the latest state of an asset that changed twice', async () => {
     const asset = await app.arrange.anAsset(workspace);
     const { resumeCursor } = await page('?since=now');
     await patch(asset.id, { description: 'one' });
@@ -90,7 +90,7 @@ describe('GET /v1/inventory/changes', () => {
     expect(changes[0]?.asset).toMatchObject({ description: 'two' });
   });
 
-  it('says who changed the asset', async () => {
+  it('returns the origin of each change', async () => {
     const asset = await app.arrange.anAsset(workspace);
     const updated = await patch(asset.id, { description: 'mine' });
 
@@ -101,7 +101,7 @@ describe('GET /v1/inventory/changes', () => {
     expect(changes[0]?.origin['clientId']).toMatch(/^ci_/);
   });
 
-  it('tells of removals after the first page was asked for, and of no earlier ones', async () => {
+  it('returns removals since the first page was requested, and none from before', async () => {
     const [one, other] = [await app.arrange.anAsset(workspace), await app.arrange.anAsset(workspace)];
     await hide(one.internalId);
     const first = await follow();
@@ -116,7 +116,7 @@ describe('GET /v1/inventory/changes', () => {
     expect(again.changes.map(({ type }) => type)).toEqual(['UPSERTED', 'UPSERTED']);
   });
 
-  it('goes through removed assets page by page when nothing of them is shown', async () => {
+  it('pages through removed assets although it shows none of them', async () => {
     await app.arrange.manyAssets(workspace, 2_500);
     await app.arrange.change(workspace, 'UPDATE asset SET visibility = 1 WHERE workspace_id = $1', [workspace]);
     const last = await app.arrange.anAsset(workspace);
@@ -127,7 +127,7 @@ describe('GET /v1/inventory/changes', () => {
     expect(pages).toBe(3);
   });
 
-  it('gives one changedAt to all changes of a transaction, which never falls', async () => {
+  it('returns one changedAt for all changes of a transaction, never below an earlier one', async () => {
     await app.arrange.manyAssets(workspace, 3);
     const { changes } = await follow();
     expect(new Set(changes.map(({ changedAt }) => changedAt)).size).toBe(1);
@@ -142,7 +142,7 @@ describe('GET /v1/inventory/changes', () => {
     expect(Date.parse(later.changes.at(-1)?.changedAt ?? '')).toBeGreaterThan(Date.now() + 3_000_000);
   });
 
-  it('gives changes at or after a date-time, removals among them', async () => {
+  it('returns changes at or after a date-time, including removals', async () => {
     const [one, other] = [await app.arrange.anAsset(workspace), await app.arrange.anAsset(workspace)];
     await patch(one.id, { description: 'one' });
     const { changes } = await follow();
@@ -160,7 +160,7 @@ describe('GET /v1/inventory/changes', () => {
     expect((await follow(`?pageCursor=${future.resumeCursor}`)).changes).toEqual([]);
   });
 
-  it('keeps to one category when asked, and its cursor with it', async () => {
+  it('keeps the category of the first request in the cursor', async () => {
     const bucket = await app.arrange.anAsset(workspace, { type: 'CLOUD_STORAGE_BUCKET' });
     const person = await app.arrange.anEmployee(workspace);
 
@@ -173,7 +173,7 @@ describe('GET /v1/inventory/changes', () => {
     expect((await get(`?categoryKey=CUSTOM&pageCursor=${cloud.cursor}`)).status).toBe(400);
   });
 
-  it('shows nothing of another workspace, and takes none of its cursors', async () => {
+  it('hides other workspaces and refuses their cursors', async () => {
     const elsewhere = await app.arrange.aWorkspace();
     await app.arrange.anAsset(elsewhere);
     const theirs = await (await app.arrange.aClient(elsewhere)).get('/v1/inventory/changes');
@@ -204,7 +204,7 @@ describe('GET /v1/inventory/changes', () => {
     expect(response).toMatchObject({ status: 400, body: { errors: [{ parameter: 'since' }] } });
   });
 
-  it('takes neither a cursor of the list, nor gives one that the list takes', async () => {
+  it('refuses a cursor of the list, and the list refuses a cursor of the feed', async () => {
     await app.arrange.manyAssets(workspace, 2);
     const list = await client.get('/v1/inventory/assets?pageSize=1');
     const { endCursor } = (list.body as unknown as FeedBody).pageInfo;
@@ -214,7 +214,7 @@ describe('GET /v1/inventory/changes', () => {
     expect((await client.get(`/v1/inventory/assets?pageCursor=${resumeCursor}`)).status).toBe(400);
   });
 
-  it('names the next page in Link, with the filter', async () => {
+  it('links the next page with the filter', async () => {
     await app.arrange.manyAssets(workspace, 3);
 
     const response = await get('?pageSize=2&categoryKey=CUSTOM');
@@ -224,19 +224,19 @@ describe('GET /v1/inventory/changes', () => {
     expect(response.headers.get('link')).toBe(`<${address}>; rel="next"`);
   });
 
-  it('needs inventory:read', async () => {
+  it('requires inventory:read', async () => {
     const poor = await app.arrange.aClient(workspace, ['computers:read']);
 
     expect(await poor.get('/v1/inventory/changes')).toMatchObject({ status: 403 });
   });
 
-  describe('on a database that is not the one of the cursor', () => {
+  describe('after the database was restored or replaced', () => {
     const expired = (code: string) => ({
       status: 410,
       body: { code: 'cursor_expired', errors: [{ parameter: 'pageCursor', code }] },
     });
 
-    it('returns 410 diverged when the change was lost, also when another one took its place', async () => {
+    it('returns 410 diverged when the change of the cursor was lost, even if another one took its place', async () => {
       const asset = await app.arrange.anAsset(workspace);
       const before = await page();
       await patch(asset.id, { description: 'lost' });

@@ -31,7 +31,7 @@ describe('PATCH /v1/inventory/assets with dryRun', () => {
   const dryRun = (ids: readonly string[], patch: object, headers = {}) =>
     client.patch(BULK, { ids, patch, dryRun: true }, headers);
 
-  it('tells which assets would change in which members, and writes nothing', async () => {
+  it('returns the assets and fields that would change, and writes nothing', async () => {
     const { id: bare } = await app.arrange.anAsset(workspace);
     const { id: described } = await app.arrange.anAsset(workspace, { description: 'Reviewed' });
     const { id: done } = await app.arrange.anAsset(workspace, { description: 'Reviewed' });
@@ -56,7 +56,7 @@ describe('PATCH /v1/inventory/assets with dryRun', () => {
     expect(await everything()).toBe(before);
   });
 
-  it('tells the same counts and failures as the update, and what the update then writes', async () => {
+  it('returns the same counts and failures as the update', async () => {
     const { id } = await app.arrange.anAsset(workspace);
     const ids = [id, id.toUpperCase(), randomUUID()];
     const patch = { classification: 'INTERNAL', description: null };
@@ -69,7 +69,7 @@ describe('PATCH /v1/inventory/assets with dryRun', () => {
     expect((await dryRun(ids, patch)).body['changes']).toEqual([]);
   });
 
-  it('names the owner where only its source would change', async () => {
+  it('names ownerId when only the source of the owner would change', async () => {
     const { id } = await app.arrange.anAsset(workspace, { ownerId: owner });
     const { body } = await dryRun([id], { ownerId: owner });
     expect(body['changes']).toEqual([{ id, fields: ['ownerId'] }]);
@@ -80,14 +80,14 @@ describe('PATCH /v1/inventory/assets with dryRun', () => {
     ['tags', () => ({ patch: { tags: [] } }), 400, 'validation_failed'],
     ['an employee', () => ({ ids: [owner] }), 403, 'resource_not_writable'],
     ['a dryRun that is no boolean', () => ({ dryRun: 'true' }), 400, 'validation_failed'],
-  ])('refuses %s as the update does', async (_, wrong, status, code) => {
+  ])('refuses %s like the update', async (_, wrong, status, code) => {
     const { id } = await app.arrange.anAsset(workspace);
     const body = { ids: [id], patch: { classification: 'PUBLIC' }, dryRun: true, ...wrong() };
     const response = await client.patch(BULK, body);
     expect([response.status, response.body['code']]).toEqual([status, code]);
   });
 
-  it('is replayed for the same key, and conflicts with the update itself', async () => {
+  it('replays for the same key, and returns 409 when the update itself is sent with it', async () => {
     const { id } = await app.arrange.anAsset(workspace);
     const [patch, key] = [{ classification: 'PUBLIC' }, { 'Idempotency-Key': randomUUID() }];
     const first = await dryRun([id], patch, key);
@@ -100,21 +100,21 @@ describe('PATCH /v1/inventory/assets with dryRun', () => {
     expect([update.status, update.body['code']]).toEqual([409, 'idempotency_conflict']);
   });
 
-  it.each([false, null])('is an update where dryRun is %s', async (value) => {
+  it.each([false, null])('writes when dryRun is %s', async (value) => {
     const { id } = await app.arrange.anAsset(workspace);
     const { body } = await client.patch(BULK, { ids: [id], patch: { classification: 'PUBLIC' }, dryRun: value });
     expect(body).toEqual({ successfulUpdates: 1, failedUpdates: 0, failures: [] });
     expect((await client.get(`${BULK}/${id}`)).body['classification']).toBe('PUBLIC');
   });
 
-  it('by merge patch tells what null would clear', async () => {
+  it('returns what null would clear in a merge patch', async () => {
     const { id } = await app.arrange.anAsset(workspace, { ownerId: owner, description: 'Reviewed' });
     const mergePatch = { 'Content-Type': 'application/merge-patch+json' };
     const { body } = await dryRun([id], { ownerId: null }, mergePatch);
     expect(body['changes']).toEqual([{ id, fields: ['ownerId'] }]);
   });
 
-  it("shows nothing of another workspace's assets", async () => {
+  it('hides assets of another workspace', async () => {
     const { id } = await app.arrange.anAsset(await app.arrange.aWorkspace());
     const { body } = await dryRun([id], { classification: 'PUBLIC' });
     expect(body).toMatchObject({ successfulUpdates: 0, failedUpdates: 1, changes: [] });

@@ -33,7 +33,7 @@ describe('PATCH /v1/inventory/assets', () => {
     return rows.length;
   };
 
-  it('applies the patch to every id and gives the counts, not the assets', async () => {
+  it('applies the patch to every id and returns counts, not assets', async () => {
     const ids = await assets(100);
     const patch = { ownerId: owner, classification: 'CONFIDENTIAL', description: 'Reviewed' };
     const response = await client.patch(BULK, { ids, patch });
@@ -46,7 +46,7 @@ describe('PATCH /v1/inventory/assets', () => {
     expect(page.pageInfo.totalCount).toBe(100);
   });
 
-  it('counts distinct ids, in either case, and lists those without an asset', async () => {
+  it('counts distinct ids regardless of case, and lists ids without an asset', async () => {
     const [id] = (await assets(1)) as [string];
     const elsewhere = await app.arrange.anAsset(await app.arrange.aWorkspace());
     const hidden = await app.arrange.anAsset(workspace, { visibility: 'HIDDEN' });
@@ -69,7 +69,7 @@ describe('PATCH /v1/inventory/assets', () => {
     expect([response.status, response.body]).toMatchObject([200, { successfulUpdates: 0, failedUpdates: 1 }]);
   });
 
-  it('counts an asset that was so already as updated, without an audit row or a new version', async () => {
+  it('counts an unchanged asset as updated, without an audit event or a new version', async () => {
     const [same, other] = (await assets(2)) as [string, string];
     await client.patch(`${BULK}/${same}`, { classification: 'PUBLIC' });
     const tag = (await client.get(`${BULK}/${same}`)).headers.get('etag');
@@ -80,7 +80,7 @@ describe('PATCH /v1/inventory/assets', () => {
     expect((await client.patch(BULK, { ids: [same], patch: {} })).body).toMatchObject({ successfulUpdates: 1 });
   });
 
-  it('treats null tags as absent, in a merge patch too, and null fields by the media type', async () => {
+  it('treats null tags as absent even in a merge patch, and null fields by the media type', async () => {
     const [id] = (await assets(1)) as [string];
     await client.patch(`${BULK}/${id}`, { tags: [{ key: 'env' }], description: 'old' });
     const body = { ids: [id], patch: { tags: null, description: null } };
@@ -90,7 +90,7 @@ describe('PATCH /v1/inventory/assets', () => {
     expect(await read(id)).toMatchObject({ description: null, tags: [{ key: 'env' }] });
   });
 
-  it('403: one employee among the ids, and nothing is applied', async () => {
+  it('returns 403 and applies nothing when one id is an employee', async () => {
     const ids = await assets(3);
     const response = await client.patch(BULK, { ids: [...ids, owner, randomUUID()], patch: { description: 'x' } });
     expect([response.status, response.body['code']]).toEqual([403, 'resource_not_writable']);
@@ -98,14 +98,14 @@ describe('PATCH /v1/inventory/assets', () => {
     expect(await auditRows(ids)).toBe(0);
   });
 
-  it('400: an owner who cannot be one refuses the whole request, before anything else is judged', async () => {
+  it('returns 400 for an invalid owner before it checks anything else', async () => {
     const ids = [...(await assets(1)), owner];
     const response = await client.patch(BULK, { ids, patch: { ownerId: ids[0], description: 'x' } });
     expect([response.status, faultsOf(response)]).toEqual([400, ['/patch/ownerId unknown']]);
     expect(await read(ids[0] as string)).toMatchObject({ description: null });
   });
 
-  it('400: refuses If-Match, which speaks of one asset', async () => {
+  it('returns 400 for If-Match', async () => {
     const response = await client.patch(BULK, { ids: await assets(1), patch: {} }, { 'If-Match': '"1"' });
     expect([response.status, faultsOf(response)]).toEqual([400, ['If-Match format']]);
   });
@@ -133,12 +133,12 @@ describe('PATCH /v1/inventory/assets', () => {
       ['/patch/name readonly', '/patch/hue unknown'],
     ],
     ['too long a description', { ids: [id], patch: { description: 'x'.repeat(501) } }, ['/patch/description length']],
-  ])('400: refuses %s', async (_, body, faults) => {
+  ])('returns 400 for %s', async (_, body, faults) => {
     const response = await client.patch(BULK, body);
     expect([response.status, response.body['code'], faultsOf(response)]).toEqual([400, 'validation_failed', faults]);
   });
 
-  it('needs a write scope', async () => {
+  it('requires a write scope', async () => {
     const reader = await app.arrange.aClient(workspace, ['all:read']);
     expect((await reader.patch(BULK, { ids: [id], patch: {} })).body['code']).toBe('insufficient_scope');
   });

@@ -16,14 +16,14 @@ describe('GET /v1/inventory/assets/{id}', () => {
   });
   afterAll(() => app.stop());
 
-  it('returns an asset as the list shows it, by its id in either case', async () => {
+  it('returns the same asset as the list, for upper and lower case ids', async () => {
     const { id } = await app.arrange.anAsset(workspace);
     const [listed] = (await client.page(PATH)).results;
     expect((await client.get(`${PATH}/${id}`)).body).toEqual(listed);
     expect((await client.get(`${PATH}/${id.toUpperCase()}`)).body).toEqual(listed);
   });
 
-  it('returns the same response for every unknown, hidden, deleted and foreign id', async () => {
+  it('returns the same 404 for every unknown, hidden, deleted and foreign id', async () => {
     const hidden = await app.arrange.anAsset(workspace, { visibility: 'HIDDEN' });
     const deleted = await app.arrange.anAsset(workspace, { visibility: 'DELETED' });
     const foreign = await app.arrange.anAsset(await app.arrange.aWorkspace());
@@ -37,7 +37,7 @@ describe('GET /v1/inventory/assets/{id}', () => {
     expect(bodies[0]).toMatchObject({ code: 'not_found', title: 'Not Found', status: 404 });
   });
 
-  it('takes any 8-4-4-4-12 hexadecimal id for a UUID', async () => {
+  it('accepts any id of 8-4-4-4-12 hexadecimal digits', async () => {
     expect((await client.get(`${PATH}/00000000-0000-0000-0000-000000000000`)).status).toBe(404);
     expect((await client.get(`${PATH}/ffffffff-ffff-ffff-ffff-ffffffffffff`)).status).toBe(404);
   });
@@ -54,19 +54,19 @@ describe('GET /v1/inventory/assets/{id}', () => {
     randomUUID().replaceAll('-', ''),
     `${randomUUID()}x`,
     '💥',
-  ])('answers 400 naming id for %s', async (id) => {
+  ])('returns 400 and names id for %s', async (id) => {
     const response = await client.get(`${PATH}/${id}`);
     expect([response.status, response.body['code']]).toEqual([400, 'validation_failed']);
     expect(response.body['errors']).toEqual([expect.objectContaining({ parameter: 'id' })]);
   });
 
-  it('asks for the token before it says anything of the id', async () => {
+  it('checks the token before the id', async () => {
     for (const id of ['x', '%ZZ', '%FF', randomUUID()]) {
       expect((await app.client().get(`${PATH}/${id}`)).body['code']).toBe('token_missing');
     }
   });
 
-  it('refuses a query parameter: the route has none', async () => {
+  it('refuses every query parameter', async () => {
     const { id } = await app.arrange.anAsset(workspace);
     const response = await client.get(`${PATH}/${id}?expand=tags`);
     expect([response.status, response.body['code']]).toEqual([400, 'validation_failed']);

@@ -31,7 +31,7 @@ describe('GET /v1/inventory/assets', () => {
       });
     });
 
-    it('gives 25 a page when pageSize is left out', async () => {
+    it('returns 25 assets a page by default', async () => {
       const here = await app.arrange.aWorkspace();
       for (let index = 0; index < 26; index += 1) await app.arrange.anAsset(here);
       const page = await (await app.arrange.aClient(here)).page(PATH);
@@ -49,7 +49,7 @@ describe('GET /v1/inventory/assets', () => {
       expect(page.pageInfo.totalCount).toBe(1);
     });
 
-    it('shows each category with exactly the members of the specification, the others null', async () => {
+    it('returns exactly the specified members for each category, the others null', async () => {
       const here = await app.arrange.aWorkspace();
       const owner = await app.arrange.anEmployee(here);
       const everything = {
@@ -108,7 +108,7 @@ describe('GET /v1/inventory/assets', () => {
       }
     });
 
-    it('reads an asset nobody has governed as UNKNOWN, INCOMPLETE and null', async () => {
+    it('returns UNKNOWN, INCOMPLETE and null for an asset nobody has described', async () => {
       const here = await app.arrange.aWorkspace();
       await app.arrange.anAsset(here, { description: '' });
       const [asset] = (await (await app.arrange.aClient(here)).page(PATH)).results;
@@ -124,7 +124,7 @@ describe('GET /v1/inventory/assets', () => {
       });
     });
 
-    it('responds to HEAD as to GET, without the body', async () => {
+    it('returns the headers of GET for HEAD, without a body', async () => {
       const response = await client.send('HEAD', PATH);
       expect([response.status, response.text]).toEqual([200, '']);
     });
@@ -159,7 +159,7 @@ describe('GET /v1/inventory/assets', () => {
       (query['classification'] === undefined || asset['classification'] === query['classification']) &&
       (query['completeStatus'] === undefined || asset['completeStatus'] === query['completeStatus']);
 
-    it('gives the same set as the model for every combination of all six', async () => {
+    it('returns what the model returns for every combination of all six', async () => {
       let asked = 0;
       for (const categoryKey of CATEGORY_KEYS)
         for (const subKey of SUB_KEYS)
@@ -203,14 +203,14 @@ describe('GET /v1/inventory/assets', () => {
       [{ categoryKeyAnyOf: 'COMPUTER,CLOUD' }],
       [{ subKeyAnyOf: 'CLOUD_QUEUE,CUSTOM,CLOUD_OTHER', hasOwner: 'true' }],
       [{ subKeyAnyOf: SUB_KEYS.join(), classificationAnyOf: 'PUBLIC,UNKNOWN' }],
-    ])('walks %j page by page to exactly the matching assets', async (query) => {
+    ])('pages through exactly the assets that match %j', async (query) => {
       const walked = await here.walk(PATH, { ...(query as Record<string, string>), pageSize: '7' });
       const expected = all.filter((asset) => matches(asset, query as Record<string, string>));
       expect(walked.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
       expect(expected.length).toBeGreaterThan(7);
     });
 
-    it('gives an empty page, not an error, when completeStatus and hasOwner contradict each other', async () => {
+    it('returns an empty page when completeStatus and hasOwner contradict each other', async () => {
       const page = await here.page(PATH, { completeStatus: 'COMPLETE', hasOwner: 'false' });
       expect(page).toEqual({ results: [], pageInfo: { hasNextPage: false, endCursor: null, totalCount: 0 } });
     });
@@ -219,15 +219,15 @@ describe('GET /v1/inventory/assets', () => {
       [{ categoryKey: 'CLOUD', subKeyAnyOf: 'COMPUTER,CUSTOM' }],
       [{ subKey: 'CUSTOM', categoryKeyAnyOf: 'CLOUD,COMPUTER' }],
       [{ categoryKeyAnyOf: 'CLOUD', subKeyAnyOf: 'CUSTOM' }],
-    ])('gives an empty page for %j, whose values contradict each other', async (query) => {
+    ])('returns an empty page for %j, whose values contradict each other', async (query) => {
       const page = await here.page(PATH, query as unknown as Record<string, string>);
       expect(page).toEqual({ results: [], pageInfo: { hasNextPage: false, endCursor: null, totalCount: 0 } });
     });
   });
 
-  describe('walks', () => {
+  describe('a walk over all pages', () => {
     it.each(['1', '7', '100', 'mixed'])(
-      'with page size %s see every asset that exists throughout exactly once, whatever else changes',
+      'returns every asset that exists throughout exactly once with page size %s, during other changes',
       async (pageSize) => {
         const here = await app.arrange.aWorkspace();
         const owner = await app.arrange.anEmployee(here);
@@ -269,7 +269,7 @@ describe('GET /v1/inventory/assets', () => {
       },
     );
 
-    it('keep the total exact while assets come, go and change', async () => {
+    it('keeps totalCount exact while assets come, go and change', async () => {
       const here = await app.arrange.aWorkspace();
       const client = await app.arrange.aClient(here);
       const total = async (query: Record<string, string> = {}) => (await client.page(PATH, query)).pageInfo.totalCount;
@@ -291,7 +291,7 @@ describe('GET /v1/inventory/assets', () => {
     });
   });
 
-  describe('cursors', () => {
+  describe('pageCursor', () => {
     let first: PageBody;
     let cursor: string;
 
@@ -305,20 +305,20 @@ describe('GET /v1/inventory/assets', () => {
       return [response.status, response.body['code']];
     };
 
-    it('keep the filters of their walk when the next request leaves them out', async () => {
+    it('keeps the filters of the first request', async () => {
       await app.arrange.anAsset(workspace, { classification: 'INTERNAL' });
       const next = await client.page(PATH, { pageCursor: cursor });
       expect(next.results.map((asset) => asset['classification'])).toEqual(['PUBLIC', 'PUBLIC']);
       expect(next.pageInfo).toEqual({ hasNextPage: false, endCursor: null, totalCount: 4 });
     });
 
-    it('are refused with a filter of another value, or one their walk did not have', async () => {
+    it('is refused with another filter value or an additional filter', async () => {
       expect(await code(`${PATH}?pageCursor=${cursor}&classification=PUBLIC`)).toEqual([200, undefined]);
       expect(await code(`${PATH}?pageCursor=${cursor}&classification=INTERNAL`)).toEqual([400, 'invalid_cursor']);
       expect(await code(`${PATH}?pageCursor=${cursor}&hasOwner=false`)).toEqual([400, 'invalid_cursor']);
     });
 
-    it('are refused when a single character was altered, added or cut', async () => {
+    it('is refused when one character was changed, added or removed', async () => {
       for (let index = 0; index < cursor.length; index += 1) {
         const altered = `${cursor.slice(0, index)}${cursor[index] === 'A' ? 'B' : 'A'}${cursor.slice(index + 1)}`;
         expect(await code(`${PATH}?pageCursor=${altered}`)).toEqual([400, 'invalid_cursor']);
@@ -329,21 +329,21 @@ describe('GET /v1/inventory/assets', () => {
       expect(await code(`${PATH}?pageCursor=x`)).toEqual([400, 'invalid_cursor']);
     });
 
-    it('are of no use on another list or in another workspace', async () => {
+    it('is refused on another list and in another workspace', async () => {
       expect(await code(`/v1/computers?pageCursor=${cursor}`)).toEqual([400, 'invalid_cursor']);
       expect(await code(`/v1/inventory/categories?pageCursor=${cursor}`)).toEqual([400, 'invalid_cursor']);
       const stranger = await app.arrange.aClient(await app.arrange.aWorkspace());
       expect(await code(`${PATH}?pageCursor=${cursor}`, stranger)).toEqual([400, 'invalid_cursor']);
     });
 
-    it('serve another application of the same workspace', async () => {
+    it('is accepted from another application of the same workspace', async () => {
       expect(await code(`${PATH}?pageCursor=${cursor}`, await app.arrange.aClient(workspace))).toEqual([
         200,
         undefined,
       ]);
     });
 
-    it('show nothing of what they hold, and differ for the same position', async () => {
+    it('reveals nothing, and differs each time for the same place', async () => {
       const again = await client.page(PATH, { pageSize: '2', classification: 'PUBLIC' });
       expect(again.pageInfo.endCursor).not.toBe(cursor);
       expect(Buffer.from(cursor, 'base64url').toString('latin1')).not.toMatch(/PUBLIC|classification/);
@@ -384,7 +384,7 @@ describe('GET /v1/inventory/assets', () => {
       ['', 'x'],
       ['categoryKey', '%00'],
       ['categoryKey', '%ZZ'],
-    ])('names %s when it is %j', async (parameter, value) => {
+    ])('names %s when its value is %j', async (parameter, value) => {
       const response = await client.get(`${PATH}?${encodeURIComponent(parameter)}=${value}`);
       expect([response.status, response.body['code']]).toEqual([400, 'validation_failed']);
       expect(response.body['errors']).toEqual([
@@ -393,7 +393,7 @@ describe('GET /v1/inventory/assets', () => {
     });
 
     it.each(['pageSize=5&pageSize=5', 'hasOwner=true&hasOwner=false', 'pageSize=5&pageSize='])(
-      'refuses the same parameter twice: %s',
+      'refuses a repeated parameter: %s',
       async (query) => {
         const response = await client.get(`${PATH}?${query}`);
         expect([response.status, response.body['code']]).toEqual([400, 'validation_failed']);
@@ -401,7 +401,7 @@ describe('GET /v1/inventory/assets', () => {
       },
     );
 
-    it('overlooks no parameter behind however many empty ones', async () => {
+    it('finds an unknown parameter behind any number of empty ones', async () => {
       const empty = '&'.repeat(1_000);
       const response = await client.get(`${PATH}?${empty}pageSize=abc&foo=1`);
       expect(response.body['errors']).toMatchObject([
@@ -414,7 +414,7 @@ describe('GET /v1/inventory/assets', () => {
       expect(filtered.body).toMatchObject({ results: [], pageInfo: { totalCount: 0 } });
     });
 
-    it('names every parameter that is at fault, not just the first', async () => {
+    it('names every invalid parameter', async () => {
       const { body } = await client.get(`${PATH}?pageSize=0&hasOwner=maybe&what=ever`);
       const named = (body['errors'] as { parameter: string }[]).map(({ parameter }) => parameter);
       expect(named.sort()).toEqual(['hasOwner', 'pageSize', 'what']);

@@ -4,7 +4,7 @@ import { type TestApp, startApp } from '../support/start-app';
 const ASSETS = '/v1/inventory/assets';
 const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-describe('Updates of one asset at once', () => {
+describe('Concurrent updates of one asset', () => {
   let app: TestApp;
   let workspace: string;
   let client: ApiClient;
@@ -28,7 +28,7 @@ describe('Updates of one asset at once', () => {
   const etagOf = async (id: string): Promise<string> =>
     (await client.get(`${ASSETS}/${id}`)).headers.get('etag') as string;
 
-  it('that expect the same version succeed once, the others hear of it', async () => {
+  it('with the same If-Match succeed once, and the others get 412', async () => {
     const { id } = await app.arrange.anAsset(workspace);
     const headers = { 'If-Match': await etagOf(id) };
     const responses = await atOnce(
@@ -38,7 +38,7 @@ describe('Updates of one asset at once', () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412]);
   });
 
-  it('come one after the other: each entity tag its own, each audit row beginning where the one before ended', async () => {
+  it('each get their own entity tag, and audit events form an unbroken chain', async () => {
     const { id } = await app.arrange.anAsset(workspace);
     const descriptions = ['a', 'b', 'c', 'd', 'e', 'f'];
     const responses = await atOnce(
@@ -65,7 +65,7 @@ describe('Updates of one asset at once', () => {
     expect(new Set(tags).size).toBe(3);
   });
 
-  it('of overlapping bulks, in whatever order their ids are sent, never deadlock', async () => {
+  it('in overlapping bulk updates never deadlock, whatever the order of their ids', async () => {
     const ids: string[] = [];
     while (ids.length < 40) ids.push((await app.arrange.anAsset(workspace)).id);
     const before = await deadlocks();
@@ -81,7 +81,7 @@ describe('Updates of one asset at once', () => {
     expect(await deadlocks()).toBe(before);
   });
 
-  it('take locks in the order of the inventory, as imports do: neither meets the other halfway', async () => {
+  it('never deadlock with imports, because both lock assets in the same order', async () => {
     const aFirst = await app.arrange.anAsset(workspace, {
       columns: { public_id: 'ffffffff-0000-4000-8000-000000000001' },
     });
@@ -100,7 +100,7 @@ describe('Updates of one asset at once', () => {
     expect((await response).body).toMatchObject({ successfulUpdates: 2 });
   });
 
-  it('give an asset its owner without waiting for an import that has the employee, as if they had come before it', async () => {
+  it('set an owner without waiting for an import that holds the employee', async () => {
     const [employee, asset] = [await app.arrange.anEmployee(workspace), await app.arrange.anAsset(workspace)];
     const { admin } = app.database;
     await admin.query('BEGIN');

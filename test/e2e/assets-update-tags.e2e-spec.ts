@@ -4,7 +4,7 @@ import { type TestApp, startApp } from '../support/start-app';
 const path = (id: string): string => `/v1/inventory/assets/${id}`;
 const KEYS = ['env', 'team', 'zone'];
 
-describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
+describe('tags of PATCH /v1/inventory/assets/{id}', () => {
   let app: TestApp;
   let workspace: string;
   let client: ApiClient;
@@ -45,7 +45,7 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
   };
   const PLATFORM_TAG = { key: 'aws:stack', value: 'prod', readOnly: true };
 
-  it('add missing keys with their own value and leave tags of the platform alone', async () => {
+  it('adds missing keys with their defined value and keeps platform tags', async () => {
     const id = await anAsset();
     const response = await setTags(id, ['zone', 'env']);
     expect([response.status, response.body['tags']]).toEqual([
@@ -56,7 +56,7 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
     expect(await rowsOf(id)).toEqual(['aws:stack', 'env', 'zone']);
   });
 
-  it('are the wanted set: absent keys come off, also all of them', async () => {
+  it('removes keys that the request leaves out, down to none', async () => {
     const id = await anAsset();
     await setTags(id, ['env', 'team']);
     expect(keysOf(await setTags(id, ['team', 'zone']))).toEqual(['aws:stack', 'team', 'zone']);
@@ -65,7 +65,7 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
     expect(await rowsOf(id)).toEqual(['aws:stack']);
   });
 
-  it('stay when application/json says null, and all customer tags go when a merge patch does', async () => {
+  it('keeps tags for null in application/json, and removes customer tags for null in a merge patch', async () => {
     const id = await anAsset();
     await setTags(id, ['env']);
     expect(keysOf(await client.patch(path(id), { tags: null }))).toEqual(['aws:stack', 'env']);
@@ -73,7 +73,7 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
     expect(keysOf(merged)).toEqual(['aws:stack']);
   });
 
-  it('can be sent back as they were read, except for those of the platform', async () => {
+  it('accepts tags as they were read, except platform tags', async () => {
     const id = await anAsset();
     const { body } = await setTags(id, ['env', 'team']);
     const customer = (body['tags'] as { readOnly: boolean }[]).filter(({ readOnly }) => !readOnly);
@@ -82,13 +82,13 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
     expect((await client.patch(path(id), { tags: body['tags'] })).status).toBe(400);
   });
 
-  it('keep their values, whatever a request says of them', async () => {
+  it('keeps the defined values whatever values a request sends', async () => {
     const id = await anAsset();
     const response = await client.patch(path(id), { tags: [{ key: 'env', value: 'mine', readOnly: true }] });
     expect(response.body['tags']).toContainEqual({ key: 'env', value: 'production', readOnly: false });
   });
 
-  it('are in the audit as they were and as they are, once for each change', async () => {
+  it('records old and new tags in one audit event for each change', async () => {
     const id = await anAsset();
     await setTags(id, ['env']);
     await setTags(id, ['env', 'env']);
@@ -118,7 +118,7 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
     ['an entry that is a list', [[{ key: 'env' }]], '/tags/0 format'],
     ['tags that are no list', { key: 'env' }, '/tags format'],
     ['21 entries, be they the same', Array.from({ length: 21 }, () => ({ key: 'env' })), '/tags length'],
-  ])('400: refuse %s', async (_, tags, fault) => {
+  ])('returns 400 for %s', async (_, tags, fault) => {
     const id = await anAsset();
     const response = await client.patch(path(id), { tags, description: 'must not be written' });
     const faults = response.body['errors'] as { pointer: string; code: string }[];
@@ -126,7 +126,7 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
     expect((await client.get(path(id))).body).toMatchObject({ description: null, tags: [PLATFORM_TAG] });
   });
 
-  it('take 20 entries, a value of 255 characters, and a key of 1000', async () => {
+  it('accepts 20 entries, a value of 255 characters and a key of 1,000', async () => {
     const id = await anAsset();
     const long = 'ключ'.repeat(250);
     await app.arrange.aTagKey(workspace, long);
@@ -135,7 +135,7 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
     expect([response.status, keysOf(response)]).toEqual([200, ['aws:stack', 'env', long]]);
   });
 
-  it('of two requests at once are those of one of them, never a mixture', async () => {
+  it('stores the tags of one of two concurrent requests, never a mixture', async () => {
     const sets = [['env'], ['team', 'zone']];
     for (let round = 0; round < 15; round += 1) {
       const id = await anAsset();
@@ -148,7 +148,7 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
     }
   });
 
-  it('400: refuse a key that is deleted after the update has found it', async () => {
+  it('returns 400 for a key that is deleted after the update looked it up', async () => {
     const { id } = await app.arrange.anAsset(workspace);
     await app.arrange.aTagKey(workspace, 'doomed');
     const { admin } = app.database;
@@ -167,7 +167,7 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
     ['with another value', { value: 'new' }, [200, [{ key: 'again', value: 'new', readOnly: false }], ['again']]],
     ['as one of the platform', { platform: true }, [400, [], []]],
   ])(
-    'are those of now where a key was deleted and made again, %s, after the update has found it',
+    'uses the new tag key when a key is deleted and created again, %s, after the update looked it up',
     async (_, as, now) => {
       const place = await app.arrange.aWorkspace();
       const [asset, placeClient] = [await app.arrange.anAsset(place), await app.arrange.aClient(place)];
@@ -186,7 +186,7 @@ describe('The tags of PATCH /v1/inventory/assets/{id}', () => {
     },
   );
 
-  it('400: refuse a key that is deleted while the update waits for it', async () => {
+  it('returns 400 for a key that is deleted while the update waits for it', async () => {
     const id = await anAsset();
     await app.arrange.aTagKey(workspace, 'going');
     const { admin } = app.database;

@@ -63,7 +63,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
   };
 
   describe('200', () => {
-    it('sets owner, description and classification, and gives the updated asset', async () => {
+    it('sets owner, description and classification and returns the updated asset', async () => {
       const id = await anAsset();
       const patch = { ownerId: owner.toUpperCase(), description: 'Prints badges', classification: 'INTERNAL' };
       const answer = await client.patch(path(id.toUpperCase()), patch);
@@ -91,20 +91,20 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       }
     });
 
-    it('keeps what absent and null members of application/json stand for', async () => {
+    it('keeps fields that are absent or null in application/json', async () => {
       const id = await anOwnedAsset();
       const before = await read(id);
       const nulls = { ownerId: null, description: null, classification: null, tags: null };
       for (const patch of [{}, nulls]) expect((await client.patch(path(id), patch)).body).toEqual(before);
     });
 
-    it('clears the description by an empty one', async () => {
+    it('clears the description with an empty string', async () => {
       const id = await anOwnedAsset();
       const answer = await client.patch(path(id), { description: '' });
       expect(answer.body).toMatchObject({ description: null, ownerId: owner });
     });
 
-    it('clears by null what application/merge-patch+json names', async () => {
+    it('clears fields that are null in application/merge-patch+json', async () => {
       const id = await anOwnedAsset();
       expect((await client.patch(path(id), { ownerId: null }, MERGE_PATCH)).body).toMatchObject({
         ...{ ownerId: null, ownerSource: null, completeStatus: 'INCOMPLETE' },
@@ -119,13 +119,13 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       });
     });
 
-    it('takes the owner over as set by the API, whoever set the same before', async () => {
+    it('marks the owner as set by the API even when the owner stays the same', async () => {
       const id = await anAsset({ ownerId: owner });
       expect(await read(id)).toMatchObject({ ownerSource: 'INTEGRATION' });
       expect((await client.patch(path(id), { ownerId: owner })).body).toMatchObject({ ownerSource: 'API' });
     });
 
-    it('moves the asset to the totals and filters of what it is now', async () => {
+    it('moves the asset to the totals and filters that match it now', async () => {
       const own = await app.arrange.aWorkspace();
       const ownClient = await app.arrange.aClient(own);
       const employee = await app.arrange.anEmployee(own);
@@ -148,27 +148,27 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       expect((await client.patch(path(id), { description: `${EMOJI_WITH_SELECTOR.repeat(250)}x` })).status).toBe(400);
     });
 
-    it('writes assets of every category but employees, computers too', async () => {
+    it('updates assets of every category except employees, including computers', async () => {
       for (const type of ['CLOUD_QUEUE', 'COMPUTER', 'CUSTOM', 'INFORMATION'] as const) {
         const id = await anAsset({ type });
         expect((await client.patch(path(id), { classification: 'PUBLIC' })).status).toBe(200);
       }
     });
 
-    it('takes the last of duplicate members', async () => {
+    it('uses the last of duplicate members', async () => {
       const id = await anAsset();
       const answer = await client.patch(path(id), '{"description":"first","description":"last"}');
       expect(answer.body['description']).toBe('last');
     });
 
-    it('takes a charset that names UTF-8', async () => {
+    it('accepts a charset of UTF-8', async () => {
       const headers = { 'Content-Type': 'Application/JSON; charset="UTF-8"' };
       expect((await client.patch(path(await anAsset()), {}, headers)).status).toBe(200);
     });
   });
 
-  describe('the audit', () => {
-    it('has one row for each applied change, field by field, with who and under which key', async () => {
+  describe('audit events', () => {
+    it('record each applied change field by field, with its author and idempotency key', async () => {
       const id = await anAsset({ description: 'old' });
       const headers = { 'X-Request-Id': 'request-17', 'Idempotency-Key': 'key-17' };
       await client.patch(path(id), { ownerId: owner, description: 'new', classification: 'UNKNOWN' }, headers);
@@ -185,7 +185,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       ]);
     });
 
-    it('has no row for an update that changes nothing, and the version stays', async () => {
+    it('are absent for an update that changes nothing, and the version stays', async () => {
       const id = await anOwnedAsset();
       const before = await client.get(path(id));
       for (const patch of [{}, { description: 'Prints badges' }, { ownerId: owner, classification: 'INTERNAL' }]) {
@@ -197,7 +197,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
   });
 
   describe('ETag and If-Match', () => {
-    it('gives the same strong entity tag on reading and writing, another after every change', async () => {
+    it('returns the same strong ETag for reads and writes, and a new one after every change', async () => {
       const id = await anAsset();
       const first = (await client.get(path(id))).headers.get('etag') as string;
       expect(first).toMatch(/^"[^"]+"$/);
@@ -206,7 +206,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       expect((await client.get(path(id))).headers.get('etag')).toBe(updated.headers.get('etag'));
     });
 
-    it('applies an update whose If-Match names the current version, alone, in a list or as *', async () => {
+    it('applies an update when If-Match lists the current version or *', async () => {
       const id = await anAsset();
       const tag = async () => (await client.get(path(id))).headers.get('etag') as string;
       for (const [index, ifMatch] of [await tag(), `"other" , ${await tag()},"a,b"`, '*'].entries()) {
@@ -216,7 +216,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       }
     });
 
-    it('412: refuses an update whose If-Match names another version or only a weak tag', async () => {
+    it('returns 412 for an If-Match with another version or only a weak tag', async () => {
       const id = await anAsset();
       const stale = (await client.get(path(id))).headers.get('etag') as string;
       await client.patch(path(id), { description: 'changed meanwhile' });
@@ -229,7 +229,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       expect(await read(id)).toMatchObject({ description: 'changed meanwhile' });
     });
 
-    it('412: heeds an If-Match behind as many other headers as a request may have', async () => {
+    it('returns 412 even when If-Match follows the maximum number of other headers', async () => {
       const id = await anAsset();
       const others = { a: Array<string>(190).fill('') };
       expect(await rawPatch(path(id), { ...others, 'If-Match': '"99999"' })).toEqual({ status: 412 });
@@ -238,7 +238,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       });
     });
 
-    it('ignores empty elements in the list of an If-Match', async () => {
+    it('ignores empty elements in If-Match', async () => {
       const id = await anAsset();
       const etag = (await client.get(path(id))).headers.get('etag') as string;
       const statuses = [];
@@ -247,7 +247,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       expect(statuses).toEqual([412, 200]);
     });
 
-    it('400: refuses an If-Match that is not one', async () => {
+    it('returns 400 for a malformed If-Match', async () => {
       const id = await anAsset();
       for (const ifMatch of ['7', '"7', '"7" "8"', ',']) {
         const answer = await client.patch(path(id), {}, { 'If-Match': ifMatch });
@@ -255,7 +255,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       }
     });
 
-    it('judges validation before existence, existence before writability, and If-Match last', async () => {
+    it('checks validity, then existence, then writability, then If-Match', async () => {
       const stale = { 'If-Match': '"nothing"' };
       const responses = [
         await client.patch(path(randomUUID()), { description: 7 }, stale),
@@ -294,12 +294,12 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       ["{'description':'x'}", ' format'],
       [`{"description":${'['.repeat(16)}${']'.repeat(16)}}`, ' range'],
       [`${'['.repeat(30_000)}${']'.repeat(30_000)}`, ' range'],
-    ])('refuses %.60s and names what is at fault', async (body, fault) => {
+    ])('names the fault of %.60s', async (body, fault) => {
       const answer = await client.patch(path(owner), body);
       expect([answer.status, answer.body['code'], faultsOf(answer)]).toEqual([400, 'validation_failed', [fault]]);
     });
 
-    it('names every member that is at fault', async () => {
+    it('names every invalid member', async () => {
       const answer = await client.patch(path(owner), { description: 7, classification: 'X', name: 'n', hue: 1 });
       expect(faultsOf(answer)).toEqual([
         '/name readonly',
@@ -309,7 +309,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       ]);
     });
 
-    it('accepts sixteen levels, seventeen are too many', async () => {
+    it('accepts sixteen levels of nesting and refuses seventeen', async () => {
       const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
       expect(faultsOf(await client.patch(path(owner), nested(16)))).toEqual(['/a unknown']);
       expect(faultsOf(await client.patch(path(owner), nested(17)))).toEqual([' range']);
@@ -329,7 +329,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       },
     );
 
-    it('keeps the response to a body full of faults short', async () => {
+    it('keeps the response short for a body with many faults', async () => {
       const members = Array.from({ length: 20_000 }, (_, index) => `"m${index}":1`).join(',');
       const answer = await client.patch(path(owner), `{${members}}`);
       expect([answer.status, faultsOf(answer).length]).toEqual([400, 20]);
@@ -344,7 +344,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       expect([answer.status, faultsOf(answer)]).toEqual([400, [' format']]);
     });
 
-    it('refuses an owner that is no visible employee of the workspace', async () => {
+    it('refuses an owner who is not a visible employee of the workspace', async () => {
       const elsewhere = await app.arrange.anEmployee(await app.arrange.aWorkspace());
       const hidden = await app.arrange.anAsset(workspace, { type: 'EMPLOYEE', visibility: 'HIDDEN' });
       const id = await anAsset();
@@ -355,19 +355,19 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       expect(await read(id)).toMatchObject({ ownerId: null, description: null });
     });
 
-    it('refuses an id that is not a UUID, and any query parameter', async () => {
+    it('refuses an id that is not a UUID, and every query parameter', async () => {
       expect(faultsOf(await client.patch(path('17'), {}))).toEqual(['id format']);
       expect(faultsOf(await client.patch(`${path(owner)}?force=1`, {}))).toEqual(['force unknown']);
     });
   });
 
-  it('403 resource_not_writable: refuses to update an employee', async () => {
+  it('returns 403 resource_not_writable for an employee', async () => {
     const answer = await client.patch(path(owner), { description: 'x' });
     expect([answer.status, answer.body['code']]).toEqual([403, 'resource_not_writable']);
     expect(await read(owner)).toMatchObject({ description: null });
   });
 
-  it('404: knows no hidden, deleted, foreign or unknown asset', async () => {
+  it('returns 404 for a hidden, deleted, foreign or unknown asset', async () => {
     const elsewhere = await app.arrange.anAsset(await app.arrange.aWorkspace());
     const hidden = await app.arrange.anAsset(workspace, { visibility: 'HIDDEN' });
     const deleted = await app.arrange.anAsset(workspace, { visibility: 'DELETED' });
@@ -380,7 +380,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
     expect(details.size).toBe(1);
   });
 
-  it('413: refuses a body over 256 KiB', async () => {
+  it('returns 413 for a body over 256 KiB', async () => {
     const answer = await client.patch(path(owner), `{"description":"${'x'.repeat(262_144)}"}`);
     // The rest of the body is unread, so the connection cannot carry another request.
     expect([answer.status, answer.body['code'], answer.headers.get('connection')]).toEqual([
@@ -390,7 +390,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
     ]);
   });
 
-  it('415: refuses other media types, other charsets, none, and compressed bodies', async () => {
+  it('returns 415 for other media types, other charsets, no type and compressed bodies', async () => {
     const refused: Record<string, string>[] = [
       { 'Content-Type': 'text/plain' },
       { 'Content-Type': 'application/json-patch+json' },
@@ -403,7 +403,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
     }
   });
 
-  it('415: refuses two types for one body, which would say two things of null', async () => {
+  it('returns 415 for two content types', async () => {
     const { status } = await rawPatch(path(owner), {
       'Content-Type': ['application/json', MERGE_PATCH['Content-Type']],
     });
@@ -425,7 +425,7 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
     expect((await client.patch(path(id), { description: 7 }, key)).status).toBe(409);
   });
 
-  it('lets inventory:write write without reading, and needs no more', async () => {
+  it('requires only inventory:write, not inventory:read', async () => {
     const writer = await app.arrange.aClient(workspace, ['inventory:write']);
     const id = await anAsset();
     expect((await writer.patch(path(id), { classification: 'PUBLIC' })).status).toBe(200);

@@ -46,7 +46,7 @@ describe('Bearer tokens', () => {
     challenge: expect.stringMatching(/^Bearer .*error="invalid_token"/) as string,
   };
 
-  it('accepts a token that was issued, its scheme in any case', async () => {
+  it('accepts an issued token, with the scheme in any case', async () => {
     expect((await app.client(token).get(PATH)).status).toBe(200);
     expect((await app.client().get(PATH, { headers: { Authorization: `bEARER ${token}` } })).status).toBe(200);
   });
@@ -55,7 +55,7 @@ describe('Bearer tokens', () => {
     ['no header', null],
     ['another scheme', 'Basic abc'],
     ['a scheme that only begins alike', 'Bearerx abc'],
-  ])('answers token_missing to %s', async (_, authorization) => {
+  ])('returns token_missing for %s', async (_, authorization) => {
     expect(await refusal(authorization)).toEqual({
       status: 401,
       code: 'token_missing',
@@ -66,15 +66,15 @@ describe('Bearer tokens', () => {
   it.each([
     ...['Bearer', 'Bearer a b', 'Bearer ???', 'Bearer a.b.c', 'Bearer e30.e30.e30'],
     `Bearer ${Buffer.from('{"typ":"JWT"}').toString('base64url')}.AAAA.AAAA`,
-  ])('answers token_invalid to %s', async (authorization) => {
+  ])('returns token_invalid for %s', async (authorization) => {
     expect(await refusal(authorization)).toEqual(invalid);
   });
 
-  describe('a token that was not issued by this service for this API is token_invalid:', () => {
+  describe('a forged token gets token_invalid', () => {
     const forged = (header: object, claims: object, key: KeyObject | string | null = signingKey) =>
       `Bearer ${forgeToken({ ...decodeProtectedHeader(token), ...header }, { ...decodeJwt(token), ...claims }, key)}`;
 
-    it('the control: the same forgery with nothing changed is accepted', async () => {
+    it('except the control, which changes nothing', async () => {
       expect((await app.client().get(PATH, { headers: { Authorization: forged({}, {}) } })).status).toBe(200);
     });
 
@@ -107,7 +107,7 @@ describe('Bearer tokens', () => {
       expect(await refusal(authorization())).toEqual(invalid);
     });
 
-    it('says token_expired when only its time is over, with five seconds of leeway', async () => {
+    it('returns token_expired when only the lifetime is over, with five seconds of leeway', async () => {
       const now = Math.floor(Date.now() / 1000);
       expect(await refusal(forged({}, { exp: now - 6 }))).toMatchObject({ status: 401, code: 'token_expired' });
       expect((await app.client().get(PATH, { headers: { Authorization: forged({}, { exp: now - 2 }) } })).status).toBe(
@@ -116,7 +116,7 @@ describe('Bearer tokens', () => {
     });
   });
 
-  it('expires a token that was accepted before, when its lifetime is over', async () => {
+  it('returns token_expired for a previously accepted token when its lifetime is over', async () => {
     const shortLived = await startApp({ ACCESS_TOKEN_TTL_SECONDS: '1' });
     try {
       const client = await shortLived.arrange.aClient(await shortLived.arrange.aWorkspace());
@@ -128,7 +128,7 @@ describe('Bearer tokens', () => {
     }
   });
 
-  it('refuses a token of a clock that was set back by an hour since, until the client asks for another one', async () => {
+  it('refuses a token issued before the clock was set back an hour, until the client gets a new one', async () => {
     const now = Date.now.bind(Date);
     const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000);
     const early = await newToken().finally(() => clock.mockRestore());
@@ -157,19 +157,19 @@ describe('Bearer tokens', () => {
     expect(answer).toEqual([401, 'token_invalid', []]);
   });
 
-  it('supersedes the token before with every new one, at once', async () => {
+  it('supersedes the previous token as soon as a new one is issued', async () => {
     const newer = await newToken();
     expect(await refusal(`Bearer ${token}`)).toMatchObject({ status: 401, code: 'token_superseded' });
     expect((await app.client(newer).get(PATH)).status).toBe(200);
   });
 
-  it('leaves the tokens of other applications of the workspace alone', async () => {
+  it('keeps tokens of other applications of the workspace valid', async () => {
     const other = await app.arrange.aClient(workspace);
     await newToken();
     expect((await other.get(PATH)).status).toBe(200);
   });
 
-  it('refuses the token of an application as soon as it is disabled', async () => {
+  it('refuses tokens of an application as soon as it is disabled', async () => {
     await app.database.admin.query('UPDATE application SET disabled = true WHERE client_id = $1', [
       application.clientId,
     ]);
@@ -196,7 +196,7 @@ describe('Bearer tokens', () => {
       ['inventory:write', '/v1/inventory/assets', 403],
       ['frameworks:read', '/v1/computers', 403],
       ['frameworks:read', '/v1/me', 200],
-    ])('%s on %s gives %i', async (scope, path, expected) => {
+    ])('%s on %s returns %i', async (scope, path, expected) => {
       expect((await status(scope, path)).status).toBe(expected);
     });
 
@@ -208,12 +208,12 @@ describe('Bearer tokens', () => {
       });
     });
 
-    it('judges the scope before the id and the query, so that it says nothing of what exists', async () => {
+    it('checks the scope before id and query, so that it reveals nothing', async () => {
       expect((await status('inventory:read', '/v1/computers/not-a-uuid')).status).toBe(403);
       expect((await status('inventory:read', '/v1/computers?pageSize=0')).status).toBe(403);
     });
 
-    it('lets a removed scope bite on the next request', async () => {
+    it('enforces a removed scope on the next request', async () => {
       expect((await app.client(token).get(PATH)).status).toBe(200);
       await app.database.admin.query('UPDATE application SET scopes = $2 WHERE client_id = $1', [
         application.clientId,

@@ -20,7 +20,7 @@ describe('GET /v1/inventory/categories', () => {
   });
   afterAll(() => app.stop());
 
-  it('lists the five categories in the order of the specification', async () => {
+  it('returns the five categories in the order of the specification', async () => {
     expect(await client.page(PATH)).toEqual({
       results: CATEGORIES,
       pageInfo: { hasNextPage: false, endCursor: null, totalCount: 5 },
@@ -31,7 +31,7 @@ describe('GET /v1/inventory/categories', () => {
     expect(await client.walk(PATH, { pageSize })).toEqual(CATEGORIES);
   });
 
-  it('knows no filters', async () => {
+  it('refuses every filter', async () => {
     const response = await client.get(`${PATH}?categoryKey=CLOUD`);
     expect([response.status, response.body['code']]).toEqual([400, 'validation_failed']);
   });

@@ -33,7 +33,7 @@ class Mirror {
   }
 }
 
-describe('A reader of the change feed beside many writers', () => {
+describe('A reader of a change feed during concurrent writes', () => {
   let app: TestApp;
   let workspace: string;
   let client: ApiClient;
@@ -128,7 +128,7 @@ describe('A reader of the change feed beside many writers', () => {
     }
   }
 
-  it('has what the table has in the end, by cursor and by time alone', async () => {
+  it('ends with the content of the table, by cursor or by time alone', async () => {
     const until = Date.now() + WRITING_MS;
     const writers = Promise.all([
       ...[1, 2, 3].map(() => writeByApi(until)),

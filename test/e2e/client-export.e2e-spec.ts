@@ -2,7 +2,7 @@ import { ComplianceClient } from '../../libs/client/src';
 import { CuttingProxy } from '../support/cutting-proxy';
 import { type TestApp, startApp } from '../support/start-app';
 
-describe('An export by the client', () => {
+describe('client.export', () => {
   let app: TestApp;
   let credentials: { clientId: string; clientSecret: string };
   let workspace: string;
@@ -22,7 +22,7 @@ describe('An export by the client', () => {
     return ids;
   };
 
-  it('reads every asset and every computer once', async () => {
+  it('returns every asset and every computer once', async () => {
     const api = new ComplianceClient({ baseUrl: app.origin, ...credentials });
 
     const assets = await idsOf(api.export());
@@ -32,7 +32,7 @@ describe('An export by the client', () => {
     expect(await idsOf(api.export({ categoryKey: 'COMPUTER' }))).toEqual(computers);
   });
 
-  it('goes on after its connection was cut', async () => {
+  it('resumes after its connection was cut', async () => {
     const proxy = await CuttingProxy.to(app.port);
     const api = new ComplianceClient({ baseUrl: proxy.origin, ...credentials });
     await api.me();
@@ -44,7 +44,7 @@ describe('An export by the client', () => {
     await proxy.close();
   });
 
-  it('hands over to the change feed', async () => {
+  it('returns the cursor from which the change feed continues', async () => {
     const api = new ComplianceClient({ baseUrl: app.origin, ...credentials });
     let cursor: string | null = null;
     const cursorStore = { read: async () => cursor, write: async (written: string) => void (cursor = written) };
@@ -55,7 +55,7 @@ describe('An export by the client', () => {
     expect(await idsOf(api.computerChanges({}, { cursorStore }))).toEqual([id]);
   });
 
-  it('fails with the problem of the API', async () => {
+  it('throws the problem of the API', async () => {
     const api = new ComplianceClient({ baseUrl: app.origin, ...credentials });
 
     await expect(idsOf(api.export({ categoryKey: 'CLOUD', subKey: 'COMPUTER' }))).rejects.toMatchObject({
@@ -63,7 +63,7 @@ describe('An export by the client', () => {
     });
   });
 
-  it('stops at once when it is aborted', async () => {
+  it('stops at once when aborted', async () => {
     const leaving = new AbortController();
     const api = new ComplianceClient({ baseUrl: app.origin, ...credentials });
 

@@ -7,7 +7,7 @@ import { TcpProxy } from '../support/tcp-proxy';
 
 const BRISK = { firstPauseMs: 20 };
 
-describe('The client, while things break', () => {
+describe('The client during failures', () => {
   let app: TestApp;
   let workspace: string;
   let proxy: CuttingProxy;
@@ -37,7 +37,7 @@ describe('The client, while things break', () => {
   };
 
   it.each(['before', 'in the middle'] as const)(
-    'applies an update once when its answer is lost (%s), and gives the answer of the first time',
+    'applies an update once and returns the first response when that was lost (%s)',
     async (where) => {
       const client = await aClient();
       const { id } = await app.arrange.anAsset(workspace);
@@ -73,7 +73,7 @@ describe('The client, while things break', () => {
     await expect(nowhere.getHealth()).rejects.toThrow(/ECONNREFUSED/);
   });
 
-  it('retries when a response takes too long', async () => {
+  it('retries when a response is late', async () => {
     const black = await TcpProxy.to('127.0.0.1', app.port);
     try {
       const client = await aClient({ baseUrl: `http://127.0.0.1:${black.port}`, timeoutMs: 150 });
@@ -86,7 +86,7 @@ describe('The client, while things break', () => {
     }
   });
 
-  it('waits as long as a 429 says, and no call fails', async () => {
+  it('waits for Retry-After on 429 without failing a call', async () => {
     const limited = await startInstance(app, { RATE_LIMIT_READ: '60/2' });
     try {
       const client = await aClient({ baseUrl: limited.origin });
@@ -100,7 +100,7 @@ describe('The client, while things break', () => {
     }
   });
 
-  it('asks again after a 503, also for an update, which is applied once', async () => {
+  it('retries after 503, and applies an update once', async () => {
     const { hostname, port: databasePort } = new URL(app.database.databaseUrl);
     const gate = await TcpProxy.to(hostname, Number(databasePort));
     const through = new URL(app.database.databaseUrl);

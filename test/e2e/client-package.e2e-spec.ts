@@ -27,7 +27,7 @@ export async function names(): Promise<string[]> {
 }
 `;
 
-describe('The client as a package', () => {
+describe('The client package', () => {
   let directory: string;
   let app: TestApp;
   beforeAll(async () => {
@@ -53,7 +53,7 @@ describe('The client as a package', () => {
     return stdout;
   };
 
-  it('holds what it needs and nothing else', () => {
+  it('contains what it needs and nothing else', () => {
     const files = readdirSync(join(directory, 'node_modules/compliance-public-api-client'), { recursive: true });
     const names = (files as string[]).filter((name) => name !== 'dist');
     expect(names).toEqual(
@@ -63,7 +63,7 @@ describe('The client as a package', () => {
     expect(others).toEqual([]);
   });
 
-  it('says whose it is, where it comes from and what it is about', () => {
+  it('names its licence, source and purpose', () => {
     const inside = join(directory, 'node_modules/compliance-public-api-client');
     expect(readFileSync(join(inside, 'LICENSE'), 'utf8')).toBe(readFileSync(join(root, 'LICENSE'), 'utf8'));
     expect(JSON.parse(readFileSync(join(inside, 'package.json'), 'utf8'))).toMatchObject({
@@ -84,7 +84,7 @@ describe('The client as a package', () => {
     expect([stdout, stderr]).toEqual(['ok\n', '']);
   });
 
-  it('lets the process end when its only call is given up, though another worker holds the lock', async () => {
+  it('lets the process end when its only call is aborted while another worker holds the lock', async () => {
     const lines = [
       "import { ComplianceClient, FileTokenStore } from 'compliance-public-api-client';",
       "const tokenStore = new FileTokenStore('.held');",
@@ -101,7 +101,7 @@ describe('The client as a package', () => {
     expect(stdout).toBe('TimeoutError\n');
   });
 
-  it('lists, clears a field and guards an update as its page says', async () => {
+  it('lists, clears a field and guards an update as its README shows', async () => {
     const [listing, clearing, guarding] = [
       ...readFileSync(join(root, 'libs/client/README.md'), 'utf8').matchAll(/```js\n([\s\S]*?)```/g),
     ].map(([, lines]) => lines as string);
@@ -122,7 +122,7 @@ describe('The client as a package', () => {
     expect((await reader.get(`/v1/inventory/assets/${id}`)).body).toMatchObject({ description: 'Reviewed' });
   });
 
-  it('tells a strict compiler what may be sent and what comes back', () => {
+  it('lets the compiler check requests and responses', () => {
     writeFileSync(join(directory, 'consumer.ts'), CONSUMER);
     const options = [
       '--noEmit',

@@ -12,11 +12,11 @@ afterAll(() => rmSync(directory, { recursive: true }));
 const memory = new MemoryTokenStore();
 tokenStoreContract('of a process', () => memory);
 
-describe('in files', () => {
+describe('FileTokenStore', () => {
   const at = join(directory, 'not', 'there', 'yet');
   tokenStoreContract('in a directory', () => new FileTokenStore(at));
 
-  it('passes the lock of a worker that died on, half a minute later', async () => {
+  it('takes over the lock of a crashed worker after half a minute', async () => {
     const place = join(directory, 'dead');
     const store = new FileTokenStore(place);
     expect(await store.tryLock('any')).not.toBeNull();
@@ -27,7 +27,7 @@ describe('in files', () => {
     expect(await store.tryLock('any')).not.toBeNull();
   });
 
-  it('reads a broken file as none', async () => {
+  it('treats a broken file as empty', async () => {
     const place = join(directory, 'broken');
     const store = new FileTokenStore(place);
     await store.write('any', { accessToken: 'a', usableUntil: 1 });
@@ -36,7 +36,7 @@ describe('in files', () => {
   });
 });
 
-describe('in Redis', () => {
+describe('RedisTokenStore', () => {
   const redis = new Redis(redisOfTheRun(), { lazyConnect: true });
   const prefix = `client-${process.pid}-${Date.now()}:`;
   const open = () => new RedisTokenStore((command, ...rest) => redis.call(command, ...rest), prefix);
@@ -47,7 +47,7 @@ describe('in Redis', () => {
   });
   tokenStoreContract('in Redis', open);
 
-  it('passes the lock of a worker that died on, half a minute later, and keeps no token longer than it is of use', async () => {
+  it('takes over the lock of a crashed worker after half a minute, and keeps tokens only while valid', async () => {
     await open().tryLock('any');
     await open().write('any', { accessToken: 'a', usableUntil: Date.now() + 5_000 });
     const [lock, token] = [await redis.pttl(`${prefix}any:lock`), await redis.pttl(`${prefix}any`)];

@@ -16,7 +16,7 @@ interface Outcome {
 
 const TOKENS = '/oauth/token';
 
-describe('Workers of one application, each a process of its own', () => {
+describe('Worker processes of one application', () => {
   let app: TestApp;
   let workspace: string;
   let directory: string;
@@ -83,7 +83,7 @@ describe('Workers of one application, each a process of its own', () => {
     ['Redis', () => ({ kind: 'redis', at: redisOfTheRun() })],
   ] as const;
 
-  it.each(stores)('share one token through %s: the API is asked once, and refuses none', async (_, store) => {
+  it.each(stores)('share one token through %s without a refused request', async (_, store) => {
     const { outcomes, tokens, refused } = await run(store(), 700);
     for (const { ok, failed } of outcomes) {
       expect(failed).toEqual([]);
@@ -92,7 +92,7 @@ describe('Workers of one application, each a process of its own', () => {
     expect([tokens, refused]).toEqual([1, 0]);
   });
 
-  it('take turns to renew it: one request a lifetime, no call fails, and one file is left that only its user can read', async () => {
+  it('renew it once a lifetime without a failed call, in a file that only its user can read', async () => {
     const { outcomes, tokens } = await run({ kind: 'file', at: directory }, 2_500);
     expect(outcomes.map(({ failed }) => failed)).toEqual([[], []]);
     expect(tokens).toBe(2);
@@ -101,7 +101,7 @@ describe('Workers of one application, each a process of its own', () => {
     expect(statSync(join(directory, file as string)).mode & 0o777).toBe(0o600);
   });
 
-  it('supersede each other when they share nothing', async () => {
+  it('supersede each other without a shared store', async () => {
     const { tokens, refused } = await run({ kind: 'memory' }, 300);
     expect(tokens).toBeGreaterThan(2);
     expect(refused).toBeGreaterThan(0);

@@ -22,7 +22,7 @@ describe('The client', () => {
     return of.logLines.slice(since).filter(({ route }) => route === wanted);
   };
 
-  it('has a method for every operation of the contract but the token, which it takes by itself, and discovery', () => {
+  it("has a method for every operation except the token's and discovery", () => {
     const { paths } = JSON.parse(readFileSync(CONTRACT_FILE, 'utf8')) as {
       paths: Record<string, Record<string, { operationId: string }>>;
     };
@@ -43,7 +43,7 @@ describe('The client', () => {
     expect(methods.sort()).toEqual([...streams, ...expected.map((name) => shorter[name] ?? name)].sort());
   });
 
-  it('takes one token for many calls at once, and goes on using it', async () => {
+  it('requests one token for concurrent calls and reuses it', async () => {
     const before = app.logLines.length;
     const client = await aClient();
     await Promise.all(Array.from({ length: 20 }, () => client.listCategories().pages().next()));
@@ -51,7 +51,7 @@ describe('The client', () => {
     expect(await requests('/oauth/token', before)).toHaveLength(1);
   });
 
-  it('walks every item of a list exactly once, page after page, as often as it is asked', async () => {
+  it('returns every item of a list exactly once, in each of several walks', async () => {
     const space = await app.arrange.aWorkspace();
     const ids: string[] = [];
     for (let made = 0; made < 7; made += 1) ids.push((await app.arrange.anAsset(space)).id);
@@ -84,7 +84,7 @@ describe('The client', () => {
     expect(keys).toEqual(['CLOUD', 'COMPUTER', 'CUSTOM', 'INFORMATION', 'EMPLOYEE']);
   });
 
-  it('goes on from the cursor of an earlier walk', async () => {
+  it('continues from the cursor of an earlier walk', async () => {
     const first = await api.listCategories({ pageSize: 2 }).pages().next();
     const pageCursor = first.value?.pageInfo.endCursor as string;
     const rest: string[] = [];
@@ -92,7 +92,7 @@ describe('The client', () => {
     expect(rest).toEqual(['CUSTOM', 'INFORMATION', 'EMPLOYEE']);
   });
 
-  it('tells whose token it uses, and how many requests are left', async () => {
+  it('returns whose token it uses and how many requests are left', async () => {
     const application = await app.arrange.anApplication(workspace, ['inventory:read']);
     const client = new ComplianceClient({ baseUrl: app.origin, ...application });
 
@@ -103,7 +103,7 @@ describe('The client', () => {
     expect(body.limits.read).toEqual({ burst: 100_000, perMinute: 100_000, remaining: expect.any(Number) as number });
   });
 
-  it('tells whether the service lives, without a token', async () => {
+  it('checks the health of the service without a token', async () => {
     const before = app.logLines.length;
     const stranger = new ComplianceClient({ baseUrl: `${app.origin}/`, clientId: 'ci_x', clientSecret: 'cs_x' });
     expect((await stranger.getHealth()).body).toEqual({ status: 'ok', version: '1.0.0' });
@@ -111,7 +111,7 @@ describe('The client', () => {
   });
 
   describe('updates', () => {
-    it('an asset, under a key of its own each time, and gives the version for the next', async () => {
+    it('one asset with a fresh idempotency key and returns its version', async () => {
       const { id } = await app.arrange.anAsset(workspace);
       const first = await api.updateAsset(id, { description: 'Reviewed', classification: 'INTERNAL' });
       expect(first).toMatchObject({
@@ -127,7 +127,7 @@ describe('The client', () => {
       expect((await api.getAsset(id)).etag).toBe(third.etag);
     });
 
-    it('tries an update of several assets and writes nothing', async () => {
+    it('dry-runs a bulk update', async () => {
       const { id } = await app.arrange.anAsset(workspace);
       const { body } = await api.updateAssets({ ids: [id], patch: { description: 'Reviewed' }, dryRun: true });
       expect(body).toMatchObject({ successfulUpdates: 1, changes: [{ id, fields: ['description'] }] });
@@ -146,13 +146,13 @@ describe('The client', () => {
       });
     });
 
-    it('many assets at once', async () => {
+    it('several assets at once', async () => {
       const { id } = await app.arrange.anAsset(workspace);
       const { body } = await api.updateAssets({ ids: [id, workspace], patch: { classification: 'PUBLIC' } });
       expect(body).toMatchObject({ successfulUpdates: 1, failedUpdates: 1, failures: [{ id: workspace }] });
     });
 
-    it('refuses to lose what somebody else wrote', async () => {
+    it('throws when somebody else changed the asset first', async () => {
       const { id } = await app.arrange.anAsset(workspace);
       const { etag } = await api.getAsset(id);
       await api.updateAsset(id, { description: 'Theirs' });
@@ -161,8 +161,8 @@ describe('The client', () => {
     });
   });
 
-  describe('problems', () => {
-    it('say what the API said: code, status, detail, the inputs at fault and the request', async () => {
+  describe('problem errors', () => {
+    it('carry code, status, detail, invalid inputs and request id', async () => {
       const before = app.logLines.length;
       const problem = (await api
         .listAssets({ pageSize: 101 })
@@ -181,12 +181,12 @@ describe('The client', () => {
       expect(await requests('/v1/inventory/assets', before)).toHaveLength(1);
     });
 
-    it('of the token are thrown by the call that needed it', async () => {
+    it('of the token endpoint are thrown by the call that needed a token', async () => {
       const client = await aClient({ clientSecret: 'wrong' });
       await expect(client.getAsset(workspace)).rejects.toMatchObject({ code: 'invalid_client', status: 401 });
     });
 
-    it('say when to come back, and are not waited for longer than the caller wants', async () => {
+    it('carry Retry-After, and the call does not wait longer than the caller allows', async () => {
       const limited = await startInstance(app, { RATE_LIMIT_READ: '1/1' });
       try {
         const client = await aClient({ baseUrl: limited.origin, retry: { longestRetryAfterSeconds: 10 } });
@@ -200,8 +200,8 @@ describe('The client', () => {
     });
   });
 
-  describe('given up by its signal', () => {
-    it('throws the reason at once, while it waits for the next attempt, too', async () => {
+  describe('an aborted call', () => {
+    it('throws the reason at once, even between attempts', async () => {
       const limited = await startInstance(app, { RATE_LIMIT_READ: '1/1' });
       try {
         const client = await aClient({ baseUrl: limited.origin });
@@ -219,7 +219,7 @@ describe('The client', () => {
       }
     });
 
-    it('stops waiting for the token, which is still taken for the others', async () => {
+    it('stops waiting for the token, which other calls still get', async () => {
       const credentials = await app.arrange.anApplication(workspace);
       const tokenStore = new MemoryTokenStore();
       const client = await aClient({ ...credentials, tokenStore });
@@ -235,8 +235,8 @@ describe('The client', () => {
     });
   });
 
-  describe('when its token is not accepted any more', () => {
-    it('looks for a newer one in the store before it takes one itself', async () => {
+  describe('when its token is refused', () => {
+    it('looks for a newer token in the store before it requests one', async () => {
       const credentials = await app.arrange.anApplication(workspace);
       const tokenStore = new MemoryTokenStore();
       const [one, other] = [1, 2].map(
@@ -253,7 +253,7 @@ describe('The client', () => {
       expect(await requests('/oauth/token', before)).toHaveLength(1);
     });
 
-    it('gives up, and says so, when each new one is superseded at once', async () => {
+    it('gives up with an explanation when each new token is superseded at once', async () => {
       const credentials = await app.arrange.anApplication(workspace);
       const form = { grant_type: 'client_credentials', client_id: credentials.clientId } as const;
       const client = new ComplianceClient({
@@ -269,7 +269,7 @@ describe('The client', () => {
       await expect(client.getAsset(workspace)).rejects.toMatchObject({ code: 'token_superseded' });
     });
 
-    it('takes a new one when it has expired, unseen by the caller', async () => {
+    it('renews an expired token without telling the caller', async () => {
       const shortLived = await startInstance(app, { ACCESS_TOKEN_TTL_SECONDS: '1' });
       try {
         const client = await aClient({ baseUrl: shortLived.origin });

@@ -10,7 +10,7 @@ interface Received {
   readonly bytes: Buffer;
 }
 
-describe('gzip', () => {
+describe('Compression', () => {
   let app: TestApp;
   let token: string;
   let id: string;
@@ -47,7 +47,7 @@ describe('gzip', () => {
     });
 
   it.each([ASSETS, '/v1/computers', '/v1/inventory/changes', '/v1/computers/changes'])(
-    'compresses a page of %s without a change of its content',
+    'compresses a page of %s without changing its content',
     async (path) => {
       const plain = await ask(path, undefined);
       const compressed = await ask(path, 'gzip');
@@ -88,13 +88,13 @@ describe('gzip', () => {
     });
   });
 
-  it('is not impressed by a very long Accept-Encoding', async () => {
+  it('handles a very long Accept-Encoding quickly', async () => {
     const { status, headers } = await ask(ASSETS, `${'a;q=1,'.repeat(2_000)}b`);
 
     expect([status, headers['content-encoding']]).toEqual([200, undefined]);
   });
 
-  it('leaves a list below 1 kB as it is, and says that it could be compressed', async () => {
+  it('sends a list below 1 kB uncompressed, with Vary', async () => {
     const { headers, bytes } = await ask('/v1/inventory/categories', 'gzip');
 
     expect(bytes.length).toBeLessThan(1_000);
@@ -102,7 +102,7 @@ describe('gzip', () => {
     expect(headers['content-encoding']).toBeUndefined();
   });
 
-  it('responds to HEAD with the length and encoding of the GET', async () => {
+  it('returns length and encoding of GET for HEAD', async () => {
     const query = `${ASSETS}?pageSize=100`;
     const [get, head] = [await ask(query, 'gzip'), await ask(query, 'gzip', { method: 'HEAD' })];
 
@@ -111,7 +111,7 @@ describe('gzip', () => {
     expect(head.bytes).toHaveLength(0);
   });
 
-  it('is not for one asset or computer, updates, tokens, problems and documents', async () => {
+  it('leaves single assets, computers, updates, tokens, problems and documents uncompressed', async () => {
     const asset = await ask(`${ASSETS}/${id}`, 'gzip');
     const json = { 'Content-Type': 'application/json', 'Idempotency-Key': 'compression' };
     const form = { 'Content-Type': 'application/x-www-form-urlencoded' };

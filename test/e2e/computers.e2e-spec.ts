@@ -18,7 +18,7 @@ describe('GET /v1/computers and /v1/computers/{id}', () => {
     client = await app.arrange.aClient(workspace, ['computers:read']);
   });
 
-  it('shows a computer with exactly the members of the specification', async () => {
+  it('returns a computer with exactly the specified members', async () => {
     const owner = await app.arrange.anEmployee(workspace);
     const { id } = await app.arrange.anAsset(workspace, {
       type: 'COMPUTER',
@@ -66,7 +66,7 @@ describe('GET /v1/computers and /v1/computers/{id}', () => {
     expect((await client.get(`${PATH}/${id}`)).body).toEqual(expected);
   });
 
-  it('lists computers nobody monitors too, their posture unknown and never false', async () => {
+  it('lists unmonitored computers with unknown posture, never false', async () => {
     const { id } = await app.arrange.anAsset(workspace, { type: 'COMPUTER' });
     expect((await client.get(`${PATH}/${id}`)).body).toMatchObject({
       isMonitored: false,
@@ -91,12 +91,12 @@ describe('GET /v1/computers and /v1/computers/{id}', () => {
     [{ managed: true }, true],
     [{ managed: false }, false],
     [{ antivirus_installed: true }, false],
-  ])('computes isMonitored from agent or device management: %j gives %s', async (posture, isMonitored) => {
+  ])('computes isMonitored from agent and device management: %j gives %s', async (posture, isMonitored) => {
     const { id } = await app.arrange.anAsset(workspace, { type: 'COMPUTER', posture });
     expect((await client.get(`${PATH}/${id}`)).body['isMonitored']).toBe(isMonitored);
   });
 
-  it('pages every visible computer once, with an exact total, and nothing else', async () => {
+  it('returns every visible computer once, with an exact total', async () => {
     const visible: string[] = [];
     for (let index = 0; index < 12; index += 1) {
       visible.push((await app.arrange.anAsset(workspace, { type: 'COMPUTER', classification: 'PUBLIC' })).id);
@@ -110,7 +110,7 @@ describe('GET /v1/computers and /v1/computers/{id}', () => {
     expect((await client.page(PATH, { pageSize: '5' })).pageInfo).toMatchObject({ totalCount: 12, hasNextPage: true });
   });
 
-  it('returns the same response for every unknown, hidden, deleted and foreign id, and for other assets', async () => {
+  it('returns the same 404 for every unknown, hidden, deleted and foreign id, and for other assets', async () => {
     const others = [
       randomUUID(),
       (await app.arrange.anAsset(workspace, { type: 'COMPUTER', visibility: 'HIDDEN' })).id,

@@ -48,7 +48,7 @@ describe('A connection', () => {
     expect(sent).toBeLessThan(20_000_000);
   });
 
-  it('carries on after a refusal when the body of the refused request has arrived', async () => {
+  it("stays open after a refusal when the request's body has arrived", async () => {
     const refused = patch('Authorization: Bearer wrong\r\nContent-Length: 2\r\n') + '{}';
     const connection = await Connection.open(app.port, `${refused}${HEALTH}`);
     await connection.says('"status":"ok"');
@@ -56,7 +56,7 @@ describe('A connection', () => {
     connection.socket.destroy();
   });
 
-  it('takes a few requests ahead of their responses', async () => {
+  it('accepts a few pipelined requests', async () => {
     const connection = await Connection.open(
       app.port,
       HEALTH.repeat(15) + HEALTH.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'),
@@ -65,23 +65,23 @@ describe('A connection', () => {
     expect(connection.statuses).toEqual(Array<string>(16).fill('200'));
   });
 
-  describe('whose client waits for 100 Continue', () => {
+  describe('with Expect: 100-continue', () => {
     const EXPECT = 'Expect: 100-continue\r\n';
 
-    it('gets the refusal instead when it sends no token', async () => {
+    it('gets the refusal instead of 100 when the request has no token', async () => {
       const connection = await Connection.open(app.port, patch(`${EXPECT}Content-Length: 2\r\n`));
       await connection.closed;
       expect(connection.statuses).toEqual(['401']);
     });
 
-    it('gets the refusal instead when the form is too large', async () => {
+    it('gets the refusal instead of 100 when the form is too large', async () => {
       const head = post('/oauth/token', `${FORM}${EXPECT}Content-Length: 16385\r\n`);
       const connection = await Connection.open(app.port, head);
       await connection.closed;
       expect(connection.statuses).toEqual(['413']);
     });
 
-    it('gets 100 when the body is wanted, then the response', async () => {
+    it('gets 100 when the request is acceptable, then the response', async () => {
       const head = patch(`Authorization: Bearer ${token}\r\n${EXPECT}Content-Length: 2\r\n`);
       const connection = await Connection.open(app.port, head);
       await connection.says('HTTP/1.1 100 Continue\r\n\r\n');
@@ -107,7 +107,7 @@ describe('A connection', () => {
     expect(connection.said).toContain(`"detail":"${detail}"`);
   });
 
-  it('takes a body in many small chunks', async () => {
+  it('accepts a body in many small chunks', async () => {
     const chunks = [...'{"description":"in small chunks"}'].map((byte) => `1\r\n${byte}\r\n`).join('');
     const head = patch(`Authorization: Bearer ${token}\r\nTransfer-Encoding: chunked\r\n`);
     const connection = await Connection.open(app.port, `${head}${chunks}`);

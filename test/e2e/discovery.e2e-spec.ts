@@ -54,7 +54,7 @@ describe('Discovery', () => {
       });
     });
 
-    it('gives the public key of a token, and no private member', async () => {
+    it('returns the public key of a token and no private member', async () => {
       const token = await app.arrange.aToken(workspace);
 
       const { body, headers } = await app.client().get<{ keys: Record<string, string>[] }>(KEYS);
@@ -69,7 +69,7 @@ describe('Discovery', () => {
       expect(verify('sha256', signed, publicKey, Buffer.from(signature, 'base64url'))).toBe(true);
     });
 
-    it.each([SERVER, RESOURCE, KEYS])('charges nobody for %s', async (path) => {
+    it.each([SERVER, RESOURCE, KEYS])('charges no bucket for %s', async (path) => {
       const own = await startInstance(app, { RATE_LIMIT_READ: '1/1' });
       for (let request = 0; request < 5; request += 1) {
         const { status, headers } = await own.client().get(path);
@@ -85,26 +85,26 @@ describe('Discovery', () => {
     });
   });
 
-  describe('from a refused token', () => {
+  describe('from a refused request', () => {
     const METADATA = 'resource_metadata="https://api.example.test/.well-known/oauth-protected-resource"';
 
     it.each([
       ['a request without a token', {}],
       ['a token that is not ours', { headers: { Authorization: 'Bearer a.b.c' } }],
-    ])('the challenge of %s names the metadata', async (_, init) => {
+    ])('names the metadata in the challenge of %s', async (_, init) => {
       const { status, headers } = await app.client().get('/v1/me', init);
       expect([status, headers.get('www-authenticate')]).toEqual([401, expect.stringContaining(METADATA)]);
     });
 
-    it('the challenge of a missing scope names the metadata', async () => {
+    it('names the metadata in the challenge of a missing scope', async () => {
       const client = await app.arrange.aClient(workspace, ['computers:read']);
       const { status, headers } = await client.get('/v1/inventory/assets');
       expect([status, headers.get('www-authenticate')]).toEqual([403, expect.stringContaining(METADATA)]);
     });
   });
 
-  describe('with a base URL that has a path', () => {
-    it('puts that path behind the well-known one, as strict clients do', async () => {
+  describe('with a path in BASE_URL', () => {
+    it('places that path behind the well-known one, as RFC 8414 says', async () => {
       const own = await startInstance(app, { BASE_URL: 'https://example.test/compliance' });
       const { headers } = await own.client().get('/v1/me');
       expect(headers.get('www-authenticate')).toContain(
@@ -115,7 +115,7 @@ describe('Discovery', () => {
     });
   });
 
-  describe('leads a stock client from the address of the API to a page:', () => {
+  describe("leads to a page from the API's address alone, with", () => {
     it('oauth4webapi', async () => {
       const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
       const options = { [oauth.customFetch]: throughBaseUrl };
@@ -143,7 +143,7 @@ describe('Discovery', () => {
       expect(page.status).toBe(200);
     });
 
-    it('oauth4webapi, which as a resource server checks the token by the key set', async () => {
+    it('oauth4webapi as a resource server that checks the token by the key set', async () => {
       const token = await app.arrange.aToken(workspace, [SCOPE]);
       const options = { [oauth.customFetch]: throughBaseUrl };
       const issuer = new URL(app.settings.baseUrl);
@@ -156,7 +156,7 @@ describe('Discovery', () => {
       expect([claims.scope, claims.iss]).toEqual([SCOPE, app.settings.baseUrl]);
     });
 
-    it('oauth4webapi, from the challenge of a refused request', async () => {
+    it('oauth4webapi from the challenge of a refused request', async () => {
       const options = { [oauth.customFetch]: throughBaseUrl };
       const asset = new URL(`${app.settings.baseUrl}/v1/me`);
       const refused = await oauth

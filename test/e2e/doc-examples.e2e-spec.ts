@@ -56,8 +56,8 @@ async function runExample(
 
 const idsOf = (page: string) => (JSON.parse(page) as { results: { id: string }[] }).results.map(({ id }) => id);
 
-describe('The examples of the documentation', () => {
-  it('stand there for each task in curl, JavaScript and Python, and each is run here', () => {
+describe('The examples in docs/', () => {
+  it('exist for each task in curl, JavaScript and Python', () => {
     const named = examples.flatMap(({ name, language }) => (name === null ? [] : [`${name} ${language}`]));
     expect(named.sort()).toEqual(NAMES.flatMap((name) => LANGUAGES.map((language) => `${name} ${language}`)).sort());
     const others = examples.filter(({ name }) => name === null).flatMap(({ code }) => code.trim().split('\n'));
@@ -136,13 +136,13 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
     return new Map(Object.entries(assets).flatMap(([key, asset]) => (asset ? [[key, asset.name] as const] : [])));
   };
 
-  it('lead from the credentials to the first three assets', () => {
+  it('get the first three assets, starting from credentials', () => {
     const { results, pageInfo } = JSON.parse(started) as { results: object[]; pageInfo: object };
     expect(results).toHaveLength(3);
     expect(pageInfo).toMatchObject({ hasNextPage: true, totalCount: ASSETS });
   });
 
-  it('get a token that opens the API', async () => {
+  it('get a valid token', async () => {
     expect(environment['TOKEN']).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
     expect((await asset())['name']).toBe('printer');
   });
@@ -158,7 +158,7 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
     expect([...ids].sort()).toEqual(rows.map((row) => row.id).sort());
   });
 
-  it('read every asset from a stream, and go on after a cut', async () => {
+  it('read every asset from a stream and resume it after a cut', async () => {
     let cuts = 0;
     if (language !== 'sh') proxy.meddling = { cut: () => (cuts += 1) === 1 };
 
@@ -168,7 +168,7 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
     else expect(new Set(lines.map((line) => line.split(' ')[0])).size).toBe(ASSETS);
   });
 
-  it('mirror the inventory, and read only changes when they are run again', async () => {
+  it('mirror the inventory, and read only changes when run again', async () => {
     const removed = await app.arrange.anAsset(workspace, { name: 'soon removed' });
     await run('mirror');
     expect(mirrored().size).toBe(ASSETS + 1);
@@ -184,7 +184,7 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
     await app.arrange.change(workspace, `UPDATE asset SET name = 'printer' WHERE public_id = $1`, [id]);
   });
 
-  it('end a list with a failure when a page is refused or its response is lost', async () => {
+  it('fail when a page is refused or its response is lost', async () => {
     let token = environment['TOKEN'] as string;
     let pages = 0;
     const secondPage: Meddling[] = [
@@ -206,7 +206,7 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
     environment['TOKEN'] = token;
   });
 
-  it('list what their filters say', async () => {
+  it('list what their filters select', async () => {
     const said = await run('filter');
     for (const name of ['logs', 'backups', 'queue']) expect(said).toContain(name);
     expect(said).not.toContain('owned');
@@ -232,12 +232,12 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
     });
   });
 
-  it('update many', async () => {
+  it('update several assets', async () => {
     expect(await run('bulk')).toContain('"successfulUpdates":1');
     expect((await asset())['classification']).toBe('CONFIDENTIAL');
   });
 
-  it('do not overwrite what somebody else wrote in between', async () => {
+  it('detect a concurrent change', async () => {
     const other = await app.arrange.aClient(workspace);
     let writes = 0;
     proxy.meddling = {
@@ -251,19 +251,19 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
     expect((await asset())['description']).toBe(language === 'sh' ? 'Reviewed' : 'Theirs. Reviewed');
   });
 
-  it('wait as long as a 429 says', async () => {
+  it('wait for Retry-After on 429', async () => {
     const before = limited.logLines.length;
     expect(await run('limits', { BASE_URL: limited.origin })).toBe('CLOUD 4\nCOMPUTER 0\nEMPLOYEE 1\n');
     expect(limited.logLines.slice(before).some(({ status }) => status === 429)).toBe(true);
   });
 
-  it('say what is wrong', async () => {
+  it('report the problem', async () => {
     const said = await run('errors');
     for (const word of ['400', 'validation_failed', 'pageSize']) expect(said).toContain(word);
   });
 });
 
-describe('The examples of a list of 12,000, under the limits of the specification', () => {
+describe('The examples on a list of 12,000 assets under the specified limits', () => {
   const PAGES_OF_THE_LIST = 120;
   // Requests that empty the bucket before the last page, even on a slow machine.
   const SPENT_BEFORE = 20;
@@ -279,7 +279,7 @@ describe('The examples of a list of 12,000, under the limits of the specificatio
   });
 
   // All at once, because each waits for tokens beyond the burst of 100.
-  it('come to the end of it in every language', async () => {
+  it('read the whole list in every language', async () => {
     const workspace = await own.arrange.aWorkspace();
     await own.arrange.manyAssets(workspace, PAGES_OF_THE_LIST * 100);
 

@@ -10,7 +10,7 @@ interface Contract {
   readonly components: { readonly securitySchemes: Record<string, unknown>; readonly schemas: Record<string, unknown> };
 }
 
-describe('The documentation of the API', () => {
+describe('GET /docs', () => {
   let app: TestApp;
   let contract: Contract;
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describe('The documentation of the API', () => {
   });
   afterAll(() => app.stop());
 
-  it('is a page with Swagger UI, whose parts all load, from this origin only', async () => {
+  it('returns Swagger UI, and every part loads from the same origin', async () => {
     const page = await app.client().get('/docs');
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     const policy = page.headers.get('content-security-policy');
@@ -31,7 +31,7 @@ describe('The documentation of the API', () => {
     expect(page.text).not.toMatch(/(?:src|href)="https?:/);
   });
 
-  it('has no other files of Swagger UI', async () => {
+  it('serves no other files of Swagger UI', async () => {
     for (const part of [
       'index.css',
       'swagger-initializer.js',
@@ -45,7 +45,7 @@ describe('The documentation of the API', () => {
     }
   });
 
-  it('has one address, and takes nothing but GET there', async () => {
+  it('has one address and accepts only GET', async () => {
     for (const other of ['/docs/', '/docs/index.html']) {
       const { status, headers } = await app.client().get(other, { redirect: 'manual' });
       expect([other, status, headers.get('location')]).toEqual([other, 302, '../docs']);
@@ -61,7 +61,7 @@ describe('The documentation of the API', () => {
       ['GET', '/'],
       ['HEAD', '/'],
       ['GET', '/?utm_source=mail'],
-    ])('sends a browser on: %s %s', async (method, path) => {
+    ])('redirects a browser to /docs: %s %s', async (method, path) => {
       // Not by the API's client, as the contract describes no page.
       const { status, headers } = await fetch(`${app.origin}${path}`, {
         method,
@@ -80,14 +80,14 @@ describe('The documentation of the API', () => {
       ['HEAD', 'application/json'],
       ['POST', PAGE],
       ['OPTIONS', '*/*'],
-    ])('has nothing for anybody else: %s with Accept: %s', async (method, accept) => {
+    ])('returns 404 otherwise: %s with Accept: %s', async (method, accept) => {
       const { status, headers } = await app.client().send(method, '/', { headers: { Accept: accept } });
 
       expect([status, headers.get('allow')]).toEqual([404, null]);
     });
   });
 
-  it('has a contract with exactly the endpoints of the specification and its additions', () => {
+  it('shows exactly the endpoints of the specification and its additions', () => {
     const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
@@ -112,7 +112,7 @@ describe('The documentation of the API', () => {
     expect(contract.info.version).toBe('1.0.0');
   });
 
-  it('has an introduction that links the pages of this address, all of them there', async () => {
+  it('shows an introduction whose links all work', async () => {
     const links = [...contract.info.description.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link as string);
     const paths = links.map((link) => link.replace('https://api.example.test', ''));
     expect(paths).toEqual(expect.arrayContaining(['/docs', '/docs/guides', '/problems']));
@@ -122,7 +122,7 @@ describe('The documentation of the API', () => {
     }
   });
 
-  it('says of every operation who may call it and how it fails', () => {
+  it('shows for every operation who may call it and how it fails', () => {
     for (const [path, methods] of Object.entries(contract.paths)) {
       for (const operation of Object.values(methods)) {
         expect([path, operation.operationId]).toEqual([path, expect.any(String) as string]);
@@ -139,7 +139,7 @@ describe('The documentation of the API', () => {
     expect(contract.paths['/v1/me']?.['get']?.security).toEqual([{ clientCredentials: [] }]);
   });
 
-  it('lets people authorize by client credentials at the token endpoint', () => {
+  it('authorizes by client credentials at the token endpoint', () => {
     expect(contract.components.securitySchemes['clientCredentials']).toMatchObject({
       type: 'oauth2',
       flows: {
@@ -151,7 +151,7 @@ describe('The documentation of the API', () => {
     });
   });
 
-  it('has a schema for every body, none of them empty', () => {
+  it('shows a schema for every body, none of them empty', () => {
     const { schemas } = contract.components;
     expect(Object.keys(schemas)).toEqual(
       expect.arrayContaining([

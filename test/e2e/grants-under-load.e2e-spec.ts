@@ -7,7 +7,7 @@ const CLIENTS = 32;
 const REQUESTS = 40;
 
 /** A request without a cached grant reads it from Postgres. With a slow Postgres all requests do so at once. */
-describe('A grant that many requests ask for at once, of a Postgres that takes its time', () => {
+describe('A grant that many requests need at once while Postgres is slow', () => {
   let setting: DatabaseBehindProxy;
   let counter: RoundTripCounter;
   let app: TestApp;
@@ -38,7 +38,7 @@ describe('A grant that many requests ask for at once, of a Postgres that takes i
   it.each([
     ['a valid token', 200, () => valid],
     ['a superseded one, which no bucket is charged for', 401, () => superseded],
-  ])('is looked up a few times a lease, and not for every request: %s', async (_, status, token) => {
+  ])('is read a few times per lease, not for every request: %s', async (_, status, token) => {
     const statuses: number[] = [];
     const one = async (): Promise<void> => {
       const client = app.client(token());

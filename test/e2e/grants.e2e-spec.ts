@@ -19,7 +19,7 @@ async function cachedGrant(redis: Redis, clientId: string): Promise<Record<strin
   }
 }
 
-describe('The grant of an application, cached by three instances', () => {
+describe('The cached grant on three instances', () => {
   let instances: TestApp[];
   let workspace: string;
   let operator: TestOperator;
@@ -71,7 +71,7 @@ describe('The grant of an application, cached by three instances', () => {
   const tokensFor = (form: Readonly<Record<string, string>>) => ofEach((client) => client.requestToken(form));
   const all = (outcome: unknown) => [outcome, outcome, outcome];
 
-  it('a token is refused everywhere from the first request after a newer one was received', async () => {
+  it('ends a token everywhere from the first request after a newer one was received', async () => {
     const { issue } = await anApplication();
     let old = await issue();
     for (let round = 0; round < 20; round += 1) {
@@ -83,7 +83,7 @@ describe('The grant of an application, cached by three instances', () => {
     }
   });
 
-  it('of many tokens that are issued at once exactly one is valid', async () => {
+  it('leaves exactly one of many concurrently issued tokens valid', async () => {
     const { issue } = await anApplication();
     const tokens = await Promise.all(Array.from({ length: 60 }, (_, index) => issue(instances[index % 3])));
     const outcomes = await Promise.all(tokens.map((token) => everywhere(token)));
@@ -91,7 +91,7 @@ describe('The grant of an application, cached by three instances', () => {
     expect(outcomes.filter((outcome) => outcome[0] !== 200)).toHaveLength(59);
   });
 
-  it('scopes that are taken away, a disabled application and a rotated secret bite on the next request', async () => {
+  it('follows removed scopes, a disabled application and a rotated secret on the next request', async () => {
     const { clientId, form, issue } = await anApplication();
     const token = await issue();
     expect(await everywhere(token)).toEqual(all(200));
@@ -121,7 +121,7 @@ describe('The grant of an application, cached by three instances', () => {
     }
   });
 
-  it('what was read before a change is not kept after it, whatever Redis forgot in between', async () => {
+  it('never keeps what was read before a change, whatever Redis lost in between', async () => {
     const { clientId, issue } = await anApplication();
     const redis = new Redis(redisOfTheRun());
     let old = await issue();
@@ -137,7 +137,7 @@ describe('The grant of an application, cached by three instances', () => {
     await redis.quit();
   });
 
-  it('what a failover of Redis brought back of before a change is believed for two seconds at most, and never again', async () => {
+  it('trusts stale data after a failover of Redis for at most two seconds, and never again', async () => {
     const { clientId, issue } = await anApplication();
     const redis = new Redis(redisOfTheRun());
     const old = await issue();
@@ -155,7 +155,7 @@ describe('The grant of an application, cached by three instances', () => {
   });
 
   it.each(['no json', 'null', '{"id":"x"}', 'without its scopes'])(
-    'a copy that nobody can read is done without: %s',
+    'is read from Postgres when the copy is unreadable: %s',
     async (damaged) => {
       const { clientId, issue } = await anApplication();
       const token = await issue();
@@ -172,7 +172,7 @@ describe('The grant of an application, cached by three instances', () => {
   );
 
   it.each(['refuse', 'blackhole'] as const)(
-    'answers stay right and none fails while Redis is away (%s), and a change is told only when it is in force',
+    'stays right without failed requests while Redis is away (%s), and a change returns only once in force',
     async (mode) => {
       const { clientId, issue } = await anApplication();
       const old = await issue();

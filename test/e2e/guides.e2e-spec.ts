@@ -5,7 +5,7 @@ import { type TestApp, startApp } from '../support/start-app';
 
 const PAGES = ['/docs/guides', ...GUIDES.map(({ name }) => `/docs/guides/${name}`)];
 
-describe('The guides for customers', () => {
+describe('GET /docs/guides', () => {
   let app: TestApp;
   let policy: string | null;
   const pages = new Map<string, string>();
@@ -16,7 +16,7 @@ describe('The guides for customers', () => {
   });
   afterAll(() => app.stop());
 
-  it.each(PAGES)('are HTML that needs no token, under the policy of /docs: %s', async (path) => {
+  it.each(PAGES)('returns HTML without a token, under the policy of /docs: %s', async (path) => {
     const { status, headers, text } = await app.client().get(path);
 
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
@@ -25,7 +25,7 @@ describe('The guides for customers', () => {
     expect(text).not.toMatch(/<style|style=|<script>|\son\w+=|(?:src|stylesheet" href)="https?:/);
   });
 
-  it('say all that their Markdown says', () => {
+  it('shows everything that the Markdown files say', () => {
     for (const { name, file } of GUIDES) {
       const source = readFileSync(join(__dirname, '../..', file), 'utf8');
       const page = pages.get(`/docs/guides/${name}`) ?? '';
@@ -36,7 +36,7 @@ describe('The guides for customers', () => {
     }
   });
 
-  it('have links and anchors that lead somewhere, also in the menu', async () => {
+  it('has working links and anchors, also in the menu', async () => {
     const statuses = new Map<string, number>();
     for (const [path, page] of pages) {
       const links = [...page.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, link = '']) => link);
@@ -56,7 +56,7 @@ describe('The guides for customers', () => {
     expect([...statuses.keys()]).toEqual(expect.arrayContaining([...PAGES, '/docs', '/problems', '/docs/guides.js']));
   });
 
-  it('name the address of this API in their examples', () => {
+  it('shows the address of this API in examples', () => {
     const start = pages.get('/docs/guides/getting-started');
 
     expect(start).toContain('BASE_URL=https://api.example.test ');
@@ -64,7 +64,7 @@ describe('The guides for customers', () => {
   });
 
   it.each(['/docs/guides/operators', '/docs/guides/getting-started.md', '/docs/guides/x/y'])(
-    'have no other page: %s',
+    'returns 404 for other pages: %s',
     async (path) => {
       const { status, body } = await app.client().get(path);
 
@@ -72,14 +72,14 @@ describe('The guides for customers', () => {
     },
   );
 
-  it('have one address each, and take nothing but GET there', async () => {
+  it('has one address a page and accepts only GET', async () => {
     const slash = await app.client().get('/docs/guides/', { redirect: 'manual' });
     expect([slash.status, slash.headers.get('location')]).toEqual([302, '../guides']);
     const posted = await app.client().send('POST', '/docs/guides/errors');
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
-  it('may be kept for five minutes, and are not sent again while they are the same', async () => {
+  it('is cached for five minutes, then revalidated by its ETag', async () => {
     const first = await fetch(`${app.origin}/docs/guides/errors`);
     const tag = first.headers.get('etag') ?? '';
     expect([first.headers.get('cache-control'), tag]).toEqual([
@@ -95,7 +95,7 @@ describe('The guides for customers', () => {
     expect(other.status).toBe(200);
   });
 
-  it.each(['/problems', '/problems/not_found'])('are linked by the page %s', async (path) => {
+  it.each(['/problems', '/problems/not_found'])('is linked from %s', async (path) => {
     const page = await fetch(`${app.origin}${path}`, { headers: { Accept: 'text/html' } });
 
     const [, link = ''] = /href="([^"]*docs\/guides[^"]*)"/.exec(await page.text()) ?? [];

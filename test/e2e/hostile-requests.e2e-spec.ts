@@ -128,7 +128,7 @@ describe('Hostile requests', () => {
   const headers = fc.array(fc.tuple(header, headerValue), { maxLength: 3 }).map((pairs) => Object.fromEntries(pairs));
   const authorization = fc.constantFrom('', 'valid', 'valid', 'Bearer x', 'Basic eDp5', 'Bearer', 'Digest a');
 
-  it(`get a documented response, ${RUNS} times`, async () => {
+  it(`get a documented response, in ${RUNS} runs`, async () => {
     const statuses = new Map<number, number>();
     await fc.assert(
       fc.asyncProperty(

@@ -9,7 +9,7 @@ const isReplay = ({ headers }: ApiResponse): boolean => headers.get('idempotent-
 const statuses = (responses: readonly ApiResponse[]): number[] => responses.map(({ status }) => status).sort();
 
 /** An instance remembers the keys it has completed, but their records may have changed since. */
-describe('A key that two instances remember', () => {
+describe('Idempotency-Key on two instances', () => {
   let first: TestApp;
   let second: TestApp;
   let workspace: string;
@@ -51,7 +51,7 @@ describe('A key that two instances remember', () => {
       ),
     );
 
-  it('applies once more, and only once, where a standby or a backup took over that has no record of it', async () => {
+  it('applies once more when a promoted standby or a backup lacks the record, then replays', async () => {
     const id = await anAsset();
     const known = await succeeded(id, 'lost');
     await first.arrange.change(workspace, 'DELETE FROM idempotency_record WHERE workspace_id = $1', [workspace]);
@@ -69,7 +69,7 @@ describe('A key that two instances remember', () => {
   it.each([
     ['before the purge', `UPDATE idempotency_record SET expires_at = now() - interval '1 second'`],
     ['after it', 'DELETE FROM idempotency_record'],
-  ])('may carry anything once its record is dead, %s, and then that alone', async (_, die) => {
+  ])('accepts any request once its record has expired, %s, then only that one', async (_, die) => {
     const id = await anAsset();
     const known = await succeeded(id, 'before');
     await first.arrange.change(workspace, `${die} WHERE workspace_id = $1`, [workspace]);
@@ -84,13 +84,13 @@ describe('A key that two instances remember', () => {
     expect((await client.patch(path(id), { description: 'before' }, known)).status).toBe(409);
   });
 
-  describe('is of its application alone:', () => {
+  describe('is separate for each application', () => {
     const tokenOf = async ({ clientId, clientSecret }: ArrangedApplication): Promise<string> => {
       const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
       return (await first.client().requestToken(form)).body['access_token'] as string;
     };
 
-    it('the same key of another one in the workspace, for the same request, is a change of its own', async () => {
+    it('in the same workspace, for the same request', async () => {
       const id = await anAsset();
       const known = await succeeded(id, 'same');
       const another = await first.arrange.aClient(workspace);
@@ -99,7 +99,7 @@ describe('A key that two instances remember', () => {
       expect((await client.patch(path(id), { description: 'same' }, known)).body['description']).toBe('same');
     });
 
-    it('others go on with the same key while its first request waits, on either instance', async () => {
+    it('while the first request of the other application waits, on either instance', async () => {
       const [locked, id] = [await anAsset(), await anAsset()];
       const same = key();
       const tokens = [await first.arrange.aToken(workspace), await first.arrange.aToken(workspace)];

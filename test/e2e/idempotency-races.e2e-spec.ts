@@ -12,7 +12,7 @@ const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(reso
 describe.each([
   ['with Redis', () => ({ REDIS_URL: redisOfTheRun() })],
   ['without Redis', () => ({})],
-])('Duplicates of one write at once, %s', (_, settings: () => Record<string, string>) => {
+])('Concurrent requests with one Idempotency-Key, %s', (_, settings: () => Record<string, string>) => {
   let instances: TestApp[];
   let workspace: string;
   let token: string;
@@ -80,7 +80,7 @@ describe.each([
   it.each([
     ['one instance', 1],
     ['three instances', 3],
-  ])('applies one of them on %s and replays it to the others', async (__, count) => {
+  ])('apply once on %s, and the others are replays', async (__, count) => {
     for (const slow of [0, 400]) {
       const id = await anAsset();
       const body = { description: `slow ${slow}` };
@@ -98,7 +98,7 @@ describe.each([
   it.each([
     ['on the instance that gave the answer', 0],
     ['on another one', 1],
-  ])('replays and refuses by the key without waiting for the asset, %s', async (__, index) => {
+  ])('are replayed and refused by the key without waiting for the asset, %s', async (__, index) => {
     const id = await anAsset();
     const key = { 'Idempotency-Key': randomUUID() };
     const original = await client.patch(path(id), { description: 'once' }, key);
@@ -124,7 +124,7 @@ describe.each([
     expect([responses[2]?.text, isReplay(responses[2] as ApiResponse)]).toEqual([original.text, true]);
   });
 
-  it('lets the next of them try when the one before failed', async () => {
+  it('let the next one try when the first failed', async () => {
     const key = randomUUID();
     const id = await anAsset();
     const responses = await sendTo(instances, 12, id, { description: 7 }, key);
@@ -132,7 +132,7 @@ describe.each([
     expect((await client.patch(path(id), { description: 'x' }, { 'Idempotency-Key': key })).status).toBe(200);
   });
 
-  it('refuses none of them for the version that one of them has changed', async () => {
+  it('never get 412 for the version that one of them changed', async () => {
     const id = await anAsset();
     const ifMatch = { 'If-Match': (await client.get(path(id))).headers.get('etag') as string };
     const responses = await whileLocked(id, 200, () =>
@@ -141,7 +141,7 @@ describe.each([
     expect([tally(responses), await auditRows(id)]).toEqual([{ '200': 1, replayed: 14 }, 1]);
   });
 
-  it('gives the turn of one that is not valid to one that is, wherever they wait', async () => {
+  it('pass from an invalid request to a valid one, on any instance', async () => {
     const id = await anAsset();
     const key = randomUUID();
     const [valid] = await Promise.all([
@@ -151,7 +151,7 @@ describe.each([
     expect([tally(valid), await auditRows(id)]).toEqual([{ '200': 1, replayed: 5 }, 1]);
   });
 
-  it('finds no asset for any of them where it is deleted while they wait, and leaves their key to others', async () => {
+  it('get 404 when the asset is deleted while they wait, and leave the key unused', async () => {
     const [id, other] = [await anAsset(), await anAsset()];
     const key = randomUUID();
     const remove = () => first().database.admin.query('UPDATE asset SET visibility = 2 WHERE public_id = $1', [id]);
@@ -160,7 +160,7 @@ describe.each([
     expect(tally(await sendTo(instances, 3, other, { description: 'x' }, key))).toEqual({ '200': 1, replayed: 2 });
   });
 
-  it('returns their response when the first client has disconnected', async () => {
+  it('get the response although the first client has disconnected', async () => {
     const id = await anAsset();
     const key = randomUUID();
     const leaving = new AbortController();
@@ -176,7 +176,7 @@ describe.each([
     expect([tally(responses), await auditRows(id)]).toEqual([{ replayed: 6 }, 1]);
   });
 
-  it('lets one of two different requests with the key through, and refuses the other', async () => {
+  it('apply one of two different requests and refuse the other with 409', async () => {
     const key = { 'Idempotency-Key': randomUUID() };
     const id = await anAsset();
     const responses = await Promise.all(
@@ -191,7 +191,7 @@ describe.each([
   it.each([
     ['one instance', 1],
     ['three instances', 3],
-  ])('40 duplicates of a slow update on %s leave the connections to others', async (__, count) => {
+  ])('40 times for a slow update on %s leave connections to others', async (__, count) => {
     const id = await anAsset();
     // All reads complete before the lock is released that the writes wait for.
     const duplicates = await whileLocked(id, 'until done', async () => {
@@ -213,7 +213,7 @@ describe.each([
     expect((await duplicates.sent).map(({ status }) => status)).toEqual(Array.from({ length: 40 }, () => 200));
   });
 
-  it('409 idempotency_in_progress: says so when the first is still at it after five seconds', async () => {
+  it('return 409 idempotency_in_progress when the first takes longer than five seconds', async () => {
     const id = await anAsset();
     const key = randomUUID();
     const { rows } = await first().database.admin.query<{ id: string }>(

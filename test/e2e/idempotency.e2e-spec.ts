@@ -8,7 +8,7 @@ const ASSETS = '/v1/inventory/assets';
 const path = (id: string): string => `${ASSETS}/${id}`;
 const key = (value: string = randomUUID()) => ({ 'Idempotency-Key': value });
 
-describe('The Idempotency-Key of a write', () => {
+describe('Idempotency-Key', () => {
   let app: TestApp;
   let workspace: string;
   let client: ApiClient;
@@ -26,7 +26,7 @@ describe('The Idempotency-Key of a write', () => {
   const records = (): Promise<number> => count('SELECT 1 FROM idempotency_record', []);
   const isReplay = ({ headers }: ApiResponse): boolean => headers.get('idempotent-replayed') === 'true';
 
-  describe('itself', () => {
+  describe('the header', () => {
     const refused = async (headers: Record<string, string | null>, code: string): Promise<void> => {
       const answer = await client.patch(path(await anAsset()), {}, headers);
       expect([answer.status, answer.body['code'], answer.body['errors']]).toEqual([
@@ -36,7 +36,7 @@ describe('The Idempotency-Key of a write', () => {
       ]);
     };
 
-    it('is required', async () => {
+    it('is required for writes', async () => {
       await refused({ 'Idempotency-Key': null }, 'required');
       await refused(key(''), 'required');
       await refused(key('   \t '), 'required');
@@ -49,14 +49,14 @@ describe('The Idempotency-Key of a write', () => {
       await refused(key('k'.repeat(257)), 'length');
     });
 
-    it('may have characters of any script, and no control characters', async () => {
+    it('may contain any script but no control characters', async () => {
       const utf8 = Buffer.from('ключ-😀'.repeat(40)).toString('latin1');
       expect((await client.patch(path(await anAsset()), {}, key(utf8))).status).toBe(200);
       await refused(key('a\tb'), 'format');
       await refused(key(Buffer.from('a\u0085b').toString('latin1')), 'format');
     });
 
-    it('is another one where its bytes are others, also when they are not UTF-8', async () => {
+    it('differs when its bytes differ, even when they are not UTF-8', async () => {
       const keys = [
         ...[
           [0xe9, 0x72, 0x35],
@@ -73,7 +73,7 @@ describe('The Idempotency-Key of a write', () => {
       expect(isReplay(await client.patch(path(ids[0] ?? ''), {}, key(keys[0])))).toBe(true);
     });
 
-    it('is given once', async () => {
+    it('is refused when sent twice', async () => {
       const token = await app.arrange.aToken(workspace);
       const id = await anAsset();
       const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
@@ -102,8 +102,8 @@ describe('The Idempotency-Key of a write', () => {
     });
   });
 
-  describe('sent again with the same request', () => {
-    it('replays status, body and entity tag to the byte, under a fresh request id, and applies nothing', async () => {
+  describe('with the same request again', () => {
+    it('replays status, body and ETag byte by byte, with a new request id, and applies nothing', async () => {
       const id = await anAsset();
       const same = key();
       const first = await client.patch(path(id), { description: 'Ünïcode 😀' }, same);
@@ -117,7 +117,7 @@ describe('The Idempotency-Key of a write', () => {
       expect(await auditRows(id)).toBe(1);
     });
 
-    it('looks past white space and the order of members', async () => {
+    it('ignores white space and the order of members', async () => {
       const id = await anAsset();
       const same = key();
       await client.patch(path(id), '{"description":"a","classification":"PUBLIC"}', same);
@@ -125,7 +125,7 @@ describe('The Idempotency-Key of a write', () => {
       expect([again.status, isReplay(again)]).toEqual([200, true]);
     });
 
-    it('gives the original after the asset was changed, hidden, or its owner gone', async () => {
+    it('replays the original after the asset was changed, hidden or lost its owner', async () => {
       const id = await anAsset();
       const same = key();
       const first = await client.patch(path(id), { description: 'first' }, same);
@@ -137,7 +137,7 @@ describe('The Idempotency-Key of a write', () => {
       expect((await client.get(path(id))).status).toBe(404);
     });
 
-    it('comes before If-Match is judged', async () => {
+    it('replays before If-Match is checked', async () => {
       const id = await anAsset();
       const etag = (await client.get(path(id))).headers.get('etag') as string;
       const headers = { ...key(), 'If-Match': etag };
@@ -146,7 +146,7 @@ describe('The Idempotency-Key of a write', () => {
       expect([first.status, again.status, again.text]).toEqual([200, 200, first.text]);
     });
 
-    it('replays a bulk update too', async () => {
+    it('replays a bulk update', async () => {
       const ids = [await anAsset(), randomUUID()];
       const same = key();
       const body = { ids, patch: { description: 'bulk' } };
@@ -156,7 +156,7 @@ describe('The Idempotency-Key of a write', () => {
       expect(await auditRows(ids[0] as string)).toBe(1);
     });
 
-    it('is judged anew by the scopes of now', async () => {
+    it('checks current scopes again', async () => {
       const application = await app.arrange.anApplication(workspace);
       const form = {
         ...{ grant_type: 'client_credentials', client_id: application.clientId },
@@ -173,7 +173,7 @@ describe('The Idempotency-Key of a write', () => {
     });
   });
 
-  describe('sent again with another request', () => {
+  describe('with another request', () => {
     it.each<[string, (id: string) => { path?: string; body?: unknown; headers?: Record<string, string> }]>([
       ['another body', () => ({ body: { description: 'other' } })],
       ['a member more', () => ({ body: { description: 'x', classification: 'PUBLIC' } })],
@@ -182,7 +182,7 @@ describe('The Idempotency-Key of a write', () => {
       ['an invalid body', () => ({ body: { description: 7 } })],
       ['another path', () => ({ path: path(randomUUID()) })],
       ['the bulk path', (id) => ({ path: ASSETS, body: { ids: [id], patch: { description: 'x' } } })],
-    ])('409 idempotency_conflict: %s', async (_, variation) => {
+    ])('returns 409 idempotency_conflict: %s', async (_, variation) => {
       const id = await anAsset();
       const same = key();
       expect((await client.patch(path(id), { description: 'x' }, same)).status).toBe(200);
@@ -196,8 +196,8 @@ describe('The Idempotency-Key of a write', () => {
     });
   });
 
-  describe('of another application', () => {
-    it('is another key, in the same workspace and elsewhere', async () => {
+  describe('from another application', () => {
+    it('is a different key, in the same and in another workspace', async () => {
       const same = key();
       const otherWorkspace = await app.arrange.aWorkspace();
       const theirs = (await app.arrange.anAsset(otherWorkspace)).id;
@@ -213,8 +213,8 @@ describe('The Idempotency-Key of a write', () => {
     });
   });
 
-  describe('of a write that failed', () => {
-    it('leaves no record, no audit row and no change, and can be used again', async () => {
+  describe('after a failed write', () => {
+    it('leaves no record, audit event or change, and can be used again', async () => {
       const id = await anAsset();
       const employee = (await app.arrange.anEmployee(workspace)).id;
       const before = await records();
@@ -243,7 +243,7 @@ describe('The Idempotency-Key of a write', () => {
       }
     });
 
-    it('leaves nothing either when the audit cannot be written', async () => {
+    it('leaves nothing when the audit event cannot be written', async () => {
       const id = await anAsset();
       const before = await records();
       const { admin } = app.database;
@@ -259,7 +259,7 @@ describe('The Idempotency-Key of a write', () => {
     });
   });
 
-  it('lives from the success of its write on, however long that had to wait', async () => {
+  it('expires counted from the success of its write, however long that waited', async () => {
     const id = await anAsset();
     const { admin } = app.database;
     await admin.query('BEGIN');
@@ -279,7 +279,7 @@ describe('The Idempotency-Key of a write', () => {
     expect(await count(lived, [free?.at])).toBe(1);
   });
 
-  it('dies after IDEMPOTENCY_TTL_SECONDS and can then be used for anything', async () => {
+  it('can be used for anything after IDEMPOTENCY_TTL_SECONDS', async () => {
     const shortLived = await startApp({ IDEMPOTENCY_TTL_SECONDS: '1' });
     try {
       const place = await shortLived.arrange.aWorkspace();

@@ -69,7 +69,7 @@ describe('An import after updates through the API', () => {
     ['classification', { classification: 'UNKNOWN' }, { classification: 'UNKNOWN' }],
     ['customer tags', { tags: [{ key: 'team' }] }, { tags: [{ key: 'aws:stack', value: 'b' }, { key: 'team' }] }],
     ['description, though it was the same before', { description: 'of the source' }, { description: 'of the source' }],
-  ])('keeps the %s that was set, and brings everything else in', async (_, patch, kept) => {
+  ])('keeps the %s set by the API and imports everything else', async (_, patch, kept) => {
     await app.arrange.change(workspace, 'UPDATE asset SET api_set = 0 WHERE workspace_id = $1', [workspace]);
     await run(SOURCE);
     const [printer, ada, grace] = [await idOf('Badge printer'), await idOf('Ada Okafor'), await idOf('Grace Ito')];

@@ -33,7 +33,7 @@ interface Issued {
   readonly at: number;
 }
 
-describe('Keys that two instances share', () => {
+describe('Keys shared by two instances', () => {
   let directory: string;
   let signingKeysDir: string;
   let cursorKeysFile: string;
@@ -111,7 +111,7 @@ describe('Keys that two instances share', () => {
     return performance.now() - from;
   };
 
-  it('are rotated with nothing but 200: both instances know a key before one uses it', async () => {
+  it('rotate while every request gets 200, because both load a key before one signs with it', async () => {
     const refused: string[] = [];
     const tokens: Issued[] = [];
     const cursors: Issued[] = [];
@@ -169,7 +169,7 @@ describe('Keys that two instances share', () => {
     expect([...new Set(after)]).toEqual([fresh.kid]);
   }
 
-  it('are removed in an emergency: both instances refuse what was made with them, and go on', async () => {
+  it('are refused by both instances after an emergency removal', async () => {
     expect(await accepts(heldToken)).toEqual([200, 200]);
     expect(kidOfToken(heldToken)).toBe(oldSigning);
 
@@ -193,7 +193,7 @@ describe('Keys that two instances share', () => {
     expect(kidOfCursor(next.pageInfo.endCursor as string)).toBe(young.kid);
   });
 
-  it('that are a pipe cause a warning and block neither requests nor the shutdown', async () => {
+  it('that are a named pipe cause a warning and block neither requests nor shutdown', async () => {
     const keys = join(directory, 'with-pipes');
     cpSync(signingKeysDir, keys, { recursive: true });
     const port = await freePort();
@@ -218,7 +218,7 @@ describe('Keys that two instances share', () => {
     expect(instance.output.match(/SIGNING_KEYS_DIR: \w+\.pem cannot be read \(not a regular file\)/g)).toHaveLength(4);
   });
 
-  it('that cannot be used keep an instance from starting, which says why', async () => {
+  it('that are unusable stop the start with the reason', async () => {
     const spoiled = join(directory, 'spoiled');
     mkdirSync(spoiled);
     writeFileSync(join(spoiled, 'key.pem'), '-----BEGIN PRIVATE KEY-----\nhunter2');
@@ -237,7 +237,7 @@ describe('Keys that two instances share', () => {
     );
   });
 
-  it('that are not there keep an instance from starting in production, which names the setting of each', async () => {
+  it('that are missing stop the start in production and name their settings', async () => {
     const missing = join(directory, 'missing');
     const instance = new ApiProcess({
       NODE_ENV: 'production',

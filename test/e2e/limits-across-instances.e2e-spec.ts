@@ -11,7 +11,7 @@ const ASSETS = '/v1/inventory/assets';
 const AT_ONCE = 9;
 const SETTINGS = { RATE_LIMIT_TOKEN: '1/10', RATE_LIMIT_READ: '1/100', RATE_LIMIT_WRITE: '1/40' };
 
-describe('Limits of three instances that share a Redis', () => {
+describe('Rate limits of three instances with one Redis', () => {
   let instances: TestApp[];
   let shared: TemporaryRedis;
   let workspace: string;
@@ -63,7 +63,7 @@ describe('Limits of three instances that share a Redis', () => {
     }
   };
 
-  it('let exactly the burst of reads and of writes pass, however many come at once', async () => {
+  it('allow exactly the burst of reads and of writes, however many arrive at once', async () => {
     const reads = async (): Promise<number> => {
       const token = await first().arrange.aToken(workspace);
       return passed(300, (instance) => instance.client(token).get(`${ASSETS}?pageSize=1`));
@@ -77,7 +77,7 @@ describe('Limits of three instances that share a Redis', () => {
     expect(await withRedis(writes)).toBe(40);
   });
 
-  it('let exactly the burst of token requests pass, and one of their tokens is valid', async () => {
+  it('allow exactly the burst of token requests, and one of the tokens is valid', async () => {
     const { clientId, clientSecret } = await first().arrange.anApplication(workspace);
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
     const tokens: string[] = [];
@@ -91,7 +91,7 @@ describe('Limits of three instances that share a Redis', () => {
     expect(statuses.sort()).toEqual([200, ...Array.from({ length: 9 }, () => 401)]);
   });
 
-  it('are kept by each instance alone, and fail no request, where Redis refuses what is asked of it', async () => {
+  it('are kept by each instance alone without failed requests when Redis refuses commands', async () => {
     const { clientId, clientSecret } = await first().arrange.anApplication(workspace);
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
     const redis = new Redis(shared.url);
@@ -104,7 +104,7 @@ describe('Limits of three instances that share a Redis', () => {
     expect(await passed(330, (instance) => instance.client(token).get(`${ASSETS}?pageSize=1`))).toBe(300);
   });
 
-  it('never keep the owner of a client id out, whoever guesses its secret and how often', async () => {
+  it('never block the owner of a client id, however many wrong secrets others try', async () => {
     const { clientId, clientSecret } = await first().arrange.anApplication(workspace);
     const form = { grant_type: 'client_credentials', client_id: clientId };
     const forge = async (index: number): Promise<number> => {

@@ -4,7 +4,7 @@ import { type TestApp, startApp } from '../support/start-app';
 
 const ASSETS = '/v1/inventory/assets';
 
-describe('A list with filters', () => {
+describe('Filters of lists', () => {
   let app: TestApp;
   let client: ApiClient;
 
@@ -24,7 +24,7 @@ describe('A list with filters', () => {
       [ASSETS, 'subKeyAnyOf', 'CLOUD;CUSTOM'],
       [ASSETS, 'subKeyAnyOf', [...SUB_KEYS, 'CLOUD_NEW'].join()],
       [ASSETS, 'classificationAnyOf', 'PUBLIC,SECRET'],
-    ])('%s names %s when it is %j', async (path, parameter, value) => {
+    ])('%s returns 400 naming %s when it is %j', async (path, parameter, value) => {
       const { status, body } = await client.get(`${path}?${new URLSearchParams({ [parameter]: value }).toString()}`);
       expect([status, body['code']]).toEqual([400, 'validation_failed']);
       expect(body['errors']).toEqual([expect.objectContaining({ parameter })]);
@@ -34,7 +34,7 @@ describe('A list with filters', () => {
       ['categoryKeyAnyOf', 'categoryKey=CLOUD&categoryKeyAnyOf=CLOUD'],
       ['subKeyAnyOf', 'subKey=CUSTOM&subKeyAnyOf=CUSTOM'],
       ['classificationAnyOf', 'classification=PUBLIC&classificationAnyOf=PUBLIC'],
-    ])('refuses %s together with its single filter', async (parameter, query) => {
+    ])('refuse %s together with its single filter', async (parameter, query) => {
       const { status, body } = await client.get(`${ASSETS}?${query}`);
       expect([status, body['errors']]).toEqual([400, [expect.objectContaining({ parameter })]]);
     });

@@ -10,7 +10,7 @@ import { type TestDatabase, createTestDatabase } from '../support/test-database'
 const word = () => randomBytes(8).toString('hex');
 const delay = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-describe('The log', () => {
+describe('The request log', () => {
   let database: TestDatabase;
   let api: ApiUnderWatch;
   let workspace: string;
@@ -57,7 +57,7 @@ describe('The log', () => {
     return response;
   };
 
-  it('has one line for a request: who, what, with what outcome, how long, how much', async () => {
+  it('has one line per request: client, route, outcome, duration, sizes', async () => {
     const response = await client.get(`/v1/inventory/assets/${randomUUID()}?x=y`);
     expect(await lineOf(response)).toEqual({
       level: 'info',
@@ -75,7 +75,7 @@ describe('The log', () => {
     });
   });
 
-  it('names the client that a token was issued to, and no other that was only claimed', async () => {
+  it('names the authenticated client, never a claimed one', async () => {
     const issued = await api.client().requestToken(credentials());
     client = api.client((token = issued.body['access_token'] as string));
     expect(await lineOf(issued)).toMatchObject({ route: '/oauth/token', clientId: application.clientId, status: 200 });
@@ -83,7 +83,7 @@ describe('The log', () => {
     expect(await lineOf(refused)).toMatchObject({ clientId: null, code: 'invalid_client' });
   });
 
-  it('counts the sent bytes, also of responses without a length', async () => {
+  it('counts sent bytes even without Content-Length', async () => {
     for (const path of ['/v1/health', '/docs/openapi.json', '/docs', '/docs/swagger-ui.css', '/problems', '/nowhere']) {
       const response = await api.client().get(path);
       expect([path, (await lineOf(response))['bytes']]).toEqual([path, Buffer.byteLength(response.text)]);
@@ -92,7 +92,7 @@ describe('The log', () => {
     expect((await lineOf(head))['bytes']).toBe(0);
   });
 
-  it('has a line for what Node refused before it was a request, and for one whose client went away', async () => {
+  it('has a line for a malformed request, and for a client that disconnected', async () => {
     const [, refusedId = ''] = /X-Request-Id: (\S+)/.exec(await raw('GET / HTTP/9.9\r\n\r\n')) ?? [];
     expect((await linesOf(refusedId))[0]).toMatchObject({ status: 400, code: 'validation_failed', route: null });
     const lostId = `lost-${word()}`;
@@ -104,7 +104,7 @@ describe('The log', () => {
     expect((await linesOf(lostId))[0]).toMatchObject({ message: 'request aborted', status: null });
   });
 
-  it('has no secret, token, e-mail or other thing that a client sent, not even at debug', async () => {
+  it('contains no secret, token, e-mail or client data, even at debug', async () => {
     const planted = new Map<string, string>();
     const plant = (what: string, value = word()): string => {
       planted.set(what, value);

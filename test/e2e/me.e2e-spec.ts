@@ -56,7 +56,7 @@ describe.each([
     return Object.fromEntries(Object.entries(body.limits).map(([name, limit]) => [name, limit.remaining]));
   };
 
-  it('tells workspace, application, token, granted scopes and limits', async () => {
+  it('returns workspace, application, token, granted scopes and limits', async () => {
     const application = await app.arrange.anApplication(workspace, ['inventory:read', 'inventory:write']);
     const token = await tokenOf(application, 'inventory:read');
     const { rows } = await app.database.admin.query<{ id: string; name: string; slug: string }>(
@@ -89,7 +89,7 @@ describe.each([
     ['a scope that no endpoint uses', ['frameworks:read']],
     ['write scopes only', ['all:write']],
     ['no scope at all', []],
-  ])('takes a token with %s', async (__, scopes) => {
+  ])('accepts a token with %s', async (__, scopes) => {
     const client = await app.arrange.aClient(workspace, scopes);
 
     const { status, body } = await client.get(PATH);
@@ -110,7 +110,7 @@ describe.each([
     expect((await app.client(superseded).get(PATH)).body['code']).toBe('token_superseded');
   });
 
-  it('charges itself to the read bucket, and nothing to the others', async () => {
+  it('charges the read bucket only', async () => {
     const application = await aSlowApplication();
     const client = app.client(await tokenOf(application));
 
@@ -122,7 +122,7 @@ describe.each([
     expect([headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]).toEqual(['9', '5']);
   });
 
-  it('tells that a bucket is empty, and of a smaller limit from the next request on', async () => {
+  it('shows an empty bucket, and a smaller limit from the next request on', async () => {
     const application = await aSlowApplication();
     const client = app.client(await tokenOf(application));
     for (let request = 0; request < 9; request += 1) await client.patch('/v1/inventory/assets', {});
@@ -134,7 +134,7 @@ describe.each([
     expect(body['limits']).toMatchObject({ token: { burst: 3, perMinute: 1, remaining: 2 } });
   });
 
-  it('tells that a scope was taken away, from the next request on', async () => {
+  it("shows a removed scope's absence from the next request on", async () => {
     const application = await app.arrange.anApplication(workspace, ['inventory:read', 'computers:read']);
     const client = app.client(await tokenOf(application));
 
@@ -144,7 +144,7 @@ describe.each([
     expect(body).toMatchObject({ grantedScopes: ['computers:read'], token: { scopes: ['computers:read'] } });
   });
 
-  it('refuses a parameter', async () => {
+  it('refuses every parameter', async () => {
     const client = await app.arrange.aClient(workspace);
     const { status, body } = await client.get(`${PATH}?verbose=true`);
     expect([status, body['code']]).toEqual([400, 'validation_failed']);

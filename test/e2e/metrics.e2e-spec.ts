@@ -41,7 +41,7 @@ describe('GET /metrics of the management port', () => {
     await once(socket, 'close');
   };
 
-  it('returns the text format of Prometheus, nothing for HEAD, and 405 for other methods', async () => {
+  it('returns the Prometheus text format, no body for HEAD, and 405 for other methods', async () => {
     const response = await api.management().get('/metrics');
     expect([response.status, response.headers.get('content-type')]).toEqual([
       200,
@@ -59,7 +59,7 @@ describe('GET /metrics of the management port', () => {
     expect((await api.client().get('/metrics')).status).toBe(404);
   });
 
-  it('counts requests by the template of their route, method, status and problem code, and their time', async () => {
+  it('counts requests and their time by route template, method, status and problem code', async () => {
     const client = await api.arrange.aClient(workspace);
     const at = (route: string, status: number, code: string) =>
       `http_requests_total{route="${route}",method="GET",status="${status}",code="${code}"}`;
@@ -88,7 +88,7 @@ describe('GET /metrics of the management port', () => {
     expect(await api.sample('http_requests_in_flight', (value) => value === 0)).toBe(0);
   });
 
-  it('has as many series as before, whatever paths, methods and ids are asked for', async () => {
+  it('keeps its number of series for any paths, methods and ids', async () => {
     const client = await api.arrange.aClient(workspace);
     const word = () => randomBytes(6).toString('hex');
     const volley = async (strangeMethods: readonly [string, string]): Promise<void> => {
@@ -123,7 +123,7 @@ describe('GET /metrics of the management port', () => {
     expect(namesAfter.length).toBeGreaterThan(100);
   });
 
-  it('tells what became of writes: first, replay, conflict', async () => {
+  it('counts first writes, replays and conflicts', async () => {
     const client = await api.arrange.aClient(workspace);
     const { id } = await api.arrange.anAsset(workspace);
     const path = `/v1/inventory/assets/${id}`;
@@ -141,7 +141,7 @@ describe('GET /metrics of the management port', () => {
     expect(grown).toEqual([1, 2, 1]);
   });
 
-  it('tells what became of token requests, and who was limited by class', async () => {
+  it('counts token requests by outcome, and limited requests by class', async () => {
     const { clientId, clientSecret } = await api.arrange.anApplication(workspace);
     await database.admin.query(`UPDATE application SET limits = $2 WHERE client_id = $1`, [
       clientId,
@@ -165,7 +165,7 @@ describe('GET /metrics of the management port', () => {
     expect(grown).toEqual([1, 1, 1, 1, 1, 2, 2]);
   });
 
-  it('shows the pool, and the audit once it has been looked at', async () => {
+  it('shows pool and audit figures', async () => {
     const samples = await api.samples();
     expect(samples.get('compliance_database_pool_size{pool="primary"}')).toBe(10);
     const inUse = samples.get('compliance_database_pool_connections{pool="primary",state="in_use"}') as number;
@@ -180,7 +180,7 @@ describe('GET /metrics of the management port', () => {
     expect(await api.sample('compliance_audit_bytes', (value) => value > 0)).toBeGreaterThan(8_192);
   });
 
-  it('says once each time that Redis goes away or comes back', async () => {
+  it('counts each loss and return of Redis', async () => {
     const client = await api.arrange.aClient(workspace);
     const transitions = ['opened', 'closed'].map((to) => `compliance_redis_circuit_transitions_total{to="${to}"}`);
     const state = async () => {
@@ -217,7 +217,7 @@ describe('GET /metrics of the management port', () => {
     expect(lines.slice(0, 2)).toEqual([expect.stringMatching(/^Redis is away/), 'Redis answers again.']);
   });
 
-  it('is documented: every metric with its type and labels, and none that is not there', async () => {
+  it('matches its page in docs: every metric with type and labels', async () => {
     const { text } = await api.management().get('/metrics');
     const page = readFileSync(join(__dirname, '../../docs/observability.md'), 'utf8');
     const rows = [...page.matchAll(/^\| `([a-z_0-9]+)` +\| (counter|gauge|histogram) +\| ([^|]*)\|/gm)];

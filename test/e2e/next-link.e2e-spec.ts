@@ -4,7 +4,7 @@ import { type TestApp, startApp } from '../support/start-app';
 const ASSETS = '/v1/inventory/assets';
 const BASE_URL = 'https://api.example.test/compliance';
 
-describe('Link of a page', () => {
+describe('The Link header of a page', () => {
   let app: TestApp;
   let client: ApiClient;
 
@@ -28,7 +28,7 @@ describe('Link of a page', () => {
     return { url: url === undefined ? null : new URL(url), body };
   }
 
-  it('leads through the whole list with the filters and the page size of the request', async () => {
+  it("leads through the whole list with the request's filters and page size", async () => {
     const query = 'classification=PUBLIC&pageSize=2';
     const found: unknown[] = [];
     let path: string | null = `${ASSETS}?${query}`;
@@ -55,7 +55,7 @@ describe('Link of a page', () => {
     expect(last.url).toBeNull();
   });
 
-  it('is sent for HEAD as well', async () => {
+  it('is sent for HEAD', async () => {
     const { url } = await next(`${ASSETS}?pageSize=1`, 'HEAD');
 
     expect(url?.searchParams.get('pageSize')).toBe('1');

@@ -73,7 +73,7 @@ describe('npm start', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  it('serves the demo from nothing, prints lines that work when pasted, and stops cleanly on Ctrl-C', async () => {
+  it('serves the demo from a fresh folder, prints working commands, and stops on Ctrl-C', async () => {
     const running = await started();
     const { client_id: id, client_secret: secret, explorer } = credentials();
     for (const printed of [`http://127.0.0.1:${port}/docs`, id, secret, explorer.client_id, explorer.client_secret]) {
@@ -106,7 +106,7 @@ describe('npm start', () => {
     await nothingRuns();
   });
 
-  it('is what a newcomer needs who does what the pages say, from the top', async () => {
+  it('works as README and docs describe it to a newcomer', async () => {
     const running = await started();
     const { client_id: CLIENT_ID, client_secret: CLIENT_SECRET } = credentials();
     const shell = promisify(execFile);
@@ -134,7 +134,7 @@ describe('npm start', () => {
     await stopped(running);
   }, 120_000);
 
-  it('comes up again with the same data and credentials, and stops on SIGTERM too', async () => {
+  it('restarts with the same data and credentials, and stops on SIGTERM', async () => {
     const before = credentials();
     const running = await started();
     expect(running.stdout).not.toContain('Loading the demo data');
@@ -144,7 +144,7 @@ describe('npm start', () => {
     await nothingRuns();
   });
 
-  it('makes credentials anew when they are lost', async () => {
+  it('makes new credentials when the old ones are lost', async () => {
     const before = credentials();
     rmSync(credentialsFile());
     const running = await started();
@@ -153,7 +153,7 @@ describe('npm start', () => {
     await stopped(running);
   });
 
-  it.each(['PORT', 'MANAGEMENT_PORT'])('names %s when it is taken, and leaves nothing running', async (setting) => {
+  it.each(['PORT', 'MANAGEMENT_PORT'])('reports %s when it is in use, and leaves nothing running', async (setting) => {
     const other = createServer().listen(Number(environment[setting]), '127.0.0.1');
     await once(other, 'listening');
     try {
@@ -169,7 +169,7 @@ describe('npm start', () => {
     }
   });
 
-  it('starts again after it was killed without a chance to stop anything', async () => {
+  it('restarts after it was killed', async () => {
     const before = credentials();
     const killed = await started();
     await stopped(killed, 'SIGKILL');

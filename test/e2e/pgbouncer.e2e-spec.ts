@@ -19,7 +19,7 @@ const roleSettings = (database: string): string[] =>
     ([statement]) => statement.replace('IN DATABASE compliance ', `IN DATABASE ${database} `),
   );
 
-describe.each(MODES)('Through PgBouncer in transaction mode, prepared statements %s', (preparedStatements) => {
+describe.each(MODES)('With PgBouncer in transaction mode, prepared statements %s', (preparedStatements) => {
   let database: TestDatabase;
   let pgBouncer: PgBouncer;
   let app: TestApp;
@@ -59,11 +59,11 @@ describe.each(MODES)('Through PgBouncer in transaction mode, prepared statements
   };
   const pathOf = (asset: string | undefined) => `/v1/inventory/assets/${asset}`;
 
-  it('the session settings arrive once the role has them', async () => {
+  it('session settings apply once the role has them', async () => {
     expect(await missingSettings(pgBouncer.url(database.databaseUrl))).toEqual([]);
   });
 
-  it('tokens are issued and supersede each other', async () => {
+  it('token requests issue and supersede', async () => {
     const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
     const tokens = [];
@@ -74,7 +74,7 @@ describe.each(MODES)('Through PgBouncer in transaction mode, prepared statements
     expect(statuses).toEqual([401, 401, 200]);
   });
 
-  it('walks over pages see every asset once, several at a time', async () => {
+  it('concurrent walks return every asset once', async () => {
     const walks = await Promise.all(
       Array.from({ length: 12 }, () => client.walk('/v1/inventory/assets', { pageSize: '7' })),
     );
@@ -83,7 +83,7 @@ describe.each(MODES)('Through PgBouncer in transaction mode, prepared statements
     expect((await stranger.page('/v1/inventory/assets')).results).toEqual([]);
   });
 
-  it('updates apply once, replay, and conflict with another request of their key', async () => {
+  it('updates apply once, replay, and conflict on a reused key', async () => {
     const key = { 'Idempotency-Key': randomUUID() };
     const send = (description: string) => client.patch(pathOf(assets[0]), { description }, key);
     const responses = await Promise.all(Array.from({ length: 12 }, () => send('once')));
@@ -94,7 +94,7 @@ describe.each(MODES)('Through PgBouncer in transaction mode, prepared statements
     expect((await client.get(pathOf(assets[0]))).body['description']).toBe('once');
   });
 
-  it('overlapping bulks are applied whole', async () => {
+  it('overlapping bulk updates apply completely', async () => {
     const bulks = await Promise.all(
       ['a', 'b', 'c', 'd'].map((description) =>
         client.patch('/v1/inventory/assets', { ids: assets, patch: { description } }),

@@ -21,7 +21,7 @@ describe('Problems', () => {
       socket.on('error', reject);
     });
 
-  it('have the seven members, with the path without its query', async () => {
+  it('have the seven members, and instance is the path without its query', async () => {
     const response = await app.client().get('/v1/inventory/assets?pageSize=1&x=y');
     expect(response.headers.get('content-type')).toBe('application/problem+json');
     expect(response.body).toEqual({
@@ -35,7 +35,7 @@ describe('Problems', () => {
     });
   });
 
-  it('have a short detail, however many and long the names are that a client makes up', async () => {
+  it("have a short detail, however many and long the client's names are", async () => {
     const names = Array.from({ length: 20 }, (_, index) => `${index}`.padStart(68, 'x'));
     const response = await app.client().get(`/v1/health?${names.map((name) => `${name}=1`).join('&')}`);
     expect([response.status, (response.body['errors'] as unknown[]).length]).toEqual([400, 20]);
@@ -43,7 +43,7 @@ describe('Problems', () => {
   });
 
   describe('request ids', () => {
-    it('keep a well-formed inbound id, in the response and the log', async () => {
+    it('return a well-formed inbound id in the response and the log', async () => {
       const response = await app.client().get('/nope', { headers: { 'X-Request-Id': 'abc-DEF_1.2' } });
       expect(response.body['requestId']).toBe('abc-DEF_1.2');
       expect(response.headers.get('x-request-id')).toBe('abc-DEF_1.2');
@@ -82,7 +82,7 @@ describe('Problems', () => {
       '/api',
       '/problems/unknown_code',
       '/%ZZ',
-    ])('answer not_found to the unknown path %s', async (path) => {
+    ])('return not_found for the unknown path %s', async (path) => {
       const response = await app.client().get(path);
       expect([response.status, response.body['code']]).toEqual([404, 'not_found']);
       expect(response.body['instance']).toBe(path);
@@ -97,7 +97,7 @@ describe('Problems', () => {
       ['OPTIONS', '/oauth/token', 'POST'],
       ['POST', '/v1/inventory/categories', 'GET, HEAD'],
       ['POST', '/problems', 'GET, HEAD'],
-    ])('answer method_not_allowed with Allow to %s %s, before any token', async (method, path, allow) => {
+    ])('return method_not_allowed with Allow for %s %s, before they check a token', async (method, path, allow) => {
       const response = await app.client('not a token').send(method, path);
       expect([response.status, response.body['code'], response.headers.get('allow')]).toEqual([
         405,
@@ -106,7 +106,7 @@ describe('Problems', () => {
       ]);
     });
 
-    it('send no CORS header', async () => {
+    it('have no CORS header', async () => {
       const response = await app
         .client()
         .send('OPTIONS', '/v1/computers', { headers: { Origin: 'https://evil.example' } });
@@ -114,14 +114,14 @@ describe('Problems', () => {
     });
   });
 
-  it('do not parse the body of an anonymous request', async () => {
+  it('are returned without reading an anonymous body', async () => {
     const response = await app
       .client()
       .send('POST', '/v1/computers', { body: '{"broken', headers: { 'Content-Type': 'application/json' } });
     expect(response.status).toBe(405);
   });
 
-  describe("of Node's own parser", () => {
+  describe('from the HTTP parser', () => {
     it.each([
       ['a malformed request line', 'NOT HTTP\r\n\r\n', 400, 'validation_failed'],
       ['no Host', 'GET /v1/health HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'validation_failed'],
@@ -163,7 +163,7 @@ describe('Problems', () => {
         400,
         'validation_failed',
       ],
-    ])('answer %s', async (_, bytes, status, code) => {
+    ])('return %s', async (_, bytes, status, code) => {
       const said = await raw(bytes);
       const [head = '', body = ''] = said.split('\r\n\r\n');
       expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
@@ -179,7 +179,7 @@ describe('Problems', () => {
       expect(oracle().faultsOfRefusal({ status, headers, text: body })).toEqual([]);
     });
 
-    it('take the names of codings in any case', async () => {
+    it('accept transfer codings in any case', async () => {
       const said = await raw(
         'POST /oauth/token HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\n' +
           'Content-Encoding: Identity\r\nTransfer-Encoding: Chunked\r\nConnection: close\r\n\r\n3\r\na=b\r\n0\r\n\r\n',
@@ -188,19 +188,19 @@ describe('Problems', () => {
     });
 
     it.each(['api.example.test', 'api.example.test:443', '127.0.0.1:3000', '[::1]:3000', 'a_b.test', ''])(
-      'take the Host “%s”',
+      'accept the Host “%s”',
       async (host) => {
         const said = await raw(`GET /v1/health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
         expect(said).toMatch(/^HTTP\/1.1 200 /);
       },
     );
 
-    it('take two hundred headers', async () => {
+    it('accept two hundred headers', async () => {
       const headers = `Host: a\r\nConnection: close\r\n${'a:b\r\n'.repeat(198)}`;
       expect(await raw(`GET /v1/health HTTP/1.1\r\n${headers}\r\n`)).toMatch(/^HTTP\/1.1 200 /);
     });
 
-    it('say nothing before the response to a client of HTTP/1.0', async () => {
+    it('send nothing before the response to an HTTP/1.0 client', async () => {
       const said = await raw(
         'POST /oauth/token HTTP/1.0\r\nContent-Type: application/x-www-form-urlencoded\r\n' +
           'Expect: 100-continue\r\nContent-Length: 3\r\n\r\na=b',
@@ -208,7 +208,7 @@ describe('Problems', () => {
       expect(said).toMatch(/^HTTP\/1.1 400 /);
     });
 
-    it('take the absolute form of a target and ignore an unknown expectation', async () => {
+    it('accept an absolute target and ignore an unknown expectation', async () => {
       const absolute = await raw(
         'GET http://api.example.test/v1/health HTTP/1.1\r\nHost: api.example.test\r\nConnection: close\r\n\r\n',
       );
@@ -222,7 +222,7 @@ describe('Problems', () => {
     ['http://user:geheim@api.example.test/v1/nope?x=1', '/v1/nope'],
     ['HTTPS://user:geheim@api.example.test?x=1', '/'],
     ['ftp://user:geheim@api.example.test/v1/nope', '/v1/nope'],
-  ])('name the path alone of the target %s', async (target, path) => {
+  ])('show only the path of the target %s', async (target, path) => {
     const said = await raw(`GET ${target} HTTP/1.1\r\nHost: api.example.test\r\nConnection: close\r\n\r\n`);
     expect(said).toMatch(/^HTTP\/1.1 404 /);
     expect(JSON.parse(said.slice(said.indexOf('{')))).toMatchObject({ code: 'not_found', instance: path });
@@ -230,7 +230,7 @@ describe('Problems', () => {
   });
 
   describe('pages', () => {
-    it.each(ERROR_CODES.map((code) => [code]))('%s answers at the address that its problem names', async (code) => {
+    it.each(ERROR_CODES.map((code) => [code]))('return %s at the address that its problem names', async (code) => {
       const program = await app.client().get(`/problems/${code}`);
       expect(program.status).toBe(200);
       expect(program.headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -265,14 +265,14 @@ describe('Problems', () => {
       ['application/json, text/html;q=0.5', 'application/json; charset=utf-8'],
       ['text/html;q=0, */*', 'application/json; charset=utf-8'],
       ['image/png', 'application/json; charset=utf-8'],
-    ])('take “Accept: %s” for a wish for %s', async (accept, type) => {
+    ])('treat “Accept: %s” as a wish for %s', async (accept, type) => {
       for (const path of ['/problems', '/problems/not_found']) {
         const { headers } = await app.client().get(path, { headers: { Accept: accept } });
         expect([path, headers.get('content-type'), headers.get('vary')]).toEqual([path, type, 'Accept']);
       }
     });
 
-    it('may be kept for an hour, load nothing from elsewhere, and can be asked by HEAD', async () => {
+    it('are cached for an hour, load nothing from elsewhere, and accept HEAD', async () => {
       for (const path of ['/problems', '/problems/rate_limited']) {
         const page = await app.client().get(path, { headers: { Accept: 'text/html' } });
         expect(page.headers.get('cache-control')).toBe('public, max-age=3600');
@@ -287,14 +287,14 @@ describe('Problems', () => {
       }
     });
 
-    it('return an uncacheable problem for an unknown code, to people too', async () => {
+    it('return an uncacheable problem for an unknown code, also to browsers', async () => {
       const response = await app.client().get('/problems/unknown_code', { headers: { Accept: 'text/html' } });
       expect([response.status, response.body['code']]).toEqual([404, 'not_found']);
       expect(response.headers.get('cache-control')).toBe('no-store');
       expect(response.headers.get('content-type')).toBe('application/problem+json');
     });
 
-    it('show the example that the contract shows', async () => {
+    it('show the example of the contract', async () => {
       const contract = (
         await app.client().get<{ components: { examples: Record<string, { value: object }> } }>('/docs/openapi.json')
       ).body;

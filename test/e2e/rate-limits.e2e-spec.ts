@@ -57,7 +57,7 @@ describe.each([
     return app.client((await app.client().requestToken(form)).body['access_token'] as string);
   };
 
-  it('show the remaining tokens in every authenticated response, and start full', async () => {
+  it('return the remaining tokens in every authenticated response, starting with a full bucket', async () => {
     const client = await aSlowClient(['inventory:read']);
     expect(limitsOf(await read(client))).toEqual(['100', '99']);
     expect(limitsOf(await client.get('/v1/computers'))).toEqual(['100', '98']);
@@ -73,7 +73,7 @@ describe.each([
     expect(headers.get('x-ratelimit-reset')).toBeNull();
   });
 
-  it('allow exactly the burst of reads, and return 429 with Retry-After beyond it', async () => {
+  it('allow exactly the burst of reads, then return 429 with Retry-After', async () => {
     const client = await app.arrange.aClient(workspace);
     const since = performance.now();
     const responses = await drain(client, 110);
@@ -97,7 +97,7 @@ describe.each([
     expect((await read(client)).status).toBe(200);
   });
 
-  it('let exactly the burst of writes pass, replays and refusals included, whatever was read', async () => {
+  it('allow exactly the burst of writes, counting replays and refusals, regardless of reads', async () => {
     const client = await aSlowClient();
     const { id } = await app.arrange.anAsset(workspace);
     const key = { 'Idempotency-Key': randomUUID() };
@@ -110,13 +110,13 @@ describe.each([
     expect((await read(client)).status).toBe(200);
   });
 
-  it('are of each application alone', async () => {
+  it('are separate for each application', async () => {
     const [one, other] = [await app.arrange.aClient(workspace), await app.arrange.aClient(workspace)];
     await drain(one, 100);
     expect(limitsOf(await read(other))).toEqual(['100', '99']);
   });
 
-  it('charge nobody for health, unknown paths, wrong methods and tokens that are not accepted', async () => {
+  it('charge nobody for health, unknown paths, wrong methods and refused tokens', async () => {
     const form = await credentials();
     const superseded = (await app.client().requestToken(form)).body['access_token'] as string;
     const current = (await app.client().requestToken(form)).body['access_token'] as string;
@@ -137,7 +137,7 @@ describe.each([
     expect(limitsOf(await read(app.client(current)))).toEqual(['100', '99']);
   });
 
-  it('of an application’s own act on the next request, and go as they came', async () => {
+  it("follow an application's own limits from the next request on, and their removal", async () => {
     const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
     const client = app.client((await app.client().requestToken(form)).body['access_token'] as string);
@@ -156,7 +156,7 @@ describe.each([
   describe('of the token endpoint', () => {
     const WRONG = `cs_${'A'.repeat(49)}`;
 
-    it('let the burst pass; beyond it no token is issued and the last one lives', async () => {
+    it('allow the burst, then refuse and leave the last token valid', async () => {
       const form = await credentials();
       const tokens: string[] = [];
       for (let request = 0; request < 10; request += 1) {
@@ -174,7 +174,7 @@ describe.each([
       expect((await read(app.client(tokens.at(-1)))).status).toBe(200);
     });
 
-    it('are in every response to a correct secret, even when no token is issued', async () => {
+    it('return headers with every response to a correct secret, even without a token', async () => {
       const form = await credentials();
       const refused = await app.client().requestToken({ ...form, scope: 'inventory:everything' });
       expect([refused.status, refused.body['code'], limitsOf(refused)]).toEqual([400, 'invalid_scope', ['10', '9']]);
@@ -188,7 +188,7 @@ describe.each([
       expect([failed.status, limitsOf(failed)]).toEqual([500, ['10', '8']]);
     });
 
-    it('are not spent by an application that is disabled, however right its secret', async () => {
+    it('are not charged for a disabled application with the right secret', async () => {
       const form = await credentials();
       const setDisabled = (disabled: boolean) =>
         app.arrange.change(workspace, 'UPDATE application SET disabled = $2 WHERE client_id = $1', [
@@ -221,8 +221,8 @@ describe.each([
   });
 });
 
-describe('The failures of a source', () => {
-  it('are counted by the address of the connection, or by what a trusted proxy says of it', async () => {
+describe('Failed token requests', () => {
+  it("count by the connection's address, or by the one that a trusted proxy forwards", async () => {
     const redis = { REDIS_URL: ofThisFile.url };
     const app = await startApp({ ...SPECIFIED_LIMITS, ...redis, TRUST_PROXY: '127.0.0.1, 10.0.0.0/8' });
     const plain = await startInstance(app, { ...SPECIFIED_LIMITS, ...redis });
@@ -264,7 +264,7 @@ describe('The failures of a source', () => {
     }
   });
 
-  it('with one client are its own: another source may still fail with that client', async () => {
+  it('count per source and client: another source may still fail with that client', async () => {
     const app = await startApp({ ...SPECIFIED_LIMITS, REDIS_URL: ofThisFile.url, TRUST_PROXY: '127.0.0.1' });
     try {
       const form = { grant_type: 'client_credentials', client_id: `ci_${randomUUID()}`, client_secret: 'wrong' };
@@ -281,7 +281,7 @@ describe('The failures of a source', () => {
 });
 
 describe('One of three instances without Redis', () => {
-  it('says of the limits how many tokens are left here: none where it answers 429', async () => {
+  it('returns the tokens left on this instance: none with 429', async () => {
     // A rate so low that no token is refilled during a test.
     const app = await startApp({ RATE_LIMIT_READ: '1/9', RATE_LIMIT_TOKEN: '1/9', REPLICAS: '3' });
     try {

@@ -53,8 +53,8 @@ describe.each([
   ['one node', oneNode],
   ['sentinels and what they watch', sentinels],
   ['a cluster', aCluster],
-])('Users of Redis with the rights that the documentation names, of %s', (_, start) => {
-  it('may do all that the API asks of it', async () => {
+])('Redis users with the documented rights, of %s', (_, start) => {
+  it('may run every command of the API', async () => {
     const servers = await start();
     await onEach(servers.nodes, 'ACL', 'SETUSER', ...OF_NODES);
     await onEach(servers.sentinels, 'ACL', 'SETUSER', ...OF_SENTINELS);

@@ -17,7 +17,7 @@ interface Cost {
  * Counts the calls of Postgres and Redis for each request, independently of the machine. Background work or an expired
  * grant may add calls, so the minimum of a few tries is the cost.
  */
-describe('A request costs', () => {
+describe('The cost of a request', () => {
   let first: TestApp;
   let app: TestApp;
   let counter: RoundTripCounter;
@@ -91,25 +91,25 @@ describe('A request costs', () => {
     ['its own application', '/v1/me', { roundTrips: 1, statements: 2, commands: 2 }],
     ['the keys of tokens', '/.well-known/jwks.json', { roundTrips: 0, statements: 0, commands: 0 }],
     ['a sign of life', '/v1/health', { roundTrips: 0, statements: 0, commands: 0 }],
-  ])('for %s no more than its one statement', async (_, path, expected) => {
+  ])('is one statement for %s', async (_, path, expected) => {
     expect(await costOf(() => client.get(path.replace(':id', ids[0] ?? '')))).toEqual(expected);
   });
 
-  it('for an update two round trips: what is asked, and what is written with the commit', async () => {
+  it('is two round trips for an update: the lookup, and the writes with the commit', async () => {
     const path = `/v1/inventory/assets/${ids[0] ?? ''}`;
     expect(await costOf(() => update(path, change()))).toEqual({ roundTrips: 2, statements: 11, commands: 1 });
     const bulk = () => update('/v1/inventory/assets', { ids, patch: change() });
     expect(await costOf(bulk)).toEqual({ roundTrips: 2, statements: 11, commands: 1 });
   });
 
-  it('for a replay only its record on the instance that completed the write', async () => {
+  it('is one look at the record for a replay on the instance that wrote', async () => {
     const path = `/v1/inventory/assets/${ids[1] ?? ''}`;
     const [key, body] = [randomUUID(), change()];
     await update(path, body, key);
     expect(await costOf(() => update(path, body, key))).toEqual({ ...READ });
   });
 
-  it('for a replay elsewhere what is asked, and the end of the transaction', async () => {
+  it('is the lookup and the end of the transaction for a replay elsewhere', async () => {
     const path = `/v1/inventory/assets/${ids[1] ?? ''}`;
     const sent = Array.from({ length: 5 }, () => ({ key: randomUUID(), body: change() }));
     for (const { key, body } of sent) {
@@ -122,11 +122,11 @@ describe('A request costs', () => {
     expect(await costOf(again)).toEqual({ roundTrips: 2, statements: 7, commands: 1 });
   });
 
-  it('for a token the look-up, its bucket, the new generation and the end of the cached grant', async () => {
+  it('for a token is the lookup, its bucket, the new generation and the end of the cached grant', async () => {
     expect(await costOf(() => app.client().requestToken(form))).toEqual({ roundTrips: 2, statements: 4, commands: 2 });
   });
 
-  it('for a token that is refused as much of Postgres for a client that there is as for one that there is not', async () => {
+  it('for a refused token is the same on Postgres for known and unknown clients', async () => {
     const refused = async (members: Record<string, string>) => {
       const wrong = { ...form, client_secret: randomUUID(), ...members };
       const counts = await counter.during(async () =>

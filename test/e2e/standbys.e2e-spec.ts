@@ -103,7 +103,7 @@ describe('With a standby', () => {
       return { clientId, token: (await one.client().requestToken(form)).body['access_token'] as string };
     };
 
-    it('lists and reads by id come from it', async () => {
+    it('lists and reads by id come from the standby', async () => {
       const reader = await aReader(other);
       const stranger = await other.arrange.aClient(await other.arrange.aWorkspace());
 
@@ -117,7 +117,7 @@ describe('With a standby', () => {
       });
     });
 
-    it('a change feed comes from it, and from the primary for a cursor that it does not have yet', async () => {
+    it('a change feed comes from the standby, or from the primary when the cursor is newer', async () => {
       const [reader, newest] = [await aReader(other), await aReader(one)];
       const changes = '/v1/inventory/changes';
       const { resumeCursor: old } = (await reader.get(changes)).body;
@@ -136,7 +136,7 @@ describe('With a standby', () => {
       });
     });
 
-    it('a client that asked for since=now reads everything from before it, through every instance', async () => {
+    it('a client that asked for since=now gets every later change from every instance', async () => {
       const { token } = await anApplication();
       const [reader, follower, followerElsewhere] = [await aReader(other), one.client(token), other.client(token)];
 
@@ -150,7 +150,7 @@ describe('With a standby', () => {
       });
     });
 
-    it('a client that wrote reads its own write at once, through every instance', async () => {
+    it('a client reads its own write at once from every instance', async () => {
       const { token } = await anApplication();
       const [reader, writer, writerElsewhere] = [await aReader(other), one.client(token), other.client(token)];
 
@@ -170,7 +170,7 @@ describe('With a standby', () => {
       });
     });
 
-    it('a client that wrote within the last ten seconds reads from the primary, and later from the standby again', async () => {
+    it('a client reads from the primary for ten seconds after a write, then from the standby', async () => {
       const { clientId, token } = await anApplication();
       const [reader, writer, writerElsewhere] = [await aReader(other), one.client(token), other.client(token)];
       await writer.patch(`/v1/inventory/assets/${asset}`, { description: 'mine' });
@@ -186,7 +186,7 @@ describe('With a standby', () => {
       });
     });
 
-    it('whoever was refused for the state of an asset reads that state', async () => {
+    it("a client that was refused for an asset's state reads that state", async () => {
       const client = await aReader(one);
       await replayHeld(async () => {
         await database.admin.query(`UPDATE asset SET version = 7, name = 'after' WHERE public_id = $1`, [asset]);
@@ -198,7 +198,7 @@ describe('With a standby', () => {
       });
     });
 
-    it('everybody reads from the primary while Redis is away, and after that: Redis missed what was written', async () => {
+    it('every read goes to the primary while Redis is away, and until its missing writes have expired', async () => {
       const address = new URL(REDIS_URL);
       const proxy = await TcpProxy.to(address.hostname, Number(address.port));
       address.port = String(proxy.port);
@@ -221,7 +221,7 @@ describe('With a standby', () => {
       }
     });
 
-    it('one that is killed costs no response, and is used again when it is back', async () => {
+    it('no response fails when the standby is killed, and it is used again when it is back', async () => {
       const readers = await Promise.all([aReader(one), aReader(other)]);
       let [over, count] = [false, 0];
       const responses = new Set<number>();
@@ -250,7 +250,7 @@ describe('With a standby', () => {
     });
   });
 
-  it('and no Redis, the only instance remembers by itself who has written', async () => {
+  it('without Redis the only instance remembers who wrote', async () => {
     const app = await start({});
     await arrange(app);
     const [reader, writer, follower] = [await aReader(app), await aReader(app), await aReader(app)];
@@ -263,7 +263,7 @@ describe('With a standby', () => {
     });
   });
 
-  it('that is no standby, reads go to the primary, and the log says so once', async () => {
+  it('reads go to the primary when the address is no standby, and one log line says so', async () => {
     const app = await startAppOn(database, { DATABASE_REPLICA_URLS: database.databaseUrl, REDIS_URL });
     started.push(app);
     logs.push(app.logLines);
@@ -273,7 +273,7 @@ describe('With a standby', () => {
     expect(timesSaid(`${UNUSED}: it is no standby of this primary`)).toBe(1);
   });
 
-  it('its pool stands among the metrics beside that of the primary, and whether it is used', async () => {
+  it("metrics show the standby's pool and whether it is used", async () => {
     const urls = [database.standbyUrl, database.databaseUrl].join(',');
     const api = await ApiUnderWatch.start(database, { DATABASE_REPLICA_URLS: urls, DATABASE_POOL_SIZE: '7' });
     try {

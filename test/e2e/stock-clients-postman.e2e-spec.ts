@@ -77,7 +77,7 @@ describe('The Postman collection', () => {
     });
   };
 
-  it('has every operation of the contract, and asks for no value but its variables', () => {
+  it('has every operation of the contract and needs no value except its variables', () => {
     const { paths } = JSON.parse(readFileSync(CONTRACT_FILE, 'utf8')) as { paths: Record<string, object> };
     const operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -99,7 +99,7 @@ describe('The Postman collection', () => {
 
   // The token request runs last, because it supersedes the token of the others.
   it.each([...items].sort(tokenLast).map((item) => [item.name, item] as const))(
-    '%s: works as it is',
+    '%s: works unchanged',
     async (_, item) => {
       const response = await send(item);
       expect([response.status, response.status === 200 ? '' : response.text]).toEqual([200, '']);

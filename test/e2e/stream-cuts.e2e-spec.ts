@@ -9,7 +9,7 @@ import { NDJSON, type StreamLine, StreamReader, itemsOf } from '../support/strea
 
 const ASSETS = '/v1/inventory/assets';
 
-describe('A stream that is cut', () => {
+describe('A cut stream', () => {
   let app: TestApp;
   let workspace: string;
   let token: string;
@@ -37,7 +37,7 @@ describe('A stream that is cut', () => {
     return lines();
   };
 
-  it('is resumed from its last checkpoint without a lost or doubled row, while others write', async () => {
+  it('resumes from its last checkpoint without losing or repeating a row during writes', async () => {
     await app.arrange.manyAssets(workspace, 6_500);
     const before = await idsOf('true');
     let isWriting = true;
@@ -77,7 +77,7 @@ describe('A stream that is cut', () => {
     expect(kept.at(-1)).toEqual({ type: 'end', count: ids.length });
   });
 
-  it('has no end line when the database fails, and one line in the log', async () => {
+  it('lacks the end line when the database fails, and logs one line', async () => {
     await app.arrange.manyAssets(workspace, 20_000, 400);
     const reader = await StreamReader.open(app.origin, ASSETS, token, { 'X-Request-Id': 'cut-by-database' });
     reader.response.pause();
@@ -96,7 +96,7 @@ describe('A stream that is cut', () => {
     }
   });
 
-  it('is a problem when the database fails before its first line', async () => {
+  it('is a problem response when the database fails before the first line', async () => {
     await app.database.admin.query('ALTER TABLE asset RENAME TO asset_away');
     try {
       const response = await fetch(app.origin + ASSETS, {
@@ -109,7 +109,7 @@ describe('A stream that is cut', () => {
     }
   });
 
-  it('frees its connections at once when its client leaves', async () => {
+  it('releases its connections at once when the client disconnects', async () => {
     await app.arrange.manyAssets(workspace, 20_000, 400);
     const reader = await StreamReader.open(app.origin, ASSETS, token, { 'X-Request-Id': 'left-by-client' });
     reader.response.pause();
@@ -122,7 +122,7 @@ describe('A stream that is cut', () => {
   });
 });
 
-describe('A stream of an instance', () => {
+describe('A stream on an instance', () => {
   let database: TestDatabase;
   let api: ApiUnderWatch;
   let workspace: string | undefined;
@@ -146,7 +146,7 @@ describe('A stream of an instance', () => {
   const residentMegabytes = async (): Promise<number> =>
     ((await api.samples()).get('process_resident_memory_bytes') ?? NaN) / 1e6;
 
-  it('that is killed is not whole', async () => {
+  it('lacks the end line when the instance is killed', async () => {
     const reader = await open();
     reader.response.pause();
     await api.process.kill();
@@ -157,7 +157,7 @@ describe('A stream of an instance', () => {
     expect(lines.some(({ type }) => type === 'end')).toBe(false);
   });
 
-  it('that stops gracefully ends without the end line, and does not hold the process', async () => {
+  it('lacks the end line on a graceful stop, and does not delay it', async () => {
     const reader = await open();
     reader.response.pause();
     const since = performance.now();
@@ -171,7 +171,7 @@ describe('A stream of an instance', () => {
     expect(await api.linesSaying(/^stream cut$/, 1)).toMatchObject([{ outcome: 'stopped' }]);
   });
 
-  it('counts rows and outcomes, and does not grow with what it sends', async () => {
+  it('counts rows and outcomes in metrics, and keeps memory flat', async () => {
     const before = await residentMegabytes();
     let most = 0;
     const reader = await open();
@@ -188,7 +188,7 @@ describe('A stream of an instance', () => {
     expect((await api.samples()).get('compliance_streams_under_way')).toBe(0);
   });
 
-  it('whose client stops reading neither grows nor goes on for long', async () => {
+  it('ends soon with flat memory when the client stops reading', async () => {
     const before = await residentMegabytes();
     const socket = connect(api.port, '127.0.0.1');
     await once(socket, 'connect');

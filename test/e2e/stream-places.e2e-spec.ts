@@ -12,7 +12,7 @@ const LIMITS = { RATE_LIMIT_EXPORT: '1/3', RATE_LIMIT_READ: '1/1000' };
 /** More than the buffers of a connection take, so that a stream that nobody reads goes on. */
 const ENDLESS = { rows: 30_000, descriptionLength: 400 };
 
-describe('The one stream at a time of an application', () => {
+describe('The single stream of an application', () => {
   let shared: TemporaryRedis;
   let app: TestApp;
   let other: TestApp;
@@ -63,7 +63,7 @@ describe('The one stream at a time of an application', () => {
     return performance.now() - since;
   };
 
-  it('is taken on every instance and for every list', async () => {
+  it('is exclusive over all instances and lists', async () => {
     expect(await answer()).toBe(200);
 
     expect(await answer()).toBe('export_in_progress');
@@ -73,7 +73,7 @@ describe('The one stream at a time of an application', () => {
     expect(await answer(other.origin, ASSETS, await app.arrange.aToken(workspace))).toBe(200);
   });
 
-  it('is for one of many who ask at once', async () => {
+  it('starts once for many concurrent requests', async () => {
     const origins = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? app : other).origin);
 
     const answers = await Promise.all(origins.map((origin) => answer(origin)));
@@ -82,33 +82,33 @@ describe('The one stream at a time of an application', () => {
     expect(answers.filter((one) => one === 'export_in_progress')).toHaveLength(9);
   });
 
-  it('stays taken for longer than a lease', async () => {
+  it('stays exclusive for longer than one lease', async () => {
     expect(await answer()).toBe(200);
     await delay(6_000);
     expect(await answer(other.origin)).toBe('export_in_progress');
   });
 
-  it('is taken again after Redis forgot it', async () => {
+  it('becomes exclusive again after Redis lost its data', async () => {
     expect(await answer()).toBe(200);
     await shared.flush();
     await delay(3_000);
     expect(await answer(other.origin)).toBe('export_in_progress');
   });
 
-  it('is free within five seconds after its client left', async () => {
+  it('may start within five seconds after its client disconnected', async () => {
     expect(await answer()).toBe(200);
     readers[0]?.leave();
     expect(await untilFree(other.origin)).toBeLessThan(5_000);
   });
 
-  it('is free within five seconds after a stream ended', async () => {
+  it('may start within five seconds after the last one ended', async () => {
     const reader = await ask(app.origin, COMPUTERS);
     reader.response.resume();
     await reader.read();
     expect(await untilFree()).toBeLessThan(5_000);
   });
 
-  it('is free within five seconds after its instance was killed', async () => {
+  it('may start within five seconds after its instance was killed', async () => {
     const instance = await ApiUnderWatch.start(app.database, { REDIS_URL: shared.url, BASE_URL: app.settings.baseUrl });
     expect(await answer(`http://127.0.0.1:${instance.port}`)).toBe(200);
     expect(await answer()).toBe('export_in_progress');
@@ -118,7 +118,7 @@ describe('The one stream at a time of an application', () => {
     expect(await untilFree()).toBeLessThan(5_000);
   });
 
-  it('is one on each instance while Redis is away', async () => {
+  it('is exclusive on each instance while Redis is away', async () => {
     await shared.end('SIGKILL');
     try {
       expect(await answer()).toBe(200);
@@ -129,7 +129,7 @@ describe('The one stream at a time of an application', () => {
     }
   });
 
-  describe('and its bucket', () => {
+  describe('the export bucket', () => {
     const rates = ({ response: { headers } }: StreamReader): unknown[] => [
       headers['x-ratelimit-limit'],
       headers['x-ratelimit-remaining'],
@@ -142,7 +142,7 @@ describe('The one stream at a time of an application', () => {
       return reader;
     };
 
-    it('let so many streams begin as it holds, and tell of the bucket that refuses', async () => {
+    it('allows its burst of streams, then refuses with its own headers', async () => {
       const passed = [await streamOnce(), await streamOnce(COMPUTERS), await streamOnce()];
       const refused = await ask();
 
@@ -157,7 +157,7 @@ describe('The one stream at a time of an application', () => {
       expect((await app.client(token).get(`${ASSETS}?pageSize=1`)).headers.get('X-RateLimit-Remaining')).toBe('995');
     });
 
-    it('charge nothing for a refusal or a HEAD', async () => {
+    it('is not charged for a refusal or HEAD', async () => {
       const first = await ask();
       const refused = [await ask(), await ask()];
       first.leave();

@@ -5,7 +5,7 @@ import { NDJSON, StreamReader, itemsOf } from '../support/stream-reader';
 const ASSETS = '/v1/inventory/assets';
 const COMPUTERS = '/v1/computers';
 
-describe('Streams of whole lists', () => {
+describe('GET of a whole list as NDJSON', () => {
   let app: TestApp;
   let workspace: string;
   let token: string;
@@ -39,7 +39,7 @@ describe('Streams of whole lists', () => {
     [`${ASSETS}?hasDescription=false`, 'asset'],
     [`${ASSETS}?classification=CONFIDENTIAL`, 'asset'],
     [COMPUTERS, 'computer'],
-  ])('of %s hold what a walk by pages holds, in the same order', async (path, item) => {
+  ])('of %s returns the same rows as its pages, in the same order', async (path, item) => {
     const [route = '', query = ''] = path.split('?');
     const walked = await client.walk(route, { ...Object.fromEntries(new URLSearchParams(query)), pageSize: '100' });
 
@@ -52,13 +52,13 @@ describe('Streams of whole lists', () => {
     expect(lines.at(-1)).toEqual({ type: 'end', count: walked.length });
   });
 
-  it.each([ASSETS, COMPUTERS])('of %s are as the contract says, line by line', async (path) => {
+  it.each([ASSETS, COMPUTERS])('of %s matches the contract line by line', async (path) => {
     const { status, text } = await client.get(path, { headers: { Accept: NDJSON } });
 
     expect([status, text.endsWith('\n')]).toEqual([200, true]);
   });
 
-  it('have a checkpoint after every 1,000 rows', async () => {
+  it('sends a checkpoint after every 1,000 rows', async () => {
     const { lines } = await read(ASSETS);
 
     const places = lines.flatMap((line, place) => (line.type === 'checkpoint' ? [[place, line['count']]] : []));
@@ -68,7 +68,7 @@ describe('Streams of whole lists', () => {
     ]);
   });
 
-  it('have a checkpoint before the end when the rows are a multiple of 1,000', async () => {
+  it('sends a checkpoint before the end when the rows are a multiple of 1,000', async () => {
     const other = await app.arrange.aWorkspace();
     await app.arrange.manyAssets(other, 1_000);
     const reader = await app.arrange.aToken(other);
@@ -84,7 +84,7 @@ describe('Streams of whole lists', () => {
     expect(resumed.lines).toEqual([{ type: 'start', totalCount: 1_000, resumed: true }, end]);
   });
 
-  it('begin with the cursor from which the change feed goes on', async () => {
+  it('starts with the cursor from which the change feed continues', async () => {
     const other = await app.arrange.aWorkspace();
     await app.arrange.anAsset(other, { type: 'COMPUTER' });
     const reader = app.client(await app.arrange.aToken(other));
@@ -107,7 +107,7 @@ describe('Streams of whole lists', () => {
     }
   });
 
-  it('of an empty list hold a start and an end', async () => {
+  it('of an empty list sends start and end', async () => {
     const empty = await app.arrange.aToken(await app.arrange.aWorkspace());
 
     const { lines } = await read(ASSETS, {}, empty);
@@ -118,7 +118,7 @@ describe('Streams of whole lists', () => {
     ]);
   });
 
-  it('show only assets of the workspace of the token, and no hidden ones', async () => {
+  it('hides other workspaces and hidden assets', async () => {
     const other = await app.arrange.aWorkspace();
     const { id } = await app.arrange.anAsset(other);
     await app.arrange.anAsset(other, { visibility: 'HIDDEN' });
@@ -145,7 +145,7 @@ describe('Streams of whole lists', () => {
       [`${NDJSON}, application/json`],
       [`application/json;q=0.9, ${NDJSON}`],
       [`*/*;q=0.1, ${NDJSON};q=0.2`],
-    ])('%s asks for a stream', async (accept) => {
+    ])('%s selects the stream', async (accept) => {
       expect(await mediaTypeFor(accept)).toBe(NDJSON);
     });
 
@@ -162,7 +162,7 @@ describe('Streams of whole lists', () => {
       ['application/ndjson'],
       ['application/x-ndjsonx'],
       [`,;${NDJSON}/`],
-    ])('%s asks for a page', async (accept) => {
+    ])('%s selects a page', async (accept) => {
       expect(await mediaTypeFor(accept)).toBe('application/json; charset=utf-8');
     });
   });
@@ -186,11 +186,11 @@ describe('Streams of whole lists', () => {
       ['no=1', 'validation_failed', 'no'],
       ['subKey=COMPUTER&categoryKey=CLOUD', 'validation_failed', 'subKey'],
       ['pageCursor=altered', 'invalid_cursor', 'pageCursor'],
-    ])('refuse %s', async (query, code, parameter) => {
+    ])('refuses %s', async (query, code, parameter) => {
       expect(await refusal(`${ASSETS}?${query}`)).toEqual([400, code, parameter]);
     });
 
-    it('refuse the cursor of a page', async () => {
+    it('refuses the cursor of a page', async () => {
       expect(await refusal(`${ASSETS}?pageCursor=${await listCursor()}`)).toEqual([
         400,
         'invalid_cursor',
@@ -198,7 +198,7 @@ describe('Streams of whole lists', () => {
       ]);
     });
 
-    it('refuse a checkpoint of another stream, and for a page', async () => {
+    it('refuses a checkpoint of another stream, and a page refuses it too', async () => {
       const cursor = await checkpoint();
       const stranger = await app.arrange.aToken(await app.arrange.aWorkspace());
 
@@ -207,7 +207,7 @@ describe('Streams of whole lists', () => {
       expect((await client.get(`${ASSETS}?pageCursor=${cursor}`)).body['code']).toBe('invalid_cursor');
     });
 
-    it('of a checkpoint are those of the first request', async () => {
+    it('accepts a checkpoint with the filters of its first request', async () => {
       const cursor = await checkpoint('?hasDescription=false');
 
       const { lines } = await read(`${ASSETS}?pageCursor=${cursor}`);
@@ -222,7 +222,7 @@ describe('Streams of whole lists', () => {
     });
   });
 
-  it('come through gzip line by line', async () => {
+  it('arrives line by line through gzip', async () => {
     const walked = await client.walk(ASSETS, { pageSize: '100' });
     const reader = await open(ASSETS, { 'Accept-Encoding': 'gzip' });
     const { lines, isWhole } = await reader.read();
@@ -232,7 +232,7 @@ describe('Streams of whole lists', () => {
     expect(itemsOf(lines, 'asset')).toEqual(walked);
   });
 
-  it('answer HEAD like GET without a body', async () => {
+  it('returns the headers of GET for HEAD, without a body', async () => {
     const response = await fetch(`${app.origin}${ASSETS}`, {
       method: 'HEAD',
       headers: { Accept: NDJSON, Authorization: `Bearer ${token}` },

@@ -22,7 +22,7 @@ describe('GET /v1/inventory/tag-keys', () => {
   const countOf = async (key: string): Promise<unknown> =>
     (await client.page(PATH, { pageSize: '100' })).results.find((one) => one['key'] === key)?.['assetCount'];
 
-  it('shows key, value, who manages it and the number of visible assets', async () => {
+  it('returns key, value, readOnly and the number of visible assets', async () => {
     await app.arrange.aTagKey(workspace, 'env', { value: 'production' });
     await app.arrange.aTagKey(workspace, 'aws:stack', { platform: true });
     const { id } = await app.arrange.anAsset(workspace);
@@ -37,7 +37,7 @@ describe('GET /v1/inventory/tag-keys', () => {
     });
   });
 
-  it('sorts by the code points of the key, over all pages', async () => {
+  it('sorts by the code points of the key over all pages', async () => {
     const sorted = ['A', 'B', 'Z', '_', 'a', 'ab', 'b', 'é', '～', '💥'];
     for (const key of [...sorted].reverse()) await app.arrange.aTagKey(workspace, key);
 
@@ -46,7 +46,7 @@ describe('GET /v1/inventory/tag-keys', () => {
     expect(walked.map(({ key }) => key)).toEqual(sorted);
   });
 
-  it('filters by who manages the key, and counts what matches', async () => {
+  it('filters by readOnly and counts the matching keys', async () => {
     for (const key of ['aws:a', 'aws:b']) await app.arrange.aTagKey(workspace, key, { platform: true });
     await app.arrange.aTagKey(workspace, 'env');
 
@@ -69,7 +69,7 @@ describe('GET /v1/inventory/tag-keys', () => {
     expect([status, body['code']]).toEqual([400, code]);
   });
 
-  it('walks keys of any length that differ at the end alone', async () => {
+  it('pages through long keys that differ only at the end', async () => {
     const long = ['💥', 'x', '\u0001'].flatMap((text) => ['1', '2', '3'].map((end) => text.repeat(999) + end));
     for (const key of long) await app.arrange.aTagKey(workspace, key);
 
@@ -79,7 +79,7 @@ describe('GET /v1/inventory/tag-keys', () => {
     expect(walked).toHaveLength(long.length);
   });
 
-  it('goes on after a key that was deleted meanwhile', async () => {
+  it('continues after a key that was deleted meanwhile', async () => {
     for (const key of ['a', 'b', 'c']) await app.arrange.aTagKey(workspace, key);
     const { pageInfo } = await client.page(PATH, { pageSize: '2' });
     await app.arrange.change(workspace, 'DELETE FROM tag_key WHERE workspace_id = $1 AND key = $2', [workspace, 'b']);
@@ -100,7 +100,7 @@ describe('GET /v1/inventory/tag-keys', () => {
     expect([await countOf('env'), await countOf('team')]).toEqual([0, 0]);
   });
 
-  it('counts no hidden asset, and one again that is shown again', async () => {
+  it('counts visible assets only, and again once they are visible again', async () => {
     await app.arrange.aTagKey(workspace, 'env');
     const { id, internalId } = await app.arrange.anAsset(workspace);
     await client.patch(`${ASSETS}/${id}`, { tags: [{ key: 'env' }] });
@@ -117,7 +117,7 @@ describe('GET /v1/inventory/tag-keys', () => {
     }
   });
 
-  it('shows nothing of another workspace, and takes none of its cursors', async () => {
+  it('hides other workspaces and refuses their cursors', async () => {
     for (const key of ['theirs', 'theirs too']) await app.arrange.aTagKey(workspace, key);
     const cursor = (await client.page(PATH, { pageSize: '1' })).pageInfo.endCursor as string;
     const stranger = await app.arrange.aClient(await app.arrange.aWorkspace());
@@ -131,7 +131,7 @@ describe('GET /v1/inventory/tag-keys', () => {
     ['all:read', 200],
     ['inventory:write', 403],
     ['computers:read', 403],
-  ] as const)('with the scope %s answers %i', async (scope, status) => {
+  ] as const)('with the scope %s returns %i', async (scope, status) => {
     const scoped = await app.arrange.aClient(workspace, [scope]);
     expect((await scoped.get(PATH)).status).toBe(status);
   });

@@ -9,7 +9,7 @@ describe('Tenancy', () => {
   });
   afterAll(() => app.stop());
 
-  it('shows a token of one workspace nothing of another, by any operation', async () => {
+  it('hides other workspaces in every operation', async () => {
     const theirs = await app.arrange.aWorkspace();
     const theirComputer = await app.arrange.anAsset(theirs, { type: 'COMPUTER', name: 'their-secret-name' });
     await app.arrange.anAsset(theirs, { type: 'CUSTOM', name: 'their-secret-name' });

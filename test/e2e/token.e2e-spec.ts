@@ -79,7 +79,7 @@ describe('POST /oauth/token', () => {
       sent.end(new URLSearchParams({ ...form }).toString());
     });
 
-  it('keeps what went wrong with the row of one application to that one', async () => {
+  it('limits the damage of a broken application row to that application', async () => {
     const generation = 2n ** 53n;
     await app.arrange.change(workspace, 'UPDATE application SET generation = $2 WHERE client_id = $1', [
       application.clientId,
@@ -91,7 +91,7 @@ describe('POST /oauth/token', () => {
   });
 
   describe('200', () => {
-    it('issues a bearer token with its lifetime and scopes, not to be stored', async () => {
+    it('issues an uncacheable bearer token with its lifetime and scopes', async () => {
       const answer = await app.client().requestToken(credentials);
       expect(answer.status).toBe(200);
       expect(answer.body).toEqual({
@@ -103,7 +103,7 @@ describe('POST /oauth/token', () => {
       expect(answer.headers.get('cache-control')).toBe('no-store');
     });
 
-    it('signs an RS256 JWT of type at+jwt with the claims of the decisions', async () => {
+    it('signs an RS256 JWT of type at+jwt with the decided claims', async () => {
       const { body } = await app.client().requestToken(credentials);
       const token = body['access_token'] as string;
       expect(decodeProtectedHeader(token)).toEqual({ alg: 'RS256', typ: 'at+jwt', kid: expect.any(String) as string });
@@ -124,21 +124,21 @@ describe('POST /oauth/token', () => {
       expect(Buffer.from(token.split('.')[2] ?? '', 'base64url')).toHaveLength(384);
     });
 
-    it('takes the credentials by HTTP Basic', async () => {
+    it('accepts credentials by HTTP Basic', async () => {
       const answer = await app
         .client()
         .requestToken({ grant_type: 'client_credentials' }, basic(application.clientId, application.clientSecret));
       expect(answer.status).toBe(200);
     });
 
-    it('takes the client_id in the form as well when it is the one of HTTP Basic', async () => {
+    it('accepts the client_id in the form beside the same one in HTTP Basic', async () => {
       const { grant_type, client_id } = credentials;
       const form = { grant_type, client_id };
       const answer = await app.client().requestToken(form, basic(application.clientId, application.clientSecret));
       expect(answer.status).toBe(200);
     });
 
-    it('takes its own audience, and a charset on the content type', async () => {
+    it('accepts its own audience and a charset in the content type', async () => {
       const form = new URLSearchParams({ ...credentials, audience: 'https://api.example.test' }).toString();
       const answer = await app.client().send('POST', '/oauth/token', {
         body: form,
@@ -147,7 +147,7 @@ describe('POST /oauth/token', () => {
       expect(answer.status).toBe(200);
     });
 
-    it('names the audience of its setting, which is the only one, and lives as long as its setting says', async () => {
+    it('uses the audience and lifetime of its settings', async () => {
       const settings = { TOKEN_AUDIENCE: 'urn:example:api', ACCESS_TOKEN_TTL_SECONDS: '60' };
       const other = await startInstance(app, settings);
       try {
@@ -167,7 +167,7 @@ describe('POST /oauth/token', () => {
       }
     });
 
-    it('narrows the token to the scopes asked for', async () => {
+    it('narrows the token to the requested scopes', async () => {
       const { body } = await app.client().requestToken({ ...credentials, scope: 'computers:read' });
       expect(body['scope']).toBe('computers:read');
       const client = new ApiClient(app.origin, body['access_token'] as string);
@@ -264,7 +264,7 @@ describe('POST /oauth/token', () => {
     it.each([
       ['is long', 'x'.repeat(15_000), `The scope ${'x'.repeat(64)}... is unknown`],
       ['could be none', '"\\é', 'A scope is unknown'],
-    ])('repeats no scope as it came that %s', async (_, scope, beginning) => {
+    ])('does not echo a scope that %s', async (_, scope, beginning) => {
       const answer = await app.client().requestToken({ ...credentials, scope });
       expectProblem(answer, 400, 'invalid_scope');
       expect(answer.body['error_description']).toMatch(new RegExp(`^${beginning}`));
@@ -296,7 +296,7 @@ describe('POST /oauth/token', () => {
       expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1);
     });
 
-    it('challenges by Basic only a client that used it', async () => {
+    it('sends a Basic challenge only to a client that used Basic', async () => {
       const answer = await app.client().requestToken({ grant_type: 'client_credentials' }, basic('who', 'what'));
       expectProblem(answer, 401, 'invalid_client');
       expect(answer.headers.get('www-authenticate')).toMatch(/^Basic /);
@@ -310,7 +310,7 @@ describe('POST /oauth/token', () => {
       },
     );
 
-    it('accepts the secret before a rotation only until its overlap ends', async () => {
+    it('accepts the previous secret only until its overlap ends', async () => {
       const { rows } = await app.database.admin.query<{ secret_digest: Buffer }>(
         'SELECT secret_digest FROM application WHERE client_id = $1',
         [application.clientId],
@@ -328,7 +328,7 @@ describe('POST /oauth/token', () => {
     });
   });
 
-  it('leaves the active token alive when a request fails', async () => {
+  it('keeps the active token valid when a request fails', async () => {
     const { body } = await app.client().requestToken(credentials);
     const client = new ApiClient(app.origin, body['access_token'] as string);
     await app.client().requestToken({ ...credentials, client_secret: 'wrong' });
@@ -358,7 +358,7 @@ describe('POST /oauth/token', () => {
     expect(answer.body['error']).toBe('invalid_request');
   });
 
-  it('speaks plain JSON to a client that names only application/json, as stock OAuth clients do', async () => {
+  it('returns plain JSON to a client that accepts only application/json, like stock OAuth clients', async () => {
     const wrong = { ...credentials, client_secret: 'wrong' };
     const stock = await app.client().requestToken(wrong, { Accept: 'application/json' });
     expect(stock.headers.get('content-type')).toBe('application/json');
@@ -372,12 +372,12 @@ describe('POST /oauth/token', () => {
     ['text/plain;x="application/json"', 'application/problem+json'],
     ['application/json, application/problem+json-seq', 'application/json'],
     ['text/plain, Application/JSON ;q=0.9', 'application/json'],
-  ])('takes only whole media types for named: “Accept: %s” gets %s', async (Accept, mediaType) => {
+  ])('honours only complete media types: “Accept: %s” gets %s', async (Accept, mediaType) => {
     const answer = await app.client().requestToken({ ...credentials, client_secret: 'wrong' }, { Accept });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([401, mediaType]);
   });
 
-  it('leaves exactly one valid token after fifty requests at once', async () => {
+  it('leaves exactly one token valid after fifty concurrent requests', async () => {
     const responses = await Promise.all(Array.from({ length: 50 }, () => app.client().requestToken(credentials)));
     expect(responses.map(({ status }) => status)).toEqual(Array<number>(50).fill(200));
     const checks = await Promise.all(

@@ -22,7 +22,7 @@ describe('Traces', () => {
     await database.drop();
   });
 
-  describe('of a process that has ended', () => {
+  describe('after the process has ended', () => {
     let requestedTrace: string;
     let requestedParent: string;
     let workspace: string;
@@ -87,7 +87,7 @@ describe('Traces', () => {
       logLines = api.logLines;
     });
 
-    it('were sent to the collector, all of them, before it ended', () => {
+    it('have all reached the collector', () => {
       const serverSpans = collector.spans.filter(({ kind }) => kind === 2);
       expect(serverSpans.map(({ name }) => name).sort()).toEqual(
         [
@@ -103,7 +103,7 @@ describe('Traces', () => {
       });
     });
 
-    it('have a span of each request, part of the trace that the client named, with what became of it', () => {
+    it("contain one span per request, within the client's trace, with its outcome", () => {
       expect(update.status).toBe(200);
       expect(requestSpan(update)).toMatchObject({
         traceId: requestedTrace,
@@ -123,7 +123,7 @@ describe('Traces', () => {
       });
     });
 
-    it('have a span below it for each batch of statements and each command to Redis', () => {
+    it('contain a child span for each batch of statements and each Redis command', () => {
       const calls = below(requestSpan(update));
       expect(calls.every(({ kind, traceId }) => kind === 3 && traceId === requestedTrace)).toBe(true);
       const systems = calls.map(({ attributes }) => attributes['db.system.name']);
@@ -134,7 +134,7 @@ describe('Traces', () => {
       expect(names).toMatch(/^EVALSHA$/m);
     });
 
-    it('say of a failure of ours that it is one, with a code and no message', () => {
+    it('mark a server failure with a code and no message', () => {
       expect(failure.status).toBe(500);
       expect(requestSpan(failure)).toMatchObject({
         status: { code: 2 },
@@ -144,7 +144,7 @@ describe('Traces', () => {
       expect(failed.map(({ attributes }) => attributes['error.type'])).toEqual(['23514']);
     });
 
-    it('have their id in the lines of the log', () => {
+    it('have the trace id of the log lines', () => {
       const lines = logLines.filter(({ requestId }) => requestId === failure.headers.get('x-request-id'));
       expect(lines.map((line) => [line['level'], line['trace_id']])).toEqual([
         ['error', requestSpan(failure).traceId],
@@ -152,17 +152,17 @@ describe('Traces', () => {
       ]);
     });
 
-    it('hold nothing of what clients sent', () => {
+    it('contain nothing that clients sent', () => {
       expect(secrets.length).toBeGreaterThan(9);
       expect(secrets.filter((secret) => collector.text.includes(secret))).toEqual([]);
     });
 
-    it('leave out background work of the instance', () => {
+    it('omit background work', () => {
       expect(collector.spans.filter(({ kind, parentSpanId }) => kind === 3 && !parentSpanId)).toEqual([]);
     });
   });
 
-  it('are as many as OTEL_TRACES_SAMPLER says', async () => {
+  it('follow OTEL_TRACES_SAMPLER', async () => {
     const api = await ApiUnderWatch.start(database, {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
       OTEL_TRACES_SAMPLER: 'traceidratio',
@@ -175,7 +175,7 @@ describe('Traces', () => {
     expect(collector.spans.length).toBe(before);
   });
 
-  it('cost one log line without a collector, and delay neither responses nor the shutdown', async () => {
+  it('cost one log line without a collector, and delay neither responses nor shutdown', async () => {
     const api = await ApiUnderWatch.start(database, {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
       OTEL_EXPORTER_OTLP_TIMEOUT: '300',
@@ -199,7 +199,7 @@ describe('Traces', () => {
     expect(api.process.errors).toBe('');
   });
 
-  it('are not even loaded unless they are asked for', () => {
+  it('load no module unless enabled', () => {
     const hook = ['--conditions=source', '-r', join(ROOT, 'test/support/typescript-register.cjs')];
     const loaded = (work: string): string[] => {
       const script = `
