@@ -190,9 +190,9 @@ const ladderRules = [
   },
 ];
 
-// The public entry points: one per folder of the platform; `index.ts` and, for the command line, `operators.ts`
-// elsewhere.
-const DOOR = `^libs/(?:[^/]+/src/(?:index|operators)|platform/src/(?:[^/]+|http/server)/index)\\.ts$`;
+// The public entry points: one per folder of the platform; elsewhere `index.ts`, `feature.ts` for the list of features
+// and `operators.ts` for the command line.
+const DOOR = `^libs/(?:[^/]+/src/(?:index|feature|operators)|platform/src/(?:[^/]+|http/server)/index)\\.ts$`;
 
 const doorRules = [
   {
@@ -279,7 +279,7 @@ const treeRules = [
     severity: 'error',
     comment: 'The same few folders in every feature.',
     ...anyFileAt(
-      `${FEATURE}/(?!(?:(?:${SLICES.join('|')})/)?(?:${LAYERS})/|(?:index|operators)\\.ts$|[^/]+\\.module\\.ts$)`,
+      `${FEATURE}/(?!(?:(?:${SLICES.join('|')})/)?(?:${LAYERS})/|(?:index|feature|operators)\\.ts$|[^/]+\\.module\\.ts$)`,
     ),
   },
   {
@@ -287,7 +287,7 @@ const treeRules = [
     severity: 'error',
     comment: 'One folder per concern of an HTTP service.',
     ...anyFileAt(
-      `${PLATFORM}src/(?!(${PLATFORM_LADDER.join('|')})/|index\\.ts$|platform\\.module\\.ts$|platform-metrics\\.ts$)`,
+      `${PLATFORM}src/(?!(${PLATFORM_LADDER.join('|')})/|(?:index|feature)\\.ts$|platform\\.module\\.ts$|platform-metrics\\.ts$)`,
     ),
   },
   {

@@ -43,6 +43,8 @@ const allowed: Files = {
     name: 'planted',
     imports: {
       '#libs/platform/*': { source: './libs/platform/src/*/index.ts' },
+      '#libs/*/feature': { source: './libs/*/src/feature.ts' },
+      '#libs/*/module': { source: './libs/*/src/*.module.ts' },
       '#libs/*/operators': { source: './libs/*/src/operators.ts' },
       '#libs/*': { source: './libs/*/src/index.ts' },
     },
@@ -86,6 +88,8 @@ const allowed: Files = {
   'libs/auth/src/system/secrets.system.ts': imports('../domain/scope', 'node:crypto'),
 
   'libs/inventory/src/index.ts': imports('./inventory.module'),
+  'libs/inventory/src/feature.ts':
+    imports('#libs/inventory/module', './typeorm/assets.typeorm') + "import type { Feature } from '#libs/platform';\n",
   'libs/inventory/src/inventory.module.ts': imports('./http/assets.controller', './typeorm/assets.typeorm'),
   'libs/inventory/src/domain/asset.ts': imports('#libs/kernel'),
   'libs/inventory/src/domain/asset.spec.ts': imports('./asset'),
@@ -113,7 +117,7 @@ const allowed: Files = {
   'libs/computers/src/index.ts': imports('./computers.module'),
   'libs/computers/src/computers.module.ts': imports('#libs/auth', '@nestjs/common'),
 
-  'apps/features.ts': imports('#libs/inventory', '#libs/audit/operators'),
+  'apps/features.ts': imports('#libs/inventory/feature', '#libs/audit/operators'),
   'apps/api/src/main.ts': imports(
     '#libs/auth',
     '#libs/computers',

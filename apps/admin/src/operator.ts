@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { type DynamicModule, Global, type INestApplicationContext, Module } from '@nestjs/common';
+import { type DynamicModule, Global, type INestApplicationContext, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ApplicationsService, type Workspace, WorkspacesService, makeMissingKeys } from '#libs/auth/operators';
 import { AuditService } from '#libs/audit/operators';
@@ -99,7 +99,8 @@ export async function workspaceOf(operator: Operator, slug: string): Promise<Wor
 
 async function createContext(settings: Settings, databaseUrl: string): Promise<INestApplicationContext> {
   try {
-    return await NestFactory.createApplicationContext(OperatorModule.forRoot(settings, databaseUrl), {
+    const features = await Promise.all(FEATURES.flatMap(({ operators }) => operators?.() ?? []));
+    return await NestFactory.createApplicationContext(OperatorModule.forRoot(settings, databaseUrl, features), {
       logger: await logger(settings.logLevel),
       abortOnError: false,
     });
@@ -125,12 +126,12 @@ async function logger(level: string): Promise<ProcessLogger | false> {
 @Global()
 @Module({})
 class OperatorModule {
-  static forRoot(settings: Settings, databaseUrl: string): DynamicModule {
+  static forRoot(settings: Settings, databaseUrl: string, features: readonly Type[]): DynamicModule {
     return {
       module: OperatorModule,
       imports: [
         DatabaseModule.forRoot({ url: databaseUrl, poolSize: POOL_SIZE, patience: 'operator', entities }),
-        ...FEATURES.flatMap(({ operators }) => operators ?? []),
+        ...features,
       ],
       providers: [{ provide: Settings, useValue: settings }, IdempotencyPurge],
       exports: [Settings],

@@ -12,4 +12,4 @@ process.once('message', ({ environment }: { readonly environment: NodeJS.Process
 // The channel closes when the parent ends, for any reason. Nobody else would end this process then.
 process.once('disconnect', () => process.kill(process.pid, 'SIGINT'));
 
-void import('#libs/inventory').then(() => import('#libs/computers'));
+void import('../../features.js').then(({ FEATURES }) => Promise.all(FEATURES.map((feature) => feature.api())));

@@ -1,4 +1,3 @@
 export { AuditService, type AuditVerdict } from './application/audit.service';
 export { AuditOperatorModule } from './audit-operator.module';
 export { type RecordedEvent } from './domain/audit-event';
-export { auditSchema } from './typeorm/schema';

@@ -6,4 +6,3 @@ export { type Scope } from './domain/scope';
 export { WORKSPACE_SLUG, type Workspace } from './domain/workspace';
 export { makeMissingKeys } from './jwt/local-keys';
 export { listSigningKeys, removeSigningKey, rotateSigningKey } from './jwt/signing-key-files';
-export { authSchema } from './typeorm/schema';

@@ -3,7 +3,6 @@ export {
   type CountersReport,
   FacetCountersService,
 } from './assets/application/facet-counters.service';
-export { inventorySchema } from './assets/typeorm/schema';
 export { RemovedAssets } from './changes/typeorm/removed-assets';
 export { DemoService } from './imports/application/demo.service';
 export { type ImportOptions, ImportsService } from './imports/application/imports.service';

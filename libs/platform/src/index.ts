@@ -1,1 +1,2 @@
+export { type Feature } from './feature';
 export { PlatformModule } from './platform.module';

@@ -1,1 +1,0 @@
-export { ComputersModule } from './computers.module';

@@ -1,1 +1,0 @@
-export { computersSchema } from './typeorm/schema';

@@ -1,0 +1,14 @@
+import type { Type } from '@nestjs/common';
+import type { SchemaPart } from './database/schema/schema-part';
+
+/** A feature as it announces itself in its `feature.ts`. */
+export interface Feature {
+  /** Migrations, and privileges of the runtime role. */
+  readonly schema: SchemaPart;
+  /** Loads the module with the routes. Only the API does, so the command line starts without them. */
+  readonly api: () => Promise<Type>;
+  /** Loads the module with the services of the command line. */
+  readonly operators?: () => Promise<Type>;
+  /** Heading in the contract. */
+  readonly tag?: { readonly name: string; readonly description: string };
+}
