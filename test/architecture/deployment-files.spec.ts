@@ -38,7 +38,7 @@ function settingsFrom(environment: Readonly<Record<string, string>>): ReturnType
 }
 
 describe('The image', () => {
-  it('is not run by root, on a base of one version, with what a release needs and no more', () => {
+  it('runs without root, from a pinned base, with only what a release needs', () => {
     expect(dockerfile).toMatch(/^ARG NODE_IMAGE=node:\d+\.\d+\.\d+-\S+$/m);
     expect([...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)).toEqual(Array(3).fill('${NODE_IMAGE}'));
     const last = dockerfile.slice(dockerfile.lastIndexOf('FROM '));
@@ -47,7 +47,7 @@ describe('The image', () => {
     expect(dockerfile).toContain('npm ci --omit=dev --omit=optional');
   });
 
-  it('is built from files that are there and that the context has', () => {
+  it('is built from files that exist and that the build context includes', () => {
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, names]) =>
       (names ?? '').split(' '),
     );
@@ -59,7 +59,7 @@ describe('The image', () => {
     expect(context).toContain('*');
   });
 
-  it('has the pages of the guides', () => {
+  it('contains the pages of the guides', () => {
     const last = dockerfile.slice(dockerfile.lastIndexOf('FROM '));
     const copied = [...last.matchAll(/^COPY (?!--from)\S+ (\S+)$/gm)].map(([, name]) => name);
     const absent = GUIDES.filter(({ file }) => !copied.includes(file) && !copied.includes(dirname(file)));
@@ -68,7 +68,7 @@ describe('The image', () => {
 });
 
 describe('compose.yaml', () => {
-  it('names only settings that there are, with values that the API accepts', () => {
+  it('uses only settings that exist, with valid values', () => {
     const environment = environmentOf(textOf('docker/settings.env'));
     const added = ['keys', 'migrate'].flatMap((name) => at(compose, `services.${name}.environment`));
     const names = [environment, ...added].flatMap((one) => Object.keys(one as object));
@@ -77,7 +77,7 @@ describe('compose.yaml', () => {
     expect(environment).not.toHaveProperty('MIGRATION_DATABASE_URL');
   });
 
-  it('mounts only files that are there', () => {
+  it('mounts only files that exist', () => {
     const mounts = at(compose, 'services.*.volumes.*').map(String);
     const files = mounts.filter((mount) => mount.startsWith('./')).map((mount) => mount.split(':')[0] as string);
     expect(files.length).toBeGreaterThan(3);
@@ -87,7 +87,7 @@ describe('compose.yaml', () => {
     expect([...new Set(volumes)].sort()).toEqual(declared.sort());
   });
 
-  it('runs the operators’ commands where operators are told to: with both roles, and keys that can be rotated', () => {
+  it('runs operator commands as documented: with both roles and rotatable keys', () => {
     const [, service = ''] = /compose run --rm (\w+) node dist\/apps\/admin/.exec(
       textOf('docs/production.md').replace(/ -f \S+/g, ''),
     ) ?? [''];
@@ -96,7 +96,7 @@ describe('compose.yaml', () => {
     expect(at(compose, `services.${service}.networks`)).toEqual(at(compose, 'services.postgres.networks'));
   });
 
-  it('lets every container write to nothing but its volumes, gain nothing, and run one version', () => {
+  it('lets containers write only to their volumes, gain no privileges and run one version', () => {
     for (const [name, service] of Object.entries(at(compose, 'services')[0] as Record<string, Tree>)) {
       expect([name, at(service, 'read_only')]).toEqual([name, [true]]);
       expect([name, at(service, 'cap_drop')]).toEqual([name, [['ALL']]]);
@@ -110,7 +110,7 @@ describe('compose.yaml', () => {
 });
 
 describe('The Kubernetes manifests', () => {
-  it('are all applied but the example of secrets', () => {
+  it('are all applied except the example of secrets', () => {
     const applied = at(yaml['docker/kubernetes/kustomization.yaml']?.[0], 'resources.*').map(String);
     const present = deploymentFiles
       .filter((path) => path.startsWith('docker/kubernetes/'))
@@ -130,7 +130,7 @@ describe('The Kubernetes manifests', () => {
     );
   });
 
-  it('name only settings that there are, with values that the API accepts', () => {
+  it('use only settings that exist, with valid values', () => {
     const settings = ofKind('ConfigMap').flatMap((one) => at(one, 'data'))[0] as Record<string, string>;
     const further = pods.flatMap((pod) => at(pod, 'containers.*.env.*.name')).map(String);
     expect([...Object.keys(settings), ...further].filter((name) => !isSetting(name))).toEqual([]);
@@ -143,7 +143,7 @@ describe('The Kubernetes manifests', () => {
     expect(open.map(([ports]) => ports)).toEqual([['management']]);
   });
 
-  it('mount only secrets that the example has, where the settings look for them', () => {
+  it('mount only secrets of the example, where the settings look for them', () => {
     const known = secretsOfExample.flatMap((secret) => at(secret, 'metadata.name'));
     const mounted = pods.flatMap((pod) => at(pod, 'volumes.*.secret.secretName'));
     expect([...new Set(mounted)].sort()).toEqual([...known].sort());
@@ -155,7 +155,7 @@ describe('The Kubernetes manifests', () => {
     expect(files.filter((file) => !places.some((place) => file === place || file.startsWith(`${place}/`)))).toEqual([]);
   });
 
-  it('hold every pod to the restricted standard', () => {
+  it('meet the restricted pod security standard', () => {
     expect(pods).toHaveLength(2);
     for (const pod of pods) {
       expect(at(pod, 'securityContext')[0]).toMatchObject({
@@ -170,7 +170,7 @@ describe('The Kubernetes manifests', () => {
     }
   });
 
-  it('check readiness and liveness on the management port, and wait for the end of an instance', () => {
+  it('probe readiness and liveness on the management port, and allow time for a shutdown', () => {
     const [pod] = ofKind('Deployment').flatMap((one) => at(one, 'spec.template.spec'));
     const probes = ['readinessProbe', 'livenessProbe'].flatMap((probe) => at(pod, `containers.*.${probe}`));
     expect(probes.flatMap((probe) => at(probe, 'httpGet'))).toEqual([
@@ -199,7 +199,7 @@ describe('Alerts and dashboards', () => {
   const dashboard = JSON.parse(textOf('docker/grafana/dashboards/api.json')) as Tree;
   const expressions = [...rules, dashboard].flatMap((one) => everywhere(one, 'expr')).map(String);
 
-  it('ask for metrics and labels that there are', () => {
+  it('query only metrics and labels that exist', () => {
     const asked = expressions.flatMap(metricsIn);
     expect(asked.length).toBeGreaterThan(30);
     expect(asked.filter(({ name }) => !documented.has(name))).toEqual([]);
@@ -207,7 +207,7 @@ describe('Alerts and dashboards', () => {
     expect(asked.filter(({ name, labels }) => labels.some((label) => !known(name).includes(label)))).toEqual([]);
   });
 
-  it('have a place in the runbook for every alert, and an alert for every place', () => {
+  it('match the runbook: one section for every alert', () => {
     const runbook = textOf('docs/operations.md').split('## Runbook')[1] ?? '';
     const places = [...runbook.matchAll(/^### (\w+)$/gm)].map(([, name]) => name);
     const names = rules.flatMap((rule) => at(rule, 'alert')).map(String);
@@ -217,7 +217,7 @@ describe('Alerts and dashboards', () => {
     );
   });
 
-  it('find their datasource and their files where they are provisioned', () => {
+  it('are provisioned with the files and the datasource that they need', () => {
     const [source] = at(yaml['docker/grafana/provisioning/datasources/prometheus.yaml']?.[0], 'datasources.*');
     expect([...new Set(everywhere(dashboard, 'datasource').flatMap((one) => at(one, 'uid')))]).toEqual(
       at(source, 'uid'),
@@ -231,8 +231,8 @@ describe('Alerts and dashboards', () => {
   });
 });
 
-describe('A metric in an expression', () => {
-  it('is each metric, without the suffix of a histogram, and the labels that it picks by', () => {
+describe('The parser of metric expressions', () => {
+  it('returns each metric without its histogram suffix, and the labels it selects by', () => {
     expect(metricsIn('rate(http_a_bucket{code!="",status=~"5.."}[5m]) / nodejs_b')).toEqual([
       { name: 'http_a', labels: ['code', 'status'] },
       { name: 'nodejs_b', labels: [] },

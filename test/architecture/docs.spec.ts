@@ -12,8 +12,8 @@ const firstCells = (markdown: string): string[] =>
 
 const root = join(__dirname, '../..');
 
-describe('The documentation', () => {
-  it('has no link that leads nowhere', () => {
+describe('docs/', () => {
+  it('has no broken link', () => {
     const folders = ['docs', '.github'];
     const pages = [
       'README.md',
@@ -28,7 +28,7 @@ describe('The documentation', () => {
     }
   });
 
-  it('names only scripts that package.json has', () => {
+  it('names only scripts of package.json', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
     };
@@ -50,7 +50,7 @@ describe('The documentation', () => {
     expect(named).toEqual(expect.arrayContaining(['start', 'test', 'admin', 'bench']));
   });
 
-  it('has a row for every problem code, with its status, cause and remedy, and none for another', () => {
+  it('has one row for every problem code, with its status, cause and remedy', () => {
     const rows = page('errors.md')
       .split('\n')
       .map((row) => row.replace(/\s+/g, ' ').trim());
@@ -61,13 +61,13 @@ describe('The documentation', () => {
     expect(firstCells(page('errors.md'))).toEqual([...ERROR_CODES]);
   });
 
-  it('has the tables of settings that the schema gives (npm run settings)', () => {
+  it('has the tables of settings that the schema generates (npm run settings)', () => {
     const written = page('settings.md');
     expect(settingsPage()).toBe(written);
     expect(firstCells(written)).toHaveLength(Object.keys(settingsSchema.shape).length);
   });
 
-  it('is put right by what writes it: a row that is missing, one too many, a default that is not so', () => {
+  it('is corrected by npm run settings: missing rows, extra rows, wrong defaults', () => {
     const written = page('settings.md');
     for (const planted of [
       written.replace(/^\| `PORT` .*\n/m, ''),
@@ -79,7 +79,7 @@ describe('The documentation', () => {
     }
   });
 
-  it('says of the image what it sets', () => {
+  it('says what the image sets', () => {
     const image = readFileSync(join(root, 'docker/Dockerfile'), 'utf8');
     const { imageDefault } = meaningOf('HOST');
     expect(image).toContain(` HOST=${imageDefault}\n`);

@@ -76,8 +76,8 @@ const CLEAN_UP = `
   const { Cleanup, ProcessCleanup } = require(${JSON.stringify(join(root, 'test/support/cleanup.cjs'))});
   const cleanup = new ProcessCleanup()`;
 
-describe('A process that a test file has started', () => {
-  it('is ended when its set-up fails, and jest ends although a server listens', async () => {
+describe('A process started by a test file', () => {
+  it('ends when its setup fails, so that jest exits although a server listens', async () => {
     const spec = `
       beforeAll(() => {
         ${leave()}
@@ -100,7 +100,7 @@ describe('A process that a test file has started', () => {
     expect(await gone(await leftPid())).toBe(true);
   });
 
-  it('is ended when its process is killed, also while it is frozen', async () => {
+  it('ends when its parent is killed, even while it is frozen', async () => {
     const worker = start('worker.cjs', `${CLEAN_UP}; ${leave()} left.kill('SIGSTOP'); setInterval(() => {}, 1000);`);
     const pid = await leftPid();
 
@@ -110,7 +110,7 @@ describe('A process that a test file has started', () => {
   });
 });
 
-describe('The temporary files of a process', () => {
+describe('Temporary files of a process', () => {
   it.each([
     ['that is killed', 'setInterval(() => {}, 1000);'],
     ['that exits', 'process.exit();'],
@@ -128,13 +128,13 @@ describe('The temporary files of a process', () => {
   });
 });
 
-describe('A process that a command of npm test has started', () => {
+describe('A process started by a command of npm test', () => {
   const commands = JSON.stringify(join(root, 'test/support/run/command.mjs'));
   const runner = (rest: string) => `
     import { runCommand } from ${commands};
     await runCommand([process.execPath, '-e', ${JSON.stringify(leave())} + ${JSON.stringify(rest)}], { limit: 300_000 });`;
 
-  it('is ended when npm test is killed', async () => {
+  it('ends when npm test is killed', async () => {
     const run = start('runner.mjs', runner('setInterval(() => {}, 1000);'));
     const pid = await leftPid();
 
@@ -143,7 +143,7 @@ describe('A process that a command of npm test has started', () => {
     expect(await gone(pid)).toBe(true);
   });
 
-  it('is ended when the command itself has ended', async () => {
+  it('ends when the command has ended', async () => {
     const run = start('runner.mjs', runner('left.unref();'));
     await once(run, 'exit');
 

@@ -66,15 +66,15 @@ function faultOf(path: string): string | null {
   return empty ? `says “${empty}”, which could be said of any file` : null;
 }
 
-describe('file names', () => {
+describe('File names', () => {
   const sources = projectFiles().filter((path) => /^(apps|libs|test)\/.*\.[cm]?[jt]s$/.test(path));
 
-  it('are a noun and a role everywhere in this project', () => {
+  it('are a noun and a role', () => {
     expect(sources.length).toBeGreaterThan(100);
     expect(sources.filter((path) => faultOf(path) !== null).map((path) => `${path} ${faultOf(path)}`)).toEqual([]);
   });
 
-  it('stand where the architecture has a place for them', () => {
+  it('are in folders that the architecture allows', () => {
     const misplaced = projectFiles().map((path) => [path, misplacementOf(path)]);
     expect(misplaced.filter(([, fault]) => fault !== null)).toEqual([]);
   });
@@ -89,7 +89,7 @@ describe('file names', () => {
   ])('%s is misplaced: %s', (path, fault) => expect(misplacementOf(path)).toBe(fault));
 
   it.each(['.editorconfig', '.ci/run', 'docs/errors.md', 'test/run.mjs', 'libs/auth/src/jwt/signer.jwt.ts'])(
-    '%s has its place',
+    '%s is allowed',
     (path) => expect(misplacementOf(path)).toBeNull(),
   );
 

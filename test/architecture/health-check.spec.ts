@@ -26,7 +26,7 @@ describe('The health check of the image', () => {
     return code;
   };
 
-  it('finds the instance wherever its settings let it listen', async () => {
+  it('finds the instance at any address of its settings', async () => {
     const everywhere = await serving('0.0.0.0', '/livez');
     expect(await outcome({ MANAGEMENT_PORT: everywhere, MANAGEMENT_HOST: '0.0.0.0', PORT: '' })).toBe(0);
     const elsewhere = await serving('127.0.0.2', '/livez');

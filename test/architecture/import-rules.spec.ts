@@ -296,7 +296,7 @@ const planted: Readonly<Record<string, readonly Planted[]>> = {
 
 const plants = Object.entries(planted).flatMap(([rule, each]) => each.map((violation) => ({ rule, ...violation })));
 
-describe('the import rules', () => {
+describe('The import rules', () => {
   const crossed = Object.fromEntries(crossings.map(({ file, text }) => [file, text]));
   let tree: PlantedTree;
   let violations: Violation[];
@@ -328,11 +328,11 @@ describe('the import rules', () => {
     expect(Object.keys(planted).sort()).toEqual([...names].sort());
   });
 
-  it('leave alone what the architecture allows', () => {
+  it('accept what the architecture allows', () => {
     expect(violations.filter(({ file }) => file in allowed)).toEqual([]);
   });
 
-  it('are kept by this project', () => {
+  it('hold in this project', () => {
     expect(importViolationsIn(root)).toEqual([]);
   });
 });

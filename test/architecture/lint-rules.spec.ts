@@ -199,7 +199,7 @@ const allowed: Readonly<Record<string, string>> = {
   'libs/planted/absent.ts': 'export const absent = (value: unknown): boolean => value == null;\n',
 };
 
-describe('the lint rules', () => {
+describe('The lint rules', () => {
   let tree: PlantedTree;
   let violations: Violation[];
 
@@ -215,7 +215,7 @@ describe('the lint rules', () => {
     expect(rules.filter((name) => !isSwitch(name))).toEqual([rule]);
   });
 
-  it('report the comment that switches a rule off, beside the rule', () => {
+  it('report a comment that disables a rule', () => {
     const files = violations.filter(({ rule }) => isSwitch(rule)).map(({ file }) => file);
     expect(files).toEqual(['libs/planted/disabled.ts']);
   });
@@ -227,7 +227,7 @@ describe('the lint rules', () => {
     expect(own.filter((rule) => !caught.has(rule))).toEqual([]);
   });
 
-  it('leave alone what is within them', () => {
+  it('accept code that keeps them', () => {
     expect(violations.filter(({ file }) => file in allowed)).toEqual([]);
   });
 });

@@ -41,7 +41,7 @@ const planted = (queries: readonly string[], transaction = true): string[] =>
   MigrationRules.faultsOf({ name: 'Planted', transaction, queries }, new Set(['asset', 'computer']));
 
 describe('Migrations', () => {
-  it('keep the rules of expand and contract', async () => {
+  it('follow expand and contract', async () => {
     const migrations = await recordedMigrations();
     expect(migrations.flatMap((one) => MigrationRules.tablesMadeBy(one))).toEqual(
       expect.arrayContaining(['workspace', 'asset', 'audit_event', 'idempotency_record']),
@@ -49,14 +49,14 @@ describe('Migrations', () => {
     expect(faultsOf(migrations)).toEqual([]);
   });
 
-  it('belong to releases, of which the newest is the one of package.json', () => {
+  it('belong to releases, and the newest release is the version of package.json', () => {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
     expect(RELEASES.at(-1)?.version).toBe(version);
     const firsts = RELEASES.map(({ firstMigration }) => firstMigration);
     expect(firsts).toEqual([...firsts].sort((one, other) => one - other));
   });
 
-  it('may do to what their own release made what they may not do to what is in use', () => {
+  it('may change tables of their own release in ways that are forbidden for older ones', () => {
     const make = { name: 'Make1780000000030', transaction: true, queries: ['CREATE TABLE note (id int)'] };
     const index = { name: 'Index1780000000031', transaction: true, queries: ['CREATE INDEX note_id ON note (id)'] };
     const later = { name: 'Later1790000000000', transaction: true, queries: ['CREATE INDEX later ON note (id)'] };
@@ -143,11 +143,11 @@ describe('Migrations', () => {
     ['ALTER TABLE asset DISABLE ROW LEVEL SECURITY', 'counts on it'],
     ['ALTER TABLE asset NO FORCE ROW LEVEL SECURITY', 'counts on it'],
     ['ALTER TABLE asset DISABLE TRIGGER ALL', 'counts on it'],
-  ])('%s is refused', (query, because) => {
+  ])('refuse %s', (query, because) => {
     expect(planted([query])).toEqual([expect.stringContaining(because)]);
   });
 
-  it('validate a constraint in another transaction than the one that adds it', () => {
+  it('validate a constraint in a later transaction than the one that adds it', () => {
     const add = 'ALTER TABLE asset ADD CONSTRAINT a CHECK (version > 0) NOT VALID';
     const validate = 'ALTER TABLE asset VALIDATE CONSTRAINT a';
     expect(planted([add])).toEqual([]);
@@ -155,7 +155,7 @@ describe('Migrations', () => {
     expect(planted([add, validate])).toEqual([expect.stringContaining('a migration of its own')]);
   });
 
-  it('build an index CONCURRENTLY by itself, after what a failed attempt has left', () => {
+  it('build an index CONCURRENTLY in a migration of its own, after dropping a failed attempt', () => {
     const [drop, create] = ['DROP INDEX CONCURRENTLY IF EXISTS a', 'CREATE INDEX CONCURRENTLY a ON asset (name)'];
     expect(planted(['SET lock_timeout = 0', drop, create], false)).toEqual([]);
     expect(planted([create], false)).toEqual([expect.stringContaining('a build that failed')]);
@@ -183,5 +183,5 @@ describe('Migrations', () => {
     'REVOKE ALL ON FUNCTION count_assets FROM PUBLIC',
     'CREATE TRIGGER a AFTER UPDATE ON asset EXECUTE FUNCTION f()',
     'GRANT UPDATE ON asset TO compliance_api',
-  ])('%s is let pass', (query) => expect(planted([query])).toEqual([]));
+  ])('accept %s', (query) => expect(planted([query])).toEqual([]));
 });

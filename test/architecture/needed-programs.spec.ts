@@ -45,7 +45,7 @@ function plant(name: string, program: string): string {
 }
 
 describe('A test file that needs a program', () => {
-  it('is left out where the program is missing, and the last lines name what to install', () => {
+  it('is skipped when the program is missing, and the last lines name what to install', () => {
     const files = [plant('cache', 'redis'), plant('cluster', 'redis-server'), plant('pages', 'chromium')];
     writeFileSync(join(directory, 'plain.spec.ts'), '');
 
@@ -58,13 +58,13 @@ describe('A test file that needs a program', () => {
     });
   });
 
-  it('runs and fails instead where every program is required', () => {
+  it('fails instead when every program is required', () => {
     const required = { ALL_PROGRAMS: 'required' };
 
     expect(filtered([plant('pages', 'chromium')], required)).toEqual({ runs: ['pages.spec.ts'], lines: [] });
   });
 
-  it('runs where the PATH leads to the program, and any Redis is one that REDIS_URL names', () => {
+  it('runs when the PATH has the program; REDIS_URL replaces a local Redis', () => {
     const bin = join(directory, 'bin');
     mkdirSync(bin);
     writeFileSync(join(bin, 'chromium'), '');
@@ -77,7 +77,7 @@ describe('A test file that needs a program', () => {
     ]);
   });
 
-  it('is not a file that imports only types of such a module', () => {
+  it('excludes files that import only types of such a module', () => {
     const file = plant('pages', 'chromium');
     writeFileSync(file, `import type { one } from './pages-door';\nimport { type one as two } from './pages-door';\n`);
 
@@ -86,7 +86,7 @@ describe('A test file that needs a program', () => {
 });
 
 describe('Programs', () => {
-  it('are found where packages put them, also where the PATH does not lead', () => {
+  it('are found where packages install them, even outside the PATH', () => {
     const { searchPath } = jest.requireActual<{ readonly searchPath: () => string }>('../support/programs.cjs');
 
     expect(searchPath().split(':')).toEqual(
@@ -100,7 +100,7 @@ describe('Programs', () => {
     );
   });
 
-  it('are run only by test files that are known to need them', () => {
+  it('are run only by test files that are listed', () => {
     const { needsOf } = jest.requireActual<{ readonly needsOf: (file: string) => string[] }>(FILTER);
     const demands = projectFiles()
       .filter((path) => /^test\/(?!architecture\/).*\.ts$/.test(path))

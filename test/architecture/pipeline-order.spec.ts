@@ -5,7 +5,7 @@ import { StrictQueryPipe } from '#libs/platform/http';
 import { requestPipeline } from '../../apps/api/src/request-pipeline';
 
 describe('The request pipeline', () => {
-  it('judges in the order of the decisions: token, rate limit, scope, then input', () => {
+  it('checks token, rate limit, scope and input in this order', () => {
     const steps = requestPipeline.map((provider) => {
       const { provide, useClass, useExisting } = provider as {
         provide: string;

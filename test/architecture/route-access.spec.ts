@@ -61,24 +61,24 @@ describe('Every route', () => {
     routes = [...controllers, HealthController, ProblemPagesController].flatMap(routesOf);
   });
 
-  it('declares a scope or says that it is public', () => {
+  it('declares a scope or is marked public', () => {
     expect(routes.length).toBeGreaterThanOrEqual(9);
     expect(undeclared(routes)).toEqual([]);
   });
 
-  it('is public only where the specification says so', () => {
+  it('is public only where the specification allows it', () => {
     const open = routes
       .filter(({ access }) => access?.kind === 'public')
       .map(({ method, path }) => `${method === GET ? 'GET' : 'POST'} ${path}`);
     expect(open.sort()).toEqual(PUBLIC_ROUTES);
   });
 
-  it('takes any token only where the additions say so', () => {
+  it('accepts any token only where the additions allow it', () => {
     const anyToken = routes.filter(({ access }) => access?.kind === 'token');
     expect(anyToken.map(({ name }) => name)).toEqual(['MeController.get']);
   });
 
-  it('demands a read scope to read and a write scope to write, one that can be granted', () => {
+  it('requires a read scope for reads and a write scope for writes, and the scope can be granted', () => {
     for (const { name, method, access } of routes) {
       if (access?.kind !== 'scope') continue;
       expect([name, isScope(access.scope)]).toEqual([name, true]);
@@ -87,14 +87,14 @@ describe('Every route', () => {
     expect(SCOPES).toHaveLength(6);
   });
 
-  it('that writes under a scope is idempotent, and no other is', () => {
+  it('is idempotent when it writes under a scope, and only then', () => {
     const writes = routes.filter(({ method, access }) => access?.kind === 'scope' && method !== GET);
     expect(writes.length).toBeGreaterThanOrEqual(2);
     const idempotent = routes.filter(({ isIdempotent }) => isIdempotent);
     expect(idempotent.map(({ name }) => name)).toEqual(writes.map(({ name }) => name));
   });
 
-  it('that declares nothing stops the start: a planted one does', async () => {
+  it('stops the start when it declares no access', async () => {
     @Controller('planted')
     class PlantedController {
       @Get('open')

@@ -1,7 +1,7 @@
 import { schema } from '../../apps/features';
 
 describe('The parts of the schema', () => {
-  it('have migrations whose names end in a timestamp of their own, which orders them', () => {
+  it('have migrations with unique timestamps, which order them', () => {
     const names = schema.flatMap(({ migrations }) => migrations.map(({ name }) => name));
 
     for (const name of names) expect(name).toMatch(/^[A-Z][A-Za-z]+\d{13}$/);

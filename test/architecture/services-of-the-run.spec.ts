@@ -13,13 +13,13 @@ const EMPTIES = /\bflush(?:all|db)\b/i;
 const tests = projectFiles().filter((path) => /^test\/(?!architecture\/).*\.ts$/.test(path));
 const texts = tests.map((path) => [path, readFileSync(join(root, path), 'utf8')] as const);
 
-it('no test empties the Redis that others are using beside it', () => {
+it('no test empties the shared Redis', () => {
   const users = texts.filter(([, text]) => SHARED.test(text));
   expect(users.length).toBeGreaterThan(5);
   expect(texts.filter(([, text]) => EMPTIES.test(text)).length).toBeGreaterThan(0);
   expect(users.filter(([, text]) => EMPTIES.test(text)).map(([path]) => path)).toEqual([]);
 });
 
-it('every test asks for that Redis by the module that says what it needs', () => {
+it('every test gets the shared Redis from one module', () => {
   expect(texts.filter(([, text]) => text.includes(VARIABLE)).map(([path]) => path)).toEqual(KNOW_THE_VARIABLE);
 });

@@ -24,7 +24,7 @@ const LICENCES = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak
 const NAMED_IN_FILE = ['busboy', 'streamsearch'];
 
 describe('Dependencies', () => {
-  it('are named with their exact version', () => {
+  it('have exact versions', () => {
     const named = ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap((kind) =>
       Object.entries(manifest[kind] ?? {}),
     );
@@ -37,7 +37,7 @@ describe('Dependencies', () => {
     expect(unhashed).toEqual([]);
   });
 
-  it('report nobody’s installation', () => {
+  it('send no statistics about their installation', () => {
     const reporters = Object.entries(packages).filter(([path, { name }]) => {
       return (name ?? path.replace(/^.*node_modules\//, '')) === '@scarf/scarf';
     });
@@ -46,7 +46,7 @@ describe('Dependencies', () => {
 });
 
 describe('npm run sbom', () => {
-  it('lists every production package in CycloneDX, each with a licence that asks for no more than a notice', () => {
+  it('lists every production package in CycloneDX, each with a permissive licence', () => {
     const npm = process.env['npm_execpath'];
     const [program, ...words] = npm ? [process.execPath, npm] : ['npm'];
     const options = { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26, timeout: 100_000 } as const;
@@ -85,13 +85,13 @@ describe('The workflow', () => {
   const workflow = readYaml()['.github/workflows/ci.yml']?.[0] as Tree;
   const steps = at(workflow, 'jobs.check.steps.*');
 
-  it('runs both commands of the README on every major version of Node that is supported', () => {
+  it('runs both commands of the README on every supported major version of Node', () => {
     expect(at(workflow, 'jobs.check.strategy.matrix.node')).toEqual([[20, 24, 26]]);
     const commands = steps.flatMap((step) => at(step, 'run').map(String)).join('\n');
     for (const command of ['npm ci', 'npm test', 'npm start']) expect(commands).toContain(command);
   });
 
-  it('may only read, and uses actions by their commit', () => {
+  it('has read permission only, and pins actions by commit', () => {
     expect(at(workflow, 'permissions')).toEqual([{ contents: 'read' }]);
     const actions = steps.flatMap((step) => at(step, 'uses')).map(String);
     expect(actions.length).toBeGreaterThan(1);

@@ -20,8 +20,8 @@ const PARENT = `
     console.log(Number(one) + Number(other) + used()));
   process.stdin.on('end', () => process.exit()).resume();`;
 
-describe('The CPU of a server', () => {
-  it('is its own, that of the processes it started, and that of those which have ended', async () => {
+describe('The CPU accounting of a server', () => {
+  it('includes the processes it started and those that have ended', async () => {
     const parent = spawn(process.execPath, ['-e', PARENT], { stdio: ['pipe', 'pipe', 'inherit'] });
     try {
       const [told] = (await once(parent.stdout, 'data')) as [Buffer];
@@ -35,7 +35,7 @@ describe('The CPU of a server', () => {
     }
   });
 
-  it('and its memory are no number when there is no such process', () => {
+  it('returns no number when the process does not exist', () => {
     expect(cpuOfProcesses(Number.NaN)).toBeNaN();
     expect(memoryOf(Number.NaN)).toBeNull();
   });

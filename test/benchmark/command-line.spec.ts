@@ -8,13 +8,13 @@ const benchmarksOf = (...words: string[]): readonly string[] => {
   return command.benchmarks;
 };
 
-describe('The command line', () => {
-  it.each([[[]], [['--full']], [['--smoke', '--check']]])('installs no other program unless asked to: %j', (words) => {
+describe('npm run bench', () => {
+  it.each([[[]], [['--full']], [['--smoke', '--check']]])('installs other programs only when asked to: %j', (words) => {
     expect(benchmarksOf(...words)).toEqual(USUAL_BENCHMARKS);
     expect(USUAL_BENCHMARKS).not.toContain('peers');
   });
 
-  it('runs what is named, and nothing else', () => {
+  it('runs only the named benchmarks', () => {
     for (const name of Object.keys(CATALOGUE)) expect(benchmarksOf(name)).toEqual([name]);
     expect(benchmarksOf('peers', 'auth', '--full')).toEqual(['peers', 'auth']);
     expect(readCommandLine(['unknown'])).toMatchObject({ status: 2 });
@@ -30,15 +30,15 @@ describe('The command line', () => {
     ['--rounds', '2.5'],
     ['--rounds', 'many'],
     ['--unknown'],
-  ])('refuses what would record or promise what was not measured: %s %s', (...words) => {
+  ])('refuses to record or to judge what it does not measure: %s %s', (...words) => {
     expect(readCommandLine(words)).toMatchObject({ status: 2 });
   });
 
-  it('can meet every target without naming a benchmark', () => {
+  it('can check every target without naming a benchmark', () => {
     for (const { benchmark } of Object.values(TARGETS)) expect(USUAL_BENCHMARKS).toContain(benchmark);
   });
 
-  it('tells of every benchmark', () => {
+  it('lists every benchmark in its help', () => {
     const help = readCommandLine(['--help']);
     const lines = 'say' in help ? help.say.split('\n').map((line) => line.trim().replace(/ {2,}/, ': ')) : [];
     expect(lines).toEqual(expect.arrayContaining(Object.entries(CATALOGUE).map(([name, what]) => `${name}: ${what}`)));

@@ -5,7 +5,7 @@ import { cannonade } from './load';
 
 const PAGE = [{ method: 'GET', path: '/' }] as const;
 
-describe('A load', () => {
+describe('A load test', () => {
   let server: Server;
   afterEach(() => {
     server.closeAllConnections();
@@ -19,7 +19,7 @@ describe('A load', () => {
   };
   const options = { length: { requests: 20 }, connections: 2 };
 
-  it('lasts until its last response, not until the next check', async () => {
+  it('ends with its last response, not with its next check', async () => {
     let last = 0;
     const port = await on((_, response) => void response.end(() => (last = performance.now())));
     const since = performance.now();
@@ -36,19 +36,19 @@ describe('A load', () => {
     expect(p99).toBeGreaterThanOrEqual(p50);
   });
 
-  it.each([302, 500])('is no measurement when one response of many is a %d', async (status) => {
+  it.each([302, 500])('fails when one response of many is a %d', async (status) => {
     let asked = 0;
     const port = await on((_, response) => void response.writeHead((asked += 1) === 7 ? status : 200).end());
     await expect(cannonade(port, PAGE, options)).rejects.toThrow(`19 of 20 answered by 2xx`);
   });
 
-  it('is no measurement when a connection is lost in the middle', async () => {
+  it('fails when a connection is lost during the measurement', async () => {
     let asked = 0;
     const port = await on((request, response) => ((asked += 1) === 7 ? request.socket.destroy() : response.end()));
     await expect(cannonade(port, PAGE, options)).rejects.toThrow('1 lost');
   });
 
-  it('is no measurement without responses', async () => {
+  it('fails without responses', async () => {
     const port = await on(() => undefined);
     server.close();
     await once(server, 'close');

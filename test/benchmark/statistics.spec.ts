@@ -1,18 +1,18 @@
 import { formatNumber, formatSpread, median, medianRatio, quantile, spreadOf } from './statistics';
 
-describe('The statistics of a benchmark', () => {
+describe('Statistics', () => {
   it.each([
     [[5], 5],
     [[30, 1, 2], 2],
     [[4, 1, 3, 2], 2.5],
     [[10, 9, 8, 100, 7], 9],
-  ])('take of %j the median %d, whatever the order', (values, expected) => {
+  ])('find in %j the median %d in any order', (values, expected) => {
     expect(median(values)).toBe(expected);
   });
 
-  it('give no median of nothing', () => expect(median([])).toBeNaN());
+  it('have no median of an empty list', () => expect(median([])).toBeNaN());
 
-  it('leave the values in their order', () => {
+  it('leave the values in order', () => {
     const values = [3, 1, 2];
     median(values);
     quantile(values, 0.5);
@@ -29,18 +29,18 @@ describe('The statistics of a benchmark', () => {
     expect(quantile(values, share)).toBe(expected);
   });
 
-  it('spread from the least to the most', () => {
+  it('give the spread from minimum to maximum', () => {
     expect(spreadOf([2, 9, 4])).toEqual({ median: 4, least: 2, most: 9 });
     expect(formatSpread([2, 9, 4])).toBe('4 (2 to 9)');
     expect(formatSpread([4])).toBe('4');
   });
 
-  it('hold each round against itself: one that was slow for both variants changes nothing', () => {
+  it('compare within rounds, so that one slow round changes nothing', () => {
     expect(medianRatio([2, 2, 200], [1, 1, 100])).toBe(2);
     expect(medianRatio([2, 6, 3], [1, 2, 3])).toBe(2);
   });
 
-  it('never hold rounds against rounds that are not there', () => {
+  it('refuse two series with different numbers of rounds', () => {
     expect(() => medianRatio([1, 2], [1])).toThrow('2 rounds cannot be held against 1.');
   });
 

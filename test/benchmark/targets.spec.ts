@@ -12,18 +12,18 @@ describe('A target', () => {
     expect(metBy({ cost: 1.61, speed: 0.49 })).toEqual([false, false]);
   });
 
-  it('does not hold when nothing was measured', () => {
+  it('is missed when nothing was measured', () => {
     expect(judge(TWO, { cost: 1 })).toEqual([
       expect.objectContaining({ name: 'cost', measured: 1, met: true }),
       expect.objectContaining({ name: 'speed', measured: null, met: false }),
     ]);
   });
 
-  it('does not hold when what was measured is no number', () => {
+  it('is missed when the result is not a number', () => {
     expect(metBy({ cost: Number.NaN, speed: Number.NaN })).toEqual([false, false]);
   });
 
-  it('is printed with what was measured, and how many are missed comes last', () => {
+  it('is printed with its result, and the number of missed targets comes last', () => {
     expect(formatVerdicts(judge(TWO, { cost: 1.234 })).split('\n')).toEqual([
       'met     cost: 1.23 (at most 1.6)',
       'MISSED  speed: not measured (at least 0.5 MB)',
@@ -33,7 +33,7 @@ describe('A target', () => {
     expect(formatVerdicts(judge(TWO, { cost: 1, speed: 1 }))).toMatch(/Every target is met\.$/);
   });
 
-  it('is named once, by words that no other has', () => {
+  it('has a unique name', () => {
     const words = Object.values(TARGETS).map(({ what }) => what);
     expect(new Set(words).size).toBe(words.length);
   });

@@ -6,7 +6,7 @@ import { Explorer, faultsOfAccess, startBrowser } from './explorer';
 /** Includes the installation of a missing browser. */
 const WITH_INSTALLATION = 5 * 60_000;
 
-describe('A person who explores the API without a mouse or without seeing it', () => {
+describe('Swagger UI by keyboard and screen reader', () => {
   let app: TestApp;
   let browser: Browser;
   let application: ArrangedApplication;
@@ -35,7 +35,7 @@ describe('A person who explores the API without a mouse or without seeing it', (
   };
   const opener = (): Locator => explorer.page.locator('.auth-wrapper .btn.authorize');
 
-  it('types id and secret into the dialog that Authorize opens, and sends them by Enter', async () => {
+  it('sends id and secret in the Authorize dialog by Enter', async () => {
     await opener().press('Enter');
     await dialog().waitFor();
     expect(await dialog().getAttribute('aria-modal')).toBe('true');
@@ -56,7 +56,7 @@ describe('A person who explores the API without a mouse or without seeing it', (
     ['the cross', (): Promise<void> => dialog().locator('.close-modal').click()],
     ['Close', (): Promise<void> => dialog().getByRole('button', { name: 'Close', exact: true }).click()],
     ['Escape', (): Promise<void> => explorer.page.keyboard.press('Escape')],
-  ])('is back at the button that opened the dialog after %s', async (_, close) => {
+  ])('returns focus to the Authorize button after %s', async (_, close) => {
     const lock = (await explorer.operation('listAssets')).block.locator('.authorization__btn');
     await lock.click();
     await dialog().waitFor();
@@ -67,7 +67,7 @@ describe('A person who explores the API without a mouse or without seeing it', (
     expect(await hasFocus(lock)).toBe(true);
   });
 
-  it('stays in the dialog by Tab, in both directions', async () => {
+  it('keeps focus in the dialog by Tab in both directions', async () => {
     await explorer.openAuthorization();
     const seen = new Set<string>();
     for (const key of [...Array<string>(24).fill('Tab'), ...Array<string>(24).fill('Shift+Tab')]) {
@@ -79,7 +79,7 @@ describe('A person who explores the API without a mouse or without seeing it', (
     expect(seen.size).toBeGreaterThanOrEqual(11);
   });
 
-  it('hears what each list to choose from and each body is', async () => {
+  it('names every select and every body', async () => {
     const list = await explorer.operation('listAssets');
     await list.block.getByRole('combobox', { name: 'categoryKey', exact: true }).waitFor();
     const update = await explorer.operation('updateAsset');
@@ -88,7 +88,7 @@ describe('A person who explores the API without a mouse or without seeing it', (
     await explorer.page.getByRole('combobox', { name: 'Server', exact: true }).waitFor();
   });
 
-  it('meets no critical fault: not at first, in the dialog, in an operation or its response', async () => {
+  it('has no critical accessibility fault at first, in the dialog, in an operation and in its response', async () => {
     const faults = { atFirst: await faultsOfAccess(explorer.page, ['critical']) };
     await explorer.openAuthorization();
     Object.assign(faults, { inDialog: await faultsOfAccess(explorer.page, ['critical']) });

@@ -9,7 +9,7 @@ import { Explorer, ShownOperation, startBrowser, widthOverflow } from './explore
 const WITH_INSTALLATION = 5 * 60_000;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-describe('A person who explores the API in a browser', () => {
+describe('Swagger UI', () => {
   let app: TestApp;
   let browser: Browser;
   let explorer: Explorer;
@@ -53,7 +53,7 @@ describe('A person who explores the API in a browser', () => {
   const lastSent = (method: string): Record<string, string> =>
     explorer.sent.filter((request) => request.method === method).at(-1)?.headers ?? {};
 
-  it('reads beside Authorize that a new token ends the one before, and is told when the secret is wrong', async () => {
+  it('says beside Authorize that a new token ends the previous one, and reports a wrong secret', async () => {
     await explorer.openAuthorization();
     expect(await explorer.dialog.innerText()).toContain('One token is active per application.');
     await explorer.keepScreenshot('1-authorize');
@@ -64,7 +64,7 @@ describe('A person who explores the API in a browser', () => {
     await explorer.keepScreenshot('2-wrong-secret');
   });
 
-  it('authorizes by client credentials, in an Authorization header, and lists', async () => {
+  it('authorizes by client credentials with HTTP Basic and lists assets', async () => {
     await authorized();
     expect(lastSent('POST')['authorization']).toMatch(/^Basic /);
     await explorer.keepScreenshot('3-authorized');
@@ -79,7 +79,7 @@ describe('A person who explores the API in a browser', () => {
     succeeded.add('listAssets');
   });
 
-  it('comes by a deep link, still authorized, and updates under a key that is fresh for every try', async () => {
+  it('opens by a deep link, stays authorized, and updates with a fresh key for every try', async () => {
     await explorer.visit('#/Inventory/updateAsset');
     const update = await explorer.operation('updateAsset');
     await update.parameter('id').fill(asset.id);
@@ -100,7 +100,7 @@ describe('A person who explores the API in a browser', () => {
     expect(await key.inputValue()).not.toBe(first);
   });
 
-  it('clears by a merge patch under If-Match, and reads the problem when the asset has changed since', async () => {
+  it('clears a field by a merge patch with If-Match, and shows the problem when the asset has changed', async () => {
     const entityTag = (await api.get(`/v1/inventory/assets/${asset.id}`)).headers.get('etag') as string;
     const update = await explorer.operation('updateAsset');
     await update.chooseMediaType('application/merge-patch+json');
@@ -117,7 +117,7 @@ describe('A person who explores the API in a browser', () => {
     await update.close();
   });
 
-  it('reads that the token was superseded, and goes on by authorizing again', async () => {
+  it('shows that the token was superseded, and works again after authorizing', async () => {
     await new ApiClient(app.origin).requestToken({
       grant_type: 'client_credentials',
       client_id: application.clientId,
@@ -136,7 +136,7 @@ describe('A person who explores the API in a browser', () => {
     await succeeds('getAsset');
   });
 
-  it('tries out every operation that there is', async () => {
+  it('can try every operation', async () => {
     const other = await app.arrange.anApplication(await app.arrange.aWorkspace());
     await succeeds('issueToken', async (shown) => {
       await shown.field('client_id').fill(other.clientId);
@@ -161,7 +161,7 @@ describe('A person who explores the API in a browser', () => {
     expect([...succeeded].sort()).toEqual(operations.map(({ operationId }) => operationId).sort());
   });
 
-  it('needs no mouse: a key reaches everything, the scopes of a token too', async () => {
+  it('works by keyboard alone, including the scopes of a token', async () => {
     const { page, faults, dialog } = await Explorer.open(browser, app.origin);
     const tabTo = async (wanted: Locator): Promise<void> => {
       for (let pressed = 0; pressed < 60; pressed += 1) {
@@ -193,7 +193,7 @@ describe('A person who explores the API in a browser', () => {
     expect([status, faults]).toEqual(['200', []]);
   });
 
-  it('finds everything under a path that a proxy puts before it, the pages of problems too', async () => {
+  it("loads everything below a proxy's path prefix, including problem pages", async () => {
     const proxy = await PathProxy.to(app.origin, '/compliance/api');
     try {
       const behind = await Explorer.open(browser, proxy.origin, '#/Inventory/listCategories', 1280, '/compliance/api');
@@ -215,7 +215,7 @@ describe('A person who explores the API in a browser', () => {
     }
   });
 
-  it('may open the page by another name of the machine, and read it on a phone', async () => {
+  it('works under another host name of the machine, and on a phone', async () => {
     const phone = await Explorer.open(browser, `http://localhost:${app.port}`, '#/Inventory/listAssets', 390);
     await phone.keepScreenshot('8-phone');
     await phone.openAuthorization();

@@ -7,7 +7,7 @@ import { faultsOfAccess, keepScreenshot, startBrowser, widthOverflow } from './e
 /** A browser that is not there yet is installed first. */
 const WITH_INSTALLATION = 5 * 60_000;
 
-describe('A person who reads the guides', () => {
+describe('The guides in a browser', () => {
   let app: TestApp;
   let browser: Browser;
   /** What nobody should see: errors on the console and breaches of the page's policy. */
@@ -46,7 +46,7 @@ describe('A person who reads the guides', () => {
     ['a desk', 1280, 'light' as const, ALL],
     ['a phone at night', 400, 'dark' as const, SOME],
     ['a desk at night', 1280, 'dark' as const, SOME],
-  ])('finds pages fit for %s (%i pixels, %s)', async (_, width, scheme, paths) => {
+  ])('have accessible pages without overflow: %s (%i pixels, %s)', async (_, width, scheme, paths) => {
     const page = await open('/docs/guides', width, scheme);
     for (const path of paths) {
       await page.goto(`${app.origin}/docs/${path}`);
@@ -56,7 +56,7 @@ describe('A person who reads the guides', () => {
     }
   });
 
-  it('goes from the explorer to the guides, and from one to the next', async () => {
+  it('lead from Swagger UI to the guides, and from one to the next', async () => {
     const page = await open('/docs');
     // It names the base URL, which is not where this test finds the API.
     const link = page.getByRole('link', { name: 'Read the guides' });
@@ -70,7 +70,7 @@ describe('A person who reads the guides', () => {
     expect(await menuEntry(page, 'Authentication').getAttribute('aria-current')).toBe('page');
   });
 
-  it('finds everything under a path that a proxy puts before it', async () => {
+  it("load below a proxy's path prefix", async () => {
     const proxy = await PathProxy.to(app.origin, '/compliance/api');
     try {
       const page = await open(`${proxy.origin}/compliance/api/docs/guides`);
@@ -86,7 +86,7 @@ describe('A person who reads the guides', () => {
     }
   });
 
-  it('reads the examples in one language, and copies one', async () => {
+  it('show examples in one chosen language and copy one', async () => {
     const page = await open('/docs/guides/pagination');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('button', { name: 'Python' }).first().click();
@@ -100,7 +100,7 @@ describe('A person who reads the guides', () => {
     expect(await page.locator('.code:visible', { hasText: 'curl -sS' }).count()).toBe(0);
   });
 
-  it('opens the menu on a phone', async () => {
+  it('open their menu on a phone', async () => {
     const page = await open('/docs/guides/errors', 400);
     expect(await menuEntry(page, 'Filters').isVisible()).toBe(false);
     await page.getByText('Menu', { exact: true }).click();

@@ -5,7 +5,7 @@ import { faultsOfAccess, keepScreenshot, startBrowser, widthOverflow } from './e
 /** Includes the installation of a missing browser. */
 const WITH_INSTALLATION = 5 * 60_000;
 
-describe('The pages of problems', () => {
+describe('Problem pages in a browser', () => {
   let app: TestApp;
   let browser: Browser;
   beforeAll(async () => {

@@ -70,7 +70,7 @@ describe('A request that the contract allows', () => {
   });
   afterAll(() => app.stop());
 
-  it('gets whatever the inventory holds, each asset and computer once', async () => {
+  it('returns the whole inventory, each asset and computer once', async () => {
     const { rows } = await app.database.admin.query<{ assets: number; computers: number }>(
       `SELECT count(*)::int AS assets, count(*) FILTER (WHERE sub_key = $1)::int AS computers FROM asset WHERE visibility = 0`,
       [ASSET_TYPES.indexOf('COMPUTER') + 1],
@@ -85,7 +85,7 @@ describe('A request that the contract allows', () => {
   });
 
   // Random requests with a filter are mostly refused, because filters contradict each other or the cursor.
-  it('gets a page for each value of each filter', async () => {
+  it('returns a page for each value of each filter', async () => {
     const list = operationsOf(contract).find(({ operation }) => operation.operationId === 'listAssets');
     const filters = (list?.operation.parameters ?? []).flatMap((one) => {
       const { name, schema } = resolve<Parameter>(contract, one);
@@ -103,7 +103,7 @@ describe('A request that the contract allows', () => {
   });
 
   it(
-    `gets an answer that the contract describes and never a 5xx, ${RUNS} times`,
+    `gets a documented response and never 5xx, in ${RUNS} runs`,
     async () => {
       const given = new Map<string, number>();
       await fc.assert(

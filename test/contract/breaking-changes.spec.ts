@@ -295,13 +295,13 @@ describe('The comparison of contracts', () => {
     expect(found.join('\n')).toContain(what);
   });
 
-  it.each(ADDITIVE)('lets pass %s', (_, changes) => {
+  it.each(ADDITIVE)('accepts %s', (_, changes) => {
     expect(breakingChanges(RELEASED, planted(RELEASED, changes))).toEqual([]);
   });
 });
 
 describe('The contract', () => {
-  it('is an addition to the released one', () => {
+  it('only adds to the released contract', () => {
     expect(breakingChanges(readContract(RELEASED_FILE), readContract(CONTRACT_FILE))).toEqual([]);
   });
 });

@@ -77,7 +77,7 @@ function codesOf(response: Response | undefined): string[] {
 const codesOfOperation = ({ operation }: NamedOperation): string[] =>
   Object.entries(operation.responses).flatMap(([status, response]) => (status < '400' ? [] : codesOf(response)));
 
-describe('The contract describes and exemplifies', () => {
+describe('The contract documents with an example', () => {
   it('every operation', () => {
     const entries = operations.map((one) => [named(one), one.operation] as const);
     expect(
@@ -89,7 +89,7 @@ describe('The contract describes and exemplifies', () => {
     ).toEqual(all(16));
   });
 
-  it('every parameter, those that the code reads and no other', () => {
+  it('every parameter that the code reads, and no other', () => {
     expect(
       count(
         parameters,
@@ -118,7 +118,7 @@ describe('The contract describes and exemplifies', () => {
     ).toEqual([]);
   });
 
-  it('every header, in both directions', () => {
+  it('every header of requests and responses', () => {
     expect(count(headers, ({ description, example }) => said(description) && example !== undefined)).toEqual(
       all(headers.length),
     );
@@ -130,14 +130,14 @@ describe('The contract describes and exemplifies', () => {
     expect(withId).toHaveLength(operations.length);
   });
 
-  it('every body, and every member of every body', () => {
+  it('every body and each of its members', () => {
     expect(count(bodies, ({ examples = {} }) => Object.keys(examples).length > 0)).toEqual(all(bodies.length));
     const describedAt = (schema: Schema) =>
       said(resolve<Schema>(contract, schema as Schema & { $ref: string }).description);
     expect(count(members, (schema) => said(schema.description) || describedAt(schema))).toEqual(all(members.length));
   });
 
-  it('every code, by the example of the one table', () => {
+  it('every code with the example of the problem table', () => {
     const given = new Set([...operations.flatMap(codesOfOperation), ...responses.flatMap(([, one]) => codesOf(one))]);
     expect(ERROR_CODES.filter((code) => !given.has(code))).toEqual(OF_NO_OPERATION);
     const listed = contract.components.schemas['Problem']?.properties?.['code']?.['x-extensible-enum'];
@@ -151,7 +151,7 @@ describe('The contract describes and exemplifies', () => {
     }
   });
 
-  it('every code at the status of the table', () => {
+  it('every code at its status in the problem table', () => {
     const misplaced = operations.flatMap((one) =>
       Object.entries(one.operation.responses).flatMap(([status, response]) =>
         (status < '400' ? [] : codesOf(response)).filter(
@@ -162,7 +162,7 @@ describe('The contract describes and exemplifies', () => {
     expect(misplaced).toEqual([]);
   });
 
-  it.each(operations.map((one) => [named(one), one] as const))('every code that %s can answer', (_, one) => {
+  it.each(operations.map((one) => [named(one), one] as const))('every code that %s can return', (_, one) => {
     const scopes = (one.operation.security ?? []).flatMap((way) => way['clientCredentials'] ?? []);
     const needsToken = (one.operation.security ?? []).some((way) => 'clientCredentials' in way);
     const ofToken = BEARER_PROBLEMS.filter((code) => scopes.length > 0 || code !== 'insufficient_scope');
@@ -181,7 +181,7 @@ describe('The contract describes and exemplifies', () => {
 });
 
 describe('The contract', () => {
-  it('refuses what it does not name in every object of a request, but for the form that ignores it (RFC 6749)', () => {
+  it('forbids unknown members in every request body except the token form (RFC 6749)', () => {
     const roots = operations.flatMap(({ operation }) => Object.values(operation.requestBody?.content ?? {}));
     const open = new Set<string>();
     const visit = (schema: Schema): void => {
@@ -199,7 +199,7 @@ describe('The contract', () => {
     expect([...open]).toEqual(['#/components/schemas/TokenRequest']);
   });
 
-  it('tells clients that types and origins of owners can become more', () => {
+  it('marks types and origins of owners as extensible', () => {
     const { Asset, Problem } = contract.components.schemas;
     for (const schema of [
       Asset?.properties?.['type'],

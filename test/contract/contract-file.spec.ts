@@ -3,7 +3,7 @@ import { CONTRACT_FILE } from './contract-files';
 import { contractText, generateContract } from './generated-contract';
 
 describe('The committed contract', () => {
-  it('is the one that the code generates', async () => {
+  it('equals the one that the code generates', async () => {
     const committed = readFileSync(CONTRACT_FILE, 'utf8');
     const generated = contractText(await generateContract());
     if (committed === generated) return;

@@ -43,7 +43,7 @@ const TAGGED = { etag: '"7"' };
 const PROBLEM = { 'content-type': 'application/problem+json' };
 
 describe('ContractOracle', () => {
-  it('finds no fault in a documented response', () => {
+  it('accepts a documented response', () => {
     expect(faults('GET', ITEM, 200, ASSET, TAGGED)).toEqual([]);
     expect(faults('GET', `${ITEM}?x=1`, 404, NOT_FOUND, PROBLEM)).toEqual([]);
     expect(faults('HEAD', ITEM, 200, '', TAGGED)).toEqual([]);
@@ -114,7 +114,7 @@ describe('ContractOracle', () => {
     expect(faults(method, target, status, body, headers).join('\n')).toMatch(fault);
   });
 
-  it('leaves alone what describes itself', () => {
+  it('accepts responses that describe themselves', () => {
     expect(faults('GET', '/docs/openapi.json', 200, {})).toEqual([]);
     expect(faults('GET', '/problems/not_found', 200, {})).toEqual([]);
     expect(faults('GET', '/documents', 200, {})).not.toEqual([]);

@@ -41,7 +41,7 @@ const codesOf = ({ operation }: NamedOperation, status: string): string[] =>
 const documenting = (code: ErrorCode): NamedOperation[] =>
   operations.filter((one) => codesOf(one, String(PROBLEMS[code].status)).includes(code));
 
-describe('Every response that the contract documents can be provoked', () => {
+describe('Every documented response occurs', () => {
   let app: TestApp;
   let provoked: ProvokedResponses;
   beforeAll(async () => {
@@ -64,7 +64,7 @@ describe('Every response that the contract documents can be provoked', () => {
     expect(given).toEqual(expected.map(() => [status, code]));
   });
 
-  it('but for those that are listed with a reason, all of them documented', () => {
+  it('except the listed ones, each documented and with a reason', () => {
     const documented = ERROR_CODES.flatMap((code) =>
       documenting(code).map((one) => `${named(one)} ${PROBLEMS[code].status} ${code}`),
     );
@@ -73,7 +73,7 @@ describe('Every response that the contract documents can be provoked', () => {
   });
 
   // Runs last, because it checks the responses of the other tests.
-  it('with every header that is documented for it', () => {
+  it('with each of its documented headers', () => {
     const documented = operations.flatMap((one) =>
       Object.entries(one.operation.responses).flatMap(([status, { headers = {} }]) =>
         Object.keys(headers).map((name) => ({ response: `${named(one)} ${status}`, name })),

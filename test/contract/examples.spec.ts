@@ -58,13 +58,13 @@ describe('The examples of the contract', () => {
       return fault === null ? [] : [`${place}: ${fault}`];
     });
 
-  it('are each what the judge of answers would accept, no member more and no value that is not there yet', () => {
+  it('match their schemas, without additional members or null where a value exists', () => {
     const examples = examplesIn(contract);
     expect(examples.length).toBeGreaterThan(700);
     expect(faultsOf(examples)).toEqual([]);
   });
 
-  it('would be found out with a member too many or a value out of range', () => {
+  it('are refused with an additional member or a value out of range', () => {
     const body = examplesIn(contract).find(({ place }) => place.startsWith('getHealth 200 application')) as Exemplified;
     const size = examplesIn(contract).find(({ place }) => place === 'listAssets pageSize') as Exemplified;
     const planted = [

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 const root = join(__dirname, '../..');
 
-describe('The client’s types and the Postman collection', () => {
-  it('are what the committed contract gives, each time it is asked', () => {
+describe('Generated files of the contract', () => {
+  it('are what the committed contract generates, every time', () => {
     // A separate process, because jest cannot load prettier. Node 26 warns about a feature that a package uses.
     const quiet = '--disable-warning=ExperimentalWarning';
     const program = [quiet, '--conditions=source', '-r', join(root, 'test/support/typescript-register.cjs')];

@@ -149,12 +149,12 @@ describe('The contract', () => {
     ...PLANTED.map(([, , changes]): Contract => planted(contract, changes)),
   ]);
 
-  it('has nothing that its linter finds at fault', () => {
+  it('has no fault by the lint rules', () => {
     expect(findings).toEqual([]);
   });
 
   it.each(PLANTED.map(([rule, what], index) => ({ rule, what, found: caught[index] ?? [] })))(
-    'could not have $what: $rule',
+    'is refused with $what: $rule',
     ({ rule, found }) => {
       expect(found.map((finding) => finding.rule)).toContain(rule);
     },

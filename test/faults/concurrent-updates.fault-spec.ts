@@ -73,7 +73,7 @@ describe('Concurrent updates', () => {
   };
 
   it(
-    'of overlapping bulks of a hundred never end in a deadlock, and each is applied to all its assets',
+    'in overlapping bulk updates of a hundred assets never deadlock and apply completely',
     async () => {
       const before = await deadlocks();
       await sendEach(Array.from({ length: BULKS }, (_, n) => aBulk(n)));
@@ -87,7 +87,7 @@ describe('Concurrent updates', () => {
   );
 
   it(
-    'of bulks, of single assets and of an import at the same time all succeed',
+    'in bulk, of single assets and by an import all succeed',
     async () => {
       await arrange.aTagKey(setting.workspace, 'env');
       const mixed = [
@@ -110,7 +110,7 @@ describe('Concurrent updates', () => {
   );
 
   it(
-    'of one asset’s tags end in the set of one requester, and tell and audit each of them its own',
+    "of one asset's tags store one request's set, and each response and audit event shows its own",
     async () => {
       const sets = ['cost env team', 'cost tier zone'];
       for (const key of ['cost', 'env', 'team', 'tier', 'zone', 'old']) await arrange.aTagKey(setting.workspace, key);

@@ -12,7 +12,7 @@ import { type Instance } from './instance';
 const LEASE_WAIT_MS = 20_000;
 const AT_ONCE_MS = 2_900;
 
-describe('When an update is cut off', () => {
+describe('An update that is cut off', () => {
   let setting: FaultSetting;
   let databaseProxy: TcpProxy;
   let clientProxy: TcpProxy;
@@ -86,11 +86,11 @@ describe('When an update is cut off', () => {
     expect(await sent).toMatchObject({ kind: 'lost' });
   };
 
-  describe('before COMMIT, by the death of its instance', () => {
+  describe('before COMMIT, because its instance is killed', () => {
     it.each([
       ['when the lease has run out', LEASE_WAIT_MS, () => Promise.resolve()],
       ['at once when Redis has forgotten the lease', AT_ONCE_MS, () => setting.redis.flush()],
-    ])('nothing is applied, and another instance takes the key %s', async (_when, limit, prepare) => {
+    ])('changes nothing, and another instance accepts its key %s', async (_when, limit, prepare) => {
       const lock = await HeldLock.onAsset(setting, operation.assets[0] as string);
       const sent = send();
       await lock.isWaitedFor();
@@ -103,7 +103,7 @@ describe('When an update is cut off', () => {
       expect(performance.now() - since).toBeLessThan(limit);
     });
 
-    it('and Postgres has not come to the end of it, all of it is applied or nothing, and the retry makes it once', async () => {
+    it('applies completely or not at all while Postgres still works on it, and its retry applies once', async () => {
       const lock = await HeldLock.onCommits(setting);
       const sent = send();
       await lock.isWaitedFor();
@@ -116,7 +116,7 @@ describe('When an update is cut off', () => {
   });
 
   describe('after COMMIT, before the response', () => {
-    it('by the death of its instance, the retry on another one is a replay', async () => {
+    it('is replayed by another instance when its own is killed', async () => {
       const lock = await HeldLock.onCommits(setting);
       const sent = send();
       await lock.isWaitedFor();
@@ -130,7 +130,7 @@ describe('When an update is cut off', () => {
     });
 
     it.each(['blackhole', 'refuse'] as const)(
-      'by the loss of Postgres (%s), the answer is 503 within seconds and the retry a replay',
+      'gets 503 within seconds when Postgres is lost (%s), then replays',
       async (loss) => {
         const lock = await HeldLock.onCommits(setting);
         const sent = send();
@@ -144,7 +144,7 @@ describe('When an update is cut off', () => {
       },
     );
 
-    it('by the loss of the client’s connection, the retry on the same instance is a replay', async () => {
+    it('is replayed by the same instance when the client disconnects', async () => {
       const lock = await HeldLock.onCommits(setting);
       const sent = send(`http://127.0.0.1:${clientProxy.port}`);
       await lock.isWaitedFor();

@@ -14,7 +14,7 @@ const RESPONSE_MS = 2_000 + 5_000 + 1_000;
 /** For requests without a database: hundreds of times their normal duration. */
 const SOON_MS = 1_500;
 
-describe('While more requests are slow than there are connections to Postgres', () => {
+describe('Requests beyond the connection pool while Postgres is slow', () => {
   let setting: FaultSetting;
   let origin: string;
   let management: string;
@@ -38,7 +38,7 @@ describe('While more requests are slow than there are connections to Postgres', 
   const many = (request: () => Promise<Outcome>): Promise<Outcome>[] => Array.from({ length: REQUESTS }, request);
 
   it(
-    'each is refused in time and may be repeated, what needs no database is answered as ever, and all is well at once',
+    'get 503 in time, other requests work as usual, and everything recovers at once',
     async () => {
       for (let round = 0; round < ROUNDS; round += 1) {
         const lock = await HeldLock.onTable(setting, 'asset');

@@ -13,7 +13,7 @@ const UNSENT_MS = 300;
 const SENDERS = 8;
 const ASSETS = 20;
 
-describe.each(ROUNDS)('When the primary is killed and a standby takes its place (%d)', () => {
+describe.each(ROUNDS)('When the primary is killed and a standby is promoted (%d)', () => {
   let setting: FailoverSetting;
   let follower: FeedFollower;
   afterEach(() => setting.close());
@@ -67,7 +67,7 @@ describe.each(ROUNDS)('When the primary is killed and a standby takes its place 
     expect(verdict).toMatchObject({ ok: true, firstBad: null });
   };
 
-  it('and is synchronous, no acknowledged update is lost and none is half applied', async () => {
+  it('no acknowledged update is lost or half applied with synchronous replication', async () => {
     setting = await FailoverSetting.open('synchronous');
     const histories = await updateThroughout(async () => {
       await setting.failOver();
@@ -85,7 +85,7 @@ describe.each(ROUNDS)('When the primary is killed and a standby takes its place 
     expect(await follower.faults(setting.faults.admin, setting.faults.workspace)).toEqual([]);
   });
 
-  it('and is asynchronous, nothing is half applied, and the keys of lost updates apply once more when they are sent again', async () => {
+  it('nothing is half applied with asynchronous replication, and lost updates apply again under their keys', async () => {
     setting = await FailoverSetting.open('asynchronous');
     const histories = await updateThroughout(async () => {
       await setting.holdBack();

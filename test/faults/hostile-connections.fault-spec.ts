@@ -15,7 +15,7 @@ const MOST_GROWTH_MB = 200;
 const WORST_DELAY_MS = 500;
 
 /** P17: hostile connections to an instance do not disturb other clients. */
-describe('A stranger with many connections', () => {
+describe('Many hostile connections', () => {
   let database: TestDatabase;
   let api: ApiUnderWatch;
   beforeAll(async () => {
@@ -44,7 +44,7 @@ describe('A stranger with many connections', () => {
     'nothing at all',
     'a CONNECT behind requests',
   ])(
-    'neither fills the memory nor delays others by %s',
+    'neither fill the memory nor delay other clients by %s',
     async (fault) => {
       const { pid } = api.process;
       forgetPeakOf(pid);

@@ -14,7 +14,7 @@ const READERS = 8;
 const WRITERS = 8;
 const SERVER = join(__dirname, '../support/counted-server.cjs');
 
-describe('While instances behind the proxy of compose.yaml are killed one after the other', () => {
+describe('Killing instances behind the proxy of compose.yaml one by one', () => {
   let directory: string;
   let received: string;
   let ports: number[];
@@ -46,7 +46,7 @@ describe('While instances behind the proxy of compose.yaml are killed one after 
   };
 
   it(
-    'every read is answered, and no change is sent twice',
+    'fails no read and repeats no write',
     async () => {
       let [sent, over] = [0, false];
       const failures: string[] = [];

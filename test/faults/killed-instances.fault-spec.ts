@@ -14,7 +14,7 @@ const SENDERS = sized({ short: 6, long: 12 });
 const ASSETS = 25;
 const CLASSIFICATIONS = ['PUBLIC', 'INTERNAL', 'CONFIDENTIAL'];
 
-describe('While instances are killed and Redis is flushed', () => {
+describe('Killing instances while Redis loses its data', () => {
   let setting: FaultSetting;
   beforeAll(async () => {
     setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
@@ -23,7 +23,7 @@ describe('While instances are killed and Redis is flushed', () => {
   afterAll(() => setting.close());
 
   it(
-    'updates sent twice at once happen once, none that was acknowledged is lost, every response to a key is the same, and a reader of the feed misses nothing',
+    'applies every update once, loses none, replays one response per key, and hides no change from the feed',
     async () => {
       const arrange = await setting.enterWorkspace();
       const assets = await setting.assets(arrange, ASSETS);

@@ -23,7 +23,7 @@ const CLASSES = ['token', 'read', 'write'] as const;
 /** The specified rates with a small burst. A token is refilled in 12 s, which only the long form waits for. */
 const SOON_EMPTY: OwnLimits = { token: sized({ short: 30, long: 5 }) + '/1', read: '50/3', write: '20/2' };
 
-describe('Limits of three instances', () => {
+describe('Rate limits of three instances', () => {
   let setting: FaultSetting;
   let arrange: Arrangement;
   let asset: string;
@@ -77,19 +77,19 @@ describe('Limits of three instances', () => {
   };
 
   it.each(CLASSES)(
-    'let exactly the burst of the %s class pass, of however many requests at once',
+    'allow exactly the burst of the %s class, however many requests arrive at once',
     async (rateClass) => {
       const { ok, most } = await sendAll(rateClass, SPECIFIED[rateClass].perMinute);
       expect(ok).toBeLessThanOrEqual(most);
     },
   );
 
-  it.each(CLASSES)('let exactly the burst of the %s class pass while none comes back', async (rateClass) => {
+  it.each(CLASSES)('allow exactly the burst of the %s class without a refill', async (rateClass) => {
     const { ok, most } = await sendAll(rateClass, 1);
     expect(ok).toBeLessThanOrEqual(most);
   });
 
-  it('allow a client that waited as long as Retry-After says', async () => {
+  it('accept a client that waited for Retry-After', async () => {
     const waiters: Promise<readonly [RateClass, number, string]>[] = [];
     for (const rateClass of CLASSES) {
       for (let n = 0; n < WAITERS; n += 1) {
@@ -132,7 +132,7 @@ describe('Limits of three instances', () => {
     }
   });
 
-  it('never keep the owner of a client id out, whoever forges requests with it and from where', async () => {
+  it('never block the owner of a client id, whoever sends forged requests from anywhere', async () => {
     const owner = await anApplication({});
     const home = '198.51.100.7';
     const elsewhere = (n: number): string => `2001:db8:${(n % 65_536).toString(16)}:${n % 7}::1`;

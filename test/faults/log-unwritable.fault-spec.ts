@@ -66,12 +66,12 @@ describe('An instance whose log cannot be written', () => {
   const recoveriesIn = (text: string): Record<string, unknown>[] =>
     linesOf(text).filter(({ message }) => RECOVERED.test(String(message)));
 
-  describe('because its reader has stalled', () => {
+  describe('because its reader stalled', () => {
     let pipe: Fifo;
     beforeEach(() => (pipe = new Fifo()));
     afterEach(() => pipe.remove());
 
-    it('responds, ends at SIGTERM in the usual time, and does so with requests in flight', async () => {
+    it('responds, and exits on SIGTERM in the usual time even with requests in flight', async () => {
       await start(pipe.writer);
       await send(2_000);
       const slow = request({ port: api.port, path: '/oauth/token', method: 'POST' }).on('error', () => undefined);
@@ -82,7 +82,7 @@ describe('An instance whose log cannot be written', () => {
       expect(tookMs).toBeLessThan(SOON_MS);
     });
 
-    it('keeps a bounded backlog, counts what it drops, and says so once when the reader returns', async () => {
+    it('keeps a bounded backlog, counts dropped lines, and logs the number once when the reader continues', async () => {
       await start(pipe.writer);
       await send(500);
       const before = (await api.samples()).get('process_resident_memory_bytes') as number;
@@ -109,7 +109,7 @@ describe('An instance whose log cannot be written', () => {
       );
     });
 
-    it('ends by an error that nobody caught within seconds, and not as a success', async () => {
+    it('exits with a failure within seconds after an uncaught error', async () => {
       await start(pipe.writer, { NODE_OPTIONS: `--require ${join(__dirname, '../support/crash-on-signal.cjs')}` });
       await send(2_000);
       const { code, tookMs } = await endedBy('SIGUSR2');
@@ -117,7 +117,7 @@ describe('An instance whose log cannot be written', () => {
       expect(tookMs).toBeLessThan(3_000);
     });
 
-    it('responds and ends the same when the log is made for people', async () => {
+    it('responds and exits the same with LOG_FORMAT=pretty', async () => {
       await start(pipe.writer, { LOG_FORMAT: 'pretty', LOG_LEVEL: 'debug' });
       await send(2_000);
       const { code, tookMs } = await endedBy('SIGINT');
@@ -125,7 +125,7 @@ describe('An instance whose log cannot be written', () => {
       expect(tookMs).toBeLessThan(3_000);
     });
 
-    it('goes on when the reader goes, and writes on to the next one', async () => {
+    it('continues when the reader goes away, and writes to the next one', async () => {
       await start(pipe.writer);
       pipe.leave();
       await send(100);
@@ -139,7 +139,7 @@ describe('An instance whose log cannot be written', () => {
     });
   });
 
-  it('because its disk is full responds, and ends at SIGINT at once', async () => {
+  it('responds and exits on SIGINT at once when its disk is full', async () => {
     const log = openSync('/dev/full', 'w');
     await start(log);
     closeSync(log);
@@ -149,7 +149,7 @@ describe('An instance whose log cannot be written', () => {
     expect(tookMs).toBeLessThan(3_000);
   });
 
-  it('because its disk is full for a time counts what it drops, and says so once there is room', async () => {
+  it('counts dropped lines while its disk is full, and logs the number once there is room', async () => {
     const disk = mkdtempSync(join(tmpdir(), 'compliance-small-'));
     const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk]).status === 0;
     const cleanup = new Cleanup('umount -l "$1"; rmdir "$1"', disk);

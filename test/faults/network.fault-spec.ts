@@ -14,7 +14,7 @@ const RESPONSES = sized({ short: 10, long: 20 });
 const TOKENS = sized({ short: 1, long: 5 });
 const RESETS = sized({ short: 12, long: 300 });
 
-describe('While the network between the API and', () => {
+describe('Between the API and its services', () => {
   let setting: FaultSetting;
   let arrange: Arrangement;
   let postgres: TcpProxy;
@@ -51,7 +51,7 @@ describe('While the network between the API and', () => {
   };
 
   it(
-    'Postgres is slow, every kind of request is answered, none late and none with an error',
+    'slow Postgres delays no request beyond its limit and fails none',
     async () => {
       const load = await MixedLoad.begin(setting, arrange);
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -67,7 +67,7 @@ describe('While the network between the API and', () => {
   );
 
   it(
-    'Redis is slow, no request fails, and Redis is used again when it is quick',
+    'slow Redis fails no request, and Redis is used again once it is fast',
     async () => {
       const load = await MixedLoad.begin(setting, arrange);
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -89,7 +89,7 @@ describe('While the network between the API and', () => {
     ['Postgres', () => postgres],
     ['Redis', () => redis],
   ])(
-    '%s loses connections at random, requests fail by 503 at most, and those that are repeated are done once',
+    '%s losing connections at random causes nothing but 503, and retries apply once',
     async (name, path) => {
       const load = await MixedLoad.begin(setting, arrange);
       await all(load, 'whole');

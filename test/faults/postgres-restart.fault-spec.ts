@@ -17,7 +17,7 @@ const RESPONSE_MS = 5_000 + 1_000;
 /** As in production: acknowledged commits are on disk. */
 const DURABLE = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
 
-describe('While Postgres crashes and starts again', () => {
+describe('A crash and restart of Postgres', () => {
   let postgres: TemporaryPostgres;
   let setting: FaultSetting;
   beforeAll(async () => {
@@ -28,7 +28,7 @@ describe('While Postgres crashes and starts again', () => {
   afterAll(() => setting.close());
 
   it(
-    'no acknowledged update is lost, none is half applied, and clients hear 503 in time until their retries succeed',
+    'loses and halves no acknowledged update, and returns 503 in time until retries succeed',
     async () => {
       const arrange = await setting.enterWorkspace();
       const assets = await setting.assets(arrange, ASSETS);

@@ -44,7 +44,7 @@ function failingInstance(): Server {
   });
 }
 
-describe('The own response of the proxy of compose.yaml', () => {
+describe('Responses of the proxy in compose.yaml', () => {
   let directory: string;
   let instance: Server;
   let proxy: ProxyProcess;
@@ -77,17 +77,17 @@ describe('The own response of the proxy of compose.yaml', () => {
   it.each([
     ['loses', '/v1/lost'],
     ['does not give', '/v1/silent'],
-  ])('is 503 service_unavailable for an answer that an instance %s, as a problem', async (_why, path) => {
+  ])('are problems with 503 service_unavailable when an instance %s', async (_why, path) => {
     expectUnavailable(await ask(`${path}?pageSize=5`), path);
   });
 
-  it('has no body for HEAD, and names no software', async () => {
+  it('have no body for HEAD and name no software', async () => {
     const head = await ask('/v1/lost', {}, 'HEAD');
     expect([head.status, head.text, head.headers['content-type']]).toEqual([503, '', 'application/problem+json']);
     expect(Object.keys(head.headers).filter((name) => ['server', 'via', 'x-powered-by'].includes(name))).toEqual([]);
   });
 
-  it('has the id that the client gave the request, if that is one', async () => {
+  it("have the client's request id when it is well formed", async () => {
     const named = await ask('/v1/lost', { 'X-Request-Id': 'order-7.42_a' });
     expect(named.headers['x-request-id']).toBe('order-7.42_a');
     expect(JSON.parse(named.text)).toEqual(problem('service_unavailable', '/v1/lost', 'order-7.42_a'));
@@ -96,7 +96,7 @@ describe('The own response of the proxy of compose.yaml', () => {
     }
   });
 
-  it('is what OAuth clients read, in the type that they ask for, where they asked for a token', async () => {
+  it('have the format of OAuth errors and the accepted media type at the token endpoint', async () => {
     const expected = {
       ...problem('service_unavailable', '/oauth/token', 'one'),
       error: 'temporarily_unavailable',
@@ -113,7 +113,7 @@ describe('The own response of the proxy of compose.yaml', () => {
     }
   });
 
-  it('does not replace any response of the API; both use one request id', async () => {
+  it('never replace a response of the API, and share its request id', async () => {
     const answer = await fetch(`${proxy.origin}/v1/fault`);
     expect([answer.status, answer.headers.get('Content-Type'), await answer.text()]).toEqual([
       500,
@@ -124,7 +124,7 @@ describe('The own response of the proxy of compose.yaml', () => {
     expect(answer.headers.get('Retry-After')).toBeNull();
   });
 
-  it('is a problem without an id for what is no request, or none in time', async () => {
+  it('are problems without a request id for malformed or late requests', async () => {
     const file = readFileSync(join(DOCKER, 'haproxy/malformed.http'), 'latin1');
     expect(parsed(file)).toEqual(malformed);
     // An older HAProxy sends a page of its own here, whatever it is told.
@@ -136,7 +136,7 @@ describe('The own response of the proxy of compose.yaml', () => {
   });
 
   it(
-    'is 503 service_unavailable while no instance is ready, as a problem',
+    'are problems with 503 service_unavailable while no instance is ready',
     async () => {
       const port = await freePort();
       const upstreams = [{ port, managementPort: port }];

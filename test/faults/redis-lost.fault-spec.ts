@@ -23,7 +23,7 @@ const INSTANCE = { REPLICAS: '3' };
 /** The circuit breaker stays open for one second, and reconnecting takes up to another. */
 const BACK_MS = 2_200;
 
-describe('While Redis is lost and comes back, three instances', () => {
+describe('Three instances while Redis is lost and comes back', () => {
   let setting: FaultSetting;
   let arrange: Arrangement;
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe('While Redis is lost and comes back, three instances', () => {
   const origin = (place: number): string => setting.origins[place % setting.origins.length] as string;
 
   it(
-    'answer every request, right about tokens, and apply each key once',
+    'serve every request, accept only valid tokens, and apply each key once',
     async () => {
       const { redis } = setting;
       const load = await Load.begin(setting, arrange);
@@ -74,7 +74,7 @@ describe('While Redis is lost and comes back, three instances', () => {
   );
 
   it(
-    'wait for it once when it is frozen, and nobody waits after that',
+    'wait once for frozen Redis, and not again',
     async () => {
       const client = await ClientApplication.arrange(setting, arrange, NO_LIMITS);
       const token = await client.token(origin(0));
@@ -114,7 +114,7 @@ describe('While Redis is lost and comes back, three instances', () => {
     ['frozen and thawed', () => setting.redis.freeze(), () => setting.redis.thaw().then(isBack)],
     ['stopped and started, empty', () => setting.redis.end('SIGTERM'), () => setting.redis.startAgain().then(isBack)],
     ['flushed', () => setting.redis.flush(), () => Promise.resolve()],
-  ])('let at most two bursts more pass than the limit says, when it is %s', async (what, lose, findAgain) => {
+  ])('admit at most two bursts beyond the limit when it is %s', async (what, lose, findAgain) => {
     const client = await ClientApplication.arrange(setting, arrange, { ...NO_LIMITS, read: `1/${BURST}` });
     const token = await client.token(origin(0));
     const drain = async (): Promise<number> => {

@@ -29,7 +29,7 @@ const form = (clientId: string) => ({
   ...{ grant_type: 'client_credentials', client_id: clientId, client_secret: wrong() },
 });
 
-describe('A token request of an unknown client and one with a wrong secret', () => {
+describe('Token requests for an unknown client and with a wrong secret', () => {
   let database: TestDatabase;
   let app: NestExpressApplication;
   let client: ApiClient;
@@ -68,7 +68,7 @@ describe('A token request of an unknown client and one with a wrong secret', () 
     expect(responses[0]).toEqual(responses[1]);
   });
 
-  it('cost the same questions, digests and comparisons', async () => {
+  it('cost the same statements, digests and comparisons', async () => {
     const redis = app.get(RedisClient, { strict: false });
     const data = app.get(Database, { strict: false });
     const spies = {
@@ -110,7 +110,7 @@ describe('A token request of an unknown client and one with a wrong secret', () 
   );
 });
 
-describe('Over the network, from three instances, a token request of an unknown client and one with a wrong secret', () => {
+describe('Token requests for an unknown client and with a wrong secret, over the network from three instances', () => {
   let setting: FaultSetting;
   let known: string;
   beforeAll(async () => {
@@ -122,7 +122,7 @@ describe('Over the network, from three instances, a token request of an unknown 
   afterAll(() => setting.close());
 
   it(
-    'take the same time, with the same words',
+    'take the same time and get the same response',
     async () => {
       const stranger = unknown();
       const times = new Map<string, number[]>([known, stranger].map((clientId) => [clientId, []]));

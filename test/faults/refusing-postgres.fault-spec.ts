@@ -23,7 +23,7 @@ const words = (load: MixedLoad, phase: string, kinds: readonly ('list' | 'get' |
   ...new Set(kinds.flatMap((kind) => Object.keys(load.words(phase, kind)))),
 ];
 
-describe('While Postgres takes no changes', () => {
+describe('While Postgres refuses writes', () => {
   let failover: FailoverSetting;
   let setting: FaultSetting;
   beforeAll(async () => {
@@ -47,7 +47,7 @@ describe('While Postgres takes no changes', () => {
   const takesAll = (load: MixedLoad, phase: string): Promise<void> => load.until(phase, 'ok', ALL);
 
   it(
-    'because it is read-only, reads go on, changes and tokens are refused by 503, and are done once it takes them',
+    'because it is read-only, reads continue and writes and tokens get 503 until it accepts them',
     async () => {
       const load = await MixedLoad.begin(setting, await setting.enterWorkspace());
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -63,7 +63,7 @@ describe('While Postgres takes no changes', () => {
   );
 
   it(
-    'because the address leads to a standby, the same holds, and changes are done once that is promoted',
+    'because the address is a standby, reads continue and writes get 503 until it is promoted',
     async () => {
       const load = await MixedLoad.begin(setting, await setting.enterWorkspace());
       await takesAll(load, 'primary');
@@ -84,7 +84,7 @@ describe('While Postgres takes no changes', () => {
   }
 });
 
-describe('While the disk under Postgres is full', () => {
+describe('While the disk of Postgres data is full', () => {
   let setting: FaultSetting;
   let disk: SmallDisk;
   beforeAll(async () => {
@@ -101,7 +101,7 @@ describe('While the disk under Postgres is full', () => {
   }, MINUTE);
 
   it(
-    'reads go on, updates are refused by 503 and leave nothing behind, and are done once there is room',
+    'reads continue, updates get 503 and leave nothing behind, and both work once there is room',
     async () => {
       const load = await MixedLoad.begin(setting, await setting.enterWorkspace());
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -122,7 +122,7 @@ describe('While the disk under Postgres is full', () => {
   );
 });
 
-describe('While the disk under the log of Postgres is full', () => {
+describe('While the disk of the write-ahead log is full', () => {
   let setting: FaultSetting;
   let disk: LogDisk;
   beforeAll(async () => {
@@ -139,7 +139,7 @@ describe('While the disk under the log of Postgres is full', () => {
   }, MINUTE);
 
   it(
-    'everything is refused by 503 in time, nothing acknowledged is lost, and all is done once there is room',
+    'every request gets 503 in time, no acknowledged write is lost, and all works once there is room',
     async () => {
       const load = await MixedLoad.begin(setting, await setting.enterWorkspace());
       for (let round = 0; round < ROUNDS; round += 1) {

@@ -11,7 +11,7 @@ const RESPONSES = sized({ short: 10, long: 40 });
 /** A token takes two seconds while Redis is away. */
 const TOKENS = sized({ short: 1, long: 3 });
 
-describe('While Redis replies and accepts no writes,', () => {
+describe('While Redis replies but accepts no writes', () => {
   let setting: FaultSetting;
   beforeAll(async () => {
     setting = await FaultSetting.open({ redis: await startTemporaryRedis() });
@@ -33,12 +33,12 @@ describe('While Redis replies and accepts no writes,', () => {
       () => tell('CONFIG', 'SET', 'maxmemory', '0'),
     ],
     [
-      'because it has become an instance',
+      'because it became a replica',
       async () => void (await tell('REPLICAOF', '127.0.0.1', String(await freePort()))),
       () => tell('REPLICAOF', 'NO', 'ONE'),
     ],
   ])(
-    '%s, no request fails, each key is applied once, and Redis is used again afterwards',
+    '%s, no request fails, each key applies once, and Redis is used again afterwards',
     async (_why, refuse, takeAgain) => {
       const load = await MixedLoad.begin(setting, await setting.enterWorkspace());
       const all = { list: RESPONSES, get: RESPONSES, write: RESPONSES, token: TOKENS };

@@ -16,7 +16,7 @@ const SENDERS = 4;
 /** Keeps the write-ahead log until it is copied. */
 const KEEP_LOG = { wal_keep_size: '1GB', synchronous_commit: 'on' };
 
-describe('A backup that was taken while updates went on, once restored,', () => {
+describe('A restored backup taken during updates', () => {
   let postgres: TemporaryPostgres;
   let setting: FaultSetting;
   let restored: RestoredPostgres | undefined;
@@ -32,7 +32,7 @@ describe('A backup that was taken while updates went on, once restored,', () => 
   });
 
   it(
-    'has all that was acknowledged before it was done, verifies, and goes on with the same keys, tokens and cursors',
+    'has every write acknowledged before it completed, verifies, and accepts the same keys, tokens and cursors',
     async () => {
       const arrange = await setting.enterWorkspace();
       await setting.import(recordsFile());

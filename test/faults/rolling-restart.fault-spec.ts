@@ -21,7 +21,7 @@ const EXIT_MS = 30_000;
 /** Limits the load on a slow machine: overload is not the subject of the test. */
 const MOST_IN_FLIGHT = 24;
 
-describe('While instances behind a proxy are restarted one after the other', () => {
+describe('Restarting instances behind a proxy one by one', () => {
   let setting: FaultSetting;
   let proxy: ProxyProcess;
   beforeAll(async () => {
@@ -41,7 +41,7 @@ describe('While instances behind a proxy are restarted one after the other', () 
   });
 
   it(
-    'no request fails, no write is applied twice, and each ends with 0 in time',
+    'fails no request, repeats no write, and each exits 0 in time',
     async () => {
       const arrange = await setting.enterWorkspace();
       const assets = await setting.assets(arrange, ASSETS);
@@ -90,7 +90,7 @@ describe('The proxy of compose.yaml', () => {
   });
 
   it(
-    'sends a request elsewhere that an instance which was killed refuses',
+    'sends a request to another instance when the first was killed',
     async () => {
       const ports = [await freePort(), await freePort()];
       const upstreams = ports.map((port) => ({ port, managementPort: port }));

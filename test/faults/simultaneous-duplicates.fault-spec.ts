@@ -15,7 +15,7 @@ const POOL_SIZE = 10;
 const WITH_REDIS = { DATABASE_POOL_SIZE: String(POOL_SIZE) };
 const WITHOUT_REDIS = { ...WITH_REDIS, REDIS_URL: '' };
 
-describe('One key sent many times at once', () => {
+describe('One idempotency key sent many times at once', () => {
   let setting: FaultSetting;
   let all: Instance[];
   beforeAll(async () => {
@@ -47,7 +47,7 @@ describe('One key sent many times at once', () => {
     return Promise.all(sends);
   };
 
-  it.each(groups)('to %s is applied once, and the others get the same response as replays', async (_name, choose) => {
+  it.each(groups)('to %s applies once, and the others get the same response as replays', async (_name, choose) => {
     const [asset = ''] = await setting.assets(await setting.enterWorkspace(), 1);
     const since = performance.now();
     const attempts = await sendAll(anUpdate(asset), choose(all), SENDS);
@@ -59,7 +59,7 @@ describe('One key sent many times at once', () => {
   });
 
   it.each(groups.slice(1, 3))(
-    'to %s while the first one waits holds no database connection, and reads go on as before',
+    'to %s holds no database connection while the first one waits, and reads continue',
     async (_name, choose) => {
       const instances = choose(all);
       const arrange = await setting.enterWorkspace();

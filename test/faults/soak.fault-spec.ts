@@ -27,7 +27,7 @@ const RSS_PLAY = 1.25;
 /** Limit of the event loop's delay, as in the alert of docker/prometheus. */
 const LATE_SECONDS = 0.5;
 
-describe('In a long run of everything that clients do', () => {
+describe('In a long run of everything clients do', () => {
   let setting: FaultSetting;
   let arrange: Arrangement;
   const instances: WatchedInstance[] = [];
@@ -44,7 +44,7 @@ describe('In a long run of everything that clients do', () => {
   }, MINUTE);
 
   it(
-    'a process holds at its end what it held at its beginning: memory, connections, listeners, keys in Redis',
+    'a process ends with the memory, connections, listeners and Redis keys it started with',
     async () => {
       const load = await MixedLoad.begin(setting, arrange, { readers: CLIENTS, writers: CLIENTS });
       const strangers = new Strangers(setting, await ClientApplication.arrange(setting, arrange, NO_LIMITS));

@@ -14,7 +14,7 @@ const TOKENS_AT_ONCE = sized({ short: 100, long: 500 });
 
 const OLD = 'token_superseded';
 
-describe('A new token of an application, on three instances', () => {
+describe('A new token on three instances', () => {
   let setting: FaultSetting;
   let arrange: Arrangement;
   /** The first instance's connection to Redis. */
@@ -82,7 +82,7 @@ describe('A new token of an application, on three instances', () => {
   };
 
   it(
-    'ends the one before everywhere, from the first request after it was received',
+    'ends the previous one everywhere, from the first request after it was received',
     async () => {
       const [application] = await applications(1);
       const done = await supersedeOften(
@@ -96,7 +96,7 @@ describe('A new token of an application, on three instances', () => {
     sized({ short: 3, long: 5 }) * MINUTE,
   );
 
-  it('that is one of many asked for at once is the only one that is valid', async () => {
+  it('is the only valid one when many are requested at once', async () => {
     const [application] = (await applications(1)) as [ClientApplication];
     const since = performance.now();
     const issued = await Promise.all(
@@ -115,7 +115,7 @@ describe('A new token of an application, on three instances', () => {
   });
 
   it(
-    'ends the one before while Redis comes and goes, without a failed request',
+    'ends the previous one while Redis comes and goes, without a failed request',
     async () => {
       const until = Date.now() + INTERRUPTIONS_MS;
       const isOver = (): boolean => Date.now() > until;
@@ -148,7 +148,7 @@ describe('A new token of an application, on three instances', () => {
       'all instances have lost Redis',
       { lose: () => setting.redis.end('SIGKILL'), findAgain: () => setting.redis.startAgain(), place: 1 },
     ],
-  ])('ends the one before everywhere when %s', async (_name, { lose, findAgain, place }) => {
+  ])('ends the previous one everywhere when %s', async (_name, { lose, findAgain, place }) => {
     const some = await applications(APPLICATIONS);
     const tokens = await Promise.all(some.map((application) => application.token(origin(1))));
     for (const [n, application] of some.entries()) {

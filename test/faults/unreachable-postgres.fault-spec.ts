@@ -93,7 +93,7 @@ class Setting {
 }
 
 describe.each([['with Redis', {}], ...(IS_LONG ? [['without Redis', { REDIS_URL: '' }] as const] : [])] as const)(
-  'When Postgres cannot be used, %s,',
+  'While Postgres is unusable, %s,',
   (_how, particulars) => {
     let setting: Setting;
     beforeAll(async () => {
@@ -102,7 +102,7 @@ describe.each([['with Redis', {}], ...(IS_LONG ? [['without Redis', { REDIS_URL:
     afterAll(() => setting.close(), MINUTE);
 
     it.each([SILENT, REFUSING, ...(IS_LONG ? FURTHER : [])])(
-      'because it %s, clients hear 503 within five seconds, load balancers hear of it, and all is well at once',
+      'because it %s, requests get 503 within five seconds, readiness fails, and both recover at once',
       async (what, begin, end) => {
         const { faults } = setting;
         const clients = { readers: CLIENTS, writers: CLIENTS };

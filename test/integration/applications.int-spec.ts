@@ -6,7 +6,7 @@ import { WorkspaceRepositoryTypeorm } from '../../libs/auth/src/typeorm/workspac
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { type TestDatabase, createTestDatabase, testEntities as entities } from '../support/test-database';
 
-describe('Applications, as operators keep them over one connection', () => {
+describe("Operators' applications on one connection", () => {
   let database: TestDatabase;
   let dataSource: DataSource;
   let workspaces: WorkspaceRepositoryTypeorm;
@@ -40,20 +40,20 @@ describe('Applications, as operators keep them over one connection', () => {
   const digestsOf = async (clientId: string): Promise<string[]> =>
     ((await applications.findWithSecrets(clientId))?.secretDigests ?? []).map(String);
 
-  it('lists workspaces by slug, and has no second one of a slug', async () => {
+  it('lists workspaces by slug and refuses an existing slug', async () => {
     expect((await workspaces.list()).map(({ slug }) => slug)).toEqual(['a-theirs', 'ours']);
     expect(await workspaces.create('ours', 'Again')).toBeNull();
     expect(await workspaces.findBySlug('ours')).toMatchObject({ id: ours, name: 'Ours' });
     expect(await workspaces.findBySlug('none')).toBeNull();
   });
 
-  it('lists those of one workspace, oldest first', async () => {
+  it('lists the applications of one workspace, oldest first', async () => {
     expect((await applications.list(ours)).map(({ clientId }) => clientId)).toEqual(['z', 'a']);
     expect(await applications.findByClientId('theirs')).toMatchObject({ workspaceId: theirs, name: 'Name of theirs' });
     expect(await applications.findByClientId('none')).toBeNull();
   });
 
-  it('changes one and no other', async () => {
+  it('changes only the named application', async () => {
     const before = await applications.findByClientId('z');
     const limits = { read: { perMinute: 5, burst: 10 } };
 
@@ -67,7 +67,7 @@ describe('Applications, as operators keep them over one connection', () => {
     expect(await applications.findByClientId('z')).toEqual(before);
   });
 
-  it('accepts the secret before for the overlap; without one it ends with the generation', async () => {
+  it('accepts the previous secret during its overlap, or not at all without one', async () => {
     const [first, second] = [Buffer.from('first'), Buffer.from('second')];
     const generation = (await applications.findByClientId('z'))?.generation ?? 0n;
 

@@ -10,7 +10,7 @@ import { assetRepositoryContract } from '../../libs/inventory/src/assets/domain/
 import { assetRepositoryOn } from '../support/asset-repository';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
-describe('The asset repository on Postgres', () => {
+describe('The Postgres asset repository', () => {
   let database: TestDatabase;
   let dataSource: DataSource;
   let api: Database;

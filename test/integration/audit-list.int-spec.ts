@@ -4,7 +4,7 @@ import type { RecordedEvent } from '#libs/audit/operators';
 import { type WorkspaceId, assetId } from '#libs/kernel';
 import { AuditSetting } from '../support/audit-setting';
 
-describe('The list of audit events', () => {
+describe('The audit list', () => {
   let setting: AuditSetting;
   let workspaces: WorkspaceId[];
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe('The list of audit events', () => {
     return events;
   };
 
-  it('has every event of every workspace once, newest first, however many pages that takes', async () => {
+  it('returns every event of every workspace once, newest first, over any number of pages', async () => {
     const events = await read({});
     expect(events).toHaveLength(14 * 60);
     const ids = events.map(({ id }) => id);
@@ -34,7 +34,7 @@ describe('The list of audit events', () => {
     expect((await setting.audit.workspaces()).sort()).toEqual(workspaces.slice(0, 2).sort());
   });
 
-  it('has those of one workspace, asset, application or time only, and as many as asked for', async () => {
+  it('filters by workspace, asset, application and time, and limits the number of events', async () => {
     const all = await read({});
     const only = workspaces[1] as WorkspaceId;
     expect(await read({ workspaceIds: [only] })).toEqual(all.filter(({ workspaceId }) => workspaceId === only));
@@ -52,7 +52,7 @@ describe('The list of audit events', () => {
     for (const limit of [1, 500, 501, 10_000]) expect(await read({}, limit)).toEqual(all.slice(0, limit));
   });
 
-  it('has events of one id in several workspaces each once, also where a page ends between them', async () => {
+  it('returns events of several workspaces with the same id once each, even across pages', async () => {
     const twins = [await setting.aWorkspace(), await setting.aWorkspace(), await setting.aWorkspace()];
     await setting.record(twins[0] as WorkspaceId);
     for (const twin of twins.slice(1)) {
@@ -76,7 +76,7 @@ describe('The list of audit events', () => {
     }
   });
 
-  it('has the changes of one asset in the order they were made, within a millisecond too', async () => {
+  it('returns the changes of one asset in the order they were made, even within a millisecond', async () => {
     const workspace = await setting.aWorkspace();
     jest.spyOn(Date, 'now').mockReturnValue(Date.now());
     for (let update = 0; update < 20; update += 1) {
@@ -88,7 +88,7 @@ describe('The list of audit events', () => {
     expect(events.map(({ changes }) => changes['description']?.old)).toEqual([...Array(20).keys()].reverse());
   });
 
-  it('reads its way through an index, whatever there is of others', async () => {
+  it('reads by an index, however many other events there are', async () => {
     await setting.database.admin.query('ANALYZE audit_event');
     const { rows } = await setting.database.admin.query<{ 'QUERY PLAN': string }>(
       `EXPLAIN SELECT id FROM audit_event WHERE workspace_id = $1 AND asset_id = $2 ORDER BY id DESC LIMIT 10`,

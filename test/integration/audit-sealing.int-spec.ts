@@ -15,7 +15,7 @@ function setAside(workspace: WorkspaceId): string {
   return sql.replaceAll(`:'workspace'`, `'${workspace}'`);
 }
 
-describe('Sealing of the audit', () => {
+describe('Audit sealing', () => {
   let setting: AuditSetting;
   let warnings: jest.SpyInstance;
   let errors: jest.SpyInstance;
@@ -37,7 +37,7 @@ describe('Sealing of the audit', () => {
     return rows;
   };
 
-  it('seals what waits in every workspace, in the order of time, two hundred events at a time', async () => {
+  it('seals waiting events of every workspace in time order, two hundred at a time', async () => {
     const [large, small] = [await setting.aWorkspace(), await setting.aWorkspace()];
     for (let update = 0; update < 21; update += 1) await setting.record(large, 100);
     await setting.record(small, 3);
@@ -57,7 +57,7 @@ describe('Sealing of the audit', () => {
     });
   });
 
-  it('records and seals a bulk of 100 whose values are as long as they can be', async () => {
+  it('records and seals a bulk update of 100 assets with values of maximum length', async () => {
     const workspace = await setting.aWorkspace();
     const text = '𝄞é"\\'.repeat(25_000);
     await setting.record(workspace, 100, { fields: { description: { old: text, new: `${text}.` } } });
@@ -65,7 +65,7 @@ describe('Sealing of the audit', () => {
     expect(await setting.audit.verify([workspace])).toMatchObject({ ok: true, sealed: 100, unsealed: 0 });
   });
 
-  it('verifies at every moment while changes are recorded and two instances seal', async () => {
+  it('keeps the chain valid at every moment while two instances seal during changes', async () => {
     const [workspace, other] = [await setting.aWorkspace(), await setting.aChain()];
     const [writing, sealing, rival] = [
       await setting.anotherInstance(),
@@ -94,7 +94,7 @@ describe('Sealing of the audit', () => {
     expect(warnings.mock.calls).toEqual([]);
   });
 
-  it('skips a workspace at once while another instance seals it', async () => {
+  it('skips a workspace that another instance is sealing', async () => {
     const workspace = await setting.aWorkspace();
     await setting.record(workspace);
     const rival = await setting.anotherInstance();
@@ -111,7 +111,7 @@ describe('Sealing of the audit', () => {
     expect(await setting.sealer().sealAll()).toBe(1);
   });
 
-  it('seals in the order of time, whatever order the rows are found in', async () => {
+  it('seals in time order, whatever order the rows are read in', async () => {
     const workspace = await setting.aWorkspace();
     await setting.record(workspace, 5);
     const name = new URL(setting.database.databaseUrl).pathname.slice(1);
@@ -133,7 +133,7 @@ describe('Sealing of the audit', () => {
     expect(ids).toEqual([...ids].sort());
   });
 
-  it('seals what is before an event that was forged or altered and nothing from there on, says so once, and goes on elsewhere', async () => {
+  it('stops before a forged or altered event, logs it once, and continues in other workspaces', async () => {
     const [workspace, other] = [await setting.aWorkspace(), await setting.aWorkspace()];
     for (const place of [workspace, other]) await setting.record(place, 4);
     const third = `id = (SELECT id FROM audit_event WHERE workspace_id = $1 ORDER BY id OFFSET 2 LIMIT 1)`;
@@ -163,7 +163,7 @@ describe('Sealing of the audit', () => {
     expect(await setting.audit.verify([workspace])).toMatchObject({ ok: true, sealed: 4 });
   });
 
-  it('does not seal an event that was recorded after a chain that is gone', async () => {
+  it('seals no event that was recorded after a lost chain', async () => {
     const workspace = await setting.aChain();
     await setting.tamper(
       workspace,
@@ -182,7 +182,7 @@ describe('Sealing of the audit', () => {
     await setting.tamper(workspace, 'DELETE FROM audit_event WHERE workspace_id = $1 AND sequence IS NULL');
   });
 
-  it('begins anew once the audit of a workspace was set aside as documented, after every update under way', async () => {
+  it('starts again after the audit was set aside as documented, behind every running update', async () => {
     const workspace = await setting.aChain();
     await setting.tamper(workspace, 'DELETE FROM audit_event WHERE workspace_id = $1 AND sequence = 3');
     const client = new Client(setting.database.migrationDatabaseUrl);
@@ -208,7 +208,7 @@ describe('Sealing of the audit', () => {
     expect(errors.mock.calls).toEqual([]);
   });
 
-  it('does not go on from a head that was tampered with', async () => {
+  it('refuses to continue from a tampered head', async () => {
     const workspace = await setting.aChain();
     await setting.tamper(
       workspace,
@@ -228,7 +228,7 @@ describe('Sealing of the audit', () => {
     await setting.tamper(workspace, 'DELETE FROM audit_event WHERE workspace_id = $1 AND sequence IS NULL');
   });
 
-  it('tells what is left: how much, and since when', async () => {
+  it('reports the number and age of unsealed events', async () => {
     const store = setting.sealStore();
     await setting.sealer().sealAll();
     expect(await store.backlog()).toEqual({ unsealed: 0, oldestAt: null, bytes: expect.any(Number) as number });
@@ -253,7 +253,7 @@ describe('Sealing of the audit', () => {
   });
 
   describe('by the worker of the API', () => {
-    it('comes by itself, leaves the one connection to others meanwhile, and stops when asked', async () => {
+    it('runs by itself, leaves a single connection to others in between, and stops on demand', async () => {
       const workspace = await setting.aWorkspace();
       const sealer = setting.sealer(setting.api, 10);
       sealer.onApplicationBootstrap();
@@ -296,7 +296,7 @@ describe('Sealing of the audit', () => {
       }
     });
 
-    it('says once that it fails and once that it works again, and goes on trying', async () => {
+    it('logs one failure and one recovery, and keeps trying', async () => {
       const failures = [true, true, true, false, false];
       const store = {
         workspacesToSeal: jest.fn(async () => {
@@ -314,7 +314,7 @@ describe('Sealing of the audit', () => {
       expect(notes).toHaveBeenCalledTimes(1);
     });
 
-    it('is not kept from the workspaces that follow by one that fails', async () => {
+    it('continues with other workspaces after one fails', async () => {
       const broken = await setting.aChain();
       await setting.tamper(broken, `UPDATE audit_head SET mac = sha256('') WHERE workspace_id = $1`);
       const workspaces = [await setting.aWorkspace(), await setting.aWorkspace(), await setting.aWorkspace()];
@@ -335,7 +335,7 @@ describe('Sealing of the audit', () => {
     });
     afterAll(() => api.end());
 
-    it.each(['audit_event', 'audit_seal', 'audit_head'])('nothing of %s can be changed or removed', async (table) => {
+    it.each(['audit_event', 'audit_seal', 'audit_head'])('cannot change or remove anything of %s', async (table) => {
       for (const sql of [
         ...[`UPDATE ${table} SET mac = mac`, `DELETE FROM ${table}`, `TRUNCATE ${table}`],
         `ALTER TABLE ${table} DISABLE ROW LEVEL SECURITY`,
@@ -344,7 +344,7 @@ describe('Sealing of the audit', () => {
       }
     });
 
-    it('what the sealing function is given that no key made is chained, found, and never sealed after', async () => {
+    it('can chain an event without a valid key, which verification finds and no seal follows', async () => {
       const victim = await setting.aChain();
       await api.query(`SELECT set_config('app.workspace_id', $1, false)`, [victim]);
       const { rows } = await api.query<{ id: string }>('SELECT id FROM audit_event WHERE sequence IS NULL ORDER BY id');
@@ -368,7 +368,7 @@ describe('Sealing of the audit', () => {
       await setting.tamper(victim, 'DELETE FROM audit_event WHERE workspace_id = $1 AND sequence IS NULL');
     });
 
-    it('no place in the chain can be written', async () => {
+    it('cannot write a place in the chain', async () => {
       for (const sql of [
         'INSERT INTO audit_event SELECT * FROM audit_event LIMIT 1',
         'INSERT INTO audit_event (sequence) VALUES (7)',
@@ -379,7 +379,7 @@ describe('Sealing of the audit', () => {
       }
     });
 
-    it('the sealing function takes no event that is sealed, of another workspace or not there, and no other place', async () => {
+    it('cannot seal an event that is sealed, foreign or missing, or at another place', async () => {
       const code = Buffer.alloc(32, 1);
       const seal = (ids: unknown[], first: number) =>
         api.query('SELECT seal_audit_events($1, $2, $3, now(), $4, $4)', [ids, ids.map(() => code), first, code]);

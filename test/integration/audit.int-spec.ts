@@ -66,7 +66,7 @@ const copy = (of: number, place: string, link: string): string =>
 const REWIND_HEAD = `UPDATE audit_head SET sequence = 4, head = (
     SELECT link FROM audit_event WHERE ${HERE} AND sequence = 4) WHERE ${HERE}`;
 
-describe('Verification of the audit', () => {
+describe('Audit verification', () => {
   let setting: AuditSetting;
   beforeAll(async () => (setting = await AuditSetting.open()));
   afterAll(() => setting.close());
@@ -93,13 +93,13 @@ describe('Verification of the audit', () => {
     return rows.map(({ column_name }) => column_name);
   };
 
-  it('finds nothing wrong with what nobody touched, and counts it', async () => {
+  it('accepts untouched events and counts them', async () => {
     const workspace = await setting.aChain();
     expect(await setting.audit.verify([workspace])).toEqual({ ok: true, sealed: 6, unsealed: 2, firstBad: null });
     expect(await setting.audit.verify([await setting.aWorkspace()])).toMatchObject({ ok: true, sealed: 0 });
   });
 
-  it('reads back whatever JSON a value is as it was recorded', async () => {
+  it('reads every JSON value as it was recorded', async () => {
     const workspace = await setting.aWorkspace();
     const values = [
       0.1,
@@ -121,7 +121,7 @@ describe('Verification of the audit', () => {
     expect(await setting.verify(workspace)).toBe('ok');
   });
 
-  it('has an edit of every column of every table to find', async () => {
+  it('covers every column of every table', async () => {
     for (const [table, edits] of Object.entries({
       audit_event: EVENT_EDITS,
       audit_seal: SEAL_EDITS,
@@ -131,11 +131,11 @@ describe('Verification of the audit', () => {
     }
   });
 
-  it.each(EVENT_EDITS)('finds an edit of %s: %s', async (_column, change, reason) => {
+  it.each(EVENT_EDITS)('finds a change of %s: %s', async (_column, change, reason) => {
     expect(await foundAfter(edit(change, 3))).toEqual(fault(3, reason));
   });
 
-  it('finds an edit of an event that is not sealed yet, after everything that is sealed', async () => {
+  it('finds a change of an unsealed event after all sealed ones', async () => {
     const change = `UPDATE audit_event SET client_id = 'ci_other' WHERE ${HERE} AND sequence IS NULL`;
     expect(await foundAfter(change)).toEqual(fault(null, /MAC does not match/));
     expect(await foundAfter(change, remove(6))).toEqual(fault(6, /missing/));
@@ -197,19 +197,19 @@ describe('Verification of the audit', () => {
     expect(await foundAfter(...statements)).toEqual(fault(sequence, /does not match|missing|no seal/));
   });
 
-  it('finds an event that was kept out of the chain by a place that there is not', async () => {
+  it('finds an event outside the chain because its place does not exist', async () => {
     const unchecked = 'ALTER TABLE audit_event DROP CONSTRAINT IF EXISTS audit_event_sequence_check';
     expect(await foundAfter(unchecked, copy(3, '-7', 'link'))).toEqual(fault(7, /outside the chain/));
   });
 
-  it('finds half an anchor, which no event was recorded with', async () => {
+  it('finds an incomplete anchor, which no event is recorded with', async () => {
     const unchecked = 'ALTER TABLE audit_event DROP CONSTRAINT IF EXISTS audit_event_check1';
     for (const half of ['anchor_sequence = 1', `anchor_link = ${OTHER_CODE}`]) {
       expect(await foundAfter(unchecked, edit(half, 1))).toEqual(fault(1, /MAC does not match/));
     }
   });
 
-  it('finds an event that was copied from another workspace', async () => {
+  it('finds an event copied from another workspace', async () => {
     const [from, to] = [await setting.aChain(), await setting.aWorkspace()];
     await setting.database.admin.query(
       `INSERT INTO audit_event (workspace_id, id, ${COPIED}) SELECT $2, id, ${COPIED} FROM audit_event WHERE ${HERE}`,
@@ -229,7 +229,7 @@ describe('Verification of the audit', () => {
     expect(await foundAfter(...statements)).toEqual(fault(sequence, /not match|not the one/));
   });
 
-  it.each(SEAL_EDITS)('finds an edit of a seal’s %s', async (_column, change) => {
+  it.each(SEAL_EDITS)('finds a change of a seal’s %s', async (_column, change) => {
     const found = await foundAfter(`UPDATE audit_seal SET ${change} WHERE ${HERE} AND last_sequence = 4`);
     expect(found).toEqual(fault(3, /seal/));
   });
@@ -242,7 +242,7 @@ describe('Verification of the audit', () => {
     expect(await foundAfter(removeSeal(last))).toEqual(fault(sequence, /seal/));
   });
 
-  it('finds a forged event whatever its id', async () => {
+  it('finds a forged event with any id', async () => {
     for (const id of ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']) {
       const forged = `INSERT INTO audit_event (workspace_id, id, ${COPIED})
         SELECT workspace_id, '${id}', ${COPIED} FROM audit_event WHERE ${HERE} AND sequence = 1`;
@@ -250,7 +250,7 @@ describe('Verification of the audit', () => {
     }
   });
 
-  it('finds a seal that was made up, or brought from another workspace', async () => {
+  it('finds a seal that was invented or copied from another workspace', async () => {
     const forged = (from: string) =>
       `INSERT INTO audit_seal SELECT $1, 7, 8, head, sealed_at, mac FROM audit_seal ${from}`;
     expect(await foundAfter(forged(`WHERE ${HERE} AND last_sequence = 6`))).toEqual(fault(7, /missing/));
@@ -262,7 +262,7 @@ describe('Verification of the audit', () => {
     expect(await setting.verify(to)).toEqual(fault(1, /missing/));
   });
 
-  it.each(HEAD_EDITS)('finds an edit of the head’s %s', async (_column, change) => {
+  it.each(HEAD_EDITS)('finds a change of the head’s %s', async (_column, change) => {
     expect(await foundAfter(`UPDATE audit_head SET ${change} WHERE ${HERE}`)).toEqual(fault(7, /head/));
   });
 
@@ -270,7 +270,7 @@ describe('Verification of the audit', () => {
     expect(await foundAfter(`DELETE FROM audit_head WHERE ${HERE}`)).toEqual(fault(7, /head is missing/));
   });
 
-  it('finds a chain that was brought back to an earlier state of itself but for its head', async () => {
+  it('finds a chain that was reset to an earlier state except for its head', async () => {
     const workspace = await setting.aChain();
     const { rows } = await setting.database.admin.query(`SELECT * FROM audit_head WHERE ${HERE}`, [workspace]);
     await setting.seal(workspace);
@@ -281,7 +281,7 @@ describe('Verification of the audit', () => {
     expect(await setting.verify(workspace)).toEqual(fault(7, /beyond the head/));
   });
 
-  describe('of a chain that was undone for the sealer to make anew', () => {
+  describe('of a chain that was removed to be sealed again', () => {
     const unseal = (from: number): string =>
       `UPDATE audit_event SET sequence = NULL, link = NULL WHERE ${HERE} AND sequence >= ${from}`;
     const undo = [unseal(1), ...['audit_seal', 'audit_head'].map((table) => `DELETE FROM ${table} WHERE ${HERE}`)];
@@ -291,7 +291,7 @@ describe('Verification of the audit', () => {
       await setting.sealBlindly(workspace);
     };
 
-    it('finds an event that went, all others unsealed, before and after they are sealed again', async () => {
+    it('finds a missing event among unsealed ones, before and after they are sealed again', async () => {
       const workspace = await setting.aChain();
       await setting.tamper(workspace, remove(3), ...undo);
       expect(await setting.verify(workspace)).toEqual(fault(null, /no longer stands in place/));
@@ -299,7 +299,7 @@ describe('Verification of the audit', () => {
       expect(await setting.verify(workspace)).toEqual(fault(4, /no longer stands in place/));
     });
 
-    it('finds an event that went from the end, an older head put back', async () => {
+    it('finds a missing last event after an older head was restored', async () => {
       const workspace = await setting.aWorkspace();
       await setting.record(workspace, 2);
       await setting.seal(workspace);
@@ -323,14 +323,14 @@ describe('Verification of the audit', () => {
       expect(await setting.verify(workspace)).toEqual(fault(4, /no longer stands in place/));
     });
 
-    it('finds events that changed places though every link is of the key', async () => {
+    it('finds swapped events although every link has a valid key', async () => {
       const workspace = await setting.aChain();
       await setting.tamper(workspace, ...undo);
       await setting.sealBlindly(workspace, (events) => [...events].reverse());
       expect(await setting.verify(workspace)).toEqual(fault(1, /no longer stands in place/));
     });
 
-    it('ties every event to the end of the chain when it was recorded, however late it is sealed', async () => {
+    it('ties every event to the end of the chain at its time, however late it is sealed', async () => {
       const workspace = await setting.aChain();
       const replica = await setting.anotherInstance();
       await setting.record(workspace, 1, { database: replica, meanwhile: () => setting.seal(workspace) });
@@ -346,7 +346,7 @@ describe('Verification of the audit', () => {
     });
   });
 
-  it('knows nothing made under another key for its own', async () => {
+  it('accepts nothing that was made under another key', async () => {
     const workspace = await setting.aChain();
     expect(await setting.verify(workspace, setting.auditUnder(randomBytes(32)))).toEqual(fault(1, /./));
     const fresh = await setting.aWorkspace();
@@ -355,7 +355,7 @@ describe('Verification of the audit', () => {
     expect(await setting.verify(workspace)).toBe('ok');
   });
 
-  it('names the first workspace in which something is wrong, and counts the events of all', async () => {
+  it('names the first workspace with a fault, and counts the events of all', async () => {
     const chains: WorkspaceId[] = [];
     for (let count = 0; count < 3; count += 1) chains.push(await setting.aChain());
     for (const workspace of chains.slice(1)) await setting.tamper(workspace, remove(2));

@@ -4,7 +4,7 @@ const FORGOTTEN = `
   CREATE OR REPLACE FUNCTION draw_forgotten_ticket() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN RAISE EXCEPTION 'A writer of % forgot its ticket.', NEW.external_id; END $$`;
 
-describe('Change tickets of operators', () => {
+describe('Change tickets', () => {
   let setting: ImportSetting;
 
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe('Change tickets of operators', () => {
   const updatedAt = async (externalId: string): Promise<Date> =>
     (await setting.asset(externalId))['updated_at'] as Date;
 
-  it('puts the assets of one batch into one set of an import', async () => {
+  it('group the assets of one batch in one change set of an import', async () => {
     await setting.importAll(...ALL);
 
     // Records that wait for their owner are a batch of their own.
@@ -37,7 +37,7 @@ describe('Change tickets of operators', () => {
     ]);
   });
 
-  it('takes none for an import that finds nothing to do', async () => {
+  it('are absent for an import without changes', async () => {
     await setting.importAll(...ALL);
     const before = await sets();
 
@@ -46,7 +46,7 @@ describe('Change tickets of operators', () => {
     expect(await sets()).toEqual(before);
   });
 
-  it('takes none for a check-in, which is no change', async () => {
+  it('are absent for a check-in, which is no change', async () => {
     await setting.importAll(EMPLOYEE, BUCKET);
     const [before, setsBefore] = [await updatedAt(BUCKET.externalId), await sets()];
 
@@ -58,7 +58,7 @@ describe('Change tickets of operators', () => {
     expect(await setting.asset(BUCKET.externalId)).toMatchObject({ version: 2 });
   });
 
-  it('takes one for what changed, and moves only that', async () => {
+  it('move changed assets only', async () => {
     await setting.importAll(EMPLOYEE, BUCKET);
     const before = await updatedAt(BUCKET.externalId);
 
@@ -72,7 +72,7 @@ describe('Change tickets of operators', () => {
     expect((await updatedAt(BUCKET.externalId)).getTime()).toBeGreaterThan(before.getTime());
   });
 
-  it('takes one for a change of posture alone, which changes the entity tag too', async () => {
+  it('exist for a change of posture alone, which also changes the entity tag', async () => {
     await setting.importAll(EMPLOYEE, LAPTOP);
 
     const compliance = { ...LAPTOP.compliance, screenLockEnabled: true };
@@ -82,7 +82,7 @@ describe('Change tickets of operators', () => {
     expect(await setting.asset('C02XK')).toMatchObject({ version: 2 });
   });
 
-  it('takes one for assets that are hidden because the input misses them', async () => {
+  it('exist for assets that are hidden because the input lacks them', async () => {
     await setting.importAll(EMPLOYEE, BUCKET);
 
     await setting.run(setting.ndjson(EMPLOYEE), { missing: 'hide' });
@@ -90,14 +90,14 @@ describe('Change tickets of operators', () => {
     expect((await sets()).at(-1)).toEqual({ origin: 2, assets: [BUCKET.externalId] });
   });
 
-  it('takes none for a dry run', async () => {
+  it('are absent for a dry run', async () => {
     await setting.importAll(EMPLOYEE);
     await setting.run(setting.ndjson(EMPLOYEE, BUCKET), { dryRun: true, missing: 'hide' });
 
     expect(await sets()).toHaveLength(1);
   });
 
-  it('takes one of an operator when a tag key is deleted', async () => {
+  it('have the origin OPERATOR when a tag key is deleted', async () => {
     await setting.importAll(EMPLOYEE, BUCKET);
 
     await setting.tagKeys.delete(setting.here, 'env', () => undefined);

@@ -13,7 +13,7 @@ const REFERENCE_TABLES = ['application', 'workspace'];
 /** Belongs to no tenant. */
 const UNDISTRIBUTED = ['migration'];
 
-describe('Over many machines', () => {
+describe('Distribution over many machines', () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -22,7 +22,7 @@ describe('Over many machines', () => {
 
   const rowsOf = async <Row extends object>(sql: string): Promise<Row[]> => (await database.admin.query<Row>(sql)).rows;
 
-  it('every table can be distributed by its workspace: no key, no unique index and no reference goes without', async () => {
+  it('works by workspace for every table, because each key, unique index and reference contains it', async () => {
     const tables = await rowsOf<{ name: string; distributed: boolean }>(`
       SELECT relname AS name,
              EXISTS (SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = 'workspace_id' AND attnotnull)
@@ -54,7 +54,7 @@ describe('Over many machines', () => {
     expect(crossing).toEqual([]);
   });
 
-  describe('with the assets in partitions', () => {
+  describe('with partitioned assets', () => {
     let app: TestApp;
     let client: ApiClient;
     let workspace: string;
@@ -71,7 +71,7 @@ describe('Over many machines', () => {
     });
     afterAll(() => app.stop());
 
-    it('the same assets are listed, updated, tagged and counted', async () => {
+    it('lists, updates, tags and counts the same assets', async () => {
       const before = await walk();
       const migration = new Client({ connectionString: database.migrationDatabaseUrl });
       await migration.connect();
@@ -95,7 +95,7 @@ describe('Over many machines', () => {
       expect((await stranger.page('/v1/inventory/assets')).results).toEqual([]);
     });
 
-    it('has the indexes, constraints, triggers and policies that it had', async () => {
+    it('keeps indexes, constraints, triggers and policies', async () => {
       const shape = `
         SELECT array_agg(line ORDER BY line) AS lines FROM (
           SELECT indexname || regexp_replace(indexdef, ' ON (ONLY )?', ' ON ') FROM pg_indexes WHERE tablename = 'asset'
@@ -117,7 +117,7 @@ describe('Over many machines', () => {
       expect((await rowsOf<{ lines: string[] }>(shape))[0]?.lines).toEqual(rows[0]?.lines);
     });
 
-    it('a list and a read by id look into one partition, by an index', async () => {
+    it('reads one partition by an index for a list and for one asset', async () => {
       const api = new Client({
         connectionString: database.databaseUrl,
         options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off',

@@ -8,14 +8,14 @@ import { substituteDirectoryOf } from '../../libs/local-postgres/src/accounts/su
 import { clear, faultOf, makeDirectory, query } from '../support/embedded-postgres-directory';
 import { EmbeddedPostgresProcess } from '../support/embedded-postgres-process';
 
-describe('an embedded Postgres in a fresh directory', () => {
+describe('Embedded Postgres in a fresh directory', () => {
   let directory: string;
   afterEach(async () => {
     await EmbeddedPostgresProcess.killAll();
     await clear(directory);
   });
 
-  it('is made once when several processes open it at the same time', async () => {
+  it('is created once when several processes open it together', async () => {
     directory = makeDirectory();
     const processes = [1, 2, 3, 4, 5].map(() => new EmbeddedPostgresProcess(directory));
     const urls = await Promise.all(processes.map((one) => one.opened()));
@@ -25,7 +25,7 @@ describe('an embedded Postgres in a fresh directory', () => {
     expect(findPostmaster(join(directory, 'postgres'))).toBeNull();
   });
 
-  it('is made anew after a set-up that was killed half way', async () => {
+  it('is created again after an interrupted setup', async () => {
     directory = makeDirectory();
     const killed = new EmbeddedPostgresProcess(directory);
     // The files look like a database once it contains a database beyond Postgres' own three (1, 4, 5).
@@ -40,7 +40,7 @@ describe('an embedded Postgres in a fresh directory', () => {
     await postgres.close();
   });
 
-  it('moves aside what only looks like a database', async () => {
+  it('moves aside a folder that only looks like a database', async () => {
     directory = makeDirectory();
     mkdirSync(join(directory, 'postgres', 'base'), { recursive: true });
     const said: string[] = [];
@@ -51,7 +51,7 @@ describe('an embedded Postgres in a fresh directory', () => {
     expect(readdirSync(join(directory, aside[0] ?? ''))).toEqual(['base']);
   });
 
-  it('refuses a place where it cannot write and says what to do', async () => {
+  it('refuses a folder without write permission and names the remedy', async () => {
     directory = makeDirectory();
     writeFileSync(join(directory, 'file'), '');
     expect((await faultOf(join(directory, 'file'))).message).toMatch(/file.*set LOCAL_DIR.*set DATABASE_URL/);
@@ -64,7 +64,7 @@ describe('an embedded Postgres in a fresh directory', () => {
     }
   });
 
-  it('works below a private directory: an ordinary user as everywhere, root from /var/tmp, and says so', async () => {
+  it('works below a private directory, for root in /var/tmp with a message', async () => {
     directory = makeDirectory(0o700);
     const said: string[] = [];
     const postgres = await openEmbeddedPostgres({ localDir: directory, say: (line) => said.push(line) });
@@ -76,7 +76,7 @@ describe('an embedded Postgres in a fresh directory', () => {
     expect(findPostmaster(dataDir)).toBeNull();
   });
 
-  it('does not trust a directory in /var/tmp that somebody else may write to', async () => {
+  it('refuses a directory in /var/tmp that somebody else may write to', async () => {
     directory = makeDirectory(0o700);
     mkdirSync(substituteDirectoryOf(directory));
     chmodSync(substituteDirectoryOf(directory), 0o777);

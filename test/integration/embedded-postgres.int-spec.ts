@@ -12,7 +12,7 @@ import { findServiceAccount, isRoot } from '../../libs/local-postgres/src/accoun
 import { clear, faultOf, makeDirectory, query } from '../support/embedded-postgres-directory';
 import { EmbeddedPostgresProcess } from '../support/embedded-postgres-process';
 
-describe('an embedded Postgres', () => {
+describe('Embedded Postgres', () => {
   let localDir: string;
   let dataDir: string;
 
@@ -29,7 +29,7 @@ describe('an embedded Postgres', () => {
   });
   afterAll(() => clear(localDir));
 
-  it('is made at the first opening, with an owner that is no superuser and a runtime role that may do nothing', async () => {
+  it('is created with an unprivileged owner and a runtime role without rights', async () => {
     const postgres = await openEmbeddedPostgres({ localDir });
     const roles = (url: string): Promise<QueryResultRow[]> =>
       query(
@@ -58,7 +58,7 @@ describe('an embedded Postgres', () => {
     await postgres.close();
   });
 
-  it('keeps its passwords and its log from other users, listens on loopback only and syncs what it writes', async () => {
+  it('hides passwords and log from other users, listens on loopback only and syncs writes', async () => {
     const postgres = await openEmbeddedPostgres({ localDir });
     expect(statSync(join(dataDir, 'compliance-passwords.json')).mode & 0o777).toBe(0o600);
     expect(statSync(join(localDir, 'postgres.log')).mode & 0o777).toBe(0o600);
@@ -71,7 +71,7 @@ describe('an embedded Postgres', () => {
     await postgres.close();
   });
 
-  it('is shared by two openings of one process', async () => {
+  it('is shared by two clients in one process', async () => {
     const [first, second] = await Promise.all([openEmbeddedPostgres({ localDir }), openEmbeddedPostgres({ localDir })]);
     expect(second.databaseUrl).toBe(first.databaseUrl);
     await first.close();
@@ -89,7 +89,7 @@ describe('an embedded Postgres', () => {
     await third?.close();
   });
 
-  it('outlives a killed process, is taken over by the next and stopped by it', async () => {
+  it('survives a killed process, and the next one takes it over and stops it', async () => {
     const killed = new EmbeddedPostgresProcess(localDir);
     const urls = await killed.opened();
     await killed.kill();
@@ -101,7 +101,7 @@ describe('an embedded Postgres', () => {
     await next.close();
   });
 
-  it('comes back under the same address, with its data, after the server was killed', async () => {
+  it('returns on the same address with its data after the server was killed', async () => {
     const user = new EmbeddedPostgresProcess(localDir);
     const urls = await user.opened();
     const before = findPostmaster(dataDir);
@@ -115,7 +115,7 @@ describe('an embedded Postgres', () => {
     await user.close();
   });
 
-  it('waits for the port of a killed server that is not given back at once', async () => {
+  it('waits for the port of a killed server', async () => {
     const user = new EmbeddedPostgresProcess(localDir);
     const urls = await user.opened();
     process.kill(findPostmaster(dataDir)?.pid ?? 0, 'SIGKILL');
@@ -127,26 +127,29 @@ describe('an embedded Postgres', () => {
     await user.close();
   });
 
-  it.each(['a dead process', 'another program'])('starts although a stale postmaster.pid names %s', async (named) => {
-    const postgres = await openEmbeddedPostgres({ localDir });
-    const [, ...rest] = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
-    await postgres.close();
-    const account = isRoot() ? findServiceAccount() : {};
-    // Postgres ignores processes of other users, so the other program runs as Postgres' user.
-    const other = spawn('sleep', ['60'], { ...account, cwd: '/', stdio: 'ignore' });
-    if (named === 'a dead process') {
+  it.each(['a dead process', 'another program'])(
+    'starts despite a stale postmaster.pid that names %s',
+    async (named) => {
+      const postgres = await openEmbeddedPostgres({ localDir });
+      const [, ...rest] = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
+      await postgres.close();
+      const account = isRoot() ? findServiceAccount() : {};
+      // Postgres ignores processes of other users, so the other program runs as Postgres' user.
+      const other = spawn('sleep', ['60'], { ...account, cwd: '/', stdio: 'ignore' });
+      if (named === 'a dead process') {
+        other.kill('SIGKILL');
+        await new Promise((resolve) => other.once('exit', resolve));
+      }
+      const owner = statSync(dataDir);
+      writeFileSync(join(dataDir, 'postmaster.pid'), [other.pid, ...rest].join('\n'), { mode: 0o600 });
+      chownSync(join(dataDir, 'postmaster.pid'), owner.uid, owner.gid);
+      const next = await openEmbeddedPostgres({ localDir });
+      expect(await query(next.migrationDatabaseUrl, 'SELECT word FROM kept')).toEqual([{ word: 'before' }]);
+      await next.close();
+      expect(other.exitCode).toBeNull();
       other.kill('SIGKILL');
-      await new Promise((resolve) => other.once('exit', resolve));
-    }
-    const owner = statSync(dataDir);
-    writeFileSync(join(dataDir, 'postmaster.pid'), [other.pid, ...rest].join('\n'), { mode: 0o600 });
-    chownSync(join(dataDir, 'postmaster.pid'), owner.uid, owner.gid);
-    const next = await openEmbeddedPostgres({ localDir });
-    expect(await query(next.migrationDatabaseUrl, 'SELECT word FROM kept')).toEqual([{ word: 'before' }]);
-    await next.close();
-    expect(other.exitCode).toBeNull();
-    other.kill('SIGKILL');
-  });
+    },
+  );
 
   it('shows the end of the log when the server does not start', async () => {
     const configuration = join(dataDir, 'postgresql.conf');
@@ -157,7 +160,7 @@ describe('an embedded Postgres', () => {
     expect(message).toMatch(/did not start[^]*invalid value for parameter "shared_buffers"[^]*postgres\.log/);
   });
 
-  it('refuses the data of another major version and says what to do', async () => {
+  it('refuses data of another major version and names the remedy', async () => {
     const version = join(dataDir, 'PG_VERSION');
     const before = readFileSync(version);
     writeFileSync(version, '13\n');

@@ -13,7 +13,7 @@ const WITHOUT_ENTITY = 'migration';
 /** A total for one statement, which no adapter reads by itself. */
 const VIEW_WITHOUT_ENTITY = 'visible_computer_count';
 
-describe('The entities', () => {
+describe('Entities', () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -47,7 +47,7 @@ describe('The entities', () => {
     expect(await differences(entities)).toEqual([]);
   });
 
-  it('describe every table and view', async () => {
+  it('cover every table and view', async () => {
     const { rows } = await database.admin.query<{ relation: string; columns: string[] }>(
       `SELECT table_name AS relation, array_agg(column_name::text ORDER BY column_name) AS columns
          FROM information_schema.columns
@@ -72,7 +72,7 @@ describe('The entities', () => {
     ['another primary key', { n: PrimaryColumn('bigint') }],
     ['a column that the table lacks', { m: Column('bigint') }],
     ['no description of a column', { n: undefined }],
-  ])('would be found to have %s', async (_, change) => {
+  ])('differ when one has %s', async (_, change) => {
     const others = entities.filter((entity) => entity !== FacetCountRow);
 
     expect(await differences([...others, plantedFacetCount({})])).toEqual([]);

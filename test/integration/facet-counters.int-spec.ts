@@ -51,7 +51,7 @@ describe('Facet counters', () => {
   });
   afterAll(() => setting.close());
 
-  it('are found right, and nothing is written, where nobody tampered with them', async () => {
+  it('are found right and stay unwritten when nobody tampered with them', async () => {
     await setting.change(
       `UPDATE asset SET visibility = 1 WHERE workspace_id = '${setting.here}' AND external_id = 'ds-0'`,
     );
@@ -60,7 +60,7 @@ describe('Facet counters', () => {
     expect(await setting.everything()).toBe(before);
   });
 
-  it('are put right wherever they differ from a count: too high, too low, missing, or of assets that are not there', async () => {
+  it('are repaired when too high, too low, missing or of assets that do not exist', async () => {
     await setting.change(classify('ds-1', 2));
     await setting.change(`UPDATE facet_count SET n = n + 7 WHERE workspace_id = '${setting.here}' AND sub_key = ${INFORMATION} AND facet = 0;
       UPDATE facet_count SET n = -1 WHERE workspace_id = '${setting.here}' AND sub_key = ${INFORMATION} AND facet = 8;
@@ -78,7 +78,7 @@ describe('Facet counters', () => {
     expect(await reconcile()).toEqual({ assets: DATA_SETS + 2, wrong: [] });
   });
 
-  it('are put right in one workspace without a look at another', async () => {
+  it('are repaired in one workspace without reading another', async () => {
     const first = setting.here;
     await setting.change(`UPDATE facet_count SET n = n + 7 WHERE workspace_id = '${first}'`);
     await setting.enterWorkspace();
@@ -87,13 +87,13 @@ describe('Facet counters', () => {
     expect((await reconcile()).wrong).toHaveLength(2);
   });
 
-  describe('that are put right while assets change', () => {
+  describe('during a repair while assets change', () => {
     const tamper = (): Promise<void> =>
       setting.change(
         `UPDATE facet_count SET n = n + 7 WHERE workspace_id = '${setting.here}' AND sub_key = ${INFORMATION}`,
       );
 
-    it('take in a change that was open during the count, and one that waited for the counter', async () => {
+    it('include a change that was open during the count and one that waited for the counter', async () => {
       await tamper();
       const [open, late] = await Promise.all([connect(), connect()]);
       await open.query(`BEGIN; ${classify('ds-1', 1)}`);
@@ -108,7 +108,7 @@ describe('Facet counters', () => {
       await change;
     });
 
-    it('lose nothing to a change that is taken back', async () => {
+    it('stay right when a change is rolled back', async () => {
       await tamper();
       const open = await connect();
       await open.query(`BEGIN; ${classify('ds-1', 1)}`);
@@ -118,7 +118,7 @@ describe('Facet counters', () => {
       expect((await repair).wrong).toHaveLength(1);
     });
 
-    it('are put right once when two commands find them at the same time', async () => {
+    it('are repaired once when two commands find them together', async () => {
       await tamper();
       const open = await connect();
       await open.query(`BEGIN; ${classify('ds-1', 1)}`);
@@ -128,7 +128,7 @@ describe('Facet counters', () => {
       expect((await Promise.all(repairs)).map(({ wrong }) => wrong.length).sort()).toEqual([0, 1]);
     });
 
-    it('keep no update waiting while assets are counted', async () => {
+    it('block no update while assets are counted', async () => {
       await tamper();
       const [counting, writer] = await Promise.all([connect(), connect()]);
       // The lock simulates a count of millions: the repair cannot finish counting.
@@ -141,7 +141,7 @@ describe('Facet counters', () => {
     });
   });
 
-  it('stay exact under random updates and imports of several connections, and every count meanwhile agrees with them', async () => {
+  it('stay exact at every moment under random updates and imports of several connections', async () => {
     const { rows } = await setting.database.admin.query<{ public_id: string }>(
       'SELECT public_id FROM asset WHERE workspace_id = $1 AND sub_key = 15 ORDER BY id',
       [setting.here],

@@ -41,7 +41,7 @@ describe('A cached grant', () => {
     return checked.reservation;
   };
 
-  it('is believed for two seconds from before Postgres was asked, however long that took to answer', async () => {
+  it('is trusted for two seconds from before Postgres was asked, however long that took', async () => {
     const reservation = await reserve();
     await delay(1_000);
     await cache.store(grant, reservation);
@@ -50,7 +50,7 @@ describe('A cached grant', () => {
     expect((await check()).kind).toBe('missing');
   });
 
-  it('leaves nothing behind when nobody comes back with what Postgres said', async () => {
+  it('leaves nothing behind when nobody waits for the result of Postgres', async () => {
     await reserve();
     const left = await redis.pttl(clientKey(grant.clientId));
     expect(left).toBeGreaterThan(0);

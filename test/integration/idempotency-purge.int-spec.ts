@@ -34,7 +34,7 @@ describe('The purge of idempotency records', () => {
   const left = async (): Promise<number> =>
     (await database.admin.query('SELECT 1 FROM idempotency_record')).rows.length;
 
-  it('removes what is dead of every workspace, batch by batch, and nothing that is alive', async () => {
+  it('removes expired records of every workspace in batches, and no others', async () => {
     await records(2_500, 'in the past');
     await records(10, 'in the future');
     const batches: number[] = [];
@@ -42,7 +42,7 @@ describe('The purge of idempotency records', () => {
     expect([batches, await left()]).toEqual([[1_000, 2_000, 2_500], 10]);
   });
 
-  it('spares a record that came alive while the purge waited for it', async () => {
+  it('keeps a record that was used again while the purge waited for it', async () => {
     await records(3, 'in the past');
     const { admin } = database;
     await admin.query('BEGIN');
@@ -56,7 +56,7 @@ describe('The purge of idempotency records', () => {
     expect([await purging, await left()]).toEqual([2, 1]);
   });
 
-  it('is done by one at a time: others leave it to that one, or wait', async () => {
+  it('runs once at a time: others leave or wait', async () => {
     await records(5, 'in the past');
     const { admin } = database;
     await admin.query('BEGIN');

@@ -12,7 +12,7 @@ import { EMPLOYEE, ImportSetting, RECORDS, type Row } from '../support/import-se
 
 type Step = Row | (() => Promise<unknown>);
 
-describe('Batches of an import that overlap', () => {
+describe('Overlapping batches of an import', () => {
   let setting: ImportSetting;
   beforeAll(async () => {
     setting = await ImportSetting.open();
@@ -71,7 +71,7 @@ describe('Batches of an import that overlap', () => {
     }
   }
 
-  it('are in the inventory while the one before waits for another writer', async () => {
+  it('are written while the previous one waits for another writer', async () => {
     await setting.importAll(dataset('x'));
     const [hold, letGo] = held('x');
     const changed = dataset('x', { name: 'changed' });
@@ -81,7 +81,7 @@ describe('Batches of an import that overlap', () => {
     expect(report).toMatchObject({ read: 9, created: 8, updated: 1, failed: 0 });
   });
 
-  it('see what the one before makes of an id that both speak of', async () => {
+  it('see what the previous one does to an id that both contain', async () => {
     await setting.importAll(dataset('x'));
     const [hold, letGo] = held('x');
     const id = randomUUID();
@@ -92,7 +92,7 @@ describe('Batches of an import that overlap', () => {
     expect(await setting.asset('f-5')).toMatchObject({ public_id: id });
   });
 
-  it('see what the one before makes of an employee', async () => {
+  it('see what the previous one does to an employee', async () => {
     await setting.importAll(EMPLOYEE);
     const [hold, letGo] = held('hr-17');
     const hidden = { ...EMPLOYEE, visibility: 'HIDDEN' };
@@ -102,7 +102,7 @@ describe('Batches of an import that overlap', () => {
     expect(report).toMatchObject({ created: 6, updated: 1, failed: 1 });
   });
 
-  it('are whole or not there when one of them fails, and come when it is run again', async () => {
+  it('are written completely or not at all when one fails, and complete on the next run', async () => {
     const all = Array.from({ length: 10 }, (_, index) =>
       dataset(`f-${index + 1}`, { name: index === 5 ? 'bad' : 'good' }),
     );
@@ -117,14 +117,14 @@ describe('Batches of an import that overlap', () => {
     expect(report).toMatchObject({ created: 10 - present.length, unchanged: present.length, failed: 0 });
   });
 
-  it('are listed in the order of the lines', async () => {
+  it('are stored in the order of the lines', async () => {
     const all = Array.from({ length: 200 }, (_, index) => dataset(`f-${index + 1}`));
     expect(await run(...all.slice(0, 3), aWhile, ...all.slice(3))).toMatchObject({ created: 200 });
     const rows = await setting.rowsOf('asset');
     expect(rows.map((row) => row['external_id'])).toEqual(all.map(({ externalId }) => externalId));
   });
 
-  it('that change something wait for the one before, and are left out when it fails', async () => {
+  it('wait for the previous one if they change something, and are dropped when it fails', async () => {
     await setting.importAll(dataset('x'));
     await withTrigger(`IF NEW.name = 'bad' THEN RAISE EXCEPTION 'the disk is full'; END IF;`, async () => {
       const failing = [
@@ -138,7 +138,7 @@ describe('Batches of an import that overlap', () => {
     expect((await setting.asset('x'))['name']).toBe(RECORDS.name);
   });
 
-  it('are merged again from their beginning after a deadlock', async () => {
+  it('are merged again from the start after a deadlock', async () => {
     const deadlock = `IF NEW.name = 'unlucky' AND nextval('attempts') = 1 THEN
       RAISE EXCEPTION 'deadlock detected' USING ERRCODE = '40P01'; END IF;`;
     await withTrigger(deadlock, async () => {
@@ -150,7 +150,7 @@ describe('Batches of an import that overlap', () => {
     });
   });
 
-  it('wait for their owners as others do', async () => {
+  it('wait for owners like other batches', async () => {
     await setting.importAll(dataset('x'));
     const [hold, letGo] = held('x');
     const late = { ...EMPLOYEE, externalId: 'hr-99' };
@@ -168,7 +168,7 @@ describe('Batches of an import that overlap', () => {
     expect((await setting.asset('a'))['name']).toBe(RECORDS.name);
   });
 
-  it('may bring the owner for which the one before waits', async () => {
+  it('may contain the owner that the previous one waits for', async () => {
     const tooEarly = `IF NEW.name = 'unlucky' AND nextval('attempts') = 1 THEN
       FOR second IN 1..20 LOOP
         EXIT WHEN EXISTS (SELECT FROM asset WHERE external_id = 'hr-99');
@@ -184,7 +184,7 @@ describe('Batches of an import that overlap', () => {
     });
   });
 
-  it('leave a tag off that was taken off all assets while they waited', async () => {
+  it('leave off a tag that was removed from all assets while they waited', async () => {
     const tagged = (more: Row = {}) => dataset('y', { tags: [{ key: 'env' }], ...more });
     await setting.importAll(dataset('x'), tagged());
     const [hold, letGo] = held('x');
@@ -210,7 +210,7 @@ describe('Batches of an import that overlap', () => {
          WHERE datname = current_database() AND application_name = 'compliance-admin'
            AND pid NOT IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')`);
 
-    it('are all there when it is lost after the last of them', async () => {
+    it('are complete when it is lost after the last batch', async () => {
       const session = await open();
       const merge = (first: number, count: number) => {
         for (let place = first; place < first + count; place += 1) {
@@ -227,7 +227,7 @@ describe('Batches of an import that overlap', () => {
       expect((await setting.importAll(dataset('f-1'))).unchanged).toBe(1);
     });
 
-    it('are all there when the first one is lost after the last of them, and both are given back', async () => {
+    it('are complete when the first connection is lost after the last batch, and both are released', async () => {
       const { admin } = setting.database;
       const loseFirst = () =>
         admin.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_locks WHERE locktype = 'advisory'
@@ -243,12 +243,12 @@ describe('Batches of an import that overlap', () => {
       expect(taken()).toBe(0);
     });
 
-    it('go on without it when it is lost and the next could not overlap', async () => {
+    it('continue without it when it is lost and the next batch could not overlap', async () => {
       const report = await run(...opening, dataset('f-4'), dataset('f-5'), aWhile, loseOthers, EMPLOYEE);
       expect(report).toMatchObject({ created: 6, failed: 0 });
     });
 
-    it('wait for nobody who has the last one', async () => {
+    it('need no second connection when the pool has only one', async () => {
       const options = { url: setting.database.migrationDatabaseUrl, poolSize: 1, patience: 'operator' } as const;
       const dataSource = await new DataSource(dataSourceOptions(options, () => undefined)).initialize();
       try {
@@ -265,7 +265,7 @@ describe('Batches of an import that overlap', () => {
     });
   });
 
-  it('come to what a dry run says, in which none overlap, whatever the records are', async () => {
+  it('write what a dry run reports, where none overlap, for any records', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyRecord, { minLength: 1, maxLength: 60 }), async (records) => {
         await setting.enterWorkspace();

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { type ImportOptions } from '#libs/inventory/operators';
 import { BUCKET, EMPLOYEE, ImportSetting, PRINTER, RECORDS, type Row } from '../support/import-setting';
 
-describe('An externalId that is repeated within an import', () => {
+describe('A repeated externalId within an import', () => {
   let setting: ImportSetting;
   beforeAll(async () => {
     setting = await ImportSetting.open();
@@ -28,7 +28,7 @@ describe('An externalId that is repeated within an import', () => {
     ['in one batch', 5_000],
     ['in batches that follow each other', 1],
     ['in batches far apart', 2],
-  ])('is a bad line that names the first, %s, in every run', async (_, batchSize) => {
+  ])('is a bad line that names the first line, %s, in every run', async (_, batchSize) => {
     const file = setting.ndjson(
       printer('x', 'first'),
       ...Array.from({ length: 7 }, (__, index) => printer(`c-${index}`, 'other')),
@@ -43,7 +43,7 @@ describe('An externalId that is repeated within an import', () => {
     expect(await setting.asset('x')).toMatchObject({ name: 'first', version: 1 });
   });
 
-  it('is found across files, NDJSON, CSV and gzip, and names file and line', async () => {
+  it('is found across files, NDJSON, CSV and gzip, with file and line', async () => {
     const one = setting.ndjson(EMPLOYEE, printer('x', 'first'));
     const two = setting.file('categoryKey,externalId,name\nCUSTOM,y,first\nCUSTOM,x,second\n', 'repeats.csv');
     const three = setting.file(gzipSync(JSON.stringify(printer('y', 'second'))), 'repeats.ndjson.gz');
@@ -73,7 +73,7 @@ describe('An externalId that is repeated within an import', () => {
     expect((await setting.asset('x'))['name']).toBe('first');
   });
 
-  it('is bad also where the first line was bad', async () => {
+  it('is bad even when the first line was bad', async () => {
     const bad = printer('x', 'first', { classification: 'SECRET' });
 
     const report = await run(setting.ndjson(bad, printer('x', 'second'), { ...bad, name: 'third' }));
@@ -83,7 +83,7 @@ describe('An externalId that is repeated within an import', () => {
     expect(report.errors[2]?.reason).toMatch(/^classification .*externalId is already on line 1\.$/);
   });
 
-  it('is the same in a dry run as in the import after it', async () => {
+  it('is reported the same by a dry run and the import after it', async () => {
     const file = setting.ndjson(EMPLOYEE, { ...BUCKET, name: 'a' }, { ...BUCKET, name: 'b' }, RECORDS);
 
     const dry = await run(file, { dryRun: true, batchSize: 2 });
@@ -92,7 +92,7 @@ describe('An externalId that is repeated within an import', () => {
     expect(dry).toMatchObject({ created: 3, failed: 1 });
   });
 
-  it('hides nothing that a line names', async () => {
+  it('hides no asset that a line names', async () => {
     await run(setting.ndjson(EMPLOYEE, BUCKET, RECORDS));
 
     const report = await run(setting.ndjson(BUCKET, EMPLOYEE, { ...BUCKET, name: 'b' }), { missing: 'hide' });
@@ -101,7 +101,7 @@ describe('An externalId that is repeated within an import', () => {
     expect((await setting.asset(BUCKET.externalId))['visibility']).toBe(0);
   });
 
-  it('is no repetition in another source or another run', async () => {
+  it('is accepted in another source or another run', async () => {
     expect(await run(setting.ndjson(EMPLOYEE))).toMatchObject({ created: 1 });
     expect(await run(setting.ndjson(EMPLOYEE), { source: 'other' })).toMatchObject({ created: 1 });
     expect(await run(setting.ndjson(EMPLOYEE))).toMatchObject({ unchanged: 1 });

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { ALL, BUCKET, EMPLOYEE, ImportSetting, LAPTOP, PRINTER, RECORDS } from '../support/import-setting';
 
-describe('Runs of an import', () => {
+describe('The importer', () => {
   let setting: ImportSetting;
 
   beforeAll(async () => {
@@ -38,14 +38,14 @@ describe('Runs of an import', () => {
     expect(((await setting.asset('C1'))['tags'] as unknown[]).length).toBe(2);
   });
 
-  it('reads several files, gzipped ones too, and names the file of a bad line', async () => {
+  it('reads several files, also gzipped, and names the file of a bad line', async () => {
     const plain = setting.ndjson(EMPLOYEE, {});
     const zipped = setting.file(gzipSync(JSON.stringify(BUCKET)), 'b.ndjson.gz');
     const report = await setting.run([plain, zipped]);
     expect(report).toMatchObject({ read: 3, created: 2, failed: 1, errors: [{ file: plain, line: 2 }] });
   });
 
-  it('tells CSV and gzip by the end of the name, in either case', async () => {
+  it('recognizes CSV and gzip by the file extension in either case', async () => {
     const zipped = setting.file(gzipSync('categoryKey,externalId,name\nCUSTOM,c-1,Printer'), 'C.CSV.GZ');
     expect(await setting.run(zipped)).toMatchObject({ read: 1, created: 1, failed: 0 });
   });
@@ -62,7 +62,7 @@ describe('Runs of an import', () => {
     }
   });
 
-  it('writes nothing in a dry run, yet tells exactly what would happen', async () => {
+  it('writes nothing in a dry run and reports exactly what an import would do', async () => {
     await setting.importAll(EMPLOYEE, PRINTER);
     const before = await setting.everything();
     const input = setting.ndjson(EMPLOYEE, BUCKET, { ...PRINTER, name: 'x', tags: [{ key: 'brand-new' }] }, {});
@@ -73,7 +73,7 @@ describe('Runs of an import', () => {
     expect(dry).toMatchObject({ read: 4, created: 1, updated: 1, unchanged: 1, failed: 1 });
   });
 
-  it('reads CSV on behind a row that is too long, and tells where an open quote ended it', async () => {
+  it('reads CSV beyond an overlong row, and reports where an open quote ended it', async () => {
     const rows = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, index) => `CUSTOM,c-${from + index},Printer`).join('\n');
     const around = (row: string) =>
@@ -90,7 +90,7 @@ describe('Runs of an import', () => {
   });
 
   describe('--missing hide', () => {
-    it('hides what the input does not name, of this source only, and nothing else', async () => {
+    it('hides assets of this source that the input lacks, and nothing else', async () => {
       await setting.run(setting.ndjson({ ...RECORDS, externalId: 'theirs' }), { source: 'other' });
       await setting.importAll(...ALL, { ...RECORDS, externalId: 'gone' }, { ...RECORDS, externalId: 'waiting' });
       const report = await setting.run(
@@ -105,7 +105,7 @@ describe('Runs of an import', () => {
       expect((await setting.asset('waiting'))['visibility']).toBe(0);
     });
 
-    it('spares an asset whose line was bad, and hides nothing when a line could not be read at all', async () => {
+    it('keeps an asset whose line was bad, and hides nothing when a line was unreadable', async () => {
       await setting.importAll(EMPLOYEE, RECORDS, { ...RECORDS, externalId: 'gone' });
       const bad = { ...RECORDS, classification: 'SECRET' };
       expect(await setting.run(setting.ndjson(EMPLOYEE, bad, {}), { missing: 'hide' })).toMatchObject({
@@ -124,16 +124,13 @@ describe('Runs of an import', () => {
       ['holds U+0000', 'ds-1\u0000'],
       ['holds half of a surrogate pair', 'ds-1\ud800'],
       ['is empty', ''],
-    ])(
-      'ends with its report, and hides nothing, where an externalId %s, which no asset can have',
-      async (_, externalId) => {
-        await setting.importAll(EMPLOYEE, { ...RECORDS, externalId: 'gone' });
-        const report = await setting.run(setting.ndjson(EMPLOYEE, { ...RECORDS, externalId }), { missing: 'hide' });
-        expect(report).toMatchObject({ read: 2, unchanged: 1, hidden: 0, failed: 1 });
-      },
-    );
+    ])('completes and hides nothing when an externalId %s, which no asset can have', async (_, externalId) => {
+      await setting.importAll(EMPLOYEE, { ...RECORDS, externalId: 'gone' });
+      const report = await setting.run(setting.ndjson(EMPLOYEE, { ...RECORDS, externalId }), { missing: 'hide' });
+      expect(report).toMatchObject({ read: 2, unchanged: 1, hidden: 0, failed: 1 });
+    });
 
-    it('shows again what comes back', async () => {
+    it('shows an asset that returns', async () => {
       await setting.importAll(EMPLOYEE, RECORDS);
       await setting.run(setting.ndjson(EMPLOYEE), { missing: 'hide' });
       expect((await setting.importAll(RECORDS)).updated).toBe(1);
@@ -141,7 +138,7 @@ describe('Runs of an import', () => {
     });
   });
 
-  it('refuses a second import of the same source at the same time, and not one of another source', async () => {
+  it('refuses a concurrent import of the same source, and allows one of another source', async () => {
     const store = new ImportStoreTypeorm(setting.dataSource);
     const settings = { source: 'test', dryRun: false, createTagKeys: false, hideMissing: false };
     const session = await store.open(setting.here, settings);
@@ -151,7 +148,7 @@ describe('Runs of an import', () => {
     expect((await setting.importAll(EMPLOYEE)).created).toBe(1);
   });
 
-  it('goes on where it was interrupted when it is run again', async () => {
+  it('continues where it was interrupted when run again', async () => {
     const records = Array.from({ length: 12_000 }, (_, index) => ({ ...RECORDS, externalId: `ds-${index}` }));
     const failing = async function* () {
       for (const [index, value] of records.entries()) {
@@ -167,7 +164,7 @@ describe('Runs of an import', () => {
     expect(report).toMatchObject({ read: 12_000, created: 2_000, unchanged: 10_000 });
   });
 
-  it('tries a batch again after a deadlock, with the tag keys that it makes, and loses nothing that was read meanwhile', async () => {
+  it('repeats a batch after a deadlock, including its tag keys, and loses no record', async () => {
     const { admin } = setting.database;
     // The first statement that tags waits for the test, and then fails like a deadlock.
     await admin.query(`
@@ -210,7 +207,7 @@ describe('Runs of an import', () => {
     expect((await setting.asset('ds-2'))['tags']).toEqual([{ key: 'made', value: 'v', readOnly: true }]);
   });
 
-  it('lets imports of two sources run side by side in one workspace, again and again', async () => {
+  it('lets imports of two sources run together in one workspace, repeatedly', async () => {
     const records = (prefix: string, round: number) =>
       Array.from({ length: 300 }, (_, index) => ({
         ...RECORDS,
@@ -225,7 +222,7 @@ describe('Runs of an import', () => {
     }
   });
 
-  it('touches no other workspace', async () => {
+  it('changes no other workspace', async () => {
     await setting.importAll(...ALL);
     const before = await setting.everything();
     const first = setting.here;
@@ -249,7 +246,7 @@ describe('Runs of an import', () => {
     expect([rows.length, categories.size]).toEqual([25, 5]);
   });
 
-  it('loads the demo, the same every time, with something for every filter at size M', async () => {
+  it('loads the same demo every time, with assets for every filter at size M', async () => {
     expect(await setting.demo.load(setting.here, 'S')).toMatchObject({ read: 500, created: 500, failed: 0 });
     expect(await setting.demo.load(setting.here, 'S')).toMatchObject({ read: 500, unchanged: 500, failed: 0 });
     await setting.enterWorkspace();

@@ -14,7 +14,7 @@ describe('Imported records', () => {
     expect(await setting.wrongCounters()).toEqual([]);
   });
 
-  it('brings every kind of record in with every member', async () => {
+  it('store every member of every kind of record', async () => {
     expect(await setting.importAll(...ALL)).toEqual({ ...NOTHING, read: 5, created: 5 });
     const owner = (await setting.asset('hr-17'))['public_id'];
     expect(await setting.asset('arn:aws:s3:::logs')).toMatchObject({
@@ -56,14 +56,14 @@ describe('Imported records', () => {
     expect(await setting.rowsOf('asset_tag')).toHaveLength(2);
   });
 
-  it('finds nothing to do the second time, and leaves every row as it is', async () => {
+  it('change nothing on the second run, not even a row', async () => {
     await setting.importAll(...ALL);
     const before = await setting.everything();
     expect(await setting.importAll(...ALL)).toEqual({ ...NOTHING, read: 5, unchanged: 5 });
     expect(await setting.everything()).toBe(before);
   });
 
-  it('updates what changed, keeping the ids, and raises the version once', async () => {
+  it('update what changed, keep ids and raise the version once', async () => {
     await setting.importAll(...ALL);
     const before = await setting.asset('arn:aws:s3:::logs');
     const changed = { ...BUCKET, name: 'access-logs', owner: null, tags: [{ key: 'env' }] };
@@ -88,14 +88,14 @@ describe('Imported records', () => {
     expect((await setting.rowsOf('computer'))[0]).toMatchObject({ screen_lock_enabled: true });
   });
 
-  it('keeps the time of creation of the first import when the record has none', async () => {
+  it('keep the creation time of the first import when they have none', async () => {
     await setting.importAll(PRINTER);
     const before = await setting.asset('c-1');
     expect((await setting.importAll({ ...PRINTER, name: 'Other' })).updated).toBe(1);
     expect((await setting.asset('c-1'))['created_at']).toEqual(before['created_at']);
   });
 
-  it('never overwrites what was set through the API, field by field', async () => {
+  it('never overwrite what was set through the API, field by field', async () => {
     await setting.importAll(...ALL);
     await setting.change(`UPDATE asset SET api_set = 15, owner_id = NULL, owner_source = NULL, description = 'Ours',
       classification = 3, tags = '[{"key": "aws:stack", "value": "prod", "readOnly": true}]' WHERE external_id = 'arn:aws:s3:::logs' AND workspace_id = '${setting.here}'`);
@@ -120,7 +120,7 @@ describe('Imported records', () => {
   });
 
   describe('owners', () => {
-    it('may come later than what they own, also by way of another owner', async () => {
+    it('may follow what they own, also through another owner', async () => {
       const chain = [
         { ...BUCKET, owner: 'hr-1' },
         { ...EMPLOYEE, externalId: 'hr-1', owner: 'hr-2' },
@@ -131,7 +131,7 @@ describe('Imported records', () => {
       expect((await setting.asset('arn:aws:s3:::logs'))['owner_id']).toBe((await setting.asset('hr-1'))['public_id']);
     });
 
-    it('are refused when they never come, are no employee, are not visible or are of another source', async () => {
+    it('are refused when they never follow, are no employees, are hidden or belong to another source', async () => {
       await setting.run(setting.ndjson({ ...EMPLOYEE, externalId: 'elsewhere' }), { source: 'other' });
       const report = await setting.importAll(
         { ...PRINTER, externalId: 'a', owner: 'nobody' },
@@ -148,7 +148,7 @@ describe('Imported records', () => {
       expect(report.errors[4]?.reason).toBe('ownerId is not a visible employee of the workspace.');
     });
 
-    it('in a circle are refused for what they are, until they are there without', async () => {
+    it('in a circle are refused for their own fault, until they exist without it', async () => {
       const circle = [
         { ...EMPLOYEE, externalId: 'self', owner: 'self' },
         { ...EMPLOYEE, externalId: 'one', owner: 'other' },
@@ -175,7 +175,7 @@ describe('Imported records', () => {
     });
   });
 
-  it('refuses an id that differs or is taken, and a category that changed, by line', async () => {
+  it('are refused by line for an id that differs or is taken, and for another category', async () => {
     const id = randomUUID();
     await setting.importAll({ ...PRINTER, id }, RECORDS);
     const report = await setting.importAll(
@@ -193,7 +193,7 @@ describe('Imported records', () => {
     expect((await setting.importAll({ ...PRINTER, id })).unchanged).toBe(1);
   });
 
-  it('reports a bad line with its number and reason, and the rest goes on', async () => {
+  it('are reported with number and reason when bad, and the others are imported', async () => {
     const told: BadLine[] = [];
     const content = Buffer.concat([
       Buffer.from(`${JSON.stringify(EMPLOYEE)}\n\n{"broken\n[1]\n`),
@@ -222,7 +222,7 @@ describe('Imported records', () => {
     expect(told.map(({ line, reason }) => ({ line, reason }))).toEqual(report.errors);
   });
 
-  it('makes unknown tag keys as keys of the platform only when told to', async () => {
+  it('create unknown tag keys as platform keys only when told to', async () => {
     const tagged = {
       ...PRINTER,
       tags: [{ key: 'new', value: 'v "quoted" \\ 🏷' }, { key: 'Z' }, { key: '😀' }, { key: 'ﬀ' }],
@@ -246,7 +246,7 @@ describe('Imported records', () => {
     ]);
   });
 
-  it('says of a line with very many unknown tag keys no more than can be read', async () => {
+  it('get a short error for a line with very many unknown tag keys', async () => {
     const tags = Array.from({ length: 1_000 }, (_, index) => ({ key: `${index}-${'k'.repeat(900)}` }));
     const { errors } = await setting.importAll({ ...PRINTER, tags });
     const reason = errors[0]?.reason ?? '';
@@ -256,7 +256,7 @@ describe('Imported records', () => {
     expect(reason.length).toBeLessThan(2_000);
   });
 
-  it('gives a tag of the platform the value of its key where the record has none', async () => {
+  it('get the value of the key for a platform tag without a value', async () => {
     await setting.tagKeys.create(setting.here, { key: 'aws:account', value: 'main', platform: true });
     await setting.importAll({ ...PRINTER, tags: [{ key: 'aws:account' }, { key: 'aws:stack', value: '' }] });
     expect((await setting.asset('c-1'))['tags']).toEqual([
@@ -266,7 +266,7 @@ describe('Imported records', () => {
     expect((await setting.rowsOf('asset_tag')).map(({ value }) => value).sort()).toEqual(['', 'main']);
   });
 
-  it('deletes a tag key from the assets that carry it', async () => {
+  it('lose a tag whose key is deleted', async () => {
     await setting.importAll(EMPLOYEE, BUCKET, { ...RECORDS, tags: [{ key: 'env' }] });
     expect(await setting.tagKeys.delete(setting.here, 'env')).toEqual({ assets: 2 });
     expect(await setting.asset('arn:aws:s3:::logs')).toMatchObject({

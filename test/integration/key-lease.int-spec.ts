@@ -27,7 +27,7 @@ describe('The lease of a key that several processes wait for', () => {
     ...{ keyHash: 'aa', fingerprint: 'bb' },
   });
 
-  it('is one process’s until that gives it back, each application’s key for itself', async () => {
+  it('belongs to one process until returned, separately for each application', async () => {
     const [one, other] = [await aProcess(), await aProcess()];
     const key = aKey();
     const giveBack = await one.take(key);
@@ -40,7 +40,7 @@ describe('The lease of a key that several processes wait for', () => {
     }
   });
 
-  it('is not given back by whom it ran out for, when another process has it since', async () => {
+  it('cannot be returned by its late holder once another process has it', async () => {
     const [one, other] = [await aProcess(), await aProcess()];
     const key = aKey();
     const name = `{${key.applicationId}}:idempotency:${key.keyHash}`;
@@ -54,7 +54,7 @@ describe('The lease of a key that several processes wait for', () => {
     expect([await one.take(key), await redis.get(name)]).toEqual([null, theirs]);
   });
 
-  it('is everybody’s where there is no Redis', async () => {
+  it('belongs to everybody without Redis', async () => {
     const [one, other, key] = [await aProcess(null), await aProcess(null), aKey()];
     expect([await one.take(key), await other.take(key)]).toEqual([expect.any(Function), expect.any(Function)]);
   });

@@ -27,7 +27,7 @@ describe('While connections to Postgres are lost, a client', () => {
     return (await Promise.all(paths.map((path) => client.get(path)))).map(({ status }) => status);
   };
 
-  it('that reads hears nothing of connections that were lost meanwhile, whoever ended them', async () => {
+  it('reads without an error, whoever ended the connections', async () => {
     for (let round = 0; round < 5; round += 1) {
       expect(await statuses()).toEqual([200, 200, 200, 200]);
       setting.proxy.forget();
@@ -39,7 +39,7 @@ describe('While connections to Postgres are lost, a client', () => {
     }
   });
 
-  it('hears nothing of one that was lost under the answers to a write that it sends again, many times at once', async () => {
+  it('repeats a write without an error, however often the connection is lost with the response', async () => {
     const again = () => client.patch(asset, { description: 'once' }, { 'Idempotency-Key': 'known' });
     const { text } = await again();
     const { admin } = setting.database;
@@ -51,7 +51,7 @@ describe('While connections to Postgres are lost, a client', () => {
     expect(replays).toEqual(replays.map(() => [text, 'true']));
   });
 
-  it('that reads is answered within five seconds, though Postgres is asked twice for it', async () => {
+  it('gets a response to a read within five seconds although Postgres is asked twice', async () => {
     expect((await client.get(asset)).status).toBe(200);
     setting.proxy.slowDown(1_400);
     try {
@@ -63,7 +63,7 @@ describe('While connections to Postgres are lost, a client', () => {
     }
   });
 
-  it('that writes is answered within five seconds, though who calls has taken two of them', async () => {
+  it('gets a response to a write within five seconds although its grant took two of them', async () => {
     expect((await client.get(asset)).status).toBe(200);
     setting.proxy.slowDown(1_100);
     try {
@@ -76,7 +76,7 @@ describe('While connections to Postgres are lost, a client', () => {
   });
 });
 
-describe('After connections to Postgres were lost, a client that repeats a write', () => {
+describe('After connections to Postgres were lost, a client', () => {
   let setting: DatabaseBehindProxy;
   let app: TestApp;
   beforeAll(async () => {
@@ -89,7 +89,7 @@ describe('After connections to Postgres were lost, a client that repeats a write
     await setting.close();
   });
 
-  it('hears its answer again, though the connections that there were are lost', async () => {
+  it('gets the response again when it repeats a write', async () => {
     const workspace = await app.arrange.aWorkspace();
     const client = await app.arrange.aClient(workspace);
     const asset = `/v1/inventory/assets/${(await app.arrange.anAsset(workspace)).id}`;

@@ -45,7 +45,7 @@ describe('When connections to Postgres are lost,', () => {
   };
   const lock = () => testDatabase.admin.query('BEGIN; LOCK TABLE idempotency_record IN ACCESS EXCLUSIVE MODE');
 
-  it('a read is answered on a new one, though all that wait in the pool are lost and none is known to be', async () => {
+  it('a read succeeds on a new one although every pooled one is lost unnoticed', async () => {
     const pool = poolOf(dataSource);
     const clients = await Promise.all(Array.from({ length: POOL }, () => pool.connect()));
     for (const client of clients) client.release();
@@ -55,7 +55,7 @@ describe('When connections to Postgres are lost,', () => {
     expect(await Promise.all([read(), read(), read(), read()])).toEqual([0, 0, 0, 0]);
   });
 
-  it('a read that is under way is answered', async () => {
+  it('a running read succeeds', async () => {
     await lock();
     const response = read();
     await endWaiting(testDatabase, 1);
@@ -63,14 +63,14 @@ describe('When connections to Postgres are lost,', () => {
     expect(await response).toBe(0);
   });
 
-  it('a read that loses its second as well fails, as one that may be repeated', async () => {
+  it('a read that loses its second connection fails as retryable', async () => {
     await lock();
     const failure = read().catch((error: unknown) => error);
     await endWaiting(testDatabase, 2);
     expect(databaseIsUnavailable(await failure)).toBe(true);
   });
 
-  it('what may write is never sent again', async () => {
+  it('a possible write is never sent again', async () => {
     const scope = aScope();
     const insert = statement('insert', INSERT, scope.workspaceId);
     let calls = 0;
@@ -95,7 +95,7 @@ describe('When connections to Postgres are lost,', () => {
     expect([calls, await read(scope)]).toEqual([1, 0]);
   });
 
-  describe('a unit of work is over by its deadline and a moment', () => {
+  describe('a unit of work ends soon after its deadline', () => {
     const gate = { statements: [statement('gate', 'SELECT 1')], judge: () => undefined };
     afterEach(() => proxy.set('forward'));
     const scope = aScope();
@@ -108,13 +108,13 @@ describe('When connections to Postgres are lost,', () => {
     };
     const ask = (): Promise<unknown> => database.run(scope, [statement('one', 'SELECT 1')]);
 
-    it('when Postgres says nothing from its first statement on', async () => {
+    it('when Postgres is silent from its first statement on', async () => {
       await read();
       await proxy.set('blackhole');
       expect(await duration(ask)).toBeLessThan(4_000);
     });
 
-    it('when Postgres falls silent before the next one', async () => {
+    it('when Postgres falls silent before the next statement', async () => {
       expect(
         await duration(() =>
           ask()
@@ -124,7 +124,7 @@ describe('When connections to Postgres are lost,', () => {
       ).toBeLessThan(4_000);
     });
 
-    it('when Postgres falls silent before what was refused is rolled back', async () => {
+    it('when Postgres falls silent before the rollback of a refused statement', async () => {
       const refuse = (): Promise<never> => Promise.reject(new Error('refused by the domain'));
       expect(
         await duration(() =>
@@ -135,7 +135,7 @@ describe('When connections to Postgres are lost,', () => {
       ).toBeLessThan(4_000);
     });
 
-    it('when others have every connection', async () => {
+    it('when others hold every connection', async () => {
       const pool = poolOf(dataSource);
       const held = await Promise.all(Array.from({ length: POOL }, () => pool.connect()));
       const { connectionTimeoutMillis } = pool.options;
@@ -170,7 +170,7 @@ describe('Reads', () => {
   const sleep = (seconds: number): Promise<unknown> =>
     database.read({ outsideTenants: true }, [statement('sleep', 'SELECT pg_sleep($1)', String(seconds))], 'newest');
 
-  it('are over after two and a half seconds each, however long Postgres would take', async () => {
+  it('end after two and a half seconds each, however long Postgres would take', async () => {
     const since = performance.now();
     await expect(sleep(60)).rejects.toThrow('Query read timeout');
     // Two attempts fit into the limit of five seconds. The connection's own timeout is longer.
@@ -178,7 +178,7 @@ describe('Reads', () => {
     await sleep(0);
   });
 
-  it('leave nothing running in Postgres that nobody waits for any more', async () => {
+  it('leave nothing running in Postgres when nobody waits any more', async () => {
     const endless = [
       statement('no_limit', `SELECT set_config('statement_timeout', '0', true)`),
       statement('sleep_on', 'SELECT pg_sleep(600)'),
@@ -190,7 +190,7 @@ describe('Reads', () => {
     expect(await left()).toBe(0);
   });
 
-  it('wait no longer for a connection than they have', async () => {
+  it('wait for a connection no longer than their remaining time', async () => {
     const pool = poolOf(dataSource);
     const held = await pool.connect();
     const since = performance.now();

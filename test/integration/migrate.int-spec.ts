@@ -29,14 +29,14 @@ describe('Migrations', () => {
     }
   };
 
-  it('are applied once, by whichever of several deployments comes first', async () => {
+  it('are applied once by the first of several deployments', async () => {
     const reports = await Promise.all([1, 2, 3].map(() => migrate({ ...urls(), schema: testSchema })));
     const names = testSchema.flatMap((part) => part.migrations.map(({ name }) => name));
     expect(reports.flatMap(({ applied }) => applied).sort()).toEqual(names.sort());
     expect((await migrate({ ...urls(), schema: testSchema })).applied).toEqual([]);
   });
 
-  it('let one role take the place of another while both serve', async () => {
+  it('let one role replace another while both serve', async () => {
     await migrate({ ...urls(), schema: testSchema });
     const second = `runtime_${randomBytes(6).toString('hex')}`;
     const url = new URL(database.databaseUrl);
@@ -58,7 +58,7 @@ describe('Migrations', () => {
     await database.admin.query(`DROP OWNED BY ${second}; DROP ROLE ${second}`);
   });
 
-  it('make the process ready once they are applied, and it is not ready while it stops', async () => {
+  it('make the instance ready once applied, and it is not ready while it stops', async () => {
     expect(await readiness()).toMatchObject({ ready: false, checks: { postgres: 'ok' } });
     await migrate({ ...urls(), schema: testSchema.slice(0, 1) });
     const pending = testSchema.slice(1).flatMap(({ migrations }) => migrations).length;
@@ -71,7 +71,7 @@ describe('Migrations', () => {
     expect(await readiness(true)).toMatchObject({ ready: false, checks: { process: 'stopping' } });
   });
 
-  it('can be taken back, newest first', async () => {
+  it('can be reverted, newest first', async () => {
     await migrate({ ...urls(), schema: testSchema });
     const dataSource = new DataSource({
       type: 'postgres',
@@ -92,7 +92,7 @@ describe('Migrations', () => {
     }
   });
 
-  it('refuse one role for both connections, and a runtime role that row-level security would not hold', async () => {
+  it('refuse one role for both connections, and a runtime role that bypasses row-level security', async () => {
     const owner = { ...urls(), databaseUrl: database.migrationDatabaseUrl, schema: testSchema };
     await expect(migrate(owner)).rejects.toThrow(RolesNotApart);
     const superuser = { ...urls(), databaseUrl: process.env['TEST_SUPERUSER_URL'] as string, schema: testSchema };

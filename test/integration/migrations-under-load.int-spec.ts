@@ -31,7 +31,7 @@ class BuildIndex1900000000002 implements MigrationInterface {
   }
 }
 
-describe('While reads and writes go on, migrations', () => {
+describe('Migrations during reads and writes', () => {
   let database: TestDatabase;
   let load: StatementLoad;
   beforeEach(async () => {
@@ -62,7 +62,7 @@ describe('While reads and writes go on, migrations', () => {
     return rows[0]?.valid;
   };
 
-  it('each applied on top of those before it, let nothing wait for two seconds', async () => {
+  it('delay no statement by two seconds, each on top of the earlier ones', async () => {
     const oldestFirst = testSchema
       .flatMap(({ migrations }) => migrations)
       .sort((one, other) => one.name.slice(-13).localeCompare(other.name.slice(-13)));
@@ -80,7 +80,7 @@ describe('While reads and writes go on, migrations', () => {
     expect(load.statements).toBeGreaterThan(100);
   });
 
-  it('do not keep others waiting behind a transaction that does not end, and are applied once it has', async () => {
+  it('block nobody behind a long transaction, and are applied after it', async () => {
     await bringTo(testSchema);
     await database.admin.query('BEGIN');
     await database.admin.query('LOCK TABLE asset IN ROW EXCLUSIVE MODE');
@@ -95,7 +95,7 @@ describe('While reads and writes go on, migrations', () => {
     expect(load.longestMs).toBeLessThan(LONGEST_MS + TOLERANCE_MS);
   });
 
-  it('give up when their time is over, having changed nothing', async () => {
+  it('give up after their time limit and change nothing', async () => {
     await bringTo(testSchema);
     await database.admin.query('BEGIN');
     await database.admin.query('LOCK TABLE asset IN ROW EXCLUSIVE MODE');
@@ -105,7 +105,7 @@ describe('While reads and writes go on, migrations', () => {
     expect(rows).toEqual([]);
   });
 
-  it('build an index beside them, by whichever of several deployments, and after an attempt that failed', async () => {
+  it('build an index once, by any of several deployments, also after a failed attempt', async () => {
     await bringTo(testSchema);
     const schema = withMigrations(BuildIndex1900000000002);
     // The index waits for older transactions to end, but nothing else waits meanwhile.

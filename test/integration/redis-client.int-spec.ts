@@ -13,7 +13,7 @@ const through = (port: number): string => Object.assign(url(), { port: String(po
 const ask = (redis: RedisClient) => redis.attempt((client) => client.hdel('{away}', 'field'));
 const aKey = () => `away:${randomUUID()}`;
 
-describe('A Redis that goes away', () => {
+describe('The Redis client', () => {
   const said: string[] = [];
   const opened: RedisClient[] = [];
   const open = async (address: string): Promise<RedisClient> => {
@@ -43,7 +43,7 @@ describe('A Redis that goes away', () => {
     ['rediss', ''],
     ['rediss+sentinel', '/primary'],
     ['rediss+cluster', ''],
-  ])('is never spoken to in the clear: %s', async (scheme, path) => {
+  ])('never sends a password unencrypted: %s', async (scheme, path) => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const firstByte = new Promise<number | undefined>((resolve) => {
@@ -74,7 +74,7 @@ describe('A Redis that goes away', () => {
     ['has no sentinel', () => 'redis+sentinel://:hunter2@127.0.0.1:1,127.0.0.1:2/hunter2?sentinelPassword=hunter2'],
     ['is no cluster', (port: string) => `redis+cluster://:hunter2@127.0.0.1:${port}`],
     ['has no node', () => 'redis+cluster://:hunter2@hunter2.invalid,127.0.0.1:1'],
-  ])('is said to be so once, with the reason and nothing of REDIS_URL: it %s', async (_name, address) => {
+  ])('logs once with the reason, and without REDIS_URL, that Redis is away: it %s', async (_name, address) => {
     const redis = await open(address(url().port));
     expect([await redis.ping(), redis.state]).toEqual([false, 'away']);
     // Connection attempts continue meanwhile.
@@ -84,42 +84,45 @@ describe('A Redis that goes away', () => {
     expect(said[0]).not.toMatch(/unknown|hunter2|127\.0\.0\.1|no answer/);
   });
 
-  it('is away from the start where it refuses the database that REDIS_URL names', async () => {
+  it('treats Redis as away from the start when it refuses the database of REDIS_URL', async () => {
     const redis = await open(Object.assign(url(), { pathname: '/60000' }).href);
     expect([redis.state, said]).toEqual(['away', [expect.stringContaining('DB index is out of range')]]);
   });
 
-  it.each(['refuse', 'blackhole'] as const)('costs 50 requests at once one wait, and then none (%s)', async (mode) => {
-    const proxy = await TcpProxy.to(url().hostname, Number(url().port));
-    try {
-      const redis = await open(through(proxy.port));
-      const fifty = async (): Promise<number> => {
-        const since = performance.now();
-        const asked = await Promise.all(Array.from({ length: 50 }, () => ask(redis)));
-        expect(new Set(asked)).toEqual(new Set([undefined]));
-        return performance.now() - since;
-      };
-      await proxy.set(mode);
+  it.each(['refuse', 'blackhole'] as const)(
+    'delays 50 concurrent requests once, and later ones not at all (%s)',
+    async (mode) => {
+      const proxy = await TcpProxy.to(url().hostname, Number(url().port));
+      try {
+        const redis = await open(through(proxy.port));
+        const fifty = async (): Promise<number> => {
+          const since = performance.now();
+          const asked = await Promise.all(Array.from({ length: 50 }, () => ask(redis)));
+          expect(new Set(asked)).toEqual(new Set([undefined]));
+          return performance.now() - since;
+        };
+        await proxy.set(mode);
 
-      expect(await fifty()).toBeLessThan(2_000);
-      let waits = 0;
-      // Lasts two probes. Commands do not wait for them.
-      for (const until = performance.now() + 2_500; performance.now() < until; await delay(10)) {
-        if ((await fifty()) >= 45) waits += 1;
+        expect(await fifty()).toBeLessThan(2_000);
+        let waits = 0;
+        // Lasts two probes. Commands do not wait for them.
+        for (const until = performance.now() + 2_500; performance.now() < until; await delay(10)) {
+          if ((await fifty()) >= 45) waits += 1;
+        }
+
+        // A busy machine may add one.
+        expect(waits).toBeLessThanOrEqual(1);
+        expect(said).toEqual([expect.stringMatching(/^Redis is away, and is done without: /)]);
+        await proxy.set('forward');
+        await isUsedAgain(redis);
+        expect([said.length, said[1]]).toEqual([2, 'Redis answers again.']);
+      } finally {
+        await proxy.close();
       }
+    },
+  );
 
-      // A busy machine may add one.
-      expect(waits).toBeLessThanOrEqual(1);
-      expect(said).toEqual([expect.stringMatching(/^Redis is away, and is done without: /)]);
-      await proxy.set('forward');
-      await isUsedAgain(redis);
-      expect([said.length, said[1]]).toEqual([2, 'Redis answers again.']);
-    } finally {
-      await proxy.close();
-    }
-  });
-
-  it('does not keep the process from starting, and is used once it is there', async () => {
+  it('lets the process start without Redis, and uses it once it is there', async () => {
     const proxy = await TcpProxy.to(url().hostname, Number(url().port));
     await proxy.set('refuse');
     const redis = await open(through(proxy.port));
@@ -129,13 +132,13 @@ describe('A Redis that goes away', () => {
     await proxy.close();
   });
 
-  it('is not missed where none is configured', async () => {
+  it('reports nothing when no Redis is configured', async () => {
     const none = new RedisClient(null);
     await none.onModuleInit();
     expect([none.state, none.isConfigured, await ask(none)]).toEqual(['not configured', false, undefined]);
   });
 
-  it('is used again on a new connection when the old one leads nowhere any more', async () => {
+  it('reconnects when the old connection leads nowhere', async () => {
     const path = await RedisPath.to(Number(url().port));
     try {
       const redis = await open(through(path.port));
@@ -147,7 +150,7 @@ describe('A Redis that goes away', () => {
     }
   });
 
-  it('is not one that answered while this process was busy with something else', async () => {
+  it('does not blame Redis for a late reply while this process was busy', async () => {
     const redis = await open(url().href);
     for (let round = 0; round < 5; round += 1) {
       const response = redis.attempt((client) => client.set(aKey(), 'v', 'PX', 1_000, 'NX'));
@@ -159,7 +162,7 @@ describe('A Redis that goes away', () => {
     expect([redis.state, said]).toEqual(['ok', []]);
   });
 
-  it('is not one that finds a command wrong: that command is done without, which is logged once', async () => {
+  it('survives a command error of Redis, which is logged once', async () => {
     const redis = await open(url().href);
     const key = aKey();
     const wrong = new RedisScript(`return redis.call('LPUSH', KEYS[1], 'x')`);

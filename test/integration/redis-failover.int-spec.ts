@@ -65,7 +65,7 @@ describe('Two instances of the API', () => {
     expect(await instances.accepted(token)).toEqual([200, 200]);
   };
 
-  it('with one Redis hold limits, tokens and keys while it is stopped, frozen and flushed, and use it when it is back', async () => {
+  it('keep limits, tokens and keys while Redis is stopped, frozen and flushed, and use it when it is back', async () => {
     instances = await InstancesOnRedis.start(api, node.url);
     const clients = [await instances.aClient(), await instances.aClient()];
     const drained = await instances.aClient();
@@ -102,7 +102,7 @@ describe('Two instances of the API', () => {
     expect([wrong, writes > 20]).toEqual([[], true]);
   });
 
-  it('of which one has lost Redis tell of a change only when the other one does not believe its copy any more', async () => {
+  it('confirm a change only when the one without Redis no longer trusts its copy', async () => {
     const proxy = await TcpProxy.to('127.0.0.1', node.port);
     instances = await InstancesOnRedis.start(api, node.url, node.url.replace(`:${node.port}/`, `:${proxy.port}/`));
     const client = await instances.aClient();
@@ -112,7 +112,7 @@ describe('Two instances of the API', () => {
     await proxy.close();
   });
 
-  it('with sentinels go on with the replica when the primary is frozen, and stay there when that thaws', async () => {
+  it('with sentinels continue with the replica when the primary is frozen, and stay there when it thaws', async () => {
     instances = await InstancesOnRedis.start(api, sentinels.url);
     const clients = [await instances.aClient(), await instances.aClient()];
     const [drained, other] = [await instances.aClient(), await instances.aClient()];
@@ -136,7 +136,7 @@ describe('Two instances of the API', () => {
     expect([wrong, writes > 20]).toEqual([[], true]);
   });
 
-  it('with a cluster share limits on every node, and go on with the replica of a node that is frozen', async () => {
+  it('with a cluster share limits on every node, and continue with the replica of a frozen node', async () => {
     const aClientOn = (one: ClusterNode) => instances.aClient((clientId) => isOn(clientKey(clientId), one));
     instances = await InstancesOnRedis.start(api, cluster.url);
     const clients: ArrangedClient[] = [];

@@ -6,7 +6,7 @@ import { type TestApp, startApp } from '../support/start-app';
 /** Longer than the lease of a cached grant. */
 const WATCHED_MS = 3_000;
 
-describe('A Redis that comes back with what it knew before a token was superseded', () => {
+describe('A Redis that returns with data from before a token was superseded', () => {
   let api: TestApp;
   let node: RedisNode;
   let instances: InstancesOnRedis;
@@ -39,7 +39,7 @@ describe('A Redis that comes back with what it knew before a token was supersede
     return [...responses];
   };
 
-  it('lets no instance accept the old token again, even if no instance noticed the outage', async () => {
+  it('makes no instance accept the old token, even if none noticed the outage', async () => {
     const { old, token } = await killedAfterwards();
     await node.restart();
     await node.connectedTo(2);
@@ -47,7 +47,7 @@ describe('A Redis that comes back with what it knew before a token was supersede
     expect(await instances.accepted(token)).toEqual([200, 200]);
   });
 
-  it('nor where requests met it away, even the one that finds it back', async () => {
+  it('makes no instance accept the old token when requests noticed the outage', async () => {
     const { old, token } = await killedAfterwards();
     expect(await instances.accepted(old)).toEqual(['token_superseded', 'token_superseded']);
     await node.restart();

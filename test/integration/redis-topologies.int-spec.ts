@@ -67,7 +67,7 @@ describe('Redis', () => {
   ])('%s', (_name, servers) => {
     const url = (): string => servers().url;
 
-    it('costs a system call for all that is asked of it at a time, not one for each', async () => {
+    it('sends concurrent commands in one system call', async () => {
       const redis = await open(url());
       const key = `{${randomUUID()}}`;
       const reads = async (): Promise<number> => {
@@ -79,7 +79,7 @@ describe('Redis', () => {
       expect((await reads()) - before).toBeLessThan(20);
     });
 
-    it('has a break where a connection was lost and no command met that', async () => {
+    it('reports a break when a connection was lost unnoticed by commands', async () => {
       const redis = await open(url());
       expect(await redis.attempt(count(randomUUID()))).toBe(1);
       expect(redis.unbrokenMs).toBe(Infinity);
@@ -91,7 +91,7 @@ describe('Redis', () => {
       await until(() => redis.unbrokenMs > 200);
     });
 
-    it('runs a script also on a node that does not know it', async () => {
+    it('runs a script on a node that does not know it', async () => {
       const redis = await open(url());
       const own = new RedisScript(`return redis.call('INCR', KEYS[1]) -- ${randomUUID()}`);
       const keys = Array.from({ length: 20 }, (_, index) => `{${index}}:${randomUUID()}`);
@@ -103,7 +103,7 @@ describe('Redis', () => {
     });
   });
 
-  it('with sentinels goes on with the replica when the primary is killed', async () => {
+  it('with sentinels continues with the replica when the primary is killed', async () => {
     const redis = await open(sentinels.url);
     expect(await redis.attempt(count('c'))).toBe(1);
     await sentinels.killPrimary();
@@ -115,7 +115,7 @@ describe('Redis', () => {
   });
 
   describe('as one node', () => {
-    it('is away while it has no memory left, however well it answers', async () => {
+    it('counts as away while it is out of memory, however well it replies', async () => {
       const redis = await open(node.url);
       await node.configure('maxmemory', '1');
       expect(await redis.attempt(count('a'))).toBeUndefined();
@@ -129,7 +129,7 @@ describe('Redis', () => {
       ]);
     });
 
-    it('has a break where it was silent for a moment, on the same connection', async () => {
+    it('reports a break after a short silence on the same connection', async () => {
       const redis = await open(node.url);
       node.freeze();
       expect(await redis.attempt(count('d'))).toBeUndefined();
@@ -139,7 +139,7 @@ describe('Redis', () => {
       expect(redis.unbrokenMs).toBeLessThan(PROMPT_MS);
     });
 
-    it('is left for the one that its address leads to by now, once it is a replica', async () => {
+    it('is replaced by the node at its address once it became a replica', async () => {
       const [path, next] = [await RedisPath.to(node.port), await RedisNode.start(PASSWORD)];
       try {
         const redis = await open(node.url.replace(`:${node.port}/`, `:${path.port}/`));
@@ -173,7 +173,7 @@ describe('Redis', () => {
       }
     });
 
-    it('is found by the nodes that are there when one of those named is not', async () => {
+    it('is found through its other nodes when a named one is missing', async () => {
       const redis = await open(cluster.url.replace('@', '@127.0.0.1:1,nowhere.invalid:6379,'));
       await isUsedAgain(redis);
       expect(await redis.attempt(count(keysOn(three()[0])[0] ?? ''))).toBe(1);
@@ -183,7 +183,7 @@ describe('Redis', () => {
       ['killed', (one: ClusterNode) => cluster.kill(one), (one: ClusterNode) => cluster.restart(one)],
       ['frozen', async (one: ClusterNode) => cluster.freeze(one), async (one: ClusterNode) => cluster.thaw(one)],
     ])(
-      'is away as a whole while a node is %s, which costs one wait, and used once that is back',
+      'counts as away while a node is %s, at the cost of one wait, and is used once that is back',
       async (_, lose, find) => {
         const redis = await open(cluster.url);
         const [lost, ...others] = three();
@@ -209,7 +209,7 @@ describe('Redis', () => {
       },
     );
 
-    it('answers for a slot that moves and for one that has moved; who it moves to may die of it', async () => {
+    it('serves a moving slot and a moved one, also when the new node dies', async () => {
       const redis = await open(cluster.url);
       const [from, to, other] = three();
       const [key = ''] = keysOn(from);
@@ -238,7 +238,7 @@ describe('Redis', () => {
       expect(Number(await cluster.on(to, (connection) => connection.get(key)))).toBeGreaterThan(0);
     });
 
-    it('goes on with the replica of a node that is lost for good', async () => {
+    it('continues with the replica of a lost node', async () => {
       const [, , lost] = three();
       await cluster.addReplicaOf(lost);
       const redis = await open(cluster.url);

@@ -76,7 +76,7 @@ describe('Row-level security', () => {
     expect(others.sort()).toEqual(['application_client_id_key', 'idempotency_record_expiry']);
   });
 
-  it('lets functions with the rights of the owner take no temporary table for one of ours', async () => {
+  it("prevents functions with the owner's rights from using a temporary table as ours", async () => {
     const { rows } = await app.database.admin.query<{ name: string; config: string[] | null; public: boolean }>(
       `SELECT proname AS name, proconfig AS config, has_function_privilege('public', oid, 'EXECUTE') AS public
          FROM pg_proc WHERE prosecdef AND pronamespace = 'public'::regnamespace`,
@@ -99,7 +99,7 @@ describe('Row-level security', () => {
     }
   });
 
-  it("gives the runtime role one workspace's rows of every table and view, never another's", async () => {
+  it("shows the runtime role one workspace's rows of every table and view", async () => {
     const views = ['visible_computer', 'visible_computer_count'];
     for (const relation of [...(await tables()), ...views]) {
       const column = relation === 'workspace' ? 'id' : 'workspace_id';
@@ -111,7 +111,7 @@ describe('Row-level security', () => {
     }
   });
 
-  it('gives 0 rows to a query that forgot its tenant filter and names a foreign id', async () => {
+  it('returns 0 rows for a query without a tenant filter that names a foreign id', async () => {
     await api.query('BEGIN');
     await api.query(`SELECT set_config('app.workspace_id', $1, true)`, [ours]);
     const { rows } = await api.query('SELECT id FROM asset WHERE workspace_id = $1', [theirs]);
@@ -119,7 +119,7 @@ describe('Row-level security', () => {
     expect(rows).toEqual([]);
   });
 
-  it('lets a scope end with its transaction, also on the next use of the same connection', async () => {
+  it('ends the scope with its transaction, also on the next use of the connection', async () => {
     const dataSource = new DataSource(
       dataSourceOptions({ url: app.database.databaseUrl, poolSize: 1, patience: 'request' }, () => undefined),
     );
@@ -139,7 +139,7 @@ describe('Row-level security', () => {
     }
   });
 
-  it('keeps the runtime role from changing what it only reads, and from every table of the schema', async () => {
+  it('keeps the runtime role from changing what it only reads, and from the schema', async () => {
     for (const sql of [
       `INSERT INTO workspace (slug, name) VALUES ('x', 'x')`,
       `UPDATE application SET scopes = '{all:write}'`,
@@ -157,7 +157,7 @@ describe('Row-level security', () => {
     }
   });
 
-  it("holds a new table's rows apart, also from their owner unless the migration lets it see all", async () => {
+  it('separates rows of a new table, even from their owner unless the migration allows it', async () => {
     const owner = new Client({ connectionString: app.database.migrationDatabaseUrl });
     await owner.connect();
     const role = new URL(app.database.databaseUrl).username;
@@ -189,7 +189,7 @@ describe('Row-level security', () => {
     }
   });
 
-  it('is what the API insists on at its start: a role that owns the tables is refused in production', async () => {
+  it('is required at the start: production refuses a role that owns the tables', async () => {
     const asOwner = new DataSource(
       dataSourceOptions({ url: app.database.migrationDatabaseUrl, poolSize: 1, patience: 'operator' }, () => undefined),
     );

@@ -78,7 +78,7 @@ describe('The standbys of a primary', () => {
     return standbys;
   };
 
-  it('are used at once when they have caught up, each in its turn', async () => {
+  it('are used in turn as soon as they have caught up', async () => {
     const standbys = standbysOf(primary.databaseUrl, throughProxy(), standby.url(primary.databaseUrl));
 
     await standbys.compare();
@@ -89,7 +89,7 @@ describe('The standbys of a primary', () => {
     expect(log.sort()).toEqual([1, 2].map((place) => `Standby ${place} of DATABASE_REPLICA_URLS is used.`));
   });
 
-  it('are used for as long as the primary writes nothing', async () => {
+  it('are used while the primary writes nothing', async () => {
     const standbys = await inUse();
 
     for (const end = performance.now() + 6_000; performance.now() < end; await delay(500)) {
@@ -98,7 +98,7 @@ describe('The standbys of a primary', () => {
     }
   });
 
-  it('are not used when they lag more than five seconds, and are again when they have caught up', async () => {
+  it('are unused while they lag more than five seconds, and used again when they have caught up', async () => {
     const standbys = await inUse();
     await standby.pauseReplay();
 
@@ -111,7 +111,7 @@ describe('The standbys of a primary', () => {
   });
 
   it.each(['refuse', 'blackhole'] as const)(
-    'are not used five seconds after they were cut off from the primary (%s)',
+    'are unused five seconds after they were cut off from the primary (%s)',
     async (fault) => {
       const standbys = await inUse();
       await source.set(fault);
@@ -123,7 +123,7 @@ describe('The standbys of a primary', () => {
     },
   );
 
-  it('are not used five seconds after the primary stopped to respond', async () => {
+  it('are unused five seconds after the primary stopped responding', async () => {
     const before = await TcpProxy.to('127.0.0.1', primary.port);
     closed.push(() => before.close());
     const url = new URL(primary.databaseUrl);
@@ -136,7 +136,7 @@ describe('The standbys of a primary', () => {
     expect(await untilUsed(false, standbys)).toBeLessThan(6_000);
   });
 
-  it('rest for five seconds after a failed read', async () => {
+  it('are unused for five seconds after a failed read', async () => {
     const standbys = await inUse();
 
     await expect(read(standbys, 'SELECT 1 / 0')).rejects.toThrow('division by zero');
@@ -149,7 +149,7 @@ describe('The standbys of a primary', () => {
   it.each([
     ['refuse', 300],
     ['blackhole', 2_000],
-  ] as const)('give up a read in time when they are lost (%s)', async (fault, withinMs) => {
+  ] as const)('abandon a read in time when they are lost (%s)', async (fault, withinMs) => {
     const standbys = await inUse();
     await read(standbys, 'SELECT 1');
     await way.set(fault);
@@ -173,13 +173,13 @@ describe('The standbys of a primary', () => {
     expect(standbys.uses[0]).toMatchObject({ inUse: 0, idle: 2, timeouts: 1 });
   });
 
-  it('take nothing but reads', async () => {
+  it('accept only reads', async () => {
     const standbys = await inUse();
 
     await expect(read(standbys, 'CREATE TEMPORARY TABLE written_here ()')).rejects.toMatchObject({ code: '25006' });
   });
 
-  describe('are not used', () => {
+  describe('are unused', () => {
     const unfit = 'Standby 1 of DATABASE_REPLICA_URLS is not used: it is no standby of this primary';
 
     it('when they are the primary itself', async () => {
@@ -190,7 +190,7 @@ describe('The standbys of a primary', () => {
       expect([standbys.choose(), log]).toEqual([null, [unfit]]);
     });
 
-    it('when they copy another system', async () => {
+    it('when they copy another database', async () => {
       const other = await startTemporaryPostgres();
       closed.push(() => other.stop());
       // The log of this system is longer, so positions alone would make the standby look complete.
@@ -201,7 +201,7 @@ describe('The standbys of a primary', () => {
       expect([standbys.choose(), log]).toEqual([null, [unfit]]);
     });
 
-    it('once they were promoted; nor is a standby that a failover left behind', async () => {
+    it('once they were promoted, and when a failover left them behind', async () => {
       const promoted = await StandbyPostgres.of(primary, 'promoted');
       closed.push(() => promoted.stop());
       await promoted.caughtUp(primary);

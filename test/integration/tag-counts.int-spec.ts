@@ -88,7 +88,7 @@ describe('Tag counts', () => {
     );
   });
 
-  it('are folded from time to time, so that reading stays cheap', async () => {
+  it('are folded regularly, so that reading stays cheap', async () => {
     await setting.importAll(record('ds-0', ['k1']));
     for (let flip = 1; flip <= 1_200; flip += 1) {
       await setting.change(`UPDATE asset SET visibility = ${flip % 2} WHERE workspace_id = '${setting.here}'`);
@@ -99,7 +99,7 @@ describe('Tag counts', () => {
     expect(await wrong()).toEqual([]);
   });
 
-  it('take no lock that another writer waits for, in whatever order the keys come', async () => {
+  it('never wait for another writer, in whatever order the keys come', async () => {
     await setting.importAll(record('ds-0', ['k1', 'k2']), record('ds-1', ['k1', 'k2']));
     const [one, other] = await Promise.all([connect(), connect()]);
     const untag = (client: Client, externalId: string, key: string) =>
@@ -120,7 +120,7 @@ describe('Tag counts', () => {
     expect([await countOf('k1'), await countOf('k2')]).toEqual([0, 0]);
   });
 
-  it('are folded by a writer while another one is folding, and neither waits', async () => {
+  it('are folded by one writer at a time, and nobody waits', async () => {
     await setting.importAll(record('ds-0', ['k1']), record('ds-1', ['k1']));
     const fold = `SELECT fold_tag_counts(ARRAY(SELECT tag_key_id FROM tag_count)) FROM generate_series(1, 1000)`;
     const clients = await Promise.all([connect(), connect()]);
@@ -133,7 +133,7 @@ describe('Tag counts', () => {
     expect(await countOf('k1')).toBe(2);
   });
 
-  it('are made for tags that were there before the counters, and made once', async () => {
+  it('are created once for tags from before the counters', async () => {
     await setting.importAll(record('ds-0', ['k1', 'k2']), record('ds-1', ['k1']), record('ds-2', ['k1'], 'HIDDEN'));
     await setting.change('DELETE FROM tag_count');
     // As if it had been counted already when the migration comes to it.
@@ -149,7 +149,7 @@ describe('Tag counts', () => {
     expect([await countOf('k1'), await countOf('k2')]).toEqual([2, 2]);
   });
 
-  it('leave no row of a key that is deleted', async () => {
+  it('leave no row of a deleted key', async () => {
     await setting.importAll(record('ds-0', ['k1']));
     await setting.tagKeys.delete(setting.here, 'k1');
     expect(await setting.rowsOf('tag_count')).toEqual([]);

@@ -21,7 +21,7 @@ describe('Tag keys', () => {
     await app.stop();
   });
 
-  it('are listed by their code points, each made once in its workspace', async () => {
+  it('are listed by code points, each once in its workspace', async () => {
     const [ours, theirs] = [await app.arrange.aWorkspace(), await app.arrange.aWorkspace()].map(workspaceId) as [
       WorkspaceId,
       WorkspaceId,
@@ -36,7 +36,7 @@ describe('Tag keys', () => {
     expect((await keys.list(theirs)).map(({ key }) => key)).toEqual(['b']);
   });
 
-  it('are taken off an asset too that was given the key while its deletion was at its end', async () => {
+  it('are removed even from an asset that got the key just before its deletion completed', async () => {
     const workspace = await app.arrange.aWorkspace();
     await app.arrange.aTagKey(workspace, 'env');
     const asset = await app.arrange.anAsset(workspace);
@@ -56,7 +56,7 @@ describe('Tag keys', () => {
     expect(rows).toEqual([]);
   });
 
-  it('are deleted under locks in the order of the inventory, as updates take them: neither meets the other halfway', async () => {
+  it('are deleted with locks in the order of updates, so that neither deadlocks', async () => {
     const workspace = await app.arrange.aWorkspace();
     await app.arrange.aTagKey(workspace, 'env');
     const assets: number[] = [];

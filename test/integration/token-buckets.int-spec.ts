@@ -70,7 +70,7 @@ describe('A token bucket', () => {
     };
   };
 
-  it('agrees with a table of steps, in Redis and in the process', async () => {
+  it('follows the tables of steps, in Redis and in the process', async () => {
     const limit = bucketSizeOf({ perMinute: 60, burst: 3 });
     const steps: [seconds: number, allowed: boolean, remaining: number, retryAfter: number, toFull: number][] = [
       [0, true, 2, 0, 1],
@@ -104,7 +104,7 @@ describe('A token bucket', () => {
     },
   );
 
-  it('agrees with an exact model, whatever the limit and the pauses between requests', async () => {
+  it('equals an exact model for any limit and pauses', async () => {
     await fc.assert(
       fc.asyncProperty(limits, pauses, async (limit, sequence) => {
         const model = new Model(limit);
@@ -122,7 +122,7 @@ describe('A token bucket', () => {
     );
   });
 
-  it('can be looked at without a charge, in Redis and in the process', async () => {
+  it('can be read without a charge, in Redis and in the process', async () => {
     await fc.assert(
       fc.asyncProperty(limits, pauses, async (limit, sequence) => {
         const [model, owner] = [new Model(limit), randomUUID()];
@@ -153,7 +153,7 @@ describe('A token bucket', () => {
   it.each([
     ['Redis', inRedis],
     ['the process', inMemory],
-  ])('in %s always has a token for who waits exactly Retry-After', async (_, open) => {
+  ])('in %s always has a token after exactly Retry-After', async (_, open) => {
     await fc.assert(
       fc.asyncProperty(limits, fc.integer({ min: 0, max: 1_000_000 }), async (limit, offset) => {
         const bucket = open({ ...limit, burst: Math.min(limit.burst, 5) });
@@ -172,7 +172,7 @@ describe('A token bucket', () => {
     ['read', 50, 100],
     ['write', 20, 40],
     ['odd', 7, 1],
-  ])('never refuses who keeps to the sustained rate (%s: %i a minute)', (_, perMinute, burst) => {
+  ])('never refuses a client at the sustained rate (%s: %i a minute)', (_, perMinute, burst) => {
     const bucket = inMemory(bucketSizeOf({ perMinute, burst }));
     for (let request = 0; request < 500; request += 1) {
       const now = START + Math.round((request * 60 * SECOND) / perMinute);
@@ -180,7 +180,7 @@ describe('A token bucket', () => {
     }
   });
 
-  it('heals within two minutes after the clock was set back by an hour', async () => {
+  it('recovers within two minutes after the clock was set back by an hour', async () => {
     const [redisBucket, localBucket] = [inRedis(READ), inMemory(READ)];
     for (let request = 0; request < 101; request += 1) {
       localBucket(START);
@@ -195,7 +195,7 @@ describe('A token bucket', () => {
     expect((await redisBucket(full)).remaining).toBe(99);
   });
 
-  it('in Redis goes by the clock that all processes share, however far apart their own are', async () => {
+  it("in Redis uses the shared clock, however far apart the processes' clocks are", async () => {
     const [owner, limit] = [randomUUID(), bucketSizeOf({ perMinute: 1, burst: 3 })];
     const server = new RedisClient(redisOfTheRun());
     await server.onModuleInit();
@@ -216,7 +216,7 @@ describe('A token bucket', () => {
     }
   });
 
-  it('is forgotten by Redis some seconds after it is full again', async () => {
+  it('expires in Redis some seconds after it is full', async () => {
     const owner = randomUUID();
     await CHARGE.run(redis, [clientKey(owner)], ['', bucketField('read'), READ.interval, READ.burst]);
     const left = await redis.pttl(clientKey(owner));
@@ -224,7 +224,7 @@ describe('A token bucket', () => {
     expect(left).toBeLessThan(12_000);
   });
 
-  it.each(['nan', '-nan', 'much', ''])('in Redis is full where it held %p', async (other) => {
+  it.each(['nan', '-nan', 'much', ''])('in Redis starts full when the key held %p', async (other) => {
     const [owner, limit] = [randomUUID(), bucketSizeOf({ perMinute: 60, burst: 3 })];
     const key = clientKey(owner);
     await redis.hset(key, bucketField('read'), other);
@@ -232,7 +232,7 @@ describe('A token bucket', () => {
     expect(await CHARGE.run(redis, [key], args)).toEqual([1, 2 * SECOND, SECOND]);
   });
 
-  it('is the same by the terms of @nestjs/throttler: a token comes back every `ttl` milliseconds', async () => {
+  it('matches the terms of @nestjs/throttler: one token every `ttl` milliseconds', async () => {
     const buckets = new TokenBuckets(new RedisClient(null), { replicas: 1 } as Settings);
     for (const perMinute of [7, 34, 54, 274, 999_999]) {
       const limit = bucketSizeOf({ perMinute, burst: 340 });
@@ -247,14 +247,14 @@ describe('A token bucket', () => {
     }
   });
 
-  it('of the process count whole tokens at any moment of the clock', () => {
+  it('in the process counts whole tokens at any moment', () => {
     for (let round = 0; round < 2_000; round += 1) {
       const buckets = new LocalBuckets();
       expect([buckets.charge('a', READ).remaining, buckets.charge('a', READ).remaining]).toEqual([99, 98]);
     }
   });
 
-  it('of the process start full, hold the share of one of many instances, and live on', () => {
+  it('in the process starts full with the share of one of many instances, and lives on', () => {
     let now = 0;
     const buckets = new LocalBuckets(10, () => now);
     const limit = bucketSizeOf({ perMinute: 60, burst: 30 });
@@ -269,7 +269,7 @@ describe('A token bucket', () => {
     expect([drain(), drain()]).toEqual([2, 0]);
   });
 
-  it('of the process let a client pass that keeps to the sustained rate at all instances together', () => {
+  it('in the process accepts a client at the sustained rate over all instances together', () => {
     let now = 0;
     const buckets = new LocalBuckets(10, () => now);
     for (let request = 0; request < 200; request += 1) {
@@ -279,7 +279,7 @@ describe('A token bucket', () => {
     }
   });
 
-  it('of the process are fifty thousand at most, the one charged longest ago goes first', () => {
+  it('in the process is one of fifty thousand at most, and the oldest charge is dropped first', () => {
     const limit = bucketSizeOf({ perMinute: 1, burst: 1 });
     const isKnownAfter = (others: number): boolean => {
       const buckets = new LocalBuckets();

@@ -54,7 +54,7 @@ describe('A unit of work', () => {
     return Number(rows?.[0]?.[0]);
   };
 
-  it('shows what it wrote to itself, to others only once it has ended', async () => {
+  it('sees its own writes, and others see them once it has ended', async () => {
     const scope = aScope();
     await database.unitOfWork(scope, async () => {
       await insert(scope, '01');
@@ -65,7 +65,7 @@ describe('A unit of work', () => {
     expect(await count(scope, new Database(outside))).toBe(3);
   });
 
-  it('leaves nothing when the work throws, and the connection fit for the next', async () => {
+  it('leaves nothing when the work throws, and the connection is usable', async () => {
     const scope = aScope();
     const failing = database.unitOfWork(scope, async () => {
       await insert(scope, '01');
@@ -86,7 +86,7 @@ describe('A unit of work', () => {
     expect(await count(scope)).toBe(0);
   });
 
-  it('takes one connection, and none before its first statement', async () => {
+  it('uses one connection, and none before its first statement', async () => {
     const scope = aScope();
     const inUse = async () => {
       const { rows } = await testDatabase.admin.query<{ n: number }>(
@@ -102,7 +102,7 @@ describe('A unit of work', () => {
     expect(await inUse()).toBe(0);
   });
 
-  it('has one tenant, and no second transaction within', async () => {
+  it('has one tenant and no nested transaction', async () => {
     const scope = aScope();
     await expect(database.unitOfWork(scope, () => count(aScope()))).rejects.toThrow('one tenant only');
     await expect(
@@ -113,7 +113,7 @@ describe('A unit of work', () => {
     );
   });
 
-  it('cannot be used by what it left behind, up to its commit', async () => {
+  it('cannot be used by work left behind until its commit', async () => {
     const scope = aScope();
     let late: Promise<number> = Promise.resolve(0);
     await database.unitOfWork(scope, async () => {
@@ -137,7 +137,7 @@ describe('A unit of work', () => {
     expect(await joined).toEqual([2, 0]);
   });
 
-  it('keeps nothing when the error of one of its statements was swallowed', async () => {
+  it("keeps nothing when a statement's error was swallowed", async () => {
     const scope = aScope();
     const careless = database.unitOfWork(scope, async () => {
       await insert(scope, '01');
@@ -169,7 +169,7 @@ describe('A unit of work', () => {
     });
     const opening = (judge: Gate['judge']): Gate => ({ statements: [statement('SELECT 1')], judge });
 
-    it('asks it in the first batch, and the work sees only its own rows', async () => {
+    it('asks the gate in the first batch, and the work sees only its own rows', async () => {
       const judged: unknown[] = [];
       const gate = opening((rows) => judged.push(rows));
       const counts = await database.unitOfWork(scope, async () => [await count(scope), await count(scope)], { gate });
@@ -180,13 +180,13 @@ describe('A unit of work', () => {
       ['writes and goes on', () => insert(scope, '01')],
       ['throws before it asks anything', () => Promise.reject(new Error('refused by the domain'))],
       ['swallows what its statements throw', () => count(scope).catch(() => 0)],
-    ])('that is closed leaves nothing of work that %s', async (_, work: () => Promise<unknown>) => {
+    ])('leaves nothing when the gate is closed and the work %s', async (_, work: () => Promise<unknown>) => {
       const refused = new Refused('closed');
       await expect(database.unitOfWork(scope, work, { gate: closing(refused) })).rejects.toBe(refused);
       expect(await count(scope)).toBe(0);
     });
 
-    it('that is closed waits for no lock of a statement that heeds it', async () => {
+    it('waits for no lock of a guarded statement when the gate is closed', async () => {
       const { admin } = testDatabase;
       await admin.query('BEGIN');
       await admin.query(LOCK, [scope.workspaceId, '0f']);
@@ -198,7 +198,7 @@ describe('A unit of work', () => {
       await admin.query('COMMIT');
     });
 
-    it('that is closed is heard although what else was asked in its batch failed', async () => {
+    it('reports a closed gate although another statement of its batch failed', async () => {
       const refused = new Refused('closed');
       const failing = statement(
         'SELECT 1 / (SELECT count(*) FROM idempotency_record WHERE workspace_id = $1)',
@@ -226,7 +226,7 @@ describe('A unit of work', () => {
       await one.destroy();
     });
 
-    it('is asked again when the work is repeated', async () => {
+    it('asks the gate again when the work is repeated', async () => {
       let asked = 0;
       const gate = opening(() => (asked += 1));
       const work = async (): Promise<number> => {
@@ -238,7 +238,7 @@ describe('A unit of work', () => {
     });
   });
 
-  it('ends by its deadline: what is left is all that it waits for a lock', async () => {
+  it('ends by its deadline, which bounds its wait for a lock', async () => {
     const scope = aScope();
     const { admin } = testDatabase;
     await admin.query('BEGIN');
@@ -252,7 +252,7 @@ describe('A unit of work', () => {
     await admin.query('COMMIT');
   });
 
-  it('that waits for a lock leaves connections to reads', async () => {
+  it('leaves connections to reads while it waits for a lock', async () => {
     const scope = aScope();
     const url = new URL(testDatabase.databaseUrl).href;
     const four = await open(url, 4);
@@ -272,7 +272,7 @@ describe('A unit of work', () => {
     await four.destroy();
   });
 
-  it('counts the connections that were not had in time, and who waits for one', async () => {
+  it('counts connections that were not free in time, and those who wait', async () => {
     const scope = aScope();
     const one = await open(new URL(testDatabase.databaseUrl).href, 1);
     const narrow = new Database(one);
@@ -297,7 +297,7 @@ describe('A unit of work', () => {
     await one.destroy();
   });
 
-  it('is repeated as a whole after a deadlock', async () => {
+  it('is repeated completely after a deadlock', async () => {
     const scope = aScope();
     let attempts = 0;
     const lockBoth = (keys: readonly [string, string], mark: string) =>
@@ -313,7 +313,7 @@ describe('A unit of work', () => {
     expect(await count(scope)).toBe(2);
   });
 
-  it('gives up within five seconds when a lock is not to be had', async () => {
+  it('gives up within five seconds when a lock is not available', async () => {
     const scope = aScope();
     const { admin } = testDatabase;
     await admin.query('BEGIN');
@@ -325,7 +325,7 @@ describe('A unit of work', () => {
     await admin.query('COMMIT');
   });
 
-  it('ends with an error when the connection is lost, and the pool recovers', async () => {
+  it('fails when the connection is lost, and the pool recovers', async () => {
     const scope = aScope();
     const lost = database.unitOfWork(scope, async () => {
       await insert(scope, '01');

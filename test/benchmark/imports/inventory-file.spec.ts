@@ -1,16 +1,16 @@
 import { inventoryOf } from './inventory-file';
 
-describe('An inventory to import', () => {
+describe('A generated inventory file', () => {
   const records = [...inventoryOf(5_000)];
   const employees = records.filter(({ categoryKey }) => categoryKey === 'EMPLOYEE');
 
-  it('has as many records as asked for, one employee in twelve or so, each record once', () => {
+  it('has the requested number of records, each once, and about one employee in twelve', () => {
     expect(records).toHaveLength(5_000);
     expect(employees).toHaveLength(400);
     expect(new Set(records.map(({ externalId }) => externalId)).size).toBe(5_000);
   });
 
-  it('has only owners who are in it and have not left', () => {
+  it('names only owners that it contains as visible employees', () => {
     const present = new Set(
       employees.filter(({ visibility }) => visibility !== 'HIDDEN').map(({ externalId }) => externalId),
     );

@@ -3,8 +3,8 @@ import { differenceOf } from './same-pages';
 const shown = (...names: string[]) => names.map((name) => ({ name }));
 const api = (results: object[], totalCount = 9) => ({ results, pageInfo: { endCursor: null, totalCount } });
 
-describe('Pages of the API and of another program', () => {
-  it('are the same when assets and total are, wherever the other says that they stand', () => {
+describe('The comparison of pages with another program', () => {
+  it('accepts the same assets and total in any place of the response', () => {
     expect(differenceOf({ data: shown('a', 'b') }, api(shown('a', 'b')))).toBeNull();
     const data = [{ position: '7', name: 'a' }];
     expect(differenceOf({ data, meta: { filter_count: 9 } }, api(shown('a')))).toBeNull();
@@ -19,7 +19,7 @@ describe('Pages of the API and of another program', () => {
     ['more assets', { data: shown('a', 'b') }, api(shown('a'))],
     ['another total', { data: shown('a'), meta: { filter_count: 10 } }, api(shown('a'))],
     ['nothing at all', { data: [] }, api([])],
-  ])('differ by %s', (_what, directus, page) => {
+  ])('reports %s', (_what, directus, page) => {
     expect(differenceOf(directus, page)).not.toBeNull();
   });
 });

@@ -10,7 +10,7 @@ const recording = readRecording() as Recording;
 const report = readFileSync(REPORT, 'utf8');
 
 describe('The recorded report', () => {
-  it('says what the recorded results say', () => {
+  it('matches the recorded results', () => {
     expect(report).toBe(toMarkdown(recording));
   });
 
@@ -18,26 +18,26 @@ describe('The recorded report', () => {
     for (const { what } of Object.values(TARGETS)) expect(report).toContain(`| ${what} |`);
   });
 
-  it('shows every plot there is, and none that is missing', () => {
+  it('shows every existing plot', () => {
     const shown = [...report.matchAll(/!\[[^\]]*\]\(([^)]+)\)/g)].map(([, file]) => file as string);
     expect(shown.filter((file) => !existsSync(join(dirname(REPORT), file)))).toEqual([]);
     expect(shown.sort()).toEqual(readdirSync(dirname(REPORT)).filter((file) => file.endsWith('.svg')));
   });
 });
 
-describe('The page on benchmarks', () => {
+describe('docs/benchmarks.md', () => {
   const rows = readFileSync(join(dirname(REPORT), '../benchmarks.md'), 'utf8')
     .split('\n')
     .map((row) => row.replace(/\s+/g, ' ').trim());
 
-  it('has a row for every target and none for another', () => {
+  it('has a row for every target, and no other', () => {
     const targets = Object.values(TARGETS).map(
       (target) => `| \`${target.benchmark}\` | ${target.what} | ${formatBound(target)} |`,
     );
     expect(rows.filter((row) => /^\| `\w+` \|.* at (most|least) [\d.]+( [\wµ]+)? \|$/.test(row))).toEqual(targets);
   });
 
-  it('says of every benchmark what it measures', () => {
+  it('says what every benchmark measures', () => {
     for (const name of Object.keys(CATALOGUE)) expect(rows.some((row) => row.startsWith(`- \`${name}\``))).toBe(true);
   });
 });
