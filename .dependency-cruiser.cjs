@@ -107,6 +107,7 @@ const PLATFORM_LADDER = [
   'problems',
   'http',
   'openapi',
+  'access',
   'throttling',
   'pagination',
   'change-pages',

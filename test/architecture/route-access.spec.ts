@@ -1,7 +1,7 @@
 import { Controller, Get, Module, type Type } from '@nestjs/common';
 import { INTERCEPTORS_METADATA, METHOD_METADATA, MODULE_METADATA, PATH_METADATA } from '@nestjs/common/constants';
 import { NestFactory } from '@nestjs/core';
-import { SCOPES, isScope } from '#libs/auth';
+import { SCOPES, isScope } from '#libs/kernel';
 import { IdempotencyInterceptor } from '#libs/platform/idempotency';
 import { Public, ROUTE_ACCESS, type RouteAccess, assertAccessDeclared } from '#libs/platform/http';
 import { FEATURES } from '../../apps/features';
@@ -84,7 +84,7 @@ describe('Every route', () => {
       expect([name, isScope(access.scope)]).toEqual([name, true]);
       expect([name, access.scope.endsWith(method === GET ? ':read' : ':write')]).toEqual([name, true]);
     }
-    expect(SCOPES).toHaveLength(6);
+    expect(SCOPES).toHaveLength(7);
   });
 
   it('is idempotent when it writes under a scope, and only then', () => {

@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
-import { SCOPES } from '#libs/auth';
+import { SCOPES } from '#libs/kernel';
 import { decodeProtectedHeader } from '../support/jwt';
 import { type TestApp, startApp, startInstance } from '../support/start-app';
 

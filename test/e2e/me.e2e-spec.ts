@@ -1,4 +1,4 @@
-import type { Scope } from '#libs/auth/operators';
+import type { Scope } from '#libs/kernel';
 import type { ApiClient } from '../support/api-client';
 import { decodeJwt } from '../support/jwt';
 import { type TestOperator, openOperator } from '../support/operator';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import type { Scope } from '#libs/auth/operators';
+import type { Scope } from '#libs/kernel';
 import type { ApiResponse, ApiClient } from '../support/api-client';
 import { type TestOperator, openOperator } from '../support/operator';
 import { SPECIFIED_LIMITS, type TestApp, startApp, startInstance } from '../support/start-app';

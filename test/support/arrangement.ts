@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
 import type { Settings } from '#libs/platform/config';
-import { type Scope } from '#libs/auth/operators';
+import { type Scope } from '#libs/kernel';
 import { ClientSecretsSystem } from '../../libs/auth/src/system/client-secrets.system';
 import { ASSET_TYPES, type AssetType } from '../../libs/inventory/src/assets/domain/asset-category';
 import { CLASSIFICATIONS, type Classification, OWNER_SOURCES } from '../../libs/inventory/src/assets/domain/asset';

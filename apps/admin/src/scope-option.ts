@@ -1,11 +1,12 @@
 import { InvalidArgumentError, Option } from 'commander';
-import type { Scope } from '#libs/auth/operators';
+import type { Scope } from '#libs/kernel';
 import { collect } from './options';
 
 /** Written out, so that help and usage errors load no library. The type checks that the list is complete. */
 const SCOPES = Object.keys({
   'all:read': true,
   'all:write': true,
+  'audit:read': true,
   'computers:read': true,
   'inventory:read': true,
   'inventory:write': true,

@@ -1,6 +1,6 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { type SCOPES } from '#libs/auth';
+import { type SCOPES } from '#libs/kernel';
 import { API_VERSION, type Settings } from '#libs/platform/config';
 import { CLIENT_CREDENTIALS_SCHEME } from '#libs/platform/openapi';
 import { FEATURES } from '../../features';
@@ -11,6 +11,7 @@ import { serveGuides } from './guides/guides';
 const SCOPE_MEANINGS: Record<(typeof SCOPES)[number], string> = {
   'all:read': 'Read access to every resource, current and future.',
   'all:write': 'Write access to every resource.',
+  'audit:read': 'Read audit events.',
   'computers:read': 'Read monitored computers and device posture.',
   'inventory:read': 'Read the asset inventory.',
   'inventory:write': 'Update asset governance metadata.',

@@ -2,7 +2,6 @@ export { ApplicationsService } from './application/applications.service';
 export { WorkspacesService } from './application/workspaces.service';
 export { AuthOperatorModule } from './auth-operator.module';
 export { type Application } from './domain/application';
-export { type Scope } from './domain/scope';
 export { WORKSPACE_SLUG, type Workspace } from './domain/workspace';
 export { makeMissingKeys } from './jwt/local-keys';
 export { listSigningKeys, removeSigningKey, rotateSigningKey } from './jwt/signing-key-files';

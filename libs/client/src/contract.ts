@@ -597,6 +597,7 @@ export interface components {
        * @example [
        *       "all:read",
        *       "all:write",
+       *       "audit:read",
        *       "computers:read",
        *       "inventory:read",
        *       "inventory:write",
@@ -1390,6 +1391,7 @@ export interface components {
        * @example [
        *       "all:read",
        *       "all:write",
+       *       "audit:read",
        *       "computers:read",
        *       "inventory:read",
        *       "inventory:write",

@@ -23,6 +23,7 @@ export {
   formatRateLimit,
   parseRateLimit,
 } from './rate-limit';
+export { SCOPES, type Scope, coveredByBoth, coveringScope, covers, isScope } from './scope';
 export { shown } from './shown-text';
 export { isLongerThan, isStorable } from './stored-text';
 export { parseTimestamp } from './timestamp';

@@ -7,7 +7,7 @@ import { Controller, type DynamicModule, Get, Module, type Type } from '@nestjs/
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import express from 'express';
-import { RequireScope } from '#libs/auth';
+import { RequireScope } from '#libs/platform/access';
 import { makeMissingKeys } from '#libs/auth/operators';
 import { ApiServerAdapter } from '#libs/platform/http/server';
 import { Public } from '#libs/platform/http';

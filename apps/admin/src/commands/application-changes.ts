@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Application, ApplicationsService, Scope } from '#libs/auth/operators';
-import { type RateLimit, parseRateLimit } from '#libs/kernel';
+import type { Application, ApplicationsService } from '#libs/auth/operators';
+import { type RateLimit, type Scope, parseRateLimit } from '#libs/kernel';
 import { applicationCard, applicationJson } from '../application-output';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import { type CommonOptions, parseClientId, parseDuration, withCommonOptions } from '../options';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Scope } from '#libs/auth/operators';
+import type { Scope } from '#libs/kernel';
 import { CommandFailed } from '../command-faults';
 import { type CommonOptions, parseClientId, parseName, parseSlug, withCommonOptions } from '../options';
 import { applicationCard, applicationJson } from '../application-output';

@@ -1,5 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { type Charge, Clock, type Freshness, type RateClass, RateLimited } from '#libs/kernel';
+import {
+  type Charge,
+  Clock,
+  type Freshness,
+  type RateClass,
+  RateLimited,
+  coveredByBoth,
+  covers,
+  isScope,
+} from '#libs/kernel';
 import type { AccessTokenClaims } from '../domain/access-token';
 import { AccessTokenSigner } from '../domain/access-token-signer.port';
 import { ApplicationRepository } from '../domain/application-repository.port';
@@ -7,7 +16,6 @@ import { ClientNotAuthenticated, TokenInvalid, TokenSuperseded } from '../domain
 import { ClientSecrets } from '../domain/client-secrets.port';
 import type { Grant } from '../domain/grant';
 import { GrantCache } from '../domain/grant-cache.port';
-import { coveredByBoth, covers, isScope } from '../domain/scope';
 import { ScopeNotGranted } from '../domain/token-request-errors';
 import { TokenRequestLimiter } from '../domain/token-request-limiter.port';
 

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { RateLimits, WorkspaceId } from '#libs/kernel';
+import type { RateLimits, Scope, WorkspaceId } from '#libs/kernel';
 import type { Application, ApplicationInWorkspace } from '../domain/application';
 import { ApplicationRepository } from '../domain/application-repository.port';
 import { TokenInvalid } from '../domain/authentication-errors';
 import { ClientSecrets } from '../domain/client-secrets.port';
 import { GrantCache } from '../domain/grant-cache.port';
-import type { Scope } from '../domain/scope';
 
 /** Manages applications for operators. */
 @Injectable()

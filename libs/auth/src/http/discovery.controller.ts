@@ -1,11 +1,11 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { SCOPES } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import { NoQueryDto, Public } from '#libs/platform/http';
 import { ApiSuccess, ApiPublicProblems } from '#libs/platform/openapi';
 import type { Response } from 'express';
 import { AccessTokenSigner } from '../domain/access-token-signer.port';
-import { SCOPES } from '../domain/scope';
 import {
   AUTHORIZATION_SERVER_EXAMPLES,
   AuthorizationServerDto,

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { SCOPES } from '#libs/kernel';
 import { ApiObject, openEnum } from '#libs/platform/openapi';
-import { SCOPES } from '../domain/scope';
 
 const BASE_URL = 'https://api.example.com';
 const url = (description: string, path = '') =>

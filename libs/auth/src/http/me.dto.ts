@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { SCOPES } from '#libs/kernel';
 import { ApiObject, openEnum } from '#libs/platform/openapi';
-import { SCOPES } from '../domain/scope';
 
 const UUID = { format: 'uuid', example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c20' } as const;
 const count = (description: string, example: number, minimum = 1) =>

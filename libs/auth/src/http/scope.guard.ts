@@ -1,10 +1,10 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { covers } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import { accessOf } from '#libs/platform/http';
 import type { Request, Response } from 'express';
 import { InsufficientScope, TokenMissing } from '../domain/authentication-errors';
-import { covers } from '../domain/scope';
 import { bearerChallenge } from './bearer-challenge';
 
 /** Admits a caller whose scopes cover the route's. A refusal does not reveal what exists (decisions, section 1). */

@@ -1,6 +1,7 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { NewestReads, RequireScope } from '#libs/auth';
+import { NewestReads } from '#libs/auth';
+import { RequireScope } from '#libs/platform/access';
 import { ChangeQueryDto, FeedPaging } from '#libs/platform/change-pages';
 import { type Caller, CurrentCaller } from '#libs/platform/http';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';

@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query, Res, StreamableFile } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { RequireScope } from '#libs/auth';
+import { RequireScope } from '#libs/platform/access';
 import { assetId } from '#libs/kernel';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import { type Caller, CurrentCaller, NoQueryDto } from '#libs/platform/http';

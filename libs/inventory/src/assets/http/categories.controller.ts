@@ -1,6 +1,6 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { RequireScope } from '#libs/auth';
+import { RequireScope } from '#libs/platform/access';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import { type Caller, CurrentCaller } from '#libs/platform/http';
 import { PageQueryDto, Paging } from '#libs/platform/pagination';

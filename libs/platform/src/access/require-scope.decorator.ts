@@ -1,7 +1,7 @@
 import { SetMetadata, applyDecorators } from '@nestjs/common';
-import { ApiBearer } from '#libs/platform/openapi';
-import { ROUTE_ACCESS, type RouteAccess } from '#libs/platform/http';
-import { type Scope, coveringScope } from '../domain/scope';
+import { type Scope, coveringScope } from '#libs/kernel';
+import { ROUTE_ACCESS, type RouteAccess } from '../http/route-access';
+import { ApiBearer } from '../openapi/api-bearer.decorator';
 
 /**
  * Requires a bearer token with this scope or the one that covers it (`all:read`, `all:write`). Also documents the scope

@@ -1,7 +1,8 @@
-/** All scopes (specification, Authentication 6). `frameworks:read` has no endpoint in 1.0.0. */
+/** All scopes (specification, Authentication 6; additions, section 1). `frameworks:read` has no endpoint in 1.0.0. */
 export const SCOPES = [
   'all:read',
   'all:write',
+  'audit:read',
   'computers:read',
   'inventory:read',
   'inventory:write',

@@ -1,6 +1,6 @@
 import { SetMetadata, applyDecorators } from '@nestjs/common';
-import { ApiBearer } from '#libs/platform/openapi';
-import { ROUTE_ACCESS, type RouteAccess } from '#libs/platform/http';
+import { ROUTE_ACCESS, type RouteAccess } from '../http/route-access';
+import { ApiBearer } from '../openapi/api-bearer.decorator';
 
 /** The route needs a bearer token, whatever its scopes. */
 export const AnyToken = (): MethodDecorator & ClassDecorator =>

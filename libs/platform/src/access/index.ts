@@ -1,0 +1,2 @@
+export { AnyToken } from './any-token.decorator';
+export { RequireScope } from './require-scope.decorator';
