@@ -1,0 +1,54 @@
+import type { FieldChange } from './asset-change';
+import type { RecordedEvent } from './audit-event';
+
+/** One changed value. Null stands for a value that is not there. */
+export interface PublishedChange {
+  readonly field: string;
+  readonly old: unknown;
+  readonly new: unknown;
+}
+
+/** A sealed event as clients read it, without its leaf hash (additions, section 6). */
+export interface PublishedEvent {
+  readonly id: string;
+  /** Position in the workspace's audit, from 1, without gaps. */
+  readonly sequence: number;
+  readonly occurredAt: string;
+  /** The time of the seal, ISO 8601. It never falls while `sequence` grows. */
+  readonly recordedAt: string;
+  readonly action: string;
+  readonly actor: { readonly type: string; readonly clientId: string | null };
+  readonly target: { readonly type: string; readonly id: string };
+  readonly request: { readonly id: string | null };
+  /** Sorted by field. */
+  readonly changes: readonly PublishedChange[];
+}
+
+/** Makes the published form. Leaf hashes cover it, so it must never change for an event that was published. */
+export function publish(event: RecordedEvent, sequence: number, recordedAt: string): PublishedEvent {
+  const { id, occurredAt, assetId, clientId, requestId } = event;
+  return {
+    id,
+    sequence,
+    occurredAt,
+    recordedAt,
+    action: 'asset.updated',
+    actor: { type: 'APPLICATION', clientId },
+    target: { type: 'ASSET', id: assetId },
+    request: { id: requestId },
+    changes: Object.entries(event.changes)
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([field, change]) => publishChange(field, change)),
+  };
+}
+
+/** Tags are published by their keys. Altered rows are published, too, whatever their form. */
+function publishChange(field: string, change: Partial<FieldChange> | null): PublishedChange {
+  const shown = field === 'tags' ? keysOf : (value: unknown) => value ?? null;
+  return { field, old: shown(change?.old), new: shown(change?.new) };
+}
+
+function keysOf(tags: unknown): unknown {
+  if (!Array.isArray(tags)) return tags ?? null;
+  return tags.map((tag: { readonly key?: unknown } | null) => tag?.key ?? null);
+}
