@@ -1,6 +1,6 @@
 import { visibleText } from './visible-text';
 
-describe('Text that others wrote', () => {
+describe('Text from other people', () => {
   it.each([
     ['a C0 control', '\u001b[2J', '\\u{1b}[2J'],
     ['a C1 control', '\u009b2J', '\\u{9b}2J'],
@@ -12,5 +12,5 @@ describe('Text that others wrote', () => {
     ['delete', '\u007f', '\\u{7f}'],
   ])('shows %s', (_what, text, shown) => expect(visibleText(text)).toBe(shown));
 
-  it('is otherwise left alone', () => expect(visibleText('“Süd” 🗝 ❤️ é')).toBe('“Süd” 🗝 ❤️ é'));
+  it('leaves the rest unchanged', () => expect(visibleText('“Süd” 🗝 ❤️ é')).toBe('“Süd” 🗝 ❤️ é'));
 });

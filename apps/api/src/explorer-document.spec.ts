@@ -10,7 +10,7 @@ interface Parameter {
   readonly schema: { readonly example?: unknown };
 }
 
-describe('The document of the page', () => {
+describe('The contract in Swagger UI', () => {
   const text = readFileSync(join(__dirname, '../../../docs/contract/openapi.json'), 'utf8');
   const contract = JSON.parse(text) as OpenAPIObject;
   const document = explorerDocument(contract);
@@ -22,9 +22,9 @@ describe('The document of the page', () => {
     ...Object.values(document.components?.parameters ?? {}),
   ].filter((parameter) => 'name' in parameter) as unknown as Parameter[];
 
-  it('leaves the contract as it is', () => expect(JSON.parse(text)).toEqual(contract));
+  it('leaves the contract itself unchanged', () => expect(JSON.parse(text)).toEqual(contract));
 
-  it('fills no parameter in with an example, and tells the example', () => {
+  it('shows examples of parameters without filling them in', () => {
     expect(parameters.length).toBeGreaterThan(10);
     for (const { name, example, schema } of parameters) {
       expect([name, example, schema.example]).toEqual([name, undefined, undefined]);
@@ -34,13 +34,13 @@ describe('The document of the page', () => {
     expect(parameters.find(({ name }) => name === 'If-Match')?.description).toMatch(/Example: `"7"`$/);
   });
 
-  it('says beside a key that it is fresh, and how to see a replay', () => {
+  it('says beside the key that it is fresh, and how to see a replay', () => {
     const keys = parameters.filter(({ name }) => name === 'Idempotency-Key');
     expect(keys).toHaveLength(2);
     for (const { description } of keys) expect(description).toMatch(/fresh key for each try.*replay/);
   });
 
-  it('explains the one-token rule beside the one way to authorize', () => {
+  it('explains the one-token rule beside the only way to authorize', () => {
     const schemes = document.components?.securitySchemes ?? {};
     expect(Object.keys(schemes)).toEqual(['clientCredentials']);
     expect(JSON.stringify(schemes)).toContain('One token is active per application.');
@@ -51,11 +51,11 @@ describe('The document of the page', () => {
     }
   });
 
-  it('speaks to customers, who start nothing themselves', () => {
+  it('addresses customers, who start nothing themselves', () => {
     expect(JSON.stringify(document)).not.toMatch(/\bnpm\b|\.local\b/);
   });
 
-  it('lists the headers of every response once for each operation', () => {
+  it('lists the headers of every response once per operation', () => {
     const { responses } = document.paths['/v1/inventory/assets']?.get as unknown as {
       responses: Record<string, { headers: object }>;
     };

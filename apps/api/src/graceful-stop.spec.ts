@@ -4,7 +4,7 @@ import { type AddressInfo, type Socket, connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { IN_FLIGHT_MS, NOTICE_MS, ServedConnections } from './graceful-stop';
 
-describe('A server that is left', () => {
+describe('A graceful stop', () => {
   let server: Server;
   let connections: ServedConnections;
   /** Responses that the test leaves open. */
@@ -39,11 +39,11 @@ describe('A server that is left', () => {
     return socket;
   };
 
-  it('gives load balancers five seconds and requests twenty-five', () => {
+  it('allows load balancers five seconds and requests twenty-five', () => {
     expect([NOTICE_MS, IN_FLIGHT_MS]).toEqual([5_000, 25_000]);
   });
 
-  it('completes the request in flight with Connection: close, and is done then', async () => {
+  it('completes the request in flight with Connection: close', async () => {
     const socket = await requested();
     connections.announceClose();
     const drained = connections.drain(5_000);
@@ -64,7 +64,7 @@ describe('A server that is left', () => {
     expect(performance.now() - since).toBeLessThan(10_000);
   });
 
-  it('reports a response that was cut off before it is done', async () => {
+  it('reports a response that was cut off', async () => {
     await requested();
     let heard = false;
     openResponses[0]?.once('close', () => (heard = true));
@@ -72,7 +72,7 @@ describe('A server that is left', () => {
     expect(heard).toBe(true);
   });
 
-  it('leaves nothing open that the closing of what is behind it would wait for', async () => {
+  it('leaves no connection open that would delay closing the services behind it', async () => {
     const halfSent = await connected();
     halfSent.on('error', () => undefined).write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n123');
     while (openResponses.length === 0) await delay(5);
@@ -81,7 +81,7 @@ describe('A server that is left', () => {
     await new Promise((resolve) => server.close(resolve));
   }, 60_000);
 
-  it('closes a connection that becomes idle, whatever its response has announced', async () => {
+  it('closes a connection when it becomes idle, whatever its response announced', async () => {
     const socket = await requested();
     openResponses[0]?.writeHead(200, { 'Content-Length': 4 });
     openResponses[0]?.flushHeaders();
@@ -95,7 +95,7 @@ describe('A server that is left', () => {
     expect(performance.now() - since).toBeLessThan(10_000);
   });
 
-  it('waits for no connection on which nothing is asked, or never was', async () => {
+  it('waits for no idle connection', async () => {
     const idle = await requested();
     openResponses[0]?.end('answered');
     await once(idle, 'data');

@@ -2,8 +2,8 @@ import { getEventListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { abortable, withTimeout } from './abort';
 
-describe('Work that nobody waits for any more', () => {
-  it('may fail without ending the process', async () => {
+describe('An aborted call', () => {
+  it('may fail later without ending the process', async () => {
     const left: unknown[] = [];
     const note = (error: unknown) => void left.push(error);
     process.on('unhandledRejection', note);
@@ -17,7 +17,7 @@ describe('Work that nobody waits for any more', () => {
     }
   });
 
-  it('leaves nothing on the signal, which may outlive thousands of calls', async () => {
+  it('leaves no listener on the signal, which may outlive thousands of calls', async () => {
     const { signal } = new AbortController();
     await withTimeout(signal, 1_000, (limited) => abortable(Promise.resolve(abortable(delay(1), signal)), limited));
     expect(getEventListeners(signal, 'abort')).toEqual([]);

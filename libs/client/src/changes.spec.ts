@@ -14,8 +14,8 @@ class Store {
   write = (cursor: string) => Promise.resolve(void this.written.push(cursor));
 }
 
-describe('A change feed', () => {
-  it('goes through empty pages to the end, and on from the stored cursor', async () => {
+describe('client.changes', () => {
+  it('passes empty pages to the end, and continues from the stored cursor', async () => {
     const cursorStore = new Store();
     const seen: string[] = [];
 
@@ -34,7 +34,7 @@ describe('A change feed', () => {
     expect(cursorStore.written).toEqual(['one', 'two']);
   });
 
-  it('asks again at the end after a pause, until it is cancelled', async () => {
+  it('asks again after a pause at the end, until it is cancelled', async () => {
     const cancelled = new AbortController();
     let asked = 0;
     const feed = new Changes(

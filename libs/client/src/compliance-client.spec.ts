@@ -50,8 +50,8 @@ const failureOf = (call: Promise<unknown>) =>
     (error: unknown) => error as Error,
   );
 
-describe('A call that was given up before it began', () => {
-  it('sends nothing, takes no token, and leaves no rejection behind', async () => {
+describe('A call that was aborted before it began', () => {
+  it('sends nothing, requests no token and leaves no rejection behind', async () => {
     const left: unknown[] = [];
     const note = (error: unknown) => void left.push(error);
     process.on('unhandledRejection', note);
@@ -87,7 +87,7 @@ describe('A token store', () => {
     expect(paths()).toEqual(['/oauth/token', '/v1/inventory/assets/x']);
   });
 
-  it('that gives the lock too late gets it back', async () => {
+  it('that grants the lock too late gets it back', async () => {
     const tokenStore = new MemoryTokenStore();
     const tryLock = tokenStore.tryLock.bind(tokenStore);
     jest.spyOn(tokenStore, 'tryLock').mockImplementationOnce(async (application) => {
@@ -100,7 +100,7 @@ describe('A token store', () => {
     expect((await client.getAsset('x')).body).toEqual({ id: 'x' });
   });
 
-  it('that stays locked makes an attempt wait no longer than its timeout', async () => {
+  it('that stays locked delays an attempt by no more than its timeout', async () => {
     const tokenStore = new MemoryTokenStore();
     const unlock = await tokenStore.tryLock(`ci_one@${BASE_URL}`);
     const { client, paths } = talking({}, { tokenStore, timeoutMs: 60, retry: { attempts: 2, firstPauseMs: 1 } });
@@ -115,8 +115,8 @@ describe('A token store', () => {
   });
 });
 
-describe('A fetch that never settles and heeds no signal', () => {
-  it.each(['token', 'rest'] as const)('(%s) is given up by the timeout', async (what) => {
+describe('A fetch that never settles and ignores its signal', () => {
+  it.each(['token', 'rest'] as const)('(%s) is ended by the timeout', async (what) => {
     const { client } = talking({ [what]: never }, { timeoutMs: 40, retry: { attempts: 1 } });
     expect(await failureOf(client.getAsset('x'))).toBeInstanceOf(ConnectionLost);
   });
@@ -137,7 +137,7 @@ describe('Work under the lock of a store', () => {
         return talking({}, { tokenStore, timeoutMs: 600_000, retry: { attempts: 1 } });
       },
     ],
-  ] as const)('is over before it lapses, however long a call may take: %s', async (_, limitMs, make) => {
+  ] as const)('ends before the lock expires, however long a call may take: %s', async (_, limitMs, make) => {
     let over = false;
     const call = failureOf(make().client.getAsset('x')).then(() => (over = true));
     await jest.advanceTimersByTimeAsync(limitMs - 100);
@@ -154,7 +154,7 @@ describe('A redirect', () => {
   it.each([
     ['of the token request', { token: moved }, 1],
     ['of any other', { rest: moved }, 2],
-  ])('%s is a problem, and is not followed', async (_, answers, requests) => {
+  ])('%s is a problem and is not followed', async (_, answers, requests) => {
     const { client, asked } = talking(answers);
     expect(await failureOf(client.getAsset('x'))).toMatchObject({
       name: 'Problem',
@@ -165,7 +165,7 @@ describe('A redirect', () => {
     expect(asked.map(({ redirect }) => redirect)).toEqual(Array.from({ length: requests }, () => 'manual'));
   });
 
-  it('brings the secret to no other server', async () => {
+  it('does not take the secret to another server', async () => {
     const reached: string[] = [];
     const other = createServer((request, response) => void response.end(reached.push(request.url as string)));
     const otherOrigin = await listening(other);
@@ -182,7 +182,7 @@ describe('A redirect', () => {
     }
   });
 
-  it('of what needs no token is not followed either', async () => {
+  it('is not followed even without a token', async () => {
     const { client, asked } = talking({ rest: moved });
     expect(await failureOf(client.getHealth())).toMatchObject({ code: 'unexpected_answer', status: 308 });
     expect(asked.map(({ redirect }) => redirect)).toEqual(['manual']);
@@ -190,7 +190,7 @@ describe('A redirect', () => {
 });
 
 describe('A printed client, store or list', () => {
-  it('has neither the secret nor the token', async () => {
+  it('contains neither the secret nor the token', async () => {
     const tokenStore = new MemoryTokenStore();
     const { client } = talking({}, { tokenStore });
     await client.getAsset('x');
@@ -220,7 +220,7 @@ describe('A response that is not from the API', () => {
     ['no lifetime', () => json({ access_token: TOKEN })],
     ['a lifetime in words', () => json({ access_token: TOKEN, expires_in: '3600' })],
     ['a lifetime that is over', () => json({ access_token: TOKEN, expires_in: 0 })],
-  ])('is a problem when a token was asked for: %s', async (_, token) => {
+  ])('is a problem when a token was requested: %s', async (_, token) => {
     const { client, paths } = talking({ token });
     const problem = (await failureOf(client.getAsset('x'))) as Problem;
     expect(problem).toBeInstanceOf(Problem);
@@ -250,14 +250,14 @@ describe('A response that is not from the API', () => {
   });
 
   it.each([{}, { results: [] }, { results: {}, pageInfo: { hasNextPage: false } }, { results: [], pageInfo: {} }])(
-    'is a problem when it is no page: %j',
+    'is a problem when it is not a page: %j',
     async (body) => {
       const { client } = talking({ rest: () => json(body) });
       expect(await failureOf(client.listAssets().pages().next())).toMatchObject({ code: 'unexpected_answer' });
     },
   );
 
-  it('is a problem with a code when a refusal has none that is a word', async () => {
+  it('is a problem with a code of the client when it is an error without one', async () => {
     const { client } = talking({ rest: () => json({ code: 7, detail: {}, errors: 'all', requestId: 1 }, 400) });
     expect(await failureOf(client.getAsset('x'))).toMatchObject({
       ...{ name: 'Problem', code: 'unexpected_answer', status: 400, detail: '', errors: [], requestId: null },
@@ -270,11 +270,11 @@ describe('A response that is not from the API', () => {
   });
 });
 
-describe('A token that is not accepted any more', () => {
+describe('A token that is no longer accepted', () => {
   const refusal = (code: string) => json({ code, status: 401 }, 401);
 
   it.each(['token_superseded', 'token_expired', 'token_invalid'])(
-    '(%s) is replaced, unseen by the caller',
+    '(%s) is renewed without telling the caller',
     async (code) => {
       let issues = 0;
       const { client, paths } = talking({
@@ -291,7 +291,7 @@ describe('A token that is not accepted any more', () => {
     [401, 'token_missing'],
     [403, 'insufficient_scope'],
     [401, 'unheard_of'],
-  ])('is not what %i %s says: the caller is told', async (status, code) => {
+  ])('is kept on %i %s, which the caller gets', async (status, code) => {
     const { client, paths } = talking({ rest: () => json({ code }, status) });
     expect(await failureOf(client.getAsset('x'))).toMatchObject({ code, status });
     expect(paths()).toEqual(['/oauth/token', '/v1/inventory/assets/x']);
@@ -299,7 +299,7 @@ describe('A token that is not accepted any more', () => {
 });
 
 describe('An update that is sent again', () => {
-  it('has the same key and the same body each time, and another key when it is called again', async () => {
+  it('has the same key and body each time, and another key in another call', async () => {
     const sent: string[] = [];
     const faults = [
       () => json({ code: 'rate_limited' }, 429),
@@ -322,8 +322,8 @@ describe('An update that is sent again', () => {
   });
 });
 
-describe('A caller who sets no limit of time', () => {
-  it('waits as long as it takes', async () => {
+describe('A call without a time limit', () => {
+  it('waits as long as needed', async () => {
     const slow = async () => {
       await new Promise((resolve) => setTimeout(resolve, 30));
       return json({ id: 'x' });
@@ -334,10 +334,10 @@ describe('A caller who sets no limit of time', () => {
   });
 });
 
-describe('An update that fails again and again', () => {
+describe('An update that fails repeatedly', () => {
   const soon = () => new Response('{"code":"service_unavailable"}', { status: 503, headers: { 'Retry-After': '60' } });
 
-  it('is not sent again after its time, however often it might be', async () => {
+  it('is not sent again after its time limit, however many attempts remain', async () => {
     const { client, paths } = talking({ rest: soon }, { retry: { ...IN_A_WHILE, longestCallMs: 20_000 } });
     const since = Date.now();
     expect(await failureOf(client.updateAsset('x', {}))).toMatchObject({ code: 'service_unavailable' });
@@ -346,7 +346,7 @@ describe('An update that fails again and again', () => {
     expect(paths()).toEqual(['/oauth/token', '/v1/inventory/assets/x']);
   });
 
-  it('is given up in the middle of an attempt, and says why the one before failed', async () => {
+  it('is ended during an attempt with the reason of the previous one', async () => {
     let sent = 0;
     const rest = () => ((sent += 1) === 1 ? json({ code: 'service_unavailable' }, 503) : never());
     const { client } = talking({ rest }, { retry: { ...IN_A_WHILE, longestCallMs: 500 } });
@@ -354,7 +354,7 @@ describe('An update that fails again and again', () => {
     expect(sent).toBe(2);
   });
 
-  it('is given up in its first attempt, too', async () => {
+  it('is ended during its first attempt, too', async () => {
     const { client } = talking({ rest: never }, { retry: { ...IN_A_WHILE, longestCallMs: 40 } });
     expect(await failureOf(client.updateAsset('x', {}))).toBeInstanceOf(ConnectionLost);
   });

@@ -26,14 +26,14 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return seen;
 }
 
-describe('An export', () => {
-  it('yields the items of a whole response, and ignores lines that it does not know', async () => {
+describe('client.export', () => {
+  it('returns the items of a complete response and ignores unknown lines', async () => {
     const { items } = exportOf({ null: [START, item(1), { type: 'new' }, checkpoint('a'), item(2), END] });
 
     expect(await all(items)).toEqual([1, 2]);
   });
 
-  it('goes on from the last checkpoint when a response is cut, and yields no item twice', async () => {
+  it('resumes from the last checkpoint after a cut and repeats no item', async () => {
     const { items, asked } = exportOf({
       null: [START, item(1), checkpoint('a'), item(2)],
       'a 1': [RESUMED, item(2), item(3)],
@@ -44,13 +44,13 @@ describe('An export', () => {
     expect(asked).toEqual([null, 'a', 'a']);
   });
 
-  it('fails when responses are cut again and again without a checkpoint', async () => {
+  it('throws after repeated cuts without a checkpoint in between', async () => {
     const { items } = exportOf({ null: [START, item(1)] });
 
     await expect(all(items)).rejects.toBeInstanceOf(ConnectionLost);
   });
 
-  it('stores a checkpoint once its items are handled, and nothing at the end', async () => {
+  it('stores a checkpoint once its items are handled, and null at the end', async () => {
     const events: unknown[] = [];
     const checkpointStore = {
       read: async () => 'a',
@@ -63,7 +63,7 @@ describe('An export', () => {
     expect(events).toEqual([2, 'stored b', 3, 'stored null']);
   });
 
-  it('hands over the cursor of the feed', async () => {
+  it('returns the cursor of the feed', async () => {
     const written: string[] = [];
     const feedCursorStore = { write: async (cursor: string) => void written.push(cursor) };
 

@@ -21,7 +21,7 @@ async function walk(load: (cursor: string | null) => Page<number>): Promise<{ se
 const UNEXPECTED = { name: 'Problem', code: 'unexpected_answer', status: 200 };
 
 describe('A walk over a list', () => {
-  it('goes from cursor to cursor until there is no next page', async () => {
+  it('follows cursors until there is no next page', async () => {
     const pages = new Map([
       [null, page(1, 'a')],
       ['a', page(2, 'b')],
@@ -31,19 +31,19 @@ describe('A walk over a list', () => {
     expect([seen, failure]).toEqual([[1, 2, 3], null]);
   });
 
-  it('ends with a problem when a next page is promised without a cursor', async () => {
+  it('throws a problem when a next page is promised without a cursor', async () => {
     const { seen, failure } = await walk(() => page(1, null));
     expect(seen).toEqual([1]);
     expect(failure).toMatchObject(UNEXPECTED);
   });
 
-  it('does not begin anew when a later page has no cursor', async () => {
+  it('does not start again when a later page has no cursor', async () => {
     const { seen, failure } = await walk((cursor) => (cursor === null ? page(1, 'a') : page(2, null)));
     expect(seen).toEqual([1, 2]);
     expect(failure).toMatchObject(UNEXPECTED);
   });
 
-  it('ends with a problem when the cursor stays the same', async () => {
+  it('throws a problem when the cursor stays the same', async () => {
     const { seen, failure } = await walk((cursor) => page(cursor === null ? 1 : 2, 'a'));
     expect(seen).toEqual([1, 2]);
     expect(failure).toMatchObject(UNEXPECTED);

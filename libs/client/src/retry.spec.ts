@@ -7,7 +7,7 @@ const pausesAfter = (error: unknown, made: number) =>
   Array.from({ length: 200 }, () => pauseAfter(error, made, DEFAULT_RETRY) ?? NaN);
 
 describe('The pause before another attempt', () => {
-  it('is drawn below a bound that doubles and ends at ten seconds', () => {
+  it('is random below a bound that doubles up to ten seconds', () => {
     for (const [made, bound] of [
       [1, 200],
       [2, 400],
@@ -36,7 +36,7 @@ describe('The pause before another attempt', () => {
     [502, 'unexpected_answer'],
     [504, 'unexpected_answer'],
     [409, 'idempotency_in_progress'],
-  ])('is made after %i %s', (status, code) => {
+  ])('follows %i %s', (status, code) => {
     expect(pauseAfter(problem(status, code), 1, DEFAULT_RETRY)).not.toBeNull();
   });
 
@@ -48,18 +48,18 @@ describe('The pause before another attempt', () => {
     [409, 'idempotency_conflict'],
     [412, 'precondition_failed'],
     [500, 'internal_error'],
-  ])('is not made after %i %s', (status, code) => {
+  ])('does not follow %i %s', (status, code) => {
     expect(pauseAfter(problem(status, code), 1, DEFAULT_RETRY)).toBeNull();
   });
 
-  it('is not made after an answer that asks for more than a minute, nor after a fault of the program', () => {
+  it('does not follow a response that asks for more than a minute, nor a programming error', () => {
     expect(pauseAfter(problem(429, 'rate_limited', 61), 1, DEFAULT_RETRY)).toBeNull();
     expect(pauseAfter(new RangeError('ours'), 1, DEFAULT_RETRY)).toBeNull();
   });
 });
 
 describe('Attempts', () => {
-  it('are so many as the policy says, and the last failure is thrown', async () => {
+  it('are limited by the policy, and the last failure is thrown', async () => {
     let made = 0;
     const attempt = () => Promise.reject(new ConnectionLost(new Error(`attempt ${(made += 1)}`)));
     const policy = { ...DEFAULT_RETRY, firstPauseMs: 1, attempts: 3 };
@@ -72,7 +72,7 @@ describe('A problem', () => {
   const answer = (body: string, headers: Record<string, string>) =>
     Problem.of(new Response(body, { status: 503, statusText: 'Service Unavailable', headers }));
 
-  it('of something in between says what there is to say', async () => {
+  it('of a gateway is described by its status', async () => {
     expect(await answer('<html>', { 'X-Request-Id': 'r-1' })).toMatchObject({
       code: 'unexpected_answer',
       status: 503,

@@ -6,14 +6,14 @@ const aToken = (accessToken: string) => ({ accessToken, usableUntil: Date.now() 
 const unheeded = () => new AbortController().signal;
 
 describe('The token of an application', () => {
-  it('is not taken for a call that was given up already', async () => {
+  it('is not requested for an aborted call', async () => {
     const issue = jest.fn(async () => aToken('a'));
     const cache = new TokenCache('one', new MemoryTokenStore(), issue, LIMITS);
     await expect(cache.get(null, AbortSignal.abort('given up'))).rejects.toBe('given up');
     expect(issue).not.toHaveBeenCalled();
   });
 
-  it('is looked for once in the store, and taken once, for many calls at once', async () => {
+  it('is read once from the store and requested once for concurrent calls', async () => {
     const store = new MemoryTokenStore();
     const [read, tryLock] = [jest.spyOn(store, 'read'), jest.spyOn(store, 'tryLock')];
     const issue = jest.fn(async () => aToken('a'));
@@ -24,7 +24,7 @@ describe('The token of an application', () => {
     expect([read, tryLock, issue].map(({ mock }) => mock.calls.length)).toEqual([2, 1, 1]);
   });
 
-  it('is taken once when many calls find the same one refused at once', async () => {
+  it('is requested once when concurrent calls get the same one refused', async () => {
     const store = new MemoryTokenStore();
     const answers = ['a', 'b', 'c'];
     const issue = jest.fn(async () => aToken(answers.shift() as string));
@@ -39,7 +39,7 @@ describe('The token of an application', () => {
     expect(issue).toHaveBeenCalledTimes(2);
   });
 
-  it('is asked for anew when the renewal that a call joins finds the very one that was refused to it', async () => {
+  it('is requested again when a joined renewal returns the refused one', async () => {
     const store = new MemoryTokenStore();
     await store.write('one', aToken('a'));
     const cache = new TokenCache('one', store, async () => aToken('b'), LIMITS);
@@ -48,7 +48,7 @@ describe('The token of an application', () => {
     expect(both).toEqual(['a', 'b']);
   });
 
-  it('is kept by this process: the store is read again only when it is of no more use', async () => {
+  it('is cached in the process, which reads the store again only when it is unusable', async () => {
     const store = new MemoryTokenStore();
     await store.write('one', aToken('a'));
     const read = jest.spyOn(store, 'read');
@@ -57,7 +57,7 @@ describe('The token of an application', () => {
     expect(read).toHaveBeenCalledTimes(1);
   });
 
-  it('is used by this process though the store could not keep it', async () => {
+  it('is used although the store could not keep it', async () => {
     const store = new MemoryTokenStore();
     jest.spyOn(store, 'write').mockRejectedValue(new Error('disk full'));
     const issue = jest.fn(async () => aToken('a'));
@@ -67,13 +67,13 @@ describe('The token of an application', () => {
     expect(issue).toHaveBeenCalledTimes(1);
   });
 
-  it('is taken from the store no more when its time is over', async () => {
+  it('is no longer taken from the store when it has expired', async () => {
     const store = new MemoryTokenStore();
     await store.write('one', { accessToken: 'a', usableUntil: Date.now() - 1 });
     expect(await new TokenCache('one', store, async () => aToken('b'), LIMITS).get(null, unheeded())).toBe('b');
   });
 
-  it('is taken anew when a renewal has not ended in its time', async () => {
+  it('is requested again when a renewal did not end in time', async () => {
     const store = new MemoryTokenStore();
     const read = jest.spyOn(store, 'read').mockImplementationOnce(() => new Promise<never>(() => undefined));
     const cache = new TokenCache('one', store, async () => aToken('a'), { waitMs: 30, renewalMs: 1_000 });

@@ -8,7 +8,7 @@ export function tokenStoreContract(name: string, open: () => TokenStore): void {
   const token = { accessToken: 'a.b.c', usableUntil: Date.now() + 60_000 };
 
   describe(`The token store ${name}`, () => {
-    it('gives every worker what one of them wrote last, for each application its own', async () => {
+    it('gives every worker the latest token, separately for each application', async () => {
       expect(await open().read('ci_a@x')).toBeNull();
       await open().write('ci_a@x', { ...token, accessToken: 'older' });
       await open().write('ci_a@x', token);
@@ -16,7 +16,7 @@ export function tokenStoreContract(name: string, open: () => TokenStore): void {
       expect(await open().read('ci_a@y')).toBeNull();
     });
 
-    it('lets one worker of an application take a token, and the next one when it is done', async () => {
+    it('lets one worker of an application request a token at a time', async () => {
       const attempts = await Promise.all([1, 2, 3, 4, 5].map(() => open().tryLock('ci_b@x')));
       const [unlock, ...others] = attempts.filter((attempt) => attempt !== null);
       expect(others).toEqual([]);

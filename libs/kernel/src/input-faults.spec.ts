@@ -11,8 +11,8 @@ const thrown = (faults: InputFaults): ValidationFailed => {
   throw new Error('nothing was thrown');
 };
 
-describe('Faults of an input', () => {
-  it('are thrown together, by pointers as RFC 6901 writes them', () => {
+describe('Input faults', () => {
+  it('are thrown together, with RFC 6901 pointers', () => {
     const faults = new InputFaults();
     faults.throwAny();
     faults.addMember(['tags', 0, 'a/b~c'], 'format', 'must be a string.');
@@ -23,7 +23,7 @@ describe('Faults of an input', () => {
     ]);
   });
 
-  it('are twenty at most, and none is long', () => {
+  it('are twenty at most, each of limited length', () => {
     const faults = new InputFaults();
     for (let index = 0; index < 1_000; index += 1)
       faults.addMember(['~'.repeat(100_000), index], 'unknown', 'is unknown.');
@@ -32,7 +32,7 @@ describe('Faults of an input', () => {
     expect(JSON.stringify(named).length + detail.length).toBeLessThan(10_000);
   });
 
-  it('are never cut in the middle of a character', () => {
+  it('are never cut within a character', () => {
     expect(shown('😀'.repeat(65))).toBe(`${'😀'.repeat(64)}…`);
     expect(shown(`a${'😀'.repeat(70)}`)).toBe(`a${'😀'.repeat(63)}…`);
     expect(shown('x'.repeat(64))).toBe('x'.repeat(64));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { GUIDES } from './guide-list';
 import { renderGuide } from './guide-markdown';
 
-describe('A guide made of Markdown', () => {
+describe('A guide rendered from Markdown', () => {
   it('shows markup of its source as text', () => {
     const { html, summary } = renderGuide(
       '# T\n\n<script>a</script> <b>b</b>.\n\n```sh\necho <b>\n```\n',
@@ -25,7 +25,7 @@ describe('A guide made of Markdown', () => {
     expect(renderGuide(`# T\n\n[text](${target})\n`, 'docs/errors.md').html).toContain(`<a href="${href}">text</a>`);
   });
 
-  it('reads the links of the client’s page from where that page stands', () => {
+  it("resolves links of the client's README from that file", () => {
     const { html } = renderGuide('# T\n\n[text](../../docs/errors.md)\n', 'libs/client/README.md');
 
     expect(html).toContain('<a href="errors">text</a>');
@@ -41,7 +41,7 @@ describe('A guide made of Markdown', () => {
     expect([title, summary]).toEqual([expect.stringMatching(/\w/), expect.stringMatching(/\w/)]);
   });
 
-  it('gives headings the ids of GitHub', () => {
+  it('gives headings the ids that GitHub gives them', () => {
     const { sections } = renderGuide(
       '# T\n\n## When a token is refused: `401`\n\n## Codes\n\n## Codes\n',
       'docs/errors.md',

@@ -18,7 +18,7 @@ class ForgetfulSnapshot extends AuditSnapshot {
   close = (): Promise<void> => Promise.resolve();
 }
 
-describe('The check of an audit', () => {
+describe('AuditCheck', () => {
   const WORKSPACE: WorkspaceId = workspaceId('01234567-89ab-7def-8123-456789abcdef');
   const event: AnchoredEvent = {
     ...{ workspaceId: WORKSPACE, id: 'id', occurredAt: '', assetId: '', applicationId: '', clientId: '' },
@@ -26,7 +26,7 @@ describe('The check of an audit', () => {
     ...{ sequence: 8, anchor: { sequence: 7, link: 'aa' }, anchoredLink: 'aa' },
   };
 
-  it('passes no audit of which it saw less than there is', async () => {
+  it('fails when it saw fewer events than exist', async () => {
     const evidence = new AuditEvidenceSystem(Buffer.alloc(32));
     const check = new AuditCheck(evidence, WORKSPACE, new ForgetfulSnapshot(), () => undefined);
     expect(await check.firstFault()).toEqual({
@@ -35,7 +35,7 @@ describe('The check of an audit', () => {
     });
   });
 
-  it('wants in the place of an event’s anchor the link that was there', () => {
+  it('expects in the place of an event’s anchor the link that was there', () => {
     expect(anchorStands(event)).toBe(true);
     expect(anchorStands({ ...event, anchor: null, anchoredLink: null })).toBe(true);
     expect(anchorStands({ ...event, anchoredLink: 'cc' })).toBe(false);

@@ -25,8 +25,8 @@ function frontiers(largest: number): TreeFrontier[] {
   return all;
 }
 
-describe('The tree of the audit', () => {
-  it('has the root of RFC 9162 in every size up to 260', () => {
+describe('AuditTree', () => {
+  it('has the root of RFC 9162 for every size up to 260', () => {
     for (const [size, frontier] of frontiers(260).entries()) {
       expect(frontier.size).toBe(size);
       expect([size, rootOf(frontier, treeHashes)]).toEqual([
@@ -36,7 +36,7 @@ describe('The tree of the audit', () => {
     }
   });
 
-  it('has the root that another implementation finds', async () => {
+  it('has the same root as another implementation', async () => {
     const all = frontiers(1_025);
     for (const size of [
       ...places(70).slice(1),
@@ -59,7 +59,7 @@ describe('The tree of the audit', () => {
     }
   });
 
-  it('is the same whether leaves come one by one or together', () => {
+  it('is the same whether leaves are added one by one or together', () => {
     const all = frontiers(300);
     for (const [before, after] of [
       [0, 300],
@@ -74,13 +74,13 @@ describe('The tree of the audit', () => {
     }
   });
 
-  it('keeps one root for each binary one of its size', () => {
+  it('keeps one root for each set bit of its size', () => {
     for (const { size, roots } of frontiers(300)) {
       expect(roots).toHaveLength([...size.toString(2)].filter((digit) => digit === '1').length);
     }
   });
 
-  it('grows beyond the numbers of bitwise operators', () => {
+  it('grows beyond the range of bitwise operators', () => {
     const large = { size: 2 ** 40 - 1, roots: places(40).map(leaf) };
     expect(appendLeaves(large, [leaf(0)], treeHashes).roots).toHaveLength(1);
   });

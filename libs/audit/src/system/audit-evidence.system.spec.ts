@@ -15,7 +15,7 @@ describe('Ids of audit events', () => {
     expect(ids.slice(-6).map(timeOf)).toEqual([NOW, NOW, NOW, NOW + 1, NOW + 1, NOW + 2]);
   });
 
-  it('of two instances differ', () => {
+  it('differ between instances', () => {
     const other = new AuditEvidenceSystem(Buffer.alloc(32));
     expect(evidence.newEventId(NOW + 9)).not.toBe(other.newEventId(NOW + 9));
   });

@@ -20,7 +20,7 @@ function opened(envelope: string, publicKey = key.publicKey, logID = keyId(origi
 describe('A signed checkpoint', () => {
   const note = signCheckpoint({ origin, size: 4_711, root }, key);
 
-  it('has the origin, the size and the root, and one line of the key with the same name', () => {
+  it('has the origin, the size, the root and one signature line of the same key name', () => {
     const [text, signatures = ''] = note.split('\n\n');
     expect(text).toBe(`${origin}\n4711\n${Buffer.from(root, 'hex').toString('base64')}`);
     expect(signatures).toMatch(/^\u2014 api\.example\.test\/audit\/[0-9a-f-]{36} [A-Za-z0-9+/]+={0,2}\n$/);
@@ -29,7 +29,7 @@ describe('A signed checkpoint', () => {
     expect(signature.subarray(0, 4)).toEqual(keyId(origin).subarray(0, 4));
   });
 
-  it('is opened by an implementation from a registry', () => {
+  it('is accepted by another implementation', () => {
     const checkpoint = opened(note);
     expect([checkpoint.origin, checkpoint.logSize, checkpoint.logHash.toString('hex')]).toEqual([origin, 4_711n, root]);
   });

@@ -8,7 +8,7 @@ describe('The bearer challenge', () => {
     );
   });
 
-  it('puts the path of the base URL behind the well-known one', () => {
+  it('places the path of the base URL behind the well-known one', () => {
     expect(bearerChallenge('https://example.com/compliance/api')).toBe(
       'Bearer realm="compliance-api", ' +
         'resource_metadata="https://example.com/.well-known/oauth-protected-resource/compliance/api"',

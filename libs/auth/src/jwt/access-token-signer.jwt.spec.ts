@@ -44,7 +44,7 @@ describe('Access tokens', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  it('hold through a rotation', async () => {
+  it('stay valid during a rotation', async () => {
     const claims = await signer.verify(token);
     put(NEW);
     await keys.reread();
@@ -53,7 +53,7 @@ describe('Access tokens', () => {
     expect(await signer.verify(token)).toEqual(claims);
   });
 
-  it('end with the key that signed them, also those that were checked before', async () => {
+  it('end with the key that signed them, even if they were accepted before', async () => {
     await signer.verify(token);
     put(NEW);
     rmSync(join(directory, `${OLD}.pem`));
@@ -61,7 +61,7 @@ describe('Access tokens', () => {
     await expect(signer.verify(token)).rejects.toThrow(TokenInvalid);
   });
 
-  it('end when another key takes the place of theirs', async () => {
+  it('end when another key replaces theirs', async () => {
     await signer.verify(token);
     put(OLD);
     await keys.reread();
@@ -73,7 +73,7 @@ describe('Access tokens', () => {
     // 256 bytes take 342 characters. The last one has four unused bits.
     ['surplus bits', (own: string) => own.slice(0, -1) + ALPHABET[ALPHABET.indexOf(own.slice(-1)) + 1]],
     ['the other alphabet', (own: string) => own.replaceAll('-', '+').replaceAll('_', '/')],
-  ])('are spelled as they were signed: a signature with %s is refused', async (_, respell) => {
+  ])('are accepted only as they were signed: a signature with %s is refused', async (_, respell) => {
     const respelled = respell(token);
     expect(Buffer.from(signatureOf(respelled), 'base64url')).toEqual(Buffer.from(signatureOf(token), 'base64url'));
     expect(respelled).not.toBe(token);

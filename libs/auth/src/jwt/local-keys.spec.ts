@@ -24,7 +24,7 @@ describe('makeMissingKeys', () => {
     ['is the root of a file system of its own', () => mkdirSync(join(signing, 'lost+found'), { recursive: true })],
     ['holds a hidden file', () => (mkdirSync(signing), writeFileSync(join(signing, '.gitkeep'), ''))],
   ])(
-    'makes one signing key where its directory %s, whoever else comes at once, and none again',
+    'makes one signing key when its directory %s, even in concurrent starts, and never again',
     async (_how, arrange) => {
       arrange();
       const before = existsSync(signing) ? readdirSync(signing).filter((name) => !name.startsWith('.keys-lock')) : [];

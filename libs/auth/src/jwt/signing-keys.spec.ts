@@ -27,7 +27,7 @@ describe('SigningKeys', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  it('show and accept a new key at once, and sign with it when every instance must know it', async () => {
+  it('publishes and accepts a new key at once, and signs with it when every instance must know it', async () => {
     const instance = await open();
     const { kid, createdAt } = await rotateSigningKey(directory, clock);
     expect([createdAt, kid.startsWith('20260101T000000000Z-')]).toEqual([clock.now(), true]);
@@ -45,7 +45,7 @@ describe('SigningKeys', () => {
     expect(instance.publicKey(FIRST)).not.toBeNull();
   });
 
-  it('sign with a key only after other instances can have read it, whatever its age', async () => {
+  it('signs with a key only after other instances can have read it, whatever its age', async () => {
     const instance = await open();
     const YESTERDAY = '20251231T120000000Z-00000002';
     put(YESTERDAY);
@@ -58,14 +58,14 @@ describe('SigningKeys', () => {
     expect((await open()).current().kid).toBe(YESTERDAY);
   });
 
-  it('sign at once with the first key of a directory', async () => {
+  it('signs at once with the first key of a directory', async () => {
     rmSync(path(`${FIRST}.pem`));
     const { name, content } = await newSigningKeyFile(clock);
     writeFileSync(path(name), content);
     expect(`${(await open()).current().kid}.pem`).toBe(name);
   });
 
-  it('forget a removed key and sign with the next at once, however young', async () => {
+  it('drops a removed key and signs with the next at once, however young', async () => {
     const young = '20260101T000000000Z-00000002';
     put(young);
     const instance = await open();
@@ -75,7 +75,7 @@ describe('SigningKeys', () => {
     expect([instance.current().kid, instance.publicKey(FIRST), published(instance)]).toEqual([young, null, [young]]);
   });
 
-  it('are never removed to the last, also by several who remove at once', async () => {
+  it('never loses its last key, even to concurrent removals', async () => {
     for (let made = 2; made <= 8; made += 1) put(`20260101T000000000Z-0000000${made}`);
     const kids = (await listSigningKeys(directory)).map(({ kid }) => kid);
     const outcomes = await Promise.allSettled(kids.map((kid) => removeSigningKey(directory, kid)));
@@ -89,14 +89,14 @@ describe('SigningKeys', () => {
     ['is no key', () => put('broken', 'hunter2')],
     ['cannot be read', () => mkdirSync(path('broken.pem'))],
     ['is a pipe', () => makeFifo(path('broken.pem'))],
-  ])('are not removed where the only other %s: running instances would keep the removed one', async (_what, spoil) => {
+  ])('keeps a key when the only other one %s, because running instances would keep it', async (_what, spoil) => {
     spoil();
     await expect(removeSigningKey(directory, FIRST)).rejects.toThrow(/last signing key that can be used/);
     put('good');
     expect(await removeSigningKey(directory, FIRST)).toBe(true);
   });
 
-  it('are all kept when many are made at once, readable by who could read the one before', async () => {
+  it('keeps all of many concurrently made keys, with the permissions of the one before', async () => {
     const made = await Promise.all([1, 2, 3].map(() => rotateSigningKey(directory, clock)));
     const names = [FIRST, ...made.map(({ kid }) => kid)].map((kid) => `${kid}.pem`);
     expect(readdirSync(directory).sort()).toEqual(['.keys-lock-3', ...names].sort());
@@ -104,7 +104,7 @@ describe('SigningKeys', () => {
     expect(new Set(made.map(({ createdAt }) => createdAt)).size).toBe(3);
   });
 
-  it('parse an unchanged file once: parsing takes longer than answering', async () => {
+  it('parses an unchanged file once, because parsing is slower than responding', async () => {
     const instance = await open();
     const before = instance.publicKey(FIRST);
     await instance.reread();
@@ -114,7 +114,7 @@ describe('SigningKeys', () => {
     expect(instance.publicKey(FIRST)).not.toBe(before);
   });
 
-  it('take a key of another name for as old as its file', async () => {
+  it('takes the age of a foreign key from its file', async () => {
     put('our-own');
     const [newest] = await listSigningKeys(directory);
     expect(newest).toEqual({ kid: 'our-own', createdAt: Math.floor(statSync(path('our-own.pem')).mtimeMs) });
@@ -132,7 +132,7 @@ describe('SigningKeys', () => {
     ['the directory is gone', () => renameSync(directory, `${directory}-moved`), /cannot be read \(ENOENT\)/],
   ];
 
-  it.each(unusable)('keep the keys they have when %s; a process that starts then ends', async (_what, spoil, why) => {
+  it.each(unusable)('keeps its keys when %s, while a starting process exits', async (_what, spoil, why) => {
     const instance = await open();
     spoil();
     const { kids, faults } = await instance.reread();
@@ -145,7 +145,7 @@ describe('SigningKeys', () => {
     expect(faults[0]).not.toContain('hunter2');
   });
 
-  it('keep a known key whose file is spoiled beside others', async () => {
+  it('keeps a known key whose file was damaged', async () => {
     put(NEW);
     const instance = await open();
     put(FIRST, '');
@@ -153,7 +153,7 @@ describe('SigningKeys', () => {
     expect(instance.publicKey(FIRST)).not.toBeNull();
   });
 
-  it('take up what is right beside what is wrong', async () => {
+  it('loads valid keys beside invalid ones', async () => {
     const instance = await open();
     put(NEW);
     put('broken', '-----BEGIN');

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { ClientSecretsSystem } from './client-secrets.system';
 
 describe('Client secrets', () => {
-  it('are made with a pepper of 16 bytes at least', () => {
+  it('require a pepper of at least 16 bytes', () => {
     for (const length of [0, 15])
       expect(() => new ClientSecretsSystem(Buffer.alloc(length))).toThrow(
         'SECRET_PEPPER_FILE is shorter than 16 bytes.',
@@ -13,7 +13,7 @@ describe('Client secrets', () => {
     expect(secrets.digest(secret)).toEqual(digest);
   });
 
-  it('are 256 random bits and their checksum, never the same twice', () => {
+  it('are 256 random bits and a checksum, never the same twice', () => {
     const secrets = new ClientSecretsSystem(Buffer.alloc(16));
     const made = Array.from({ length: 1_000 }, () => secrets.newSecret().secret);
     expect(new Set(made.map((secret) => secret.slice(3, 46))).size).toBe(1_000);
@@ -24,7 +24,7 @@ describe('Client secrets', () => {
     }
   });
 
-  it('are digested by HMAC-SHA256 under the pepper', () => {
+  it('are stored as HMAC-SHA256 under the pepper', () => {
     for (const pepper of [Buffer.alloc(16, 1), Buffer.alloc(16, 2)]) {
       const expected = createHmac('sha256', pepper).update('cs_one').digest();
       expect(new ClientSecretsSystem(pepper).digest('cs_one')).toEqual(expected);

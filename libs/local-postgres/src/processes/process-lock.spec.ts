@@ -6,14 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { formatIdentity, ownIdentity } from './process-identity';
 import { withProcessLock } from './process-lock';
 
-describe('the lock between processes', () => {
+describe('The lock between processes', () => {
   let directory: string;
   beforeEach(() => (directory = mkdtempSync(join(tmpdir(), 'process-lock-'))));
   afterEach(() => rmSync(directory, { recursive: true }));
 
   const patience = { waitAtMostSeconds: 10 };
 
-  it('lets one in at a time and everybody in the end', async () => {
+  it('admits one at a time, and everybody in the end', async () => {
     let inside = 0;
     let most = 0;
     const visits = Array.from({ length: 12 }, () =>
@@ -32,7 +32,7 @@ describe('the lock between processes', () => {
     expect(readdirSync(directory)).toEqual(['12']);
   });
 
-  it('is given back when the work fails', async () => {
+  it('is released when the work fails', async () => {
     await expect(withProcessLock(directory, () => Promise.reject(new Error('no')), patience)).rejects.toThrow('no');
     await expect(withProcessLock(directory, () => Promise.resolve('in'), patience)).resolves.toBe('in');
   });
@@ -44,12 +44,12 @@ describe('the lock between processes', () => {
     await expect(withProcessLock(directory, () => Promise.resolve('in'), patience)).resolves.toBe('in');
   });
 
-  it('is taken over when the number of a dead holder belongs to another process by now', async () => {
+  it("is taken over when a dead holder's process id belongs to another process", async () => {
     writeFileSync(join(directory, '7'), formatIdentity({ pid: process.pid, startedAt: 'earlier' }));
     await expect(withProcessLock(directory, () => Promise.resolve('in'), patience)).resolves.toBe('in');
   });
 
-  it('waits for a living holder, and names it when patience ends', async () => {
+  it('waits for a living holder and names it when the time is over', async () => {
     writeFileSync(join(directory, '7'), formatIdentity(ownIdentity()));
     await expect(withProcessLock(directory, () => Promise.resolve('in'), { waitAtMostSeconds: 0.1 })).rejects.toThrow(
       `Process ${process.pid}`,

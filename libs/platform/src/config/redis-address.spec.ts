@@ -13,7 +13,7 @@ describe('REDIS_URL', () => {
     expect(parseRedisUrl(url)).toEqual({ kind: 'node', node, database, tls, credentials: NOBODY });
   });
 
-  it('names sentinels and what they call the primary', () => {
+  it('names sentinels and their name of the primary', () => {
     expect(parseRedisUrl('rediss+sentinel://api:secret@a,b:5/main.1/3?sentinelUser=s&sentinelPassword=a%26b')).toEqual({
       kind: 'sentinel',
       sentinels: [
@@ -45,7 +45,7 @@ describe('REDIS_URL', () => {
     });
   });
 
-  it('takes every character of a password percent-encoded, and ":" as it is', () => {
+  it('accepts every character of a password percent-encoded, and ":" as it is', () => {
     const password = 'p@ss/w:rd%1?#[,] ü';
     expect(parseRedisUrl(`redis://:${encodeURIComponent(password)}@h`).credentials).toEqual({ user: null, password });
     expect(parseRedisUrl('redis://me:a:b@h').credentials).toEqual({ user: 'me', password: 'a:b' });
@@ -76,7 +76,7 @@ describe('REDIS_URL', () => {
     ['redis://:hunter2%@h', 'must have % in user or password only'],
     ['redis://h?hunter2=1', 'must have no parameters'],
     ['redis+sentinel://h/main?hunter2=1', 'must have no parameters but'],
-  ])('is refused at the start, with the reason and without its value: %s', (url, reason) => {
+  ])('is refused at the start with the reason but without its value: %s', (url, reason) => {
     expect(() => parseRedisUrl(url)).toThrow(RedisUrlInvalid);
     try {
       loadSettings({ DATABASE_URL: 'postgres://db/d', PORT: 'x', REDIS_URL: url });

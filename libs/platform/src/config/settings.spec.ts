@@ -45,7 +45,7 @@ describe('Settings', () => {
     });
   });
 
-  it('take the base URL from the port, and the audience from the base URL, unless they are set', () => {
+  it('derive the base URL from the port and the audience from the base URL, unless set', () => {
     expect(loadSettings({ DATABASE_URL, PORT: '8080' }).tokenAudience).toBe('http://127.0.0.1:8080');
     expect(loadSettings({ DATABASE_URL, BASE_URL: 'https://api.example.com/' }).baseUrl).toBe(
       'https://api.example.com',
@@ -53,7 +53,7 @@ describe('Settings', () => {
     expect(loadSettings({ DATABASE_URL, TOKEN_AUDIENCE: 'urn:api' }).tokenAudience).toBe('urn:api');
   });
 
-  it('take standbys that connect as the role of the primary, and no other role', () => {
+  it("accept standbys that connect as the primary's role, and no other role", () => {
     const replicas = 'postgres://api:secret@one/compliance, postgres://api:secret@two:5433/compliance';
     expect(loadSettings({ DATABASE_URL, DATABASE_REPLICA_URLS: replicas }).databaseStandbyUrls).toEqual(
       replicas.split(', '),
@@ -67,7 +67,7 @@ describe('Settings', () => {
     ]);
   });
 
-  it('list every fault, not just the first, and never a value', () => {
+  it('report every fault, and never a value', () => {
     const faults = faultsOf({
       DATABASE_URL: 'mysql://u:hunter2@h/d',
       PORT: '70000',
@@ -110,18 +110,18 @@ describe('Settings', () => {
     expect(faultsOf({ DATABASE_URL, [name]: value })).toEqual([`${name} ${rule}`]);
   });
 
-  it('say that DATABASE_URL is required; an empty variable counts as not set', () => {
+  it('require DATABASE_URL, and treat an empty variable as unset', () => {
     expect(faultsOf({})).toEqual(['DATABASE_URL is required']);
     expect(faultsOf({ DATABASE_URL: '', PORT: '' })).toEqual(['DATABASE_URL is required']);
   });
 
-  it('demand keys in production', () => {
+  it('require keys in production', () => {
     const keys = { SIGNING_KEYS_DIR: '/k', CURSOR_KEYS_FILE: '/c', SECRET_PEPPER_FILE: '/p', AUDIT_KEY_FILE: '/a' };
     expect(faultsOf({ DATABASE_URL, NODE_ENV: 'production' })).toHaveLength(4);
     expect(faultsOf({ DATABASE_URL, NODE_ENV: 'production', ...keys })).toEqual([]);
   });
 
-  it('demand keys in production also where something else is at fault', () => {
+  it('require keys in production even when another setting is invalid', () => {
     expect(faultsOf({ NODE_ENV: 'production', PORT: 'x' }).map((fault) => fault.split(' ')[0])).toEqual([
       ...['PORT', 'DATABASE_URL', 'SIGNING_KEYS_DIR', 'CURSOR_KEYS_FILE', 'SECRET_PEPPER_FILE', 'AUDIT_KEY_FILE'],
     ]);
@@ -129,7 +129,7 @@ describe('Settings', () => {
     expect(faultsOf({ ...otherRole, REPLICAS: '0' })).toHaveLength(2);
   });
 
-  it('take whole numbers written in digits alone', () => {
+  it('accept whole numbers in digits only', () => {
     expect(loadSettings({ DATABASE_URL, PORT: ' 8080 ' }).port).toBe(8080);
     for (const PORT of [' ', '1e3', '0x50', '+80', '-80', '80.0', '8 0', '99999999999999999999']) {
       expect(faultsOf({ DATABASE_URL, PORT })).toEqual(['PORT must be a whole number from 0 to 65535']);
@@ -141,7 +141,7 @@ describe('Settings', () => {
     ['the same host', { PORT: '4000', MANAGEMENT_PORT: ' 4000', HOST: '10.0.0.1', MANAGEMENT_HOST: '10.0.0.1' }],
     ['any address', { PORT: '9090', HOST: '0.0.0.0' }],
     ['any address', { PORT: '9090', MANAGEMENT_HOST: '::' }],
-  ])('refuse one port for both listeners on %s, whatever else is at fault', (_, ports) => {
+  ])('refuse one port for both listeners on %s, even when another setting is invalid', (_, ports) => {
     const fault = 'MANAGEMENT_PORT must be another port than PORT';
     expect(faultsOf({ DATABASE_URL, ...ports })).toEqual([fault]);
     expect(faultsOf({ ...ports })).toEqual(['DATABASE_URL is required', fault]);
@@ -151,13 +151,13 @@ describe('Settings', () => {
     { PORT: '0', MANAGEMENT_PORT: '0' },
     { PORT: '9090', HOST: '127.0.0.2' },
     { PORT: '9090', HOST: '::1', MANAGEMENT_HOST: '0.0.0.0' },
-  ])('take ports that do not meet: %j', (ports) => expect(faultsOf({ DATABASE_URL, ...ports })).toEqual([]));
+  ])('accept ports that do not collide: %j', (ports) => expect(faultsOf({ DATABASE_URL, ...ports })).toEqual([]));
 
-  it('switch the management server off with port 0', () => {
+  it('turn the management server off with port 0', () => {
     expect(loadSettings({ DATABASE_URL, MANAGEMENT_PORT: '0' }).managementPort).toBeNull();
   });
 
-  it('keep traces where a collector is named, unless they are switched off', () => {
+  it('enable traces when a collector is named, unless they are disabled', () => {
     const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://collector:4318';
     const endpointWith = (more: Record<string, string>) => loadSettings({ DATABASE_URL, ...more }).tracesEndpoint;
     expect(endpointWith({})).toBeNull();
@@ -165,7 +165,7 @@ describe('Settings', () => {
     expect(endpointWith({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED: 'TRUE' })).toBeNull();
   });
 
-  it('read secrets from files, one way or the other', () => {
+  it('read secrets from files, in either form', () => {
     const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
     try {
       const file = join(directory, 'url');

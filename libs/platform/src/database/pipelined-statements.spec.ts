@@ -13,7 +13,7 @@ function haveOneShape(first: object, second: object): boolean {
 describe('A statement with its values', () => {
   const statement = { name: 'find', text: 'SELECT $1' };
 
-  it('has the shape of every other, so that whatever reads it is compiled for one', () => {
+  it('has the shape of every other, so that code that reads it stays optimized', () => {
     const all = Array.from({ length: 1_000 }, (_, index) => bind(statement, [String(index)]));
     expect(all.at(-1)).toEqual({ ...statement, values: ['999'] });
     expect(all.every((one) => haveOneShape(one, bind({ name: 'other', text: 'SELECT 2' }, [])))).toBe(true);

@@ -27,7 +27,7 @@ describe('A unit of work', () => {
   const lockTimeout = ({ statements }: Batch): number =>
     Number.parseInt(statements.find(({ name }) => name === 'set_lock_timeout')?.values[0] ?? 'NaN', 10);
 
-  it('waits for Postgres until its deadline and no longer, and half a second at least', async () => {
+  it('waits for Postgres until its deadline, and at least half a second', async () => {
     expect((await firstBatch(20_000)).query_timeout).toBeLessThanOrEqual(20_000);
     expect((await firstBatch(20_000)).query_timeout).toBeGreaterThan(2_000);
     for (const left of [100, 0, -1_000]) {
@@ -37,7 +37,7 @@ describe('A unit of work', () => {
     }
   });
 
-  it('has Postgres end a wait for a lock before that, so that it is heard', async () => {
+  it('lets Postgres end a lock wait earlier, so that the error arrives', async () => {
     expect(lockTimeout(await firstBatch(20_000))).toBeNaN();
     expect(lockTimeout(await firstBatch(2_200))).toBeLessThanOrEqual(1_700);
     for (const left of [100, 0, -1_000]) expect(lockTimeout(await firstBatch(left))).toBe(50);

@@ -25,7 +25,7 @@ describe('If-Match', () => {
     expect(() => ifMatch(request(header))).toThrow('If-Match'),
   );
 
-  it('is refused altogether where there is no single version', () => {
+  it('is refused where there is no single version', () => {
     expect(() => refuseIfMatch(request('"7"'))).toThrow('single resource');
     expect(() => refuseIfMatch(request())).not.toThrow();
   });

@@ -6,7 +6,7 @@ const of = (value: unknown, path = '/v1/inventory/assets/1', method = 'PATCH') =
   fingerprintOf(method, path, { mediaType: JSON_TYPE, value });
 
 describe('The fingerprint of a request', () => {
-  it('does not depend on the order of members', () => {
+  it('ignores the order of members', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
         const reversed = Object.fromEntries(Object.entries(value).reverse());
@@ -15,7 +15,7 @@ describe('The fingerprint of a request', () => {
     );
   });
 
-  it('tells apart whatever is not the same JSON', () => {
+  it('differs for different JSON', () => {
     const variants = [
       {},
       { a: null },
@@ -31,7 +31,7 @@ describe('The fingerprint of a request', () => {
     expect(new Set(variants.map((value) => of(value))).size).toBe(variants.length);
   });
 
-  it('tells apart method, path and media type, wherever one ends and the next begins', () => {
+  it('differs by method, path and media type, wherever one ends and the next begins', () => {
     const all = [
       of({}),
       of({}, '/v1/inventory/assets/2'),

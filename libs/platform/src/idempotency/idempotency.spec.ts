@@ -14,7 +14,7 @@ const REQUEST = {
 };
 const RESPONSE = { status: 200, body: '{}', entityTag: null };
 
-describe('The outcome of a write with an idempotency key', () => {
+describe('The metric of idempotent writes', () => {
   /** The counted outcomes of one request whose claim of the key behaves as given. */
   const countedAfter = async (claimed: () => Promise<void>, work = () => Promise.resolve(RESPONSE)) => {
     const unitOfWork = (_: unknown, unit: () => Promise<unknown>) => claimed().then(unit);
@@ -26,20 +26,20 @@ describe('The outcome of a write with an idempotency key', () => {
   };
   const refuse = (error: Error) => () => Promise.reject(error);
 
-  it('is counted by its outcome', async () => {
+  it('counts each outcome', async () => {
     expect(await countedAfter(async () => undefined)).toEqual({ first: 1 });
     expect(await countedAfter(refuse(new KeyTaken(RESPONSE)))).toEqual({ replay: 1 });
     expect(await countedAfter(refuse(new IdempotencyConflict()))).toEqual({ conflict: 1 });
     expect(await countedAfter(refuse(new IdempotencyInProgress()))).toEqual({ in_progress: 1 });
   });
 
-  it('is not counted when the work itself failed: the key is as if it had never come', async () => {
+  it('ignores failed work, whose key stays unused', async () => {
     const failing = () => Promise.reject(new Error('not valid'));
     expect(await countedAfter(async () => undefined, failing)).toEqual({});
   });
 });
 
-describe('Duplicates of one write at once', () => {
+describe('Concurrent duplicates of one write', () => {
   /** The reads of the record and the outcomes of duplicates that arrived during the first request. */
   const duplicates = async (fingerprints: readonly string[]) => {
     let finish: () => void = () => undefined;
@@ -72,7 +72,7 @@ describe('Duplicates of one write at once', () => {
     };
   };
 
-  it('share one read of the response, so that they take one connection between them', async () => {
+  it('share one read of the response, and so one connection', async () => {
     const { reads, outcomes, again } = await duplicates(Array.from({ length: 40 }, () => 'bb'));
     expect([reads, new Set(outcomes)]).toEqual([['bb'], new Set(['replayed true'])]);
     // A later request reads again, because the record may be gone.
@@ -80,14 +80,14 @@ describe('Duplicates of one write at once', () => {
     expect(reads).toHaveLength(2);
   });
 
-  it('share it with none of another request', async () => {
+  it('share nothing with another request', async () => {
     const { reads, outcomes } = await duplicates(['bb', 'cc', 'bb', 'cc']);
     expect(reads).toEqual(['bb', 'cc']);
     expect(outcomes).toEqual(['replayed true', 'IdempotencyConflict', 'replayed true', 'IdempotencyConflict']);
   });
 });
 
-describe('A read that duplicates share', () => {
+describe('A read shared by duplicates', () => {
   /** A remembered key. The test decides how and when each read of its record ends. */
   const remembered = async (claimed: () => Promise<void> = async () => undefined) => {
     const ends: { with: (response: typeof RESPONSE | null) => void; lost: () => void }[] = [];
@@ -111,7 +111,7 @@ describe('A read that duplicates share', () => {
     return { ends, send };
   };
 
-  it('is not reused when it found nothing: a later request gets the response of another instance', async () => {
+  it("is not reused when it found nothing: a later request gets another instance's response", async () => {
     const { ends, send } = await remembered(() => Promise.reject(new KeyTaken(RESPONSE)));
     const early = send();
     // Another instance responds; the read is older.
@@ -125,7 +125,7 @@ describe('A read that duplicates share', () => {
     expect(await Promise.all([early, late])).toEqual(['replayed true', 'replayed true']);
   });
 
-  it('lets one of them at the work when it found nothing', async () => {
+  it('lets one of them do the work when it found nothing', async () => {
     const { ends, send } = await remembered();
     const all = Array.from({ length: 3 }, send);
     ends[0]?.with(null);
@@ -135,7 +135,7 @@ describe('A read that duplicates share', () => {
     expect((await Promise.all(all)).sort()).toEqual(['lost', 'lost', 'replayed false']);
   });
 
-  it('fails for those who share it, and for none who comes later', async () => {
+  it('fails for those who share it, but not for later ones', async () => {
     const { ends, send } = await remembered();
     const [one, other] = [send(), send()];
     ends[0]?.lost();

@@ -5,8 +5,8 @@ const end = (admission: Admission | null, succeeded: boolean): void => {
   admission.end(succeeded);
 };
 
-describe('The queue of a key', () => {
-  it('lets one at a time in, in the order of coming, while those before fail', async () => {
+describe('KeyQueue', () => {
+  it('admits one at a time, in order, while the previous ones fail', async () => {
     const queue = new KeyQueue();
     const order: number[] = [];
     const first = await queue.enter('k', 1_000);
@@ -22,7 +22,7 @@ describe('The queue of a key', () => {
     expect(order).toEqual([1, 2, 3]);
   });
 
-  it('lets all proceed at once when the previous request succeeded', async () => {
+  it('admits all at once when the previous request succeeded', async () => {
     const queue = new KeyQueue();
     const first = await queue.enter('k', 1_000);
     const others = [1, 2, 3].map(() => queue.enter('k', 1_000));
@@ -30,7 +30,7 @@ describe('The queue of a key', () => {
     expect(await Promise.all(others)).toEqual([{ kind: 'succeeded' }, { kind: 'succeeded' }, { kind: 'succeeded' }]);
   });
 
-  it('keeps keys apart', async () => {
+  it('keeps keys separate', async () => {
     const queue = new KeyQueue();
     await queue.enter('a', 0);
     expect(await queue.enter('b', 0)).toMatchObject({ kind: 'turn' });

@@ -1,7 +1,7 @@
 import { RecentKeys } from './recent-keys';
 
-describe('Recently used keys', () => {
-  it('are remembered up to ten thousand, those that came last', () => {
+describe('RecentKeys', () => {
+  it('remembers the latest ten thousand', () => {
     const keys = new RecentKeys();
     for (let key = 0; key <= 10_000; key += 1) keys.add(`key ${key}`);
     expect([keys.has('key 0'), keys.has('key 1'), keys.has('key 10000')]).toEqual([false, true, true]);
@@ -10,7 +10,7 @@ describe('Recently used keys', () => {
     expect([keys.has('key 1'), keys.has('key 2')]).toEqual([true, false]);
   });
 
-  it('are forgotten when their response is gone', () => {
+  it('forgets keys whose response is gone', () => {
     const keys = new RecentKeys();
     keys.add('key');
     keys.forget('key');

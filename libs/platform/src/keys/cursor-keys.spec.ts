@@ -23,7 +23,7 @@ describe('CursorKeys', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  it('accept a new key at once, and use it when every instance must know it', async () => {
+  it('accepts a new key at once, and uses it when every instance must know it', async () => {
     clock.advance(3_600_000);
     const { kid } = await rotateCursorKey(file, clock);
     expect(instance.find(kid)).toBeNull();
@@ -36,7 +36,7 @@ describe('CursorKeys', () => {
     expect(instance.find(first)).not.toBeNull();
   });
 
-  it('use a key only after other instances can have read it, even if a slow clock made it', async () => {
+  it('uses a key only after other instances can have read it, even if a slow clock made it', async () => {
     clock.advance(3_600_000);
     const { kid } = await rotateCursorKey(file, new FakeClock(clock.now() - 600_000));
     await instance.reread();
@@ -48,7 +48,7 @@ describe('CursorKeys', () => {
     expect((await CursorKeys.open(file, clock)).current().kid).toBe(kid);
   });
 
-  it('forget a removed key and go on with the next at once', async () => {
+  it('drops a removed key and continues with the next at once', async () => {
     const { kid } = await rotateCursorKey(file, clock);
     expect(await removeCursorKey(file, first)).toBe(true);
     expect(await instance.reread()).toEqual({ kids: [kid], faults: [] });
@@ -57,7 +57,7 @@ describe('CursorKeys', () => {
     await expect(removeCursorKey(file, kid)).rejects.toThrow(/last cursor key/);
   });
 
-  it('lose no key when many are made at once, and keep who may read them', async () => {
+  it('loses none of many concurrently made keys, and keeps their permissions', async () => {
     chmodSync(file, 0o640);
     const made = await Promise.all(Array.from({ length: 10 }, () => rotateCursorKey(file, clock)));
     const kids = listCursorKeys(file).map(({ kid }) => kid);
@@ -66,7 +66,7 @@ describe('CursorKeys', () => {
     expect(readdirSync(directory)).toEqual(['.keys-lock-10', 'cursor.json']);
   });
 
-  it('are not disturbed by what a crash left: a draft, and a lock that was held', async () => {
+  it('ignores the leftovers of a crash: a draft and a held lock', async () => {
     writeFileSync(join(directory, '.keys-draft'), '{"keys":[{"kid"', { mode: 0o400 });
     writeFileSync(join(directory, '.keys-lock-1'), 'held\n');
     const { kid } = await rotateCursorKey(file, clock);
@@ -80,7 +80,7 @@ describe('CursorKeys', () => {
     ['away', () => rmSync(file), /does not exist; admin keys init makes one/],
     ['a pipe', () => (rmSync(file), makeFifo(file)), /cannot be read \(not a regular file\)/],
     ['unreadable', () => (rmSync(file), mkdirSync(file)), /cannot be read \(EISDIR\)/],
-  ])('keep the keys they have while the file is %s; a process that starts then ends', async (_how, spoil, why) => {
+  ])('keeps its keys while the file is %s, while a starting process exits', async (_how, spoil, why) => {
     spoil();
     const { kids, faults } = await instance.reread();
     expect([kids, faults]).toEqual([[first], [expect.stringMatching(why)]]);

@@ -9,7 +9,7 @@ describe('withKeyLock', () => {
   beforeEach(() => (directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'))));
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  it('lets one at a time work, and all of them in the end', async () => {
+  it('admits one at a time, and all in the end', async () => {
     let inside = 0;
     let most = 0;
     const work = async () => {
@@ -22,12 +22,12 @@ describe('withKeyLock', () => {
     expect(readdirSync(directory)).toEqual(['.keys-lock-20']);
   });
 
-  it('is given back when the work fails', async () => {
+  it('is released when the work fails', async () => {
     await expect(withKeyLock(directory, () => Promise.reject(new Error('disk full')))).rejects.toThrow('disk full');
     expect(await withKeyLock(directory, () => 'done')).toBe('done');
   });
 
-  it('is taken over from one who died with it, by one at a time', async () => {
+  it('is taken over from a dead holder, by one at a time', async () => {
     writeFileSync(join(directory, '.keys-lock-7'), 'held\n');
     let inside = 0;
     const work = async () => {

@@ -29,7 +29,7 @@ describe('Keys that the settings name', () => {
     }
   };
 
-  it('are each missed by the name of its setting', () => {
+  it('are each reported missing by the name of their setting', () => {
     expect(faults()).toEqual([
       `SIGNING_KEYS_DIR names ${at('signing')}, which does not exist; run: admin keys init`,
       `CURSOR_KEYS_FILE names ${at('cursor.json')}, which does not exist; run: admin keys init`,
@@ -38,7 +38,7 @@ describe('Keys that the settings name', () => {
     ]);
   });
 
-  it('are refused where they are of the wrong kind, or hardly a secret', () => {
+  it('are refused when they are of the wrong kind or hardly secret', () => {
     writeFileSync(at('signing'), '');
     for (const name of ['cursor.json', 'pepper']) mkdirSync(at(name));
     writeFileSync(at('audit'), 'x'.repeat(31));
@@ -50,7 +50,7 @@ describe('Keys that the settings name', () => {
     ]);
   });
 
-  it('are refused where they are pipes, which nobody may ever write to', () => {
+  it('are refused when they are named pipes, which nobody may ever write to', () => {
     mkdirSync(at('signing'));
     for (const name of ['cursor.json', 'pepper', 'audit']) makeFifo(at(name));
     expect(faults()).toEqual([
@@ -60,14 +60,14 @@ describe('Keys that the settings name', () => {
     ]);
   });
 
-  it('are refused where the pepper is as good as none', () => {
+  it('are refused when the pepper is too weak', () => {
     mkdirSync(at('signing'));
     for (const name of ['cursor.json', 'audit']) writeFileSync(at(name), 'x'.repeat(44));
     writeFileSync(at('pepper'), '\n');
     expect(faults()).toEqual([`SECRET_PEPPER_FILE names ${at('pepper')}, which holds less than 16 bytes`]);
   });
 
-  it('are taken where they are all there', () => {
+  it('are accepted when all exist', () => {
     mkdirSync(at('signing'));
     for (const name of ['cursor.json', 'pepper', 'audit']) writeFileSync(at(name), 'x'.repeat(44));
     expect(faults()).toEqual([]);

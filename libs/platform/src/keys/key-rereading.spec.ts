@@ -27,7 +27,7 @@ describe('KeyRereading', () => {
     for (const until = rounds + count; rounds < until;) await delay(1);
   };
 
-  it('says once that keys were taken up, and nothing at the start', async () => {
+  it('logs once that keys were loaded, and nothing at the start', async () => {
     await afterRounds(3);
     expect(lines).toEqual([]);
     reading = { kids: ['new', 'old'], faults: [] };
@@ -35,7 +35,7 @@ describe('KeyRereading', () => {
     expect(lines).toEqual([{ message: 'took up keys', use: 'signing', kids: ['new', 'old'] }]);
   });
 
-  it('says a fault once, and again when it comes back', async () => {
+  it('logs a fault once, and again when it returns', async () => {
     const fault = 'SIGNING_KEYS_DIR cannot be read (EIO).';
     reading = { kids: ['old'], faults: [fault] };
     await afterRounds(5);
@@ -47,7 +47,7 @@ describe('KeyRereading', () => {
     expect(warnings).toEqual([fault, fault]);
   });
 
-  it('warns once when reading takes long, and does not begin another round meanwhile', async () => {
+  it('warns once when reading is slow, and starts no other round meanwhile', async () => {
     let end: () => void = () => undefined;
     const late = new KeyRereading(
       'cursor',

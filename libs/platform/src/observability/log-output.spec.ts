@@ -18,7 +18,7 @@ describe('LogOutput', () => {
     beforeEach(() => (file = openSync((path = join(directory, 'log')), 'a')));
     afterEach(() => closeSync(file));
 
-    it('writes lines that come close together once, in their order', async () => {
+    it('writes lines that come close together once, in order', async () => {
       const output = new LogOutput(file);
 
       output.write('one\n');
@@ -32,7 +32,7 @@ describe('LogOutput', () => {
       expect(readFileSync(path, 'utf8')).toBe('one\ntwo\nthree\n');
     });
 
-    it('writes at once what waits when the process ends', () => {
+    it('writes waiting lines at once when the process ends', () => {
       const output = new LogOutput(file);
 
       output.write('fatal\n');
@@ -42,12 +42,12 @@ describe('LogOutput', () => {
     });
   });
 
-  describe('to a pipe that nobody reads', () => {
+  describe('to a pipe without a reader', () => {
     let pipe: Fifo;
     beforeEach(() => (pipe = new Fifo({ isNonBlocking: true })));
     afterEach(() => pipe.remove());
 
-    it('keeps a bounded backlog, drops and counts the rest, and tells of it once there is room', async () => {
+    it('keeps a bounded backlog, drops and counts the rest, and logs the number once there is room', async () => {
       const output = new LogOutput(pipe.writer);
       const recoveries: number[] = [];
       output.onRecovery = (dropped) => recoveries.push(dropped);
@@ -79,7 +79,7 @@ describe('LogOutput', () => {
       expect(performance.now() - since).toBeLessThan(1_000);
     });
 
-    it('survives that the reader goes', async () => {
+    it('survives the end of the reader', async () => {
       const output = new LogOutput(pipe.writer);
       pipe.leave();
 

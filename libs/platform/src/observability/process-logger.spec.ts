@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { ProcessLogger } from './process-logger';
 
-describe('The log of the process', () => {
+describe('The process log', () => {
   const logged = (write: (log: ProcessLogger) => void): string => {
     let text = '';
     const sink = new Writable({
@@ -15,7 +15,7 @@ describe('The log of the process', () => {
     return text;
   };
 
-  it('tells of an error its kind, message and place in our code, and no path of the host', () => {
+  it('shows kind, message and place of an error, but no path of the host', () => {
     const error = Object.assign(new Error("ENOENT: no such file, open '/srv/secret/place/key.pem'"), {
       code: 'ENOENT',
     });
@@ -33,7 +33,7 @@ describe('The log of the process', () => {
     expect(text).not.toContain('/srv/');
   });
 
-  it("leaves out an error's other members, which may hold values of rows or credentials", () => {
+  it('omits other members of an error, which may hold row values or credentials', () => {
     const error = Object.assign(new Error('duplicate key'), {
       detail: 'Key (email)=(ada@example.com) already exists.',
     });

@@ -10,7 +10,7 @@ const cursorsOf = (...keys: readonly [CursorKey, ...CursorKey[]]) =>
   new Cursors({ current: () => keys[0], find: (kid) => keys.find((key) => key.kid === kid) ?? null });
 
 describe('Cursors', () => {
-  it('give back what they hold, where they were issued', () => {
+  it('return what they hold where they were issued', () => {
     const cursors = cursorsOf(newCursorKey(0));
     const cursor = cursors.issue(HERE, 'assets', content);
     expect(cursors.open(HERE, 'assets', cursor)).toEqual(content);
@@ -24,7 +24,7 @@ describe('Cursors', () => {
     expect(() => cursors.open(HERE, 'computers', cursor)).toThrow(CursorInvalid);
   });
 
-  it('of the key before a rotation are still accepted, of a removed key not', () => {
+  it('are accepted under a key from before a rotation, but not under a removed key', () => {
     const old = newCursorKey(0);
     const fresh = newCursorKey(1);
     const cursor = cursorsOf(old).issue(HERE, 'assets', content);
@@ -36,7 +36,7 @@ describe('Cursors', () => {
     expect(() => cursorsOf(newCursorKey(0)).open(HERE, 'assets', cursor)).toThrow(CursorInvalid);
   });
 
-  it('refuse a key file that holds no usable key, without a word of what it holds', () => {
+  it('refuse a key file without a usable key, and reveal nothing of its content', () => {
     expect(readCursorKeys(newCursorKeyFile(0))).toHaveLength(1);
     expect(() => readCursorKeys('{"keys":[{"secret":"hunter2')).toThrow(
       /^CURSOR_KEYS_FILE is not a file of cursor keys\.$/,

@@ -1,7 +1,7 @@
 import { RandomPieces } from './random-pieces';
 
-describe('Random bytes', () => {
-  it('come in pieces of one size, none of them twice, however many are asked for', () => {
+describe('RandomPieces', () => {
+  it('returns pieces of one size, none of them twice, however many are requested', () => {
     const pieces = new RandomPieces(12);
     const seen = new Set<string>();
     for (let count = 0; count < 1_000; count += 1) {

@@ -1,7 +1,7 @@
 import { ERROR_CODES } from '#libs/kernel';
 import { describeProblem, problemListPage, problemPage } from './problem-page';
 
-describe('The page of a problem', () => {
+describe('A problem page', () => {
   const hostile = {
     ...describeProblem('not_found', 'https://api.example.test'),
     title: '<script>alert(1)</script>',
@@ -10,14 +10,14 @@ describe('The page of a problem', () => {
     example: { ...describeProblem('not_found', 'https://api.example.test').example, detail: '</pre><script>' },
   };
 
-  it('shows every text as text, whatever stands in it', () => {
+  it('escapes every text', () => {
     for (const page of [problemPage(hostile), problemListPage([hostile])]) {
       expect(page).not.toMatch(/<script|<img|<b>/);
       expect(page).toContain('a &#60; b &#38; <code>&#60;b&#62;</code> &#34;quoted&#34;');
     }
   });
 
-  it('has cause, remedy and a whole example of each code', () => {
+  it('has cause, remedy and a complete example for each code', () => {
     for (const code of ERROR_CODES) {
       const described = describeProblem(code, 'https://api.example.test');
       const page = problemPage(described);

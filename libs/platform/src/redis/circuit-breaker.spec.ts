@@ -39,7 +39,7 @@ describe('The circuit breaker', () => {
     breaker.run(key, command).catch((error: unknown) => (error instanceof RedisAway ? 'away' : 'refused'));
   const later = (milliseconds: number): Promise<void> => jest.advanceTimersByTimeAsync(milliseconds);
 
-  it('passes every command and its error while it is closed', async () => {
+  it('passes commands and their errors while it is closed', async () => {
     expect([await run(replies), await run(refuses), await run(replies)]).toEqual(['OK', 'refused', 'OK']);
     expect(said).toEqual([]);
   });
@@ -71,7 +71,7 @@ describe('The circuit breaker', () => {
     expect(said).toEqual(['opened', 'probe failed']);
   });
 
-  it('probes once a second for as long as Redis is away', async () => {
+  it('probes once a second while Redis is away', async () => {
     probe = isCut;
     await run(isCut);
     await later(3_000);

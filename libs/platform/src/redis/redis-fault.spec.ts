@@ -3,7 +3,7 @@ import { meansAway, reasonOf } from './redis-fault';
 
 const response = (message: string): Error => new (ReplyError as new (message: string) => Error)(message);
 
-describe('A fault of Redis', () => {
+describe('A Redis error', () => {
   it.each([
     'LOADING Redis is loading the dataset in memory',
     'BUSY Redis is busy running a script.',
@@ -18,7 +18,7 @@ describe('A fault of Redis', () => {
     'MOVED 1 10.0.0.1:6379',
     'DENIED Redis is running in protected mode',
     'ERR max number of clients reached',
-  ])('means that it is away when the reply is: %s', (message) => {
+  ])('means that Redis is away: %s', (message) => {
     expect(meansAway(response(message))).toBe(true);
   });
 
@@ -29,11 +29,11 @@ describe('A fault of Redis', () => {
     "CROSSSLOT Keys in request don't hash to the same slot",
     'ERR user_script:1: attempt to perform arithmetic on a nil value script: 1, on @user_script:1.',
     "ERR unknown command 'x'",
-  ])('means a wrong command when the reply is: %s', (message) => {
+  ])('means a wrong command: %s', (message) => {
     expect(meansAway(response(message))).toBe(false);
   });
 
-  it('means that it is away when there is no reply', () => {
+  it('means that Redis is away when there is no reply', () => {
     expect(meansAway(new Error('Connection is closed.'))).toBe(true);
   });
 

@@ -141,17 +141,17 @@ export function assetRepositoryContract(arrange: () => Promise<AssetRepositorySe
     }
   };
 
-  it('gives the assets of the model, in its order, and its total for every combination of facets', async () => {
+  it('returns the assets of the model in its order, with its total, for every combination of facets', async () => {
     const filters = everyFilter().filter(isConsistent);
     expect(filters.length).toBeGreaterThan(5000);
     await expectSameAsModel(filters);
   }, 60_000);
 
-  it('gives the assets of the model for every filter, every pair, and longer combinations', async () => {
+  it('returns the assets of the model for every filter, every pair and longer combinations', async () => {
     await expectSameAsModel(combinedFilters().filter(isConsistent));
   }, 60_000);
 
-  it('walks every asset once, whatever the page size', async () => {
+  it('returns every asset once with any page size', async () => {
     for (const size of [1, 7, 100]) {
       const seen: AssetId[] = [];
       for (let after: string | null = null; ;) {
@@ -164,7 +164,7 @@ export function assetRepositoryContract(arrange: () => Promise<AssetRepositorySe
     }
   });
 
-  it('knows an end exactly at the last item of a full page', async () => {
+  it('finds an end exactly at the last item of a full page', async () => {
     const { totalCount } = await setting.repository.list(setting.workspaceId, {}, { size: 1, after: null });
     expect(totalCount).toBe(assets.length);
     const twoCustom = { subKey: 'CUSTOM', classification: 'PUBLIC', hasOwner: true } as const;
@@ -172,7 +172,7 @@ export function assetRepositoryContract(arrange: () => Promise<AssetRepositorySe
     expect([page.items.length, page.endPosition, page.totalCount]).toEqual([2, null, 2]);
   });
 
-  it('finds an asset as it was added, and none of another workspace', async () => {
+  it('returns an asset as it was added, and none of another workspace', async () => {
     const asset = assets[17] as Asset;
     expect(await setting.repository.find(setting.workspaceId, asset.id)).toEqual(asset);
     expect(await setting.repository.find(setting.otherWorkspaceId, asset.id)).toBeNull();
@@ -199,14 +199,14 @@ export function assetRepositoryContract(arrange: () => Promise<AssetRepositorySe
       await setting.addTagKey(setting.otherWorkspaceId, { ...env, key: 'theirs' });
     });
 
-    it('gives the assets that are there, each once, and none of another workspace', async () => {
+    it('returns existing assets once each, and none of another workspace', async () => {
       const ids = [custom.id, employee.id, foreign.id, assetId(randomUUID())];
       const { assets: found, ownerIsEmployee, tagKeys } = await lock(ids, {});
       expect(new Set(idsOf(found))).toEqual(new Set([custom.id, employee.id]));
       expect([found.length, ownerIsEmployee, tagKeys]).toEqual([2, true, []]);
     });
 
-    it('tells whether the owner is an employee of the workspace, and which tag keys it has', async () => {
+    it('returns whether the owner is an employee of the workspace, and which tag keys exist', async () => {
       const owner = async (ownerId: AssetId | null) => (await lock([custom.id], { ownerId })).ownerIsEmployee;
       expect([await owner(employee.id), await owner(null)]).toEqual([true, true]);
       expect([await owner(custom.id), await owner(foreign.id), await owner(assetId(randomUUID()))]).toEqual([
@@ -217,7 +217,7 @@ export function assetRepositoryContract(arrange: () => Promise<AssetRepositorySe
       expect(tagKeys).toEqual(expect.arrayContaining([env, stack]));
     });
 
-    it('writes what the patch made of an asset', async () => {
+    it('stores what the patch changed', async () => {
       const patch = { ownerId: employee.id, description: 'd', classification: 'PUBLIC', tags: ['env'] } as const;
       const now = new Date('2026-11-02T08:00:00.000Z');
       const patched = applyPatch(custom, patch, [{ key: 'env', value: 'production', readOnly: false }], now);

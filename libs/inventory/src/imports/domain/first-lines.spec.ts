@@ -1,7 +1,7 @@
 import { FirstLines } from './first-lines';
 
 describe('FirstLines', () => {
-  it('gives the line that named an id first, however many ids there are', () => {
+  it('returns the line that named an id first, among any number of ids', () => {
     const first = new FirstLines();
     const ids = Array.from({ length: 200_000 }, (_, index) => `arn:aws:s3:::bucket-${index}`);
 
@@ -21,7 +21,7 @@ describe('FirstLines', () => {
       (index: number) => `\u{1f5a8}${String.fromCodePoint(0x4e00 + (index % 20_000))}${index >> 4}-${index}`,
     ],
     ['what differs in its beginning', (index: number) => `${index}@example.com`],
-  ])('takes no two ids for one: %s', (_, idOf) => {
+  ])('distinguishes similar ids: %s', (_, idOf) => {
     const first = new FirstLines();
 
     const repeated = Array.from({ length: 400_000 }, (__, index) => first.take(idOf(index), index + 1));
@@ -29,7 +29,7 @@ describe('FirstLines', () => {
     expect(repeated.filter((place) => place !== null)).toEqual([]);
   });
 
-  it('tells ids apart that differ in case, in a space or in the form of an accent', () => {
+  it('distinguishes ids by case, by a space and by the form of an accent', () => {
     const first = new FirstLines();
 
     for (const id of ['a', 'A', 'a ', ' a', '', '\u00e9', 'e\u0301', 'aa', '\0']) expect(first.take(id, 1)).toBeNull();

@@ -6,8 +6,8 @@ const reasons = (value: unknown): readonly string[] => {
   return 'reasons' in parsed ? parsed.reasons : [];
 };
 
-describe('A record of an import', () => {
-  it('needs no more than its category, name and external id; the rest is unknown, and it is visible', () => {
+describe('An import record', () => {
+  it('needs only category, name and external id, and is visible with unknown details', () => {
     expect(parseImportRecord(COMPUTER)).toMatchObject({
       record: {
         type: 'COMPUTER',
@@ -22,7 +22,7 @@ describe('A record of an import', () => {
     });
   });
 
-  it('takes null for absent, and an empty description for none', () => {
+  it('treats null as absent and an empty description as none', () => {
     expect(
       parseImportRecord({ ...COMPUTER, owner: null, email: null, description: '', compliance: null }),
     ).toMatchObject({
@@ -70,24 +70,24 @@ describe('A record of an import', () => {
       { ...COMPUTER, owner: 'hr-1', ownerId: '00000000-0000-4000-8000-000000000001' },
       'owner and ownerId are both given; give one.',
     ],
-  ])('%j is refused', (value, reason) => {
+  ])('is refused with %j', (value, reason) => {
     const found = reasons(value);
     expect(found.some((text) => (typeof reason === 'string' ? text === reason : reason.test(text)))).toBe(true);
   });
 
-  it('counts code points, so that 500 emoji make a description', () => {
+  it('counts code points, so 500 emoji are a valid description', () => {
     expect(reasons({ ...COMPUTER, description: '👩'.repeat(500) })).toEqual([]);
     expect(reasons({ ...COMPUTER, description: '👩'.repeat(501) })).toHaveLength(1);
   });
 
-  it('names its faults, and the asset as far as it can be read', () => {
+  it('reports its faults, and the asset as far as it is readable', () => {
     expect(parseImportRecord({ categoryKey: 'CUSTOM', externalId: 'c-1', managed: true, tags: 1 })).toEqual({
       externalId: 'c-1',
       reasons: ['name is required.', 'managed is not a member of CUSTOM records.', 'tags must be an array.'],
     });
   });
 
-  it('names no more than twenty faults, by names cut to what can be shown, however many there are', () => {
+  it('reports at most twenty faults, with shortened names', () => {
     const named = reasons({ ...COMPUTER, ['x'.repeat(500_000)]: 1, tags: Array.from({ length: 500_000 }, () => 1) });
     expect(named).toHaveLength(20);
     expect(named.slice(0, 2)).toEqual([
@@ -97,13 +97,13 @@ describe('A record of an import', () => {
   });
 
   it.each(['é'.repeat(1025), 'a\u0000b', 'a\ud800b', '', 17])(
-    'says of no asset that it was about it where the external id is none that an asset can have: %j',
+    'names no asset in its fault when the external id is impossible: %j',
     (externalId) => {
       expect(parseImportRecord({ ...COMPUTER, externalId })).toMatchObject({ externalId: null });
     },
   );
 
-  it('lets a tag that stands twice count once, the last', () => {
+  it('keeps the last of two equal tags', () => {
     const parsed = parseImportRecord({
       ...COMPUTER,
       tags: [

@@ -27,7 +27,7 @@ const chunksOf = (bytes: Buffer, size: number): Buffer[] =>
   Array.from({ length: Math.ceil(bytes.length / size) }, (_, nth) => bytes.subarray(nth * size, (nth + 1) * size));
 
 describe('csvLines', () => {
-  it('reads a row after a header, with a byte order mark or without, in chunks of any size', async () => {
+  it('reads rows after a header, with or without a byte order mark, in chunks of any size', async () => {
     const text = `categoryKey,externalId,name\r\n${ROW}\r\n`;
     expect(await linesOf(text)).toMatchObject([{ line: 2, value: PRINTER }]);
     expect(await linesOf(`\ufeff${text}`)).toMatchObject([{ line: 2, value: PRINTER }]);
@@ -37,7 +37,7 @@ describe('csvLines', () => {
     ]);
   });
 
-  it('refuses a row that is not UTF-8, such as a spreadsheet writes, and reads the next one', async () => {
+  it('refuses a row that is not UTF-8, as spreadsheets write, and reads the next one', async () => {
     const latin1 = Buffer.from('CUSTOM,c-2,Café\n', 'latin1');
     expect(await linesOf('categoryKey,externalId,name\n', latin1, ROW)).toMatchObject([
       { line: 2, fault: 'The row is not UTF-8.' },
@@ -66,30 +66,30 @@ describe('csvLines', () => {
       `The header names the column ${'x'.repeat(64)}… more than once.`,
     ],
     [Buffer.from('\ufeffcategoryKey,externalId,name\n', 'utf16le'), 'The header is not UTF-8.'],
-  ])('reads nothing by a header that it cannot trust: %p', async (content, fault) => {
+  ])('reads nothing after an ambiguous header: %p', async (content, fault) => {
     const lines = await linesOf(content);
     expect(lines).toMatchObject([{ line: 1, fault }]);
   });
 
-  it('looks through a header of very many columns at once', async () => {
+  it('reads a header of very many columns quickly', async () => {
     const columns = Array.from({ length: 130_000 }, (_, index) => `x${index}`).join();
     const started = process.cpuUsage().user;
     expect(await linesOf(`categoryKey,externalId,name,${columns}\nCUSTOM,c-1,x`)).toMatchObject([{ line: 2 }]);
     expect((process.cpuUsage().user - started) / 1e6).toBeLessThan(3);
   });
 
-  it('keeps a column that is named as no member may be, so that its record is refused', async () => {
+  it('keeps a column with a forbidden name, so that its record is refused', async () => {
     const [line] = await linesOf('categoryKey,externalId,name,__proto__.x\nCUSTOM,c-1,x,1\n');
     expect(Object.keys((line as { value: object }).value)).toContain('__proto__');
   });
 
-  it('tells of rows in the order of the file', async () => {
+  it('returns rows in file order', async () => {
     const lines = await linesOf(`categoryKey,externalId,name\n${ROW}\nCUSTOM,c-2\n${ROW}\n`);
     expect(lines.map(({ line }) => line)).toEqual([2, 3, 4]);
     expect((lines[1] as { fault: string }).fault).toContain('The row is not CSV: ');
   });
 
-  describe('a row that cannot be read', () => {
+  describe('an unreadable row', () => {
     const HEADER = 'categoryKey,externalId,name\n';
     const faultsOf = async (...chunks: (string | Buffer)[]) =>
       (await linesOf(...chunks)).flatMap((line) => ('fault' in line ? [[line.line, line.fault]] : []));
@@ -99,7 +99,7 @@ describe('csvLines', () => {
       ['a quoted cell', `"${'x'.repeat(1_200_000)}"`, ''],
       ['a cell of two lines', `"${'x\n'.padStart(1_200_000, 'x')}"`, ' Lines 102 to 103 were taken for it.'],
       ['many cells', 'x,'.repeat(600_000), ''],
-    ])('is lost by itself when it is longer than 1 MiB by %s', async (_, name, extent) => {
+    ])('is lost alone when it is longer than 1 MiB by %s', async (_, name, extent) => {
       const row = `${ROW}\n`;
       const bytes = Buffer.from(`${HEADER}${row.repeat(100)}CUSTOM,long,${name}\n${row.repeat(20_000)}`);
       const lines = await linesOf(...chunksOf(bytes, 65_536));
@@ -110,7 +110,7 @@ describe('csvLines', () => {
       expect(lines.at(-1)).toMatchObject({ line: extent === '' ? 20_102 : 20_103, value: PRINTER });
     });
 
-    it.each([1, 100_000])('is told of with what its open quote takes along: %p rows', async (rest) => {
+    it.each([1, 100_000])('is reported with the rows that its open quote swallows: %p rows', async (rest) => {
       const lines = await linesOf(HEADER, `${ROW}\n`, 'CUSTOM,c-2,"x\n', `${ROW}\n`.repeat(rest));
       const fault = 'The row is not CSV: a quote of it is never closed. Nothing after line 3 was read.';
       expect(lines).toMatchObject([
@@ -132,7 +132,7 @@ describe('csvLines', () => {
       ],
       ['CUSTOM,c-1', 'it has 2 cells, and the header has 3.'],
       ['CUSTOM,c-1,x,', 'it has 4 cells, and the header has 3.'],
-    ])('is told of once, by the line where it begins: %j', async (row, fault) => {
+    ])('is reported once with its first line: %j', async (row, fault) => {
       expect(await faultsOf(HEADER, `${row}\n`, ROW)).toEqual([[2, `The row is not CSV: ${fault}`]]);
     });
   });
@@ -141,7 +141,7 @@ describe('csvLines', () => {
     const ENDS = ['\n', '\r\n', '\r'];
     const mixes = ENDS.flatMap((one) => ENDS.flatMap((two) => ENDS.map((three) => [one, two, three] as const)));
 
-    it.each(mixes)('may be %j, %j and %j in one file, and are no part of a cell', async (...ends) => {
+    it.each(mixes)('may be %j, %j and %j in one file, and are not part of a cell', async (...ends) => {
       const text = `categoryKey,externalId,name${ends[0]}${ROW}${ends[1]}CUSTOM,c-2,"a\r\nb"${ends[2]}${ROW}`;
       const expected = [
         { fileIndex: 0, line: 2, value: PRINTER },
@@ -152,7 +152,7 @@ describe('csvLines', () => {
       expect(await linesOf(...chunksOf(Buffer.from(text), 1))).toEqual(expected);
     });
 
-    it('may stand by themselves: an empty line is passed over and counted', async () => {
+    it('may form empty lines, which are skipped and counted', async () => {
       const text = `\r\n\ncategoryKey,externalId,name\r\n\r\n${ROW}\n\n\n${ROW}\r\r\r\n`;
       for (const lines of [await linesOf(text), await linesOf(...chunksOf(Buffer.from(text), 1))]) {
         expect(lines).toMatchObject([
@@ -175,7 +175,7 @@ describe('csvLines', () => {
     }
   });
 
-  it('gives every row as it stands in the file, with the header, in chunks of any size', async () => {
+  it('returns every row as written in the file, with the header, in chunks of any size', async () => {
     const header = 'categoryKey,"externalId",name';
     const rows = ['CUSTOM,c-1,Café', 'CUSTOM,c-2,"a\r\nb"', 'CUSTOM,c"3,x', 'CUSTOM,c-4', 'CUSTOM,c-5,"open\nx,y\n'];
     const bytes = Buffer.from([header, ...rows].join('\r\n'));
@@ -186,7 +186,7 @@ describe('csvLines', () => {
     }
   });
 
-  it('fails when its file does, and does not end early', async () => {
+  it('fails when its file fails, and never ends early', async () => {
     const content = new Readable({ read: () => undefined });
     content.push('categoryKey,externalId,name\n');
     setImmediate(() => content.destroy(new Error('The disk is gone.')));

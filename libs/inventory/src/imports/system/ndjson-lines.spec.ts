@@ -17,7 +17,7 @@ const recordOf = (bytes: number): string => `{"name":"${'\\"'.repeat((bytes - 11
 const kept = (text: string): string => JSON.stringify({ line: 1, reason: 'It is bad.', text });
 
 describe('ndjsonLines', () => {
-  it('reads a kept line whose text is as long as a line may be', async () => {
+  it('reads a kept line of maximum length', async () => {
     const text = recordOf(MAX_LINE_BYTES - 1);
 
     const lines = await linesOf(kept(text));
@@ -32,7 +32,7 @@ describe('ndjsonLines', () => {
     expect(await linesOf(kept(text))).toMatchObject([{ again: true, fault: 'The line is not JSON.' }]);
   });
 
-  it('refuses a longer line, kept or not, whatever it holds, and reads the next one', async () => {
+  it('refuses a longer line, kept or not, and reads the next one', async () => {
     const long = recordOf(MAX_LINE_BYTES + 1);
     const texts = [long, kept(long), 'x'.repeat(MAX_LINE_BYTES + 1), 'x'.repeat(14 * MAX_LINE_BYTES)];
 

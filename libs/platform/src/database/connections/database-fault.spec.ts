@@ -2,7 +2,7 @@ import { databaseIsUnavailable } from './database-fault';
 
 const refusal = (code: string): Error => Object.assign(new Error('refused'), { code });
 
-describe('A request that Postgres did not serve', () => {
+describe('A failed Postgres request', () => {
   it.each([
     ['the role may not log in', '28000'],
     ['its password is another one by now', '28P01'],
@@ -18,7 +18,7 @@ describe('A request that Postgres did not serve', () => {
     ['a statement is wrong', '42601'],
     ['the role lacks a privilege', '42501'],
     ['a value breaks a rule', '23514'],
-  ])('is our fault when %s', (_why, code) => {
+  ])('is a server error when %s', (_why, code) => {
     expect(databaseIsUnavailable(refusal(code))).toBe(false);
   });
 });

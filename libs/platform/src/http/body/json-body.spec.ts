@@ -12,7 +12,7 @@ const faultsOf = (text: string): string[] => {
 };
 
 describe('A JSON body', () => {
-  it('is read as JSON.parse reads it, whatever it holds', () => {
+  it('is parsed like JSON.parse for any content', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6, stringUnit: 'grapheme' }), (text) => {
         fc.pre(!text.includes('\\u0000'));
@@ -21,7 +21,7 @@ describe('A JSON body', () => {
     );
   });
 
-  it('is refused with a fault rather than an error of ours, whatever the bytes', () => {
+  it('is refused with a client error for any bytes', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -49,15 +49,15 @@ describe('A JSON body', () => {
     expect(faultsOf('"\\ud83d\\ude00"')).toEqual([]);
   });
 
-  it('counts brackets in strings for nothing', () => {
+  it('ignores brackets in strings', () => {
     expect(faultsOf(`{"a":"${'['.repeat(40)}\\"${'{'.repeat(40)}"}`)).toEqual([]);
     expect(faultsOf('[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]')).toEqual([]);
     expect(faultsOf('[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]')).toEqual([' range']);
   });
 
-  it('is not believed to be endless when it only closes', () => expect(faultsOf(']'.repeat(50))).toEqual([' format']));
+  it('is not too deep when it only closes brackets', () => expect(faultsOf(']'.repeat(50))).toEqual([' format']));
 
-  it('costs no more for being full of faults: twenty are named, shortly', () => {
+  it('names at most twenty faults and stays as fast with more', () => {
     const name = 'p~'.repeat(65_000);
     const text = `{"${name}":[${Array.from({ length: 20_000 }, () => '1e400').join(',')}]}`;
     try {

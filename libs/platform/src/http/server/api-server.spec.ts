@@ -7,7 +7,7 @@ import { ApiServerAdapter } from './api-server';
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 const CONNECT = 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n';
 
-describe('The connections of the public port', () => {
+describe('Connections of the public port', () => {
   let server: Server;
   let port: number;
   let answers: ServerResponse[];
@@ -41,7 +41,7 @@ describe('The connections of the public port', () => {
     }
   };
 
-  it('carry one request at a time, in the order in which they were sent', async () => {
+  it('process one request at a time in the order they were sent', async () => {
     const socket = await open(GET.repeat(3));
     let said = '';
     socket.on('data', (chunk: Buffer) => (said += chunk.toString()));
@@ -56,7 +56,7 @@ describe('The connections of the public port', () => {
     expect(said).toMatch(/first[^]*second[^]*third/);
   });
 
-  it('are closed when a client sends far more requests than it has had responses', async () => {
+  it('are closed when a client sends far more requests than it got responses', async () => {
     const socket = await open(GET.repeat(1_000));
     socket.on('error', () => undefined);
     await until(() => answers.length === 1);
@@ -85,7 +85,7 @@ describe('The connections of the public port', () => {
     socket.destroy();
   });
 
-  it('are closed by a CONNECT or by what is no request while a response is due', async () => {
+  it('are closed by CONNECT or malformed input while a response is due', async () => {
     for (const bytes of [CONNECT, 'GARBAGE\r\n\r\n']) {
       const socket = await open(`${GET}${bytes}`);
       let said = '';
@@ -98,7 +98,7 @@ describe('The connections of the public port', () => {
     }
   });
 
-  it('are closed when a client takes nothing of a response, and not when it takes it slowly', async () => {
+  it('are closed when a client reads nothing of a response, but not when it reads slowly', async () => {
     server.timeout = 2_000;
     const [still, slow] = await Promise.all([open(GET), open(GET)]);
     still.pause();
@@ -122,7 +122,7 @@ describe('The connections of the public port', () => {
     slow.destroy();
   });
 
-  it('end at once when the client hangs up after the answer to its CONNECT, whatever else it sends', async () => {
+  it('end at once when the client disconnects after the response to CONNECT', async () => {
     const socket = await open(CONNECT);
     socket.resume();
     await once(socket, 'end');
@@ -132,21 +132,21 @@ describe('The connections of the public port', () => {
     expect(performance.now() - since).toBeLessThan(1_000);
   });
 
-  it('harm nobody when a client leaves at its CONNECT', async () => {
+  it('affect nobody when a client disconnects during CONNECT', async () => {
     const served = once(server, 'connect');
     for (let round = 0; round < 30; round += 1) (await open(CONNECT)).resetAndDestroy();
     await served;
     await until(async () => (await connections()) === 0);
   });
 
-  it('are ended after a refusal also when the client does not', async () => {
+  it('are closed after a refusal even if the client keeps its end open', async () => {
     const sockets = await Promise.all([open(CONNECT), open('GARBAGE\r\n\r\n')]);
     await Promise.all(sockets.map((socket) => once(socket.resume(), 'end')));
     await until(async () => (await connections()) === 0);
     sockets.forEach((socket) => socket.destroy());
   });
 
-  it('that are lost end every response on them once, also those that were not in their turn', async () => {
+  it('end every pending response once when they are lost', async () => {
     const responses: ServerResponse[] = [];
     server.on('request', (_request, response: ServerResponse) => responses.push(response));
     const socket = await open(GET.repeat(3));

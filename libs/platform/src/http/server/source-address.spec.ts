@@ -4,7 +4,7 @@ import { sourceOf } from './source-address';
 const from = (ip: string): string =>
   sourceOf({ ip, socket: { remoteAddress: '::ffff:192.0.2.9' } } as unknown as Request);
 
-describe('The source of a request', () => {
+describe('The source address of a request', () => {
   it.each([
     ['an IPv4 address', '198.51.100.7', '198.51.100.7'],
     ['one that stands in an IPv6 address', '::ffff:198.51.100.7', '198.51.100.7'],
