@@ -36,14 +36,17 @@ describe('GET /v1/inventory/changes', () => {
     return response.body as unknown as FeedBody;
   };
   /** Every page from a query on, and the cursor behind them. */
-  const follow = async (query = '?'): Promise<{ changes: ChangeBody[]; cursor: string; pages: number }> => {
+  const follow = async (
+    query = '?',
+    pageSize = 3,
+  ): Promise<{ changes: ChangeBody[]; cursor: string; pages: number }> => {
     const changes: ChangeBody[] = [];
     let body = await page(query);
     for (let pages = 1; ; pages += 1) {
       changes.push(...body.results);
       if (!body.pageInfo.hasNextPage) return { changes, cursor: body.resumeCursor, pages };
       expect(body.pageInfo.endCursor).toBe(body.resumeCursor);
-      body = await page(`?pageSize=3&pageCursor=${body.resumeCursor}`);
+      body = await page(`?pageSize=${pageSize}&pageCursor=${body.resumeCursor}`);
     }
   };
   const patch = async (id: string, body: object): Promise<ApiResponse> => {
@@ -116,15 +119,35 @@ describe('GET /v1/inventory/changes', () => {
     expect(again.changes.map(({ type }) => type)).toEqual(['UPSERTED', 'UPSERTED']);
   });
 
-  it('pages through removed assets although it shows none of them', async () => {
+  it.each([100, 1_000])('returns each asset of an import of 2,500 in pages of %d', async (pageSize) => {
+    await app.arrange.manyAssets(workspace, 2_500);
+
+    const { changes } = await follow(`?pageSize=${pageSize}`, pageSize);
+
+    expect(new Set(changes.map(({ id }) => id)).size).toBe(2_500);
+  });
+
+  it('returns the visible assets of an import that also brought many removed ones', async () => {
+    await app.arrange.change(
+      workspace,
+      `INSERT INTO asset (workspace_id, source, external_id, sub_key, visibility, classification, name)
+       SELECT $1::uuid, 'test', number, 13, CASE WHEN number <= 980 THEN 1 ELSE 0 END, 0, 'badge ' || number
+         FROM generate_series(1, 1500) AS number`,
+      [workspace],
+    );
+
+    expect((await follow('?pageSize=100', 100)).changes).toHaveLength(520);
+  });
+
+  it('spends no page on assets that were removed before', async () => {
     await app.arrange.manyAssets(workspace, 2_500);
     await app.arrange.change(workspace, 'UPDATE asset SET visibility = 1 WHERE workspace_id = $1', [workspace]);
     const last = await app.arrange.anAsset(workspace);
 
-    const { changes, pages } = await follow('?pageSize=1000');
+    const { changes, pages } = await follow('?pageSize=10');
 
     expect(changes.map(({ id }) => id)).toEqual([last.id]);
-    expect(pages).toBe(3);
+    expect(pages).toBe(1);
   });
 
   it('returns one changedAt for all changes of a transaction, never below an earlier one', async () => {
@@ -236,25 +259,42 @@ describe('GET /v1/inventory/changes', () => {
       body: { code: 'cursor_expired', errors: [{ parameter: 'pageCursor', code }] },
     });
 
+    /** As in a backup of before the second change. */
+    const loseChanges = async (): Promise<void> => {
+      for (const change of [
+        `UPDATE asset SET change_id = (SELECT id FROM change_set WHERE workspace_id = $1 AND sequence = 1)
+          WHERE workspace_id = $1`,
+        'DELETE FROM change_set WHERE workspace_id = $1 AND sequence > 1',
+        `UPDATE change_head SET sequence = 1, mark = (SELECT mark FROM change_set WHERE workspace_id = $1)
+          WHERE workspace_id = $1`,
+      ]) {
+        await app.arrange.change(workspace, change, [workspace]);
+      }
+    };
+
     it('returns 410 diverged when the change of the cursor was lost, even if another one took its place', async () => {
       const asset = await app.arrange.anAsset(workspace);
       const before = await page();
       await patch(asset.id, { description: 'lost' });
       const after = await page();
-      await app.arrange.change(workspace, 'DELETE FROM change_set WHERE workspace_id = $1 AND sequence = 2', [
-        workspace,
-      ]);
-      await app.arrange.change(
-        workspace,
-        `UPDATE change_head SET sequence = 1, mark = (SELECT mark FROM change_set WHERE workspace_id = $1)
-          WHERE workspace_id = $1`,
-        [workspace],
-      );
+      await loseChanges();
 
       expect(await get(`?pageCursor=${after.resumeCursor}`)).toMatchObject(expired('diverged'));
       await patch(asset.id, { description: 'another' });
       expect(await get(`?pageCursor=${after.resumeCursor}`)).toMatchObject(expired('diverged'));
       expect((await follow(`?pageCursor=${before.resumeCursor}`)).changes).toHaveLength(1);
+    });
+
+    it('returns 410 diverged to a reader who passed over what was lost during the first load', async () => {
+      await app.arrange.manyAssets(workspace, 3);
+      const [first] = (await page('?pageSize=1')).results;
+      await patch(first?.id as string, { description: 'lost' });
+      const during = await page('?pageSize=1');
+      expect(during.results[0]?.id).not.toBe(first?.id);
+
+      await loseChanges();
+
+      expect(await get(`?pageCursor=${during.resumeCursor}`)).toMatchObject(expired('diverged'));
     });
   });
 });

@@ -66,7 +66,7 @@ export class ChangeFeed {
   /** The position behind everything that is committed now, in every feed of the workspace. */
   async positionNow(workspaceId: WorkspaceId): Promise<string> {
     const [newest, mark] = await this.head(workspaceId, new Date(), 'newest');
-    return writePosition({ ...endOf(newest ?? '0', mark ?? ''), begunAt: newest ?? '0', removalsAfter: '0' });
+    return writePosition(behind(newest, newest, mark));
   }
 
   /** The newest set, its mark, the newest purged set, and the first set since; nothing before the first change. */
@@ -84,10 +84,9 @@ export class ChangeFeed {
     if (start.kind === 'position') return readPosition(start.position);
     if (start.kind === 'beginning') return null;
     const [newest, mark, purged, first] = await this.head(workspaceId, start.since, freshness);
-    const reader = { begunAt: newest ?? '0', removalsAfter: '0' };
-    if (first == null) return { ...endOf(newest ?? '0', mark ?? ''), ...reader };
+    if (first == null) return behind(newest, newest, mark);
     if (BigInt(first) <= BigInt(purged ?? 0)) throw new CursorExpired('purged', 'since');
-    return { ...endOf(String(BigInt(first) - 1n), ''), ...reader };
+    return behind(String(BigInt(first) - 1n), newest, mark);
   }
 
   /** Null where this database does not know the position. */
@@ -102,39 +101,31 @@ export class ChangeFeed {
     const { sequence, subKey, id } = from ?? START;
     // Whoever begins learns from the same statement where the head is; no removal is behind it.
     const values = [workspaceId, sequence, subKey, id, String(size + 1), ...subKeys.map(String)];
-    values.push(from?.removalsAfter ?? LARGEST);
+    values.push(from?.removalsAfter ?? LARGEST, from?.newest ?? '0');
     const [rows = []] = await this.database.read({ workspaceId }, [bind(statement, values)], freshness);
     const read = (row: TextRow | undefined, column: FeedColumn): string | null =>
       row?.[feed.itemColumns + PLACES[column]] ?? null;
 
     const head = (column: FeedColumn): string | null => read(rows[0], column);
-    const headSequence = head('head_sequence') ?? '0';
+    const newest = head('head_sequence') ?? '0';
     if (from && !isKnown(from, head('known_mark'), head('restarted_sequence'))) return null;
-    const reader = { begunAt: from?.begunAt ?? headSequence, removalsAfter: from?.removalsAfter ?? headSequence };
+    const reader = { newest, mark: head('head_mark') ?? '', removalsAfter: from?.removalsAfter ?? newest };
     if (isPurged(reader.removalsAfter, from ?? START, head('purged_sequence'))) throw new CursorExpired('purged');
 
     const present = rows.filter((row) => read(row, 'has_row') === 't');
-    const unshown = present.findIndex((row) => read(row, 'is_shown') === 'f');
-    const isCut = unshown !== -1 || present.length > size;
-    const shown = present.slice(0, Math.min(size, unshown === -1 ? size : unshown));
+    const shown = present.slice(0, size);
     const changes = shown.map((row) =>
       toChange(
         (column) => read(row, column),
         () => feed.toItem(row),
       ),
     );
-    if (isCut) {
-      const last = present[Math.min(size - 1, unshown === -1 ? size : unshown)];
-      return {
-        changes,
-        position: writePosition({ ...placeOf((column) => read(last, column)), ...reader }),
-        hasMore: true,
-      };
+    if (present.length > size) {
+      const place = placeOf((column) => read(shown.at(-1), column));
+      return { changes, position: writePosition({ ...place, ...reader }), hasMore: true };
     }
-    const tail = head('tail_sequence');
-    const hasMore = tail !== null && tail !== headSequence;
-    const end = hasMore ? endOf(tail, head('tail_mark')) : endOf(headSequence, head('head_mark'));
-    return { changes, position: writePosition({ ...end, ...reader }), hasMore };
+    const tail = head('tail_sequence') ?? newest;
+    return { changes, position: writePosition({ ...endOf(tail), ...reader }), hasMore: tail !== newest };
   }
 }
 
@@ -149,16 +140,25 @@ type Columns = (column: FeedColumn) => string | null;
 
 const placeOf = (columns: Columns) => ({
   sequence: columns('sequence') as string,
-  mark: columns('mark') as string,
   subKey: columns('sub_key') as string,
   id: columns('id') as string,
 });
 
-const endOf = (sequence: string, mark: string | null) => ({ sequence, mark: mark ?? '', ...END_OF_SET });
+const endOf = (sequence: string) => ({ sequence, ...END_OF_SET });
 
-/** Whether the set of the position is the one that the reader saw, and no operator had readers begin again. */
-function isKnown({ mark, begunAt }: FeedPosition, knownMark: string | null, restarted: string | null): boolean {
-  return BigInt(begunAt) >= BigInt(restarted ?? 0) && (mark === '' || mark === knownMark);
+/** The position behind a set, of a reader to whom every removal behind it matters. */
+const behind = (sequence: MaybeText, newest: MaybeText, mark: MaybeText): FeedPosition => ({
+  ...endOf(sequence ?? '0'),
+  newest: newest ?? '0',
+  mark: mark ?? '',
+  removalsAfter: '0',
+});
+/** Null and absent before the first change of a workspace. */
+type MaybeText = string | null | undefined;
+
+/** Whether everything that the reader saw is in this database, and no operator had readers begin again since. */
+function isKnown({ newest, mark }: FeedPosition, knownMark: string | null, restarted: string | null): boolean {
+  return BigInt(newest) >= BigInt(restarted ?? 0) && (mark === '' || mark === knownMark);
 }
 
 /** Whether a removal that the reader must hear of was purged. */
