@@ -1,11 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { EmptyChangeSets } from '../../libs/inventory/src/changes/typeorm/empty-change-sets';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { Database } from '#libs/platform/database';
+import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import type { ApiClient } from '../support/api-client';
 import type { ArrangedAsset } from '../support/arrangement';
 import { RunningCommand } from '../support/running-command';
 import { type TestApp, startApp } from '../support/start-app';
+import { someoneWaits } from '../support/waiting-sessions';
 
 const PROGRAM = 'apps/admin/run.mjs';
 
@@ -117,6 +120,26 @@ describe('Change feeds after operator commands', () => {
       expect(await purge()).toMatchObject({ purged: 0 });
 
       expect((await client.get(`/v1/inventory/assets/${owned.id}`)).body).toMatchObject({ ownerId: person.id });
+    });
+
+    it('keeps an asset that was shown and removed again while the purge waited for it', async () => {
+      const removed = await app.arrange.anAsset(workspace);
+      await hide(removed);
+      await delay(10);
+      const writer = new Client({ connectionString: app.database.migrationDatabaseUrl });
+      await writer.connect();
+      await writer.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
+      await writer.query('BEGIN');
+      for (const visibility of [0, 1]) {
+        await writer.query('UPDATE asset SET visibility = $2 WHERE workspace_id = $1', [workspace, visibility]);
+      }
+
+      const purged = purge(new Date().toISOString());
+      await someoneWaits(app.database);
+      await writer.query('COMMIT');
+      await writer.end();
+
+      expect(await purged).toMatchObject({ purged: 0 });
     });
   });
 

@@ -11,14 +11,15 @@ const BATCH = 1_000;
 /** The place of a removed asset in the feed: its change set, and its place in the set. */
 interface Place {
   readonly sequence: string;
+  readonly change_id: string;
   readonly sub_key: number;
   readonly id: string;
 }
-const START: Place = { sequence: '0', sub_key: 0, id: '0' };
+const START: Place = { sequence: '0', change_id: '0', sub_key: 0, id: '0' };
 
 /** Removed assets in the order of the feed, of sets before a time: $1 workspace, $2 time, $3 to $5 the place to go on from. */
 const FIND = `
-  SELECT change.sequence, item.sub_key, item.id
+  SELECT change.sequence, change.id AS change_id, item.sub_key, item.id
     FROM (SELECT sequence, id FROM change_set
            WHERE workspace_id = $1 AND sequence >= $3::bigint AND changed_at < $2 AND NOT emptied) AS change
    CROSS JOIN LATERAL (
@@ -28,10 +29,10 @@ const FIND = `
       ORDER BY sub_key, id LIMIT ${BATCH}) AS item
    ORDER BY change.sequence, item.sub_key, item.id LIMIT ${BATCH}`;
 
-/** Locks those that are still removed and own nothing, in the order of the ids, like every other writer. */
+/** Locks those that have not changed since and own nothing, in the order of the ids, like every other writer. */
 const LOCK = `
   SELECT id FROM asset
-   WHERE workspace_id = $1 AND id = ANY ($2::bigint[]) AND facet IS NULL
+   WHERE workspace_id = $1 AND id = ANY ($2::bigint[]) AND facet IS NULL AND change_id = ANY ($3::bigint[])
      AND NOT EXISTS (SELECT FROM asset AS owned WHERE owned.workspace_id = $1 AND owned.owner_id = asset.public_id)
    ORDER BY id FOR UPDATE`;
 
@@ -68,8 +69,8 @@ async function purgeBatch(
   const found = await manager.query<Place[]>(FIND, [workspaceId, before, sequence, sub_key, id]);
   const last = found.at(-1) ?? null;
   if (last === null) return { last, purged: 0 };
-  const candidates = found.map((place) => place.id);
-  const locked = await manager.query<{ id: string }[]>(LOCK, [workspaceId, candidates]);
+  const candidates = [found.map((place) => place.id), [...new Set(found.map((place) => place.change_id))]];
+  const locked = await manager.query<{ id: string }[]>(LOCK, [workspaceId, ...candidates]);
   const ids = In(locked.map((row) => row.id));
   if (locked.length > 0) {
     await manager.delete(AssetTagRow, { workspace_id: workspaceId, asset_id: ids });
