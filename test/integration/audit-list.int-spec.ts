@@ -42,7 +42,7 @@ describe('The audit list', () => {
     expect(await read({ workspaceIds: [] })).toEqual([]);
     expect(await read({ clientId: 'ci_1' })).toEqual(all.filter(({ clientId }) => clientId === 'ci_1'));
     expect(await read({ clientId: 'ci_2' })).toEqual([]);
-    const one = all[700] as RecordedEvent;
+    const one = all[700] as RecordedEvent & { readonly assetId: string; readonly clientId: string };
     expect(await read({ assetId: assetId(one.assetId) })).toEqual([one]);
     expect(await read({ assetId: assetId(one.assetId), clientId: one.clientId })).toEqual([one]);
     expect(await read({ assetId: assetId(randomUUID()) })).toEqual([]);

@@ -304,6 +304,7 @@ describe('Audit sealing', () => {
           return [];
         }),
         sealNext: jest.fn(),
+        publishNext: jest.fn(),
         backlog: async () => ({ unsealed: 0, oldestAt: null, bytes: 0 }),
       };
       const sealer = new AuditSealer(store, setting.evidence(), { now: () => 0 }, 5);

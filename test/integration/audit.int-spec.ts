@@ -25,6 +25,10 @@ const EVENT_EDITS: readonly (readonly [column: string, edit: string, found: RegE
   ['sequence', 'sequence = 1000', /the event is missing/],
   ['sequence', 'sequence = NULL, link = NULL', /the event is missing/],
   ['link', `link = ${OTHER_CODE}`, /not the one that was sealed/],
+  ['action', `action = 'asset.updated'`, /MAC does not match/],
+  ['actor_type', `actor_type = 'OPERATOR'`, /MAC does not match/],
+  ['target_type', `target_type = 'ASSET'`, /MAC does not match/],
+  ['target_id', 'target_id = asset_id::text', /MAC does not match/],
 ];
 const SEAL_EDITS = [
   ['workspace_id', `workspace_id = ${OTHER_ID}`],
@@ -33,6 +37,8 @@ const SEAL_EDITS = [
   ['head', `head = ${OTHER_CODE}`],
   ['sealed_at', `sealed_at = sealed_at - interval '1 ms'`],
   ['mac', `mac = ${OTHER_CODE}`],
+  ['recorded_at', `recorded_at = recorded_at + interval '1 ms'`],
+  ['recorded_at', `recorded_at = recorded_at - interval '1 ms'`],
 ] as const;
 const HEAD_EDITS = [
   ['workspace_id', `workspace_id = ${OTHER_ID}`],
@@ -232,6 +238,11 @@ describe('Audit verification', () => {
   it.each(SEAL_EDITS)('finds a change of a seal’s %s', async (_column, change) => {
     const found = await foundAfter(`UPDATE audit_seal SET ${change} WHERE ${HERE} AND last_sequence = 4`);
     expect(found).toEqual(fault(3, /seal/));
+  });
+
+  it('finds a seal whose events are hidden from clients', async () => {
+    const found = await foundAfter(`UPDATE audit_seal SET recorded_at = NULL WHERE ${HERE} AND last_sequence = 4`);
+    expect(found).toEqual(fault(5, /time of recording/));
   });
 
   it.each([

@@ -14,6 +14,7 @@ import { AuditRecorder } from '../../libs/audit/src/typeorm/audit-recorder';
 import { AuditSealStoreTypeorm } from '../../libs/audit/src/typeorm/audit-seal-store.typeorm';
 import { AuditTrailTypeorm } from '../../libs/audit/src/typeorm/audit-trail.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { entities } from '../../apps/features';
 import { type TestDatabase, createTestDatabase } from './test-database';
 
 type Fields = Readonly<Record<string, FieldChange>>;
@@ -130,11 +131,13 @@ export class AuditSetting {
     return workspace;
   }
 
-  /** Seals waiting events of this workspace only. */
-  async seal(workspace: WorkspaceId): Promise<void> {
-    await new AuditSealStoreTypeorm(this.api).sealNext(workspace, 1_000, (before, events) =>
-      sealBatch(this.evidence(), workspace, before, events, Date.now()),
+  /** Seals and publishes waiting events of this workspace only. */
+  async seal(workspace: WorkspaceId, sealedAt = Date.now()): Promise<void> {
+    const store = new AuditSealStoreTypeorm(this.api);
+    await store.sealNext(workspace, 1_000, (before, events) =>
+      sealBatch(this.evidence(), workspace, before, events, sealedAt),
     );
+    await store.publishNext(workspace, 1_000);
   }
 
   /** Seals events without checking them, in any order. */
@@ -169,5 +172,5 @@ export class AuditSetting {
 }
 
 async function connect(url: string, poolSize: number, patience: 'request' | 'operator'): Promise<DataSource> {
-  return new DataSource(dataSourceOptions({ url, poolSize, patience }, () => undefined)).initialize();
+  return new DataSource(dataSourceOptions({ url, poolSize, patience, entities }, () => undefined)).initialize();
 }

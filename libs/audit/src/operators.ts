@@ -1,3 +1,3 @@
 export { AuditService, type AuditVerdict } from './application/audit.service';
 export { AuditOperatorModule } from './audit-operator.module';
-export { type RecordedEvent } from './domain/audit-event';
+export { type EventKind, type RecordedEvent, kindOf } from './domain/audit-event';

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import type { RecordedEvent } from '#libs/audit/operators';
+import type { EventKind, RecordedEvent } from '#libs/audit/operators';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import type { Operator } from '../operator';
 import { type CommonOptions, parseClientId, parseSlug, withCommonOptions } from '../options';
@@ -17,6 +17,7 @@ interface ListOptions extends CommonOptions {
 }
 
 type Changes = RecordedEvent['changes'];
+type KindOf = (event: RecordedEvent) => EventKind;
 
 const DEFAULT_LIMIT = 100;
 /** Maximum length of a value in output for people. `--json` prints it completely. */
@@ -47,6 +48,7 @@ async function list(options: ListOptions): Promise<void> {
     throw new WrongUsage('--json is one document and --ndjson one a line; give one of them.');
   }
   const { operate, workspaceOf } = await import('../operator.js');
+  const { kindOf } = await import('#libs/audit/operators');
   const limit = options.limit ?? (options.ndjson === true ? Infinity : DEFAULT_LIMIT);
   const events = await operate(async (operator) => {
     const { workspace, asset, application, since } = options;
@@ -64,14 +66,17 @@ async function list(options: ListOptions): Promise<void> {
       operator.checkInterrupted();
       none = false;
       if (lines === null) found.push(event);
-      else if (!(await lines.write(eventJson(event)))) break;
+      else if (!(await lines.write(eventJson(event, kindOf)))) break;
     }
     await lines?.end();
     if (none) await assertApplication(operator, application);
     return found;
   });
   if (options.ndjson !== true)
-    await print({ json: { items: events.map(eventJson) }, text: () => draw(events) }, options);
+    await print(
+      { json: { items: events.map((event) => eventJson(event, kindOf)) }, text: () => draw(events, kindOf) },
+      options,
+    );
 }
 
 /** Refuses an unknown id, unless events of a deleted application exist: an empty list would hide a typing error. */
@@ -110,25 +115,27 @@ async function verify(options: CommonOptions & { readonly workspace?: string }):
   throw new CommandFailed(`The audit of "${firstBad.workspace}" does not verify (${place}): ${firstBad.reason}.`);
 }
 
-function eventJson({ clientId, ...event }: RecordedEvent) {
-  const { workspaceId, id, occurredAt, assetId, applicationId, requestId, keyHash, ...rest } = event;
+function eventJson(event: RecordedEvent, kindOf: KindOf) {
+  const { workspaceId, id, occurredAt, assetId, applicationId, clientId, requestId, keyHash, ...rest } = event;
   const { changes, anchor, mac, sequence, link } = rest;
   return {
-    ...{ workspaceId, id, occurredAt, assetId, applicationId },
+    ...{ workspaceId, id, occurredAt, ...kindOf(event), assetId, applicationId },
     client_id: clientId,
     ...{ requestId, keyHash, changes, anchor, mac, sequence, link },
   };
 }
 
-function draw(events: readonly RecordedEvent[]): Promise<string> {
+function draw(events: readonly RecordedEvent[], kindOf: KindOf): Promise<string> {
   return table(
-    ['occurred', 'client_id', 'asset', 'changes', 'request', 'sequence'],
-    events.map(({ occurredAt, clientId, assetId, changes, requestId, sequence }) => {
+    ['occurred', 'action', 'client_id', 'target', 'changes', 'request', 'sequence'],
+    events.map((event) => {
+      const { occurredAt, clientId, changes, requestId, sequence } = event;
+      const { action, targetId } = kindOf(event);
       // Forged events are shown, too, whatever their form.
       const lines = Object.entries(changes).map(([field, change]: [string, Partial<Changes[string]> | null]) => {
         return `${field}: ${shown(change?.old)} → ${shown(change?.new)}`;
       });
-      return [occurredAt, clientId, assetId, lines, requestId, sequence];
+      return [occurredAt, action, clientId, targetId, lines, requestId, sequence];
     }),
   );
 }

@@ -1,7 +1,7 @@
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import { AuditEvidenceSystem } from '../system/audit-evidence.system';
 import { AuditCheck } from './audit-check';
-import type { AnchoredEvent, AuditSeal } from './audit-event';
+import type { AnchoredEvent, StoredSeal } from './audit-event';
 import { anchorStands } from './audit-event-check';
 import { AuditSnapshot } from './audit-trail.port';
 
@@ -12,7 +12,7 @@ class ForgetfulSnapshot extends AuditSnapshot {
   readonly sealedCount = 0;
   readonly unsealedCount = 1;
   readonly head = null;
-  seals = (): AsyncGenerator<AuditSeal, void> => nothing();
+  seals = (): AsyncGenerator<StoredSeal, void> => nothing();
   sealedEvents = (): AsyncGenerator<AnchoredEvent, void> => nothing();
   unsealedEvents = (): AsyncGenerator<AnchoredEvent, void> => nothing();
   close = (): Promise<void> => Promise.resolve();
@@ -21,7 +21,7 @@ class ForgetfulSnapshot extends AuditSnapshot {
 describe('AuditCheck', () => {
   const WORKSPACE: WorkspaceId = workspaceId('01234567-89ab-7def-8123-456789abcdef');
   const event: AnchoredEvent = {
-    ...{ workspaceId: WORKSPACE, id: 'id', occurredAt: '', assetId: '', applicationId: '', clientId: '' },
+    ...{ workspaceId: WORKSPACE, id: 'id', occurredAt: '', kind: null, assetId: '', applicationId: '', clientId: '' },
     ...{ requestId: '', keyHash: '', changes: {}, mac: '', link: 'bb' },
     ...{ sequence: 8, anchor: { sequence: 7, link: 'aa' }, anchoredLink: 'aa' },
   };

@@ -1,5 +1,5 @@
 import type { WorkspaceId } from '#libs/kernel';
-import type { AnchoredEvent, AuditSeal } from './audit-event';
+import type { AnchoredEvent, StoredSeal } from './audit-event';
 import { anchorStands, isAuthentic } from './audit-event-check';
 import type { AuditEvidence } from './audit-evidence.port';
 import type { AuditSnapshot } from './audit-trail.port';
@@ -17,6 +17,8 @@ export class AuditCheck {
   private link: string;
   /** The chain is verified up to this position. */
   private last = 0;
+  /** When the events so far were recorded. Null once some are not published. */
+  private recordedAt: string | null = '';
 
   /** `onEvent` is called for every event and may throw to stop. */
   constructor(
@@ -38,8 +40,8 @@ export class AuditCheck {
     }
   }
 
-  private async sealedFault(seals: AsyncGenerator<AuditSeal, void>): Promise<AuditFault | null> {
-    let seal: AuditSeal | null = null;
+  private async sealedFault(seals: AsyncGenerator<StoredSeal, void>): Promise<AuditFault | null> {
+    let seal: StoredSeal | null = null;
     for await (const event of this.snapshot.sealedEvents()) {
       this.onEvent();
       const sequence = this.last + 1;
@@ -60,11 +62,21 @@ export class AuditCheck {
     return rest ? missing(this.last + 1) : this.endFault();
   }
 
-  private sealFault(seal: AuditSeal | null, sequence: number): AuditFault | null {
+  private sealFault(seal: StoredSeal | null, sequence: number): AuditFault | null {
     if (seal === null) return { sequence, reason: 'no seal covers the event' };
     if (this.evidence.sealMac(seal) !== seal.mac) return { sequence, reason: 'the seal that follows was altered' };
     if (seal.firstSequence !== sequence) return { sequence, reason: 'the seal of the event is missing' };
-    return null;
+    return this.isRecordedInOrder(seal)
+      ? null
+      : { sequence, reason: 'the time of recording of the seal or of the one before was altered' };
+  }
+
+  /** Times of recording follow from the seals, and unpublished seals come last. */
+  private isRecordedInOrder({ sealedAt, recordedAt }: StoredSeal): boolean {
+    const before = this.recordedAt;
+    this.recordedAt = recordedAt;
+    if (recordedAt === null) return true;
+    return before !== null && recordedAt === (before > sealedAt ? before : sealedAt);
   }
 
   private eventFault(event: AnchoredEvent, sequence: number): AuditFault | null {

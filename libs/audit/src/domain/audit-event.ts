@@ -8,24 +8,41 @@ export interface AuditAnchor {
   readonly link: string;
 }
 
-/** One change of one asset, as its MAC covers it. */
+/** The action of events that have no kind of their own. */
+export const ASSET_UPDATED = 'asset.updated';
+
+/** The kind of an event that is no update of an asset (additions, section 6). */
+export interface EventKind {
+  readonly action: string;
+  readonly actorType: string;
+  readonly targetType: string;
+  readonly targetId: string;
+}
+
+/** One event, as its MAC covers it. */
 export interface AuditEvent {
   readonly workspaceId: WorkspaceId;
   /** A UUIDv7 of the time of the event. */
   readonly id: string;
   /** ISO 8601, UTC, milliseconds. */
   readonly occurredAt: string;
-  /** The public id. */
-  readonly assetId: string;
-  readonly applicationId: string;
-  readonly clientId: string;
-  readonly requestId: string;
+  /** Null for `asset.updated`, an application's update of an asset. */
+  readonly kind: EventKind | null;
+  /** The public id. Null for other kinds, like the members below where there is nothing to say. */
+  readonly assetId: string | null;
+  readonly applicationId: string | null;
+  readonly clientId: string | null;
+  readonly requestId: string | null;
   /** SHA-256 of the Idempotency-Key, hexadecimal. */
-  readonly keyHash: string;
+  readonly keyHash: string | null;
   readonly changes: Readonly<Record<string, FieldChange>>;
   /** Null while the workspace has no sealed event. */
   readonly anchor: AuditAnchor | null;
 }
+
+/** Returns the kind of any event. */
+export const kindOf = ({ kind, assetId }: Pick<AuditEvent, 'kind' | 'assetId'>): EventKind =>
+  kind ?? { action: ASSET_UPDATED, actorType: 'APPLICATION', targetType: 'ASSET', targetId: assetId ?? '' };
 
 /** A stored event. MACs and links are hexadecimal. */
 export interface RecordedEvent extends AuditEvent {
@@ -51,6 +68,12 @@ export interface AuditSeal {
   /** ISO 8601, UTC, milliseconds. */
   readonly sealedAt: string;
   readonly mac: string;
+}
+
+/** A seal as it is stored. */
+export interface StoredSeal extends AuditSeal {
+  /** When its events were recorded, as clients read it. Null until they are published. */
+  readonly recordedAt: string | null;
 }
 
 /** The end of a workspace's chain. */

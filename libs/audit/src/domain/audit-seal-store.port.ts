@@ -13,8 +13,15 @@ export interface AuditBacklog {
 
 /** Stores the seals of recorded events. */
 export abstract class AuditSealStore {
-  /** Returns workspaces with unsealed events. */
+  /** Returns workspaces with unsealed events or unpublished seals. */
   abstract workspacesToSeal(): Promise<WorkspaceId[]>;
+
+  /**
+   * Publishes the oldest unpublished seals of a workspace, at most `limit`, in one transaction: their events get a time of
+   * recording, which never falls. Returns the number of seals. Returns null at once while another instance works on this
+   * workspace.
+   */
+  abstract publishNext(workspaceId: WorkspaceId, limit: number): Promise<number | null>;
 
   /** Measures the backlog of all workspaces. The cost is bounded, whatever the backlog or the number of events. */
   abstract backlog(): Promise<AuditBacklog>;

@@ -1,5 +1,5 @@
 import type { AssetId, WorkspaceId } from '#libs/kernel';
-import type { AnchoredEvent, AuditHead, AuditSeal, RecordedEvent } from './audit-event';
+import type { AnchoredEvent, AuditHead, RecordedEvent, StoredSeal } from './audit-event';
 
 /** Restricts a list of events. An absent member restricts nothing. */
 export interface AuditFilter {
@@ -18,7 +18,7 @@ export abstract class AuditSnapshot {
   abstract readonly head: AuditHead | null;
 
   /** Ordered by last sequence. */
-  abstract seals(): AsyncGenerator<AuditSeal, void>;
+  abstract seals(): AsyncGenerator<StoredSeal, void>;
 
   /** Ordered by sequence. */
   abstract sealedEvents(): AsyncGenerator<AnchoredEvent, void>;

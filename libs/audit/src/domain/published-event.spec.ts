@@ -6,6 +6,7 @@ const event: RecordedEvent = {
   workspaceId: workspaceId('01234567-89ab-7def-8123-456789abcdef'),
   id: '01a20add-a4f2-7313-a0d8-098be14f2340',
   occurredAt: '2026-11-24T00:03:47.570Z',
+  kind: null,
   assetId: '657c88a5-0385-4da8-89b3-173b22a8a994',
   applicationId: '4fea0e69-919c-4dc8-9139-888c4dbf3c2a',
   clientId: 'ci_1fa94aa8f38b572a8cb550fc445e4190',
@@ -36,6 +37,23 @@ describe('The published form of an audit event', () => {
         { field: 'description', old: null, new: 'Reviewed by Ada' },
         { field: 'tags', old: [], new: ['env'] },
       ],
+    });
+  });
+
+  it('names the act of an operator', () => {
+    const kind = { action: 'tag_key.created', actorType: 'OPERATOR', targetType: 'TAG_KEY', targetId: 'env' };
+    const none = { assetId: null, applicationId: null, clientId: null, requestId: null, keyHash: null, changes: {} };
+
+    expect(publish({ ...event, ...none, kind }, 8, '2026-11-24T00:03:50.000Z')).toEqual({
+      id: event.id,
+      sequence: 8,
+      occurredAt: event.occurredAt,
+      recordedAt: '2026-11-24T00:03:50.000Z',
+      action: 'tag_key.created',
+      actor: { type: 'OPERATOR', clientId: null },
+      target: { type: 'TAG_KEY', id: 'env' },
+      request: { id: null },
+      changes: [],
     });
   });
 

@@ -1,5 +1,5 @@
 import type { FieldChange } from './asset-change';
-import type { RecordedEvent } from './audit-event';
+import { type RecordedEvent, kindOf } from './audit-event';
 
 /** One changed value. Null stands for a value that is not there. */
 export interface PublishedChange {
@@ -26,15 +26,16 @@ export interface PublishedEvent {
 
 /** Makes the published form. Leaf hashes cover it, so it must never change for an event that was published. */
 export function publish(event: RecordedEvent, sequence: number, recordedAt: string): PublishedEvent {
-  const { id, occurredAt, assetId, clientId, requestId } = event;
+  const { id, occurredAt, clientId, requestId } = event;
+  const { action, actorType, targetType, targetId } = kindOf(event);
   return {
     id,
     sequence,
     occurredAt,
     recordedAt,
-    action: 'asset.updated',
-    actor: { type: 'APPLICATION', clientId },
-    target: { type: 'ASSET', id: assetId },
+    action,
+    actor: { type: actorType, clientId },
+    target: { type: targetType, id: targetId },
     request: { id: requestId },
     changes: Object.entries(event.changes)
       .sort(([one], [other]) => (one < other ? -1 : 1))

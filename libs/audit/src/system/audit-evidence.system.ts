@@ -37,8 +37,9 @@ export class AuditEvidenceSystem extends AuditEvidence {
   eventMac(event: AuditEvent): string {
     const { workspaceId, id, occurredAt, assetId, applicationId, clientId, requestId, keyHash, ...rest } = event;
     const author = { applicationId, clientId, requestId, keyHash };
-    const { changes, anchor } = rest;
-    return this.mac('audit event 1', { workspaceId, id, occurredAt, assetId, ...author, changes, anchor });
+    const { kind, changes, anchor } = rest;
+    const covered = { workspaceId, id, occurredAt, assetId, ...author, changes, anchor };
+    return kind === null ? this.mac('audit event 1', covered) : this.mac('audit event 2', { ...covered, kind });
   }
 
   chainStart(workspaceId: WorkspaceId): string {

@@ -8,11 +8,13 @@ import type { AuditBacklog, AuditSealStore } from '../domain/audit-seal-store.po
 const INTERVAL_MS = 5_000;
 /** Events in one transaction, which are all in memory together. */
 const BATCH = 200;
+/** Seals that are published in one transaction. */
+const SEALS = 50;
 const ROUND = 'round';
 const LOOK = 'look';
 
 /**
- * Seals new audit events while the instance serves. Instances take turns by workspace. Failures only reach the log and
+ * Seals and publishes new audit events while the instance serves. Instances take turns by workspace. Failures only reach the log and
  * the metrics; the next round tries again.
  */
 export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -49,7 +51,7 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   /**
-   * Seals all waiting events, one batch of each workspace in turn. Never throws. Returns the number of sealed events.
+   * Seals and publishes all waiting events, one batch of each workspace in turn. Never throws. Returns the number of sealed events.
    */
   async sealAll(): Promise<number> {
     let total = 0;
@@ -57,9 +59,11 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
       const unfinished: WorkspaceId[] = [];
       for (const workspaceId of workspaces) {
         if (this.stopping) return total;
-        const sealed = await this.attempt(workspaceId, null, () => this.sealBatchOf(workspaceId));
+        const sealed = await this.attempt(workspaceId, null, () => this.sealBatchOf(workspaceId), { workspaceId });
+        // Whether or not more can be sealed: what is sealed can be published.
+        const published = await this.publishBatchOf(workspaceId);
         total += sealed ?? 0;
-        if (sealed === BATCH) unfinished.push(workspaceId);
+        if (sealed === BATCH || published === SEALS) unfinished.push(workspaceId);
       }
       workspaces = unfinished;
     }
@@ -80,8 +84,17 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
     );
   }
 
-  private async attempt<Result>(what: string, otherwise: Result, work: () => Promise<Result>): Promise<Result> {
-    const place = what === ROUND || what === LOOK ? {} : { workspaceId: what };
+  private publishBatchOf(workspaceId: WorkspaceId): Promise<number | null> {
+    const publish = (): Promise<number | null> => this.store.publishNext(workspaceId, SEALS);
+    return this.attempt(`publication of ${workspaceId}`, null, publish, { workspaceId });
+  }
+
+  private async attempt<Result>(
+    what: string,
+    otherwise: Result,
+    work: () => Promise<Result>,
+    place: { readonly workspaceId?: WorkspaceId } = {},
+  ): Promise<Result> {
     try {
       const result = await work();
       // While another instance seals the workspace, its outcome is unknown here.

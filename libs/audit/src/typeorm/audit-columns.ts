@@ -1,12 +1,12 @@
 import { workspaceId } from '#libs/kernel';
-import type { AnchoredEvent, AuditHead, AuditSeal, RecordedEvent } from '../domain/audit-event';
+import type { AnchoredEvent, AuditHead, EventKind, RecordedEvent, StoredSeal } from '../domain/audit-event';
 
 /** Milliseconds with all digits, so that a change by one microsecond is visible. */
 const milliseconds = (column: string): string => `trim_scale(extract(epoch FROM ${column}) * 1000)::text`;
 
 export const EVENT_COLUMNS = `
-  workspace_id, id, ${milliseconds('occurred_at')} AS occurred_at, asset_id, application_id, client_id, request_id,
-  key_hash, changes, anchor_sequence, encode(anchor_link, 'hex') AS anchor_link, encode(mac, 'hex') AS mac, sequence,
+  workspace_id, id, ${milliseconds('occurred_at')} AS occurred_at, action, actor_type, target_type, target_id, asset_id,
+  application_id, client_id, request_id, key_hash, changes, anchor_sequence, encode(anchor_link, 'hex') AS anchor_link, encode(mac, 'hex') AS mac, sequence,
   encode(link, 'hex') AS link`;
 
 /** Columns of `event`, with the link that is now at its anchor's position. Costs one index lookup for each event. */
@@ -16,7 +16,7 @@ export const ANCHORED_EVENT_COLUMNS = `${EVENT_COLUMNS},
 
 export const SEAL_COLUMNS = `
   workspace_id, first_sequence, last_sequence, encode(head, 'hex') AS head, ${milliseconds('sealed_at')} AS sealed_at,
-  encode(mac, 'hex') AS mac`;
+  encode(mac, 'hex') AS mac, ${milliseconds('recorded_at')} AS recorded_at`;
 
 export const AUDIT_HEAD = `
   SELECT workspace_id, sequence, encode(head, 'hex') AS head, encode(mac, 'hex') AS mac
@@ -26,11 +26,15 @@ export interface AuditEventRow {
   readonly workspace_id: string;
   readonly id: string;
   readonly occurred_at: string;
-  readonly asset_id: string;
-  readonly application_id: string;
-  readonly client_id: string;
-  readonly request_id: string;
-  readonly key_hash: string;
+  readonly action: string | null;
+  readonly actor_type: string | null;
+  readonly target_type: string | null;
+  readonly target_id: string | null;
+  readonly asset_id: string | null;
+  readonly application_id: string | null;
+  readonly client_id: string | null;
+  readonly request_id: string | null;
+  readonly key_hash: string | null;
   readonly changes: RecordedEvent['changes'];
   readonly anchor_sequence: string | null;
   readonly anchor_link: string | null;
@@ -50,6 +54,7 @@ export interface AuditSealRow {
   readonly head: string;
   readonly sealed_at: string;
   readonly mac: string;
+  readonly recorded_at: string | null;
 }
 
 export interface AuditHeadRow {
@@ -65,6 +70,7 @@ export function toRecordedEvent(row: AuditEventRow): RecordedEvent {
     workspaceId: workspaceId(row.workspace_id),
     id: row.id,
     occurredAt: toIsoTime(row.occurred_at),
+    kind: toKind(row),
     assetId: row.asset_id,
     applicationId: row.application_id,
     clientId: row.client_id,
@@ -79,12 +85,18 @@ export function toRecordedEvent(row: AuditEventRow): RecordedEvent {
   };
 }
 
+/** Any of these columns makes a kind, so that no MAC of an update fits a row with one of them. */
+function toKind({ action, actor_type, target_type, target_id }: AuditEventRow): EventKind | null {
+  if (action === null && actor_type === null && target_type === null && target_id === null) return null;
+  return { action, actorType: actor_type, targetType: target_type, targetId: target_id } as EventKind;
+}
+
 export const toAnchoredEvent = (row: AnchoredEventRow): AnchoredEvent => ({
   anchoredLink: row.anchored_link,
   ...toRecordedEvent(row),
 });
 
-export function toAuditSeal(row: AuditSealRow): AuditSeal {
+export function toStoredSeal(row: AuditSealRow): StoredSeal {
   return {
     workspaceId: workspaceId(row.workspace_id),
     firstSequence: Number(row.first_sequence),
@@ -92,6 +104,7 @@ export function toAuditSeal(row: AuditSealRow): AuditSeal {
     head: row.head,
     sealedAt: toIsoTime(row.sealed_at),
     mac: row.mac,
+    recordedAt: row.recorded_at === null ? null : toIsoTime(row.recorded_at),
   };
 }
 

@@ -6,11 +6,16 @@ export class AuditEventRow {
   @PrimaryColumn('uuid') workspace_id!: string;
   @PrimaryColumn('uuid') id!: string;
   @Column({ type: 'timestamptz', precision: 3 }) occurred_at!: Date;
-  @Column('uuid') asset_id!: string;
-  @Column('uuid') application_id!: string;
-  @Column('text') client_id!: string;
-  @Column('text') request_id!: string;
-  @Column('text') key_hash!: string;
+  /** Null, like the three columns behind it, for updates of assets. */
+  @Column('text', { nullable: true }) action!: string | null;
+  @Column('text', { nullable: true }) actor_type!: string | null;
+  @Column('text', { nullable: true }) target_type!: string | null;
+  @Column('text', { nullable: true }) target_id!: string | null;
+  @Column('uuid', { nullable: true }) asset_id!: string | null;
+  @Column('uuid', { nullable: true }) application_id!: string | null;
+  @Column('text', { nullable: true }) client_id!: string | null;
+  @Column('text', { nullable: true }) request_id!: string | null;
+  @Column('text', { nullable: true }) key_hash!: string | null;
   @Column('jsonb') changes!: RecordedEvent['changes'];
   @Column('bigint', { nullable: true }) anchor_sequence!: string | null;
   @Column('bytea', { nullable: true }) anchor_link!: Buffer | null;

@@ -37,7 +37,16 @@ export class AuditRecorder {
     const events = changes.map((change) => {
       const id = this.evidence.newEventId(now);
       const fields = asStored(change.fields);
-      const event = { workspaceId, id, occurredAt, assetId: change.assetId, ...author, changes: fields, anchor };
+      const event = {
+        workspaceId,
+        id,
+        occurredAt,
+        kind: null,
+        assetId: change.assetId,
+        ...author,
+        changes: fields,
+        anchor,
+      };
       const mac = this.evidence.eventMac(event);
       return { id, asset_id: change.assetId, changes: fields, mac };
     });

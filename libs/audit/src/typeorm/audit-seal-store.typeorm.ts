@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
 import { Database, type Statement, bind } from '#libs/platform/database';
+import { type EntityManager, IsNull, Not } from 'typeorm';
 import type { SealedBatch } from '../domain/audit-chain';
 import type { AnchoredEvent, AuditHead } from '../domain/audit-event';
+import { recordingTimes } from '../domain/recording-times';
 import { type AuditBacklog, AuditSealStore } from '../domain/audit-seal-store.port';
 import {
   ANCHORED_EVENT_COLUMNS,
@@ -12,10 +14,12 @@ import {
   toAnchoredEvent,
   toAuditHead,
 } from './audit-columns';
+import { AuditSealRow } from './audit-seal.row';
 
 const WORKSPACES_TO_SEAL: Statement = {
-  name: 'audit_workspaces_to_seal_1',
-  text: 'SELECT workspace_id FROM workspaces_to_seal() AS workspace_id',
+  name: 'audit_workspaces_to_seal_2',
+  text: `SELECT workspace_id FROM workspaces_to_seal() AS workspace_id
+          UNION SELECT workspace_id FROM workspaces_to_publish() AS workspace_id`,
 };
 
 const BACKLOG: Statement = {
@@ -30,6 +34,7 @@ const TRY_LOCK = `SELECT pg_try_advisory_xact_lock(hashtextextended('audit seal 
 const FIND_UNSEALED = `
   SELECT ${ANCHORED_EVENT_COLUMNS} FROM audit_event AS event
    WHERE workspace_id = $1 AND sequence IS NULL ORDER BY id LIMIT $2`;
+const PUBLISH = 'SELECT publish_audit_seals($1::bigint[], $2::timestamptz[])';
 const SEAL = `SELECT seal_audit_events($1::uuid[], $2::bytea[], $3, $4, decode($5, 'hex'), decode($6, 'hex'))`;
 
 @Injectable()
@@ -56,9 +61,7 @@ export class AuditSealStoreTypeorm extends AuditSealStore {
     seal: (before: AuditHead | null, events: readonly AnchoredEvent[]) => SealedBatch,
   ): Promise<number | null> {
     return this.database.transaction({ workspaceId }, async (manager) => {
-      // A statement of its own, and the first: later reads must not see a half-finished seal of another instance.
-      const [lock] = await manager.query<{ locked: boolean }[]>(TRY_LOCK, [workspaceId]);
-      if (!lock?.locked) return null;
+      if (!(await tryLock(manager, workspaceId))) return null;
       const [head] = await manager.query<AuditHeadRow[]>(AUDIT_HEAD, [workspaceId]);
       const rows = await manager.query<AnchoredEventRow[]>(FIND_UNSEALED, [workspaceId, limit]);
       if (rows.length === 0) return 0;
@@ -74,4 +77,34 @@ export class AuditSealStoreTypeorm extends AuditSealStore {
       return batch.events.length;
     });
   }
+
+  async publishNext(workspaceId: WorkspaceId, limit: number): Promise<number | null> {
+    return this.database.transaction({ workspaceId }, async (manager) => {
+      if (!(await tryLock(manager, workspaceId))) return null;
+      const seals = manager.getRepository(AuditSealRow);
+      const [published] = await seals.find({
+        where: { workspace_id: workspaceId, recorded_at: Not(IsNull()) },
+        order: { recorded_at: 'DESC', last_sequence: 'DESC' },
+        take: 1,
+      });
+      const waiting = await seals.find({
+        where: { workspace_id: workspaceId, recorded_at: IsNull() },
+        order: { last_sequence: 'ASC' },
+        take: limit,
+      });
+      if (waiting.length === 0) return 0;
+      const times = recordingTimes(
+        published?.recorded_at ?? null,
+        waiting.map(({ sealed_at }) => sealed_at),
+      );
+      await manager.query(PUBLISH, [waiting.map(({ last_sequence }) => last_sequence), times]);
+      return waiting.length;
+    });
+  }
+}
+
+/** A statement of its own, and the first: later reads must not see a half-finished seal of another instance. */
+async function tryLock(manager: EntityManager, workspaceId: WorkspaceId): Promise<boolean> {
+  const [lock] = await manager.query<{ locked: boolean }[]>(TRY_LOCK, [workspaceId]);
+  return lock?.locked ?? false;
 }

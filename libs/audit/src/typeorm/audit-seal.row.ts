@@ -8,4 +8,6 @@ export class AuditSealRow {
   @Column('bytea') head!: Buffer;
   @Column({ type: 'timestamptz', precision: 3 }) sealed_at!: Date;
   @Column('bytea') mac!: Buffer;
+  /** Null until the events of the seal are published. */
+  @Column({ type: 'timestamptz', precision: 3, nullable: true }) recorded_at!: Date | null;
 }

@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { QueryRunner } from 'typeorm';
-import type { AuditHead, AuditSeal, AnchoredEvent } from '../domain/audit-event';
+import type { AuditHead, AnchoredEvent, StoredSeal } from '../domain/audit-event';
 import { AuditSnapshot } from '../domain/audit-trail.port';
 import {
   AUDIT_HEAD,
@@ -10,8 +10,8 @@ import {
   type AuditSealRow,
   SEAL_COLUMNS,
   toAuditHead,
-  toAuditSeal,
   toAnchoredEvent,
+  toStoredSeal,
 } from './audit-columns';
 
 const PAGE = 1_000;
@@ -56,9 +56,9 @@ export class AuditSnapshotTypeorm extends AuditSnapshot {
     }
   }
 
-  async *seals(): AsyncGenerator<AuditSeal, void> {
+  async *seals(): AsyncGenerator<StoredSeal, void> {
     for await (const row of this.rows<AuditSealRow>(SEALS, BEFORE_ALL, (last) => last.last_sequence)) {
-      yield toAuditSeal(row);
+      yield toStoredSeal(row);
     }
   }
 

@@ -4,21 +4,30 @@ import { AuditHeadRow } from './audit-head.row';
 import { AuditSealRow } from './audit-seal.row';
 import { Audit1780000000012 } from './migrations/1780000000012-audit';
 import { AuditBacklog1780000000014 } from './migrations/1780000000014-audit-backlog';
+import { AuditPublication1780000000070 } from './migrations/1780000000070-audit-publication';
+import { AuditFilterIndexes1780000000071 } from './migrations/1780000000071-audit-filter-indexes';
 
 /** All columns except the sequence and the link, which only the sealing function sets. */
 const RECORDED =
-  'workspace_id, id, occurred_at, asset_id, application_id, client_id, request_id, key_hash, changes, ' +
-  'anchor_sequence, anchor_link, mac';
+  'workspace_id, id, occurred_at, action, actor_type, target_type, target_id, asset_id, application_id, client_id, ' +
+  'request_id, key_hash, changes, anchor_sequence, anchor_link, mac';
 
 export const auditSchema: SchemaPart = {
   entities: [AuditEventRow, AuditSealRow, AuditHeadRow],
-  migrations: [Audit1780000000012, AuditBacklog1780000000014],
+  migrations: [
+    Audit1780000000012,
+    AuditBacklog1780000000014,
+    AuditPublication1780000000070,
+    AuditFilterIndexes1780000000071,
+  ],
   grants: [
     { table: 'audit_event', privileges: `SELECT, INSERT (${RECORDED})` },
     { table: 'audit_seal', privileges: 'SELECT' },
     { table: 'audit_head', privileges: 'SELECT' },
     { function: 'workspaces_to_seal' },
     { function: 'seal_audit_events' },
+    { function: 'workspaces_to_publish' },
+    { function: 'publish_audit_seals' },
     { function: 'audit_backlog' },
   ],
 };
