@@ -1,8 +1,10 @@
 import { SUB_KEYS } from '../../libs/inventory/src/assets/domain/asset-category';
 import type { ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
+import { StreamReader } from '../support/stream-reader';
 
 const ASSETS = '/v1/inventory/assets';
+const NOBODY = '00000000-0000-4000-8000-000000000000';
 
 describe('Filters of lists', () => {
   let app: TestApp;
@@ -24,10 +26,18 @@ describe('Filters of lists', () => {
       [ASSETS, 'subKeyAnyOf', 'CLOUD;CUSTOM'],
       [ASSETS, 'subKeyAnyOf', [...SUB_KEYS, 'CLOUD_NEW'].join()],
       [ASSETS, 'classificationAnyOf', 'PUBLIC,SECRET'],
+      [ASSETS, 'ownerId', ''],
+      [ASSETS, 'ownerId', 'ada'],
+      [ASSETS, 'ownerId', '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c2'],
     ])('%s returns 400 naming %s when it is %j', async (path, parameter, value) => {
       const { status, body } = await client.get(`${path}?${new URLSearchParams({ [parameter]: value }).toString()}`);
       expect([status, body['code']]).toEqual([400, 'validation_failed']);
       expect(body['errors']).toEqual([expect.objectContaining({ parameter })]);
+    });
+
+    it.each(['ownerId'])('names %s when it is given twice', async (parameter) => {
+      const { status, body } = await client.get(`${ASSETS}?${parameter}=${NOBODY}&${parameter}=${NOBODY}`);
+      expect([status, body['errors']]).toEqual([400, [expect.objectContaining({ parameter })]]);
     });
 
     it.each([
@@ -37,6 +47,90 @@ describe('Filters of lists', () => {
     ])('refuse %s together with its single filter', async (parameter, query) => {
       const { status, body } = await client.get(`${ASSETS}?${query}`);
       expect([status, body['errors']]).toEqual([400, [expect.objectContaining({ parameter })]]);
+    });
+  });
+
+  describe('of an exact value', () => {
+    let workspace: string;
+    let here: ApiClient;
+    let values: Readonly<Record<string, string>>;
+    let matching: string[];
+
+    beforeAll(async () => {
+      workspace = await app.arrange.aWorkspace();
+      here = await app.arrange.aClient(workspace);
+      const owner = await app.arrange.anEmployee(workspace);
+      const other = await app.arrange.anEmployee(workspace);
+      values = { ownerId: owner.id };
+      matching = [];
+      for (let index = 0; index < 5; index += 1) {
+        const type = index % 2 === 0 ? 'COMPUTER' : 'CLOUD_QUEUE';
+        matching.push((await app.arrange.anAsset(workspace, { type, ownerId: owner.id })).id);
+        await app.arrange.anAsset(workspace, { type, ownerId: other.id });
+        await app.arrange.anAsset(workspace, { type, ownerId: owner.id, visibility: 'HIDDEN' });
+      }
+    });
+    const queryOf = (parameter: string): Record<string, string> => ({ [parameter]: values[parameter] as string });
+    const idsOf = (items: readonly Record<string, unknown>[]) => items.map(({ id }) => id);
+
+    it.each(['ownerId'])(
+      '%s finds all visible assets of the value, page by page, with their total',
+      async (parameter) => {
+        const first = await here.page(ASSETS, { ...queryOf(parameter), pageSize: '2' });
+        const walked = await here.walk(ASSETS, { ...queryOf(parameter), pageSize: '2' });
+
+        expect(idsOf(walked)).toEqual(matching);
+        expect(first.pageInfo.totalCount).toBe(matching.length);
+      },
+    );
+
+    it.each(['ownerId'])('%s narrows a list together with other filters', async (parameter) => {
+      const page = await here.page(ASSETS, { ...queryOf(parameter), categoryKey: 'COMPUTER', hasDescription: 'false' });
+
+      expect(idsOf(page.results)).toEqual(matching.filter((_, index) => index % 2 === 0));
+      expect(page.pageInfo.totalCount).toBe(3);
+    });
+
+    it.each(['ownerId'])('%s narrows a stream as well', async (parameter) => {
+      const query = new URLSearchParams(queryOf(parameter)).toString();
+      const reader = await StreamReader.open(app.origin, `${ASSETS}?${query}`, await app.arrange.aToken(workspace));
+      const { lines } = await reader.read();
+
+      expect(lines[0]).toMatchObject({ type: 'start', totalCount: matching.length });
+      expect(lines.flatMap(({ asset }) => (asset ? [(asset as { id: string }).id] : []))).toEqual(matching);
+    });
+
+    it.each([['ownerId', NOBODY]])('%s gives an empty page when nothing has the value', async (parameter, value) => {
+      const page = await here.page(ASSETS, { [parameter]: value });
+      expect([page.results, page.pageInfo.totalCount]).toEqual([[], 0]);
+    });
+
+    it.each(['ownerId'])('%s finds nothing of another workspace', async (parameter) => {
+      const page = await client.page(ASSETS, queryOf(parameter));
+      expect([page.results, page.pageInfo.totalCount]).toEqual([[], 0]);
+    });
+
+    it.each([['ownerId', NOBODY]])('%s is bound to the cursor', async (parameter, other) => {
+      const { pageInfo } = await here.page(ASSETS, { ...queryOf(parameter), pageSize: '2' });
+      const next = { pageCursor: pageInfo.endCursor as string };
+
+      const kept = await here.page(ASSETS, next);
+      const sent = await here.page(ASSETS, { ...next, ...queryOf(parameter) });
+      const changed = await here.get(`${ASSETS}?${new URLSearchParams({ ...next, [parameter]: other }).toString()}`);
+
+      expect(idsOf(kept.results)).toEqual(matching.slice(2));
+      expect(sent).toEqual(kept);
+      expect([changed.status, changed.body['code']]).toEqual([400, 'invalid_cursor']);
+    });
+
+    it('takes an owner whose id is written in capitals', async () => {
+      const page = await here.page(ASSETS, { ownerId: (values['ownerId'] as string).toUpperCase() });
+      expect(page.pageInfo.totalCount).toBe(matching.length);
+    });
+
+    it('gives an empty page for an owner of assets without an owner', async () => {
+      const page = await here.page(ASSETS, { ...queryOf('ownerId'), hasOwner: 'false' });
+      expect([page.results, page.pageInfo.totalCount]).toEqual([[], 0]);
     });
   });
 });

@@ -1,9 +1,9 @@
 import { DataSource } from 'typeorm';
 import type { Client } from 'pg';
-import { type WorkspaceId, workspaceId } from '#libs/kernel';
+import { type WorkspaceId, assetId, workspaceId } from '#libs/kernel';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { DEMO_SIZES } from '../../libs/inventory/src/imports/domain/demo-inventory';
-import { ASSET_FILTERS } from '../support/asset-filters';
+import { ASSET_FILTERS, withFacetFilters } from '../support/asset-filters';
 import { loadDemoAssets } from '../support/demo-assets';
 import { type Plan, buffersOf, explainPage } from '../support/page-plan';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
@@ -15,6 +15,8 @@ const MOST_ROWS = 600;
 /** A list of types merges the facets of each. Four of five categories read 215. */
 const MOST_BUFFERS_OF_TYPES = 300;
 const MOST_ROWS_OF_TYPES = 1_000;
+/** The owner of all assets that have one. */
+const OWNER = assetId('018f9c2e-7d2a-7c41-9a51-000000000001');
 
 /** Counts the reads of a page of 25, which do not depend on the machine. */
 describe('A page of a large inventory', () => {
@@ -33,6 +35,7 @@ describe('A page of a large inventory', () => {
     await operator.initialize();
     await loadDemoAssets(operator, workspace, DEMO_SIZES.M, () => undefined);
     await operator.destroy();
+    await makeValuesCommon(database.admin, workspace);
     await database.admin.query('VACUUM ANALYZE');
     api = await new DataSource(
       dataSourceOptions({ url: database.databaseUrl, poolSize: 1, patience: 'request' }, () => undefined),
@@ -43,6 +46,8 @@ describe('A page of a large inventory', () => {
     await database.drop();
   });
 
+  /** Without the total, which may count the assets of a value beside other filters. */
+  const pageOf = (plan: Plan): Plan => nodes(plan).find((node) => node['Node Type'] === 'Merge Append') as Plan;
   const nodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)];
   const rowsRead = (plan: Plan): number =>
     nodes(plan)
@@ -51,11 +56,36 @@ describe('A page of a large inventory', () => {
         (sum, node) => sum + node['Actual Loops'] * (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)),
         0,
       );
+  const middlePosition = async (admin: Client): Promise<string> => {
+    const { rows } = await admin.query<{ id: string }>('SELECT (max(id) / 2)::text AS id FROM asset');
+    return rows[0]?.id as string;
+  };
   /** A position with less than one page behind it. */
   const lastPosition = async (admin: Client): Promise<string> => {
     const { rows } = await admin.query<{ id: string }>('SELECT id::text FROM asset ORDER BY id DESC OFFSET 20 LIMIT 1');
     return rows[0]?.id as string;
   };
+
+  it.each([{ ownerId: OWNER }].flatMap(withFacetFilters).map((filter) => [JSON.stringify(filter), filter] as const))(
+    'reads few buffers for a value that most assets share, first, middle or last, with the filter %s',
+    async (_, filter) => {
+      for (const after of [null, await middlePosition(database.admin), await lastPosition(database.admin)]) {
+        const plan = pageOf(await explainPage(api, workspace, filter, { size: PAGE, after }));
+        expect(buffersOf(plan)).toBeLessThanOrEqual(MOST_BUFFERS_OF_TYPES);
+        expect(rowsRead(plan)).toBeLessThanOrEqual(MOST_ROWS_OF_TYPES);
+        expect(nodes(plan).map((node) => node['Node Type'])).not.toContain('Seq Scan');
+      }
+    },
+  );
+
+  it.each([{ ownerId: OWNER }].map((filter) => [JSON.stringify(filter), filter] as const))(
+    'counts nothing for the total of the filter %s',
+    async (_, filter) => {
+      const plan = await explainPage(api, workspace, filter, { size: PAGE, after: null });
+      expect(buffersOf(plan)).toBeLessThanOrEqual(MOST_BUFFERS_OF_TYPES);
+      expect(nodes(plan).filter((node) => node['Actual Rows'] > 1_000)).toEqual([]);
+    },
+  );
 
   it.each(ASSET_FILTERS.map((filter) => [JSON.stringify(filter), filter] as const))(
     'reads few buffers and rows, first or last, with the filter %s',
@@ -71,3 +101,15 @@ describe('A page of a large inventory', () => {
     },
   );
 });
+
+/** One owner for all assets that have one, many of them hidden and in front of the others. */
+async function makeValuesCommon(admin: Client, workspace: WorkspaceId): Promise<void> {
+  await admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
+  await admin.query(
+    `UPDATE asset SET public_id = $1 WHERE id = (SELECT min(id) FROM asset WHERE sub_key = 15 AND owner_id IS NULL
+        AND NOT EXISTS (SELECT FROM asset AS owned WHERE owned.owner_id = asset.public_id))`,
+    [OWNER],
+  );
+  await admin.query('UPDATE asset SET owner_id = $1 WHERE owner_id IS NOT NULL', [OWNER]);
+  await admin.query('UPDATE asset SET visibility = 1 WHERE id < (SELECT max(id) / 4 FROM asset) AND sub_key <> 15');
+}

@@ -25,3 +25,23 @@ export const ASSET_FILTERS: readonly AssetFilter[] = [
   { subKeyAnyOf: ['CLOUD_QUEUE', 'CLOUD_STORAGE_BUCKET', 'COMPUTER'], classification: 'CONFIDENTIAL' },
   { classificationAnyOf: ['PUBLIC', 'CONFIDENTIAL'] },
 ];
+
+/** One filter of each facet, to be combined with a filter that has many values. */
+export const FACET_FILTERS: readonly AssetFilter[] = [
+  { categoryKey: 'CLOUD' },
+  { categoryKey: 'COMPUTER' },
+  { subKey: 'CLOUD_QUEUE' },
+  { hasOwner: true },
+  { completeStatus: 'COMPLETE' },
+  { hasDescription: true },
+  { classification: 'CONFIDENTIAL' },
+  { categoryKeyAnyOf: ['CLOUD', 'COMPUTER'] },
+  { subKeyAnyOf: ['CLOUD_QUEUE', 'CLOUD_STORAGE_BUCKET'] },
+  { classificationAnyOf: ['PUBLIC', 'CONFIDENTIAL'] },
+];
+
+/** A filter that has many values: alone, and beside a filter of each facet. */
+export const withFacetFilters = (key: AssetFilter): AssetFilter[] => [
+  key,
+  ...FACET_FILTERS.map((other) => ({ ...key, ...other })),
+];

@@ -191,9 +191,14 @@ export class ImportSetting {
   /** Returns counters of any workspace that differ from a full count. */
   async wrongCounters(): Promise<Row[]> {
     const { rows } = await this.database.admin.query<Row>(
-      `SELECT * FROM (SELECT workspace_id, sub_key, facet, count(*) AS n FROM asset WHERE facet IS NOT NULL GROUP BY 1, 2, 3) AS counted
-         FULL JOIN (SELECT * FROM facet_count WHERE n <> 0) AS kept USING (workspace_id, sub_key, facet, n)
-        WHERE counted IS NULL OR kept IS NULL`,
+      `SELECT counter, workspace_id, key, sum(n) FROM (
+         SELECT 'facet' AS counter, workspace_id, concat(sub_key, ' ', facet) AS key, count(*) AS n
+           FROM asset WHERE facet IS NOT NULL GROUP BY 1, 2, 3
+         UNION ALL SELECT 'facet', workspace_id, concat(sub_key, ' ', facet), -n FROM facet_count
+         UNION ALL SELECT 'owner', workspace_id, owner_id::text, count(*)
+           FROM asset WHERE facet IS NOT NULL AND owner_id IS NOT NULL GROUP BY 1, 2, 3
+         UNION ALL SELECT 'owner', workspace_id, owner_id::text, -n FROM owner_count) AS counts
+        GROUP BY counter, workspace_id, key HAVING sum(n) <> 0`,
     );
     return rows;
   }

@@ -2686,6 +2686,8 @@ export interface operations {
         hasDescription?: boolean;
         /** @description True: only assets with an owner. False: only assets without one. */
         hasOwner?: boolean;
+        /** @description Only assets of this owner, an employee. An id that nobody has gives an empty page. */
+        ownerId?: string;
         /** @description The `pageInfo.endCursor` of the previous page, unchanged. Leave it out for the first page. The cursor contains your filters; a filter that you send again must be the same. */
         pageCursor?: string;
         /** @description Items per page. */

@@ -1,3 +1,4 @@
+import type { AssetId } from '#libs/kernel';
 import { type AssetType, ASSET_TYPES, type CategoryKey, type SubKey, categoryOf } from './asset-category';
 import { type Classification, CLASSIFICATIONS } from './asset';
 
@@ -13,6 +14,8 @@ export interface AssetFilter {
   readonly categoryKeyAnyOf?: readonly CategoryKey[];
   readonly subKeyAnyOf?: readonly SubKey[];
   readonly classificationAnyOf?: readonly Classification[];
+  /** Implies `hasOwner`. */
+  readonly ownerId?: AssetId;
 }
 
 /** A `subKey` belongs to exactly one category. Naming another category with it is an error. */
@@ -41,6 +44,7 @@ export function facetsOf(filter: AssetFilter): Facet[] {
       (filter.classification === undefined || filter.classification === facet.classification) &&
       (filter.classificationAnyOf === undefined || filter.classificationAnyOf.includes(facet.classification)) &&
       (filter.hasOwner === undefined || filter.hasOwner === facet.hasOwner) &&
+      (filter.ownerId === undefined || facet.hasOwner) &&
       (filter.completeStatus === undefined || (filter.completeStatus === 'COMPLETE') === facet.hasOwner) &&
       (filter.hasDescription === undefined || filter.hasDescription === facet.hasDescription),
   );

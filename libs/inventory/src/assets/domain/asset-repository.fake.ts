@@ -71,5 +71,6 @@ function matches(asset: Asset, filter: AssetFilter): boolean {
   if (filter.classification !== undefined && asset.classification !== filter.classification) return false;
   if (filter.completeStatus === 'COMPLETE' && asset.ownerId === null) return false;
   if (filter.completeStatus === 'INCOMPLETE' && asset.ownerId !== null) return false;
+  if (filter.ownerId !== undefined && asset.ownerId !== filter.ownerId) return false;
   return true;
 }

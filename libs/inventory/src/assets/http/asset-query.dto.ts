@@ -1,5 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { AnyOf, type ListFilters, PageQueryDto } from '#libs/platform/pagination';
+import { assetId } from '#libs/kernel';
+import { AnyOf, ExactId, type ListFilters, PageQueryDto } from '#libs/platform/pagination';
 import { IsIn, IsOptional } from 'class-validator';
 import { CLASSIFICATIONS, COMPLETE_STATUSES } from '../domain/asset';
 import { CATEGORY_KEYS, SUB_KEYS } from '../domain/asset-category';
@@ -91,6 +92,12 @@ export class AssetQueryDto extends PageQueryDto {
     description: 'Only assets of these classifications, separated by commas.',
   })
   classificationAnyOf?: string;
+
+  @ExactId({
+    description: 'Only assets of this owner, an employee. An id that nobody has gives an empty page.',
+    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c20',
+  })
+  ownerId?: string;
 }
 
 /** Converts filters, already validated by {@link AssetQueryDto}, to the domain's filter. */
@@ -100,5 +107,6 @@ export function toAssetFilter(filters: ListFilters): AssetFilter {
 
 function toValue(name: string, text: string): string | boolean | string[] {
   if (name.startsWith('has')) return text === 'true';
+  if (name === 'ownerId') return assetId(text);
   return name.endsWith('AnyOf') ? text.split(',') : text;
 }

@@ -3,13 +3,20 @@ import { type AssetId, type Freshness, type Page, type PageRequest, type Workspa
 import { type BoundStatement, Database, type Statement, type TextRow, bind } from '#libs/platform/database';
 import { takeTicket } from '#libs/platform/changes';
 import type { Asset } from '../domain/asset';
-import { ASSET_TYPES } from '../domain/asset-category';
-import { type AssetFilter, FACETS, facetsOf, typesOf } from '../domain/asset-filter';
+import { ASSET_TYPES, type AssetType } from '../domain/asset-category';
+import { type AssetFilter, FACETS, type Facet, facetsOf, typesOf } from '../domain/asset-filter';
 import { type AuditAnchor, AuditRecorder, type ChangeAuthor } from '#libs/audit';
 import type { AssetPatch, PatchedAsset } from '../domain/asset-patch';
 import { AssetRepository, type LockedAssets } from '../domain/asset-repository.port';
 import { AT, toAsset } from './asset-columns';
-import { FIND_ASSET, type ListBranches, branchValues, listStatement } from './asset-statements';
+import {
+  FIND_ASSET,
+  type KeyedList,
+  type ListBranches,
+  OWNER_KEY,
+  branchValues,
+  listStatement,
+} from './asset-statements';
 import { apiSetBits, lockStatements, markStatement, tagStatements, updateStatement } from './asset-update-statements';
 import { LAST_CLOUD, subKeyOf } from './sub-keys';
 
@@ -38,9 +45,11 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     if (facets.length === 0 || types.length === 0) return toPage([], page.size, 0);
     const codes = facets.map((facet) => FACETS.indexOf(facet));
     const subKeys = types.map(subKeyOf);
-    const branches = branchesOf(subKeys, codes);
-    const position = [workspaceId, page.after ?? START, String(page.size + 1)];
-    const list = bind(this.listStatement(branches), [...position, ...branchValues(subKeys, codes, branches)]);
+    const keyed = keyedListOf(filter, facets, types);
+    const branches = branchesOf(subKeys, codes, keyed);
+    const position = [workspaceId, page.after ?? START, String(page.size + 1), ...(keyed ? [keyed.value] : [])];
+    const values = branchValues(subKeys, codes, branches, keyed);
+    const list = bind(this.listStatement(branches, keyed), [...position, ...values]);
     const [rows = []] = await this.database.read({ workspaceId }, [list], freshness);
     const found = rows.filter((row) => row[AT.id] !== null).map(toPositioned);
     const { items, ...place } = toPage(found, page.size, Number(rows[0]?.[AT.next] ?? 0));
@@ -95,21 +104,32 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     await this.database.write({ workspaceId }, statements);
   }
 
-  private listStatement(branches: ListBranches): Statement {
-    const shape = [branches.all?.length, branches.cloud.length, branches.ofSubKeys.length].join(' ');
+  private listStatement({ all, cloud, ofSubKeys }: ListBranches, keyed: KeyedList | null): Statement {
+    const shape = [keyed?.key.name, keyed?.isWhole, all?.length, cloud.length, ofSubKeys.length].join(' ');
     let statement = this.listStatements.get(shape);
     if (!statement) {
-      statement = listStatement(branches);
+      statement = listStatement({ all, cloud, ofSubKeys }, keyed);
       this.listStatements.set(shape, statement);
     }
     return statement;
   }
 }
 
+/** Returns the filter with many values, or null. */
+function keyedListOf(
+  { ownerId }: AssetFilter,
+  facets: readonly Facet[],
+  types: readonly AssetType[],
+): (KeyedList & { readonly value: string }) | null {
+  if (ownerId === undefined) return null;
+  const isWhole = types.length === ASSET_TYPES.length && facets.length === facetsOf({ ownerId }).length;
+  return { key: OWNER_KEY, isWhole, value: ownerId };
+}
+
 /** One branch serves all cloud assets of a facet, and one all assets of it. */
-function branchesOf(subKeys: readonly number[], facets: readonly number[]): ListBranches {
+function branchesOf(subKeys: readonly number[], facets: readonly number[], keyed: KeyedList | null): ListBranches {
   if (subKeys.length === ASSET_TYPES.length) {
-    return { all: facets.length === FACETS.length ? null : facets, cloud: [], ofSubKeys: [] };
+    return { all: facets.length === FACETS.length && !keyed ? null : facets, cloud: [], ofSubKeys: [] };
   }
   const hasCloud = subKeys.filter((subKey) => subKey <= LAST_CLOUD).length === LAST_CLOUD;
   const single = hasCloud ? subKeys.filter((subKey) => subKey > LAST_CLOUD) : subKeys;

@@ -15,6 +15,30 @@ export interface ListBranches {
   readonly ofSubKeys: readonly { readonly subKey: number; readonly facet: number }[];
 }
 
+/**
+ * A filter with many values. Two indexes hold the assets of a value in the order of the id: by facet, apart for cloud
+ * assets and others, and by type and facet.
+ */
+export interface ListKey {
+  readonly name: 'owner';
+  /** The condition on the value $4. */
+  readonly condition: string;
+  /** Counts all assets of the value without reading them. */
+  readonly counter: string;
+}
+
+export const OWNER_KEY: ListKey = {
+  name: 'owner',
+  condition: 'owner_id = $4::uuid',
+  counter: 'SELECT coalesce(sum(n), 0) AS n FROM owner_count WHERE workspace_id = $1 AND owner_id = $4::uuid',
+};
+
+/** The list of one key. `isWhole` tells that no other filter takes assets away. */
+export interface KeyedList {
+  readonly key: ListKey;
+  readonly isWhole: boolean;
+}
+
 /** More branches of single types than this are padded, so that few statements serve any list of types. */
 const UNPADDED = 16;
 
@@ -22,55 +46,81 @@ const UNPADDED = 16;
  * Reads a page of a list and its exact total in one statement, so both come from one snapshot. The total follows the
  * asset's columns. An empty page is one row with null columns.
  *
- * Values: $1 workspace, $2 position to start after, $3 rows wanted, then {@link branchValues}: $4 and $5 the wanted sub
- * keys and facets as arrays, $6… those of each branch.
+ * Values: $1 workspace, $2 position to start after, $3 rows wanted, $4 the value of a key, then {@link branchValues}:
+ * the wanted sub keys and facets as arrays, and those of each branch.
  *
  * Each branch reads an index in the order of the id. The branches are merged, so at most one page of rows is read,
  * however many rows match (docs/decisions/0003). Without filters, one index over all visible rows serves. The total is a
- * sum of counters, never a count of assets.
+ * sum of counters. Only a key beside other filters counts its assets.
  */
-export function listStatement({ all, cloud, ofSubKeys }: ListBranches): Statement {
-  let parameter = FIRST_BRANCH;
+export function listStatement({ all, cloud, ofSubKeys }: ListBranches, keyed: KeyedList | null = null): Statement {
+  const { key = null, isWhole = false } = keyed ?? {};
+  const arrays = key ? 5 : 4;
+  let parameter = isWhole ? arrays : arrays + 2;
   const next = (): string => `$${(parameter += 1) - 1}::smallint`;
+  const ofKey = key ? `AND ${key.condition}` : '';
   const page = (condition: string) => `
     SELECT ${TABLE_COLUMNS} FROM asset
-     WHERE workspace_id = $1 AND id > $2::bigint AND facet IS NOT NULL ${condition}
+     WHERE workspace_id = $1 AND id > $2::bigint AND facet IS NOT NULL ${ofKey} ${condition}
      ORDER BY id LIMIT $3::int`;
-  const pairs = padded(ofSubKeys.length);
+  const pairs = padded(ofSubKeys.length, key);
+  const ofFacet = (): string[] => {
+    if (all === null) return [''];
+    const facet = `AND facet = ${next()}`;
+    return key
+      ? [`AND (sub_key <= ${LAST_CLOUD}) IS TRUE ${facet}`, `AND (sub_key <= ${LAST_CLOUD}) IS FALSE ${facet}`]
+      : [facet];
+  };
+  const isCloud = key ? `(sub_key <= ${LAST_CLOUD}) IS TRUE` : `sub_key <= ${LAST_CLOUD}`;
   const conditions = [
-    ...(all ?? ['']).map(() => (all === null ? '' : `AND facet = ${next()}`)),
-    ...cloud.map(() => `AND sub_key <= ${LAST_CLOUD} AND facet = ${next()}`),
+    ...(all ?? ['']).flatMap(ofFacet),
+    ...cloud.map(() => `AND ${isCloud} AND facet = ${next()}`),
     ...Array.from({ length: pairs }, () => `AND sub_key = ${next()} AND facet = ${next()}`),
   ];
   // IS TRUE keeps the arrays out of the index condition, which would look up each pair of their values.
-  const counted =
-    all === null ? '' : 'AND (sub_key = ANY ($4::smallint[])) IS TRUE AND (facet = ANY ($5::smallint[])) IS TRUE';
+  const wanted = `AND (sub_key = ANY ($${arrays}::smallint[])) IS TRUE AND (facet = ANY ($${arrays + 1}::smallint[])) IS TRUE`;
+  const shape = all === null ? 'unfiltered' : `${all.length}_${cloud.length}_${pairs}`;
   return {
-    name: `asset_list_5_${all === null ? 'unfiltered' : `${all.length}_${cloud.length}_${pairs}`}`,
+    name: `asset_list_6_${key ? `${key.name}_${isWhole ? 'whole' : 'part'}_` : ''}${shape}`,
     text: `
       SELECT ${ASSET_COLUMNS}, total.n
-        FROM (SELECT coalesce(sum(n), 0) AS n FROM facet_count WHERE workspace_id = $1 ${counted}) AS total
+        FROM (${total()}) AS total
         LEFT JOIN LATERAL (
           SELECT * FROM (${conditions.map((condition) => `(${page(condition)})`).join(' UNION ALL ')}) AS merged
            ORDER BY id LIMIT $3::int) AS page ON true
        ORDER BY id`,
   };
+
+  function total(): string {
+    if (key) {
+      return isWhole
+        ? key.counter
+        : `SELECT count(*) AS n FROM asset WHERE workspace_id = $1 ${ofKey} AND facet IS NOT NULL ${wanted}`;
+    }
+    return `SELECT coalesce(sum(n), 0) AS n FROM facet_count WHERE workspace_id = $1 ${all === null ? '' : wanted}`;
+  }
 }
 
-const FIRST_BRANCH = 6;
-
-/** The values from $4 on; none without filters. Branches that only pad have null, and read nothing. */
+/**
+ * The values behind those of position and key; none without filters. Branches that only pad have null, and read
+ * nothing.
+ */
 export function branchValues(
   subKeys: readonly number[],
   facets: readonly number[],
-  branches: ListBranches,
+  { all, cloud, ofSubKeys }: ListBranches,
+  keyed: KeyedList | null = null,
 ): (string | null)[] {
-  const { all, cloud, ofSubKeys } = branches;
   if (all === null) return [];
   const pairs = ofSubKeys.flatMap(({ subKey, facet }) => [String(subKey), String(facet)]);
-  const empty = Array.from({ length: 2 * padded(ofSubKeys.length) - pairs.length }, () => null);
-  return [arrayOf(subKeys), arrayOf(facets), ...[...all, ...cloud].map(String), ...pairs, ...empty];
+  const length = 2 * padded(ofSubKeys.length, keyed?.key ?? null) - pairs.length;
+  const branches = [...[...all, ...cloud].map(String), ...pairs, ...Array.from({ length }, () => null)];
+  return keyed?.isWhole ? branches : [arrayOf(subKeys), arrayOf(facets), ...branches];
 }
 
 const arrayOf = (codes: readonly number[]): string => `{${codes.join(',')}}`;
-const padded = (pairs: number): number => (pairs <= UNPADDED ? pairs : 2 ** Math.ceil(Math.log2(pairs)));
+/** A key has many statements already, so its pairs are padded more. */
+const padded = (pairs: number, key: ListKey | null): number => {
+  if (pairs === 0 || (!key && pairs <= UNPADDED)) return pairs;
+  return key ? 4 ** Math.ceil(Math.log2(pairs) / 2) : 2 ** Math.ceil(Math.log2(pairs));
+};

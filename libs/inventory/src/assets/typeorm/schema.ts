@@ -5,6 +5,7 @@ import { AssetTagRow } from './asset-tag.row';
 import { AssetRow } from './asset.row';
 import { ComputerRow } from './computer.row';
 import { FacetCountRow } from './facet-count.row';
+import { OwnerCountRow } from './owner-count.row';
 import { AssetsAndFacetCounts1780000000010 } from './migrations/1780000000010-assets-and-facet-counts';
 import { CountExistingTags1780000000042 } from './migrations/1780000000042-count-existing-tags';
 import { TagCounts1780000000041 } from './migrations/1780000000041-tag-counts';
@@ -13,12 +14,15 @@ import { AssetChanges1780000000031 } from './migrations/1780000000031-asset-chan
 import { AssetChangeIndex1780000000032 } from './migrations/1780000000032-asset-change-index';
 import { EmptyChangeSets1780000000043 } from './migrations/1780000000043-empty-change-sets';
 import { AssetOwnerIndex1780000000044 } from './migrations/1780000000044-asset-owner-index';
+import { OwnerCounts1780000000050 } from './migrations/1780000000050-owner-counts';
+import { OwnerIndexes1780000000051 } from './migrations/1780000000051-owner-indexes';
+import { CountExistingOwners1780000000052 } from './migrations/1780000000052-count-existing-owners';
 
 /** Columns that updates write. All others belong to the asset's source. */
 const WRITTEN = 'classification, description, owner_id, owner_source, tags, api_set, version, change_id, updated_at';
 
 export const inventorySchema: SchemaPart = {
-  entities: [TagKeyRow, AssetRow, AssetTagRow, ComputerRow, FacetCountRow, TagCountRow],
+  entities: [TagKeyRow, AssetRow, AssetTagRow, ComputerRow, FacetCountRow, TagCountRow, OwnerCountRow],
   migrations: [
     AssetsAndFacetCounts1780000000010,
     CountersSearchPath1780000000013,
@@ -28,6 +32,9 @@ export const inventorySchema: SchemaPart = {
     CountExistingTags1780000000042,
     EmptyChangeSets1780000000043,
     AssetOwnerIndex1780000000044,
+    OwnerCounts1780000000050,
+    OwnerIndexes1780000000051,
+    CountExistingOwners1780000000052,
   ],
   grants: [
     { function: 'mark_empty_change_sets' },
@@ -37,5 +44,6 @@ export const inventorySchema: SchemaPart = {
     { table: 'computer', privileges: 'SELECT' },
     { table: 'facet_count', privileges: 'SELECT' },
     { table: 'tag_count', privileges: 'SELECT' },
+    { table: 'owner_count', privileges: 'SELECT' },
   ],
 };
