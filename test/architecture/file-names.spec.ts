@@ -29,7 +29,18 @@ const TOP_LEVEL = new Set([
   ...['eslint.config.mjs', 'jest.config.cjs', 'LICENSE', 'README.md', 'apps', 'libs', 'test', 'docker', 'docs'],
 ]);
 const TEST_FOLDERS = new Set([
-  ...['e2e', 'integration', 'architecture', 'faults', 'browser', 'benchmark', 'contract', 'support', 'run.mjs'],
+  ...[
+    'e2e',
+    'integration',
+    'architecture',
+    'faults',
+    'browser',
+    'benchmark',
+    'connectors',
+    'contract',
+    'support',
+    'run.mjs',
+  ],
 ]);
 
 /** Returns the fault in a file's location, or null. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CLIENTS } from './clients.mjs';
-import { startDemo } from './demo-api.mjs';
+import { startDemo } from '../../support/demo-api.mjs';
 import { TOOLS_DIRECTORY, VERSIONS, findTools } from './tools.mjs';
 
 const HELP = `Usage: npm run test:generators -- [--install] [NAME...]

@@ -12,6 +12,7 @@ interface Chapter {
 }
 
 const inDocs = (name: string): Guide => ({ name, file: `docs/${name}.md` });
+const connector = (name: string): Guide => ({ name, file: `docs/connectors/${name}.md` });
 
 /** The menu of /docs/guides. To publish a page of `docs/`, add it here. */
 export const CHAPTERS: readonly Chapter[] = [
@@ -23,6 +24,10 @@ export const CHAPTERS: readonly Chapter[] = [
   {
     title: 'Write',
     guides: [inDocs('updates'), inDocs('bulk-updates'), inDocs('idempotency'), inDocs('concurrent-updates')],
+  },
+  {
+    title: 'Connect',
+    guides: [connector('dlt'), connector('airbyte'), connector('elastic'), connector('sentinel')],
   },
   { title: 'Limits and errors', guides: [inDocs('rate-limits'), inDocs('errors')] },
   { title: 'Reference', guides: [inDocs('contract'), inDocs('versioning'), inDocs('changelog')] },

@@ -27,6 +27,8 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   python: 'Python',
   json: 'JSON',
   http: 'HTTP',
+  yaml: 'YAML',
+  cel: 'CEL',
 };
 
 const markdown = new MarkdownIt({ html: false });

@@ -1,17 +1,20 @@
 // The demo of `npm start`, with its own ports and directory.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const START_LIMIT_MS = 180_000;
 
-/** Starts the demo and resolves once it is ready. `stop` ends it; the data stay in the directory. */
-export async function startDemo(directory) {
+/**
+ * Starts the demo and resolves once it is ready. The data stay in the directory. `stop` ends it. `killApi` kills the
+ * API by SIGKILL, and resolves when the rest of the demo has ended. `log` gets its output.
+ */
+export async function startDemo(directory, { port = 0, environment = {}, log = () => undefined } = {}) {
   const child = spawn(process.execPath, [join(root, 'apps/local/start.mjs')], {
-    env: { ...process.env, LOCAL_DIR: directory, PORT: '0', MANAGEMENT_PORT: '0' },
+    env: { ...process.env, ...environment, LOCAL_DIR: directory, PORT: String(port), MANAGEMENT_PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'close');
@@ -19,13 +22,23 @@ export async function startDemo(directory) {
     child.kill('SIGTERM');
     await ended;
   };
+  const killApi = async () => {
+    const pid = execFileSync('pgrep', ['-f', '-P', String(child.pid), 'api-child'], { encoding: 'utf8' }).trim();
+    process.kill(Number(pid), 'SIGKILL');
+    await ended;
+  };
   let output = '';
   const origin = await new Promise((resolve, reject) => {
     const late = setTimeout(() => reject(new Error(`the demo was not ready in time:\n${output}`)), START_LIMIT_MS);
+    let isReady = false;
     const read = (chunk) => {
+      log(String(chunk));
+      if (isReady) return;
       output += chunk;
       const [, found] = /Ready\.[^]*?API +(\S+)/.exec(output) ?? [];
-      if (found) resolve(found);
+      if (!found) return;
+      isReady = true;
+      resolve(found);
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);
@@ -38,5 +51,5 @@ export async function startDemo(directory) {
   const { client_id: id, client_secret: secret } = JSON.parse(
     readFileSync(join(directory, 'credentials.json'), 'utf8'),
   );
-  return { access: [origin, id, secret], stop };
+  return { access: [origin, id, secret], stop, killApi };
 }

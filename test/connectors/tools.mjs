@@ -1,0 +1,78 @@
+// Finds the tools that the connectors are made for, and installs those of PyPI.
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+/** Tested versions. The pages of docs/connectors name them. */
+const VERSIONS = { dlt: '1.31.0', airbyte: '7.39.1' };
+
+/** Virtual environments are kept here between runs. */
+export const TOOLS_DIRECTORY = join(
+  process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'),
+  'compliance-public-api-connectors',
+);
+
+const INSTALL_LIMIT_MS = 600_000;
+
+const isProgram = (file) => {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** A package of PyPI in a virtual environment of its own, with the path of one of its programs. */
+function pythonPackage(name, requirement, program) {
+  const directory = join(TOOLS_DIRECTORY, requirement.replace(/\W+/g, '-'));
+  const path = join(directory, 'bin', program);
+  const commands = [
+    ['python3', '-m', 'venv', directory],
+    [join(directory, 'bin/pip'), 'install', '--quiet', requirement],
+  ];
+  return { name, path: existsSync(path) ? path : undefined, commands };
+}
+
+/** Tools by the name of the connector, with an undefined path when missing. */
+export const findTools = () => ({
+  dlt: pythonPackage(`dlt ${VERSIONS.dlt}`, `dlt[duckdb]==${VERSIONS.dlt}`, 'dlt'),
+  airbyte: pythonPackage(
+    `airbyte-cdk ${VERSIONS.airbyte}`,
+    `airbyte-cdk==${VERSIONS.airbyte}`,
+    'source-declarative-manifest',
+  ),
+  elastic: {
+    name: 'mito',
+    path: (process.env.PATH ?? '')
+      .split(delimiter)
+      .map((directory) => join(directory, 'mito'))
+      .find(isProgram),
+    hint: 'put the program of https://github.com/elastic/mito on the PATH',
+  },
+});
+
+/** Prints which tools there are, and how to get the others. */
+export function tellTools(tools) {
+  for (const { name, path, hint, commands } of tools) {
+    const how = hint ?? commands.map((command) => command.join(' ')).join(' && ');
+    console.log(path ? `found    ${name}: ${path}` : `missing  ${name}: ${how}`);
+  }
+  if (tools.some(({ path, commands }) => !path && commands)) {
+    console.log('Install missing packages: npm run test:connectors -- --install');
+  }
+}
+
+/** Installs a missing package. A failure is reported, and the tool stays missing. */
+export function install({ name, path, commands = [] }) {
+  if (path || commands.length === 0) return;
+  console.log(`installing ${name}`);
+  mkdirSync(TOOLS_DIRECTORY, { recursive: true });
+  for (const [program, ...words] of commands) {
+    const { status, error, stderr } = spawnSync(program, words, { encoding: 'utf8', timeout: INSTALL_LIMIT_MS });
+    if (status === 0) continue;
+    console.log(`${program} ${words.join(' ')}: ${error?.message ?? stderr.trim().split('\n').slice(-5).join('\n')}`);
+    return;
+  }
+}
