@@ -31,7 +31,8 @@ describe('admin keys', () => {
   it('refuses to rotate or remove before init', async () => {
     expectFault(await run('rotate', 'signing'), 1, /holds no key \(\*\.pem\); run: admin keys init/);
     expectFault(await run('rotate', 'cursor'), 1, /does not exist; run: admin keys init/);
-    expectFault(await run('remove', 'none', '--yes'), 1, /no signing or cursor key "none"/);
+    expectFault(await run('rotate', 'checkpoint'), 1, /holds no key \(\*\.checkpoint\.pem\); run: admin keys init/);
+    expectFault(await run('remove', 'none', '--yes'), 1, /no signing, cursor or checkpoint key "none"/);
     documentOf(await run('init', '--json'));
   });
 
@@ -40,6 +41,7 @@ describe('admin keys', () => {
     const made = await Promise.all([
       ...[run('rotate', 'signing', '--json'), run('rotate', 'signing', '--json')],
       ...[run('rotate', 'cursor', '--json'), run('rotate', 'cursor', '--json')],
+      ...[run('rotate', 'checkpoint', '--json'), run('rotate', 'checkpoint', '--json')],
     ]);
     const rows = made.map(documentOf);
     for (const { createdAt, usedFrom, ...rest } of rows) {
@@ -49,7 +51,7 @@ describe('admin keys', () => {
     }
 
     const items = await list();
-    for (const use of ['signing', 'cursor']) {
+    for (const use of ['signing', 'cursor', 'checkpoint']) {
       expect(kidsOf(items, use)).toHaveLength(3);
       expect(kidsOf(items, use)).toEqual(expect.arrayContaining(kidsOf(rows, use)));
       // The first key stays in use, because the others are younger than a minute.
@@ -60,7 +62,11 @@ describe('admin keys', () => {
 
     const { SIGNING_KEYS_DIR = '', CURSOR_KEYS_FILE = '' } = environment;
     const files = readdirSync(SIGNING_KEYS_DIR).filter((name) => name.endsWith('.pem'));
-    expect(files.sort().reverse()).toEqual(kidsOf(items, 'signing').map((kid) => `${kid}.pem`));
+    const expected = [
+      ...kidsOf(items, 'signing').map((kid) => `${kid}.pem`),
+      ...kidsOf(items, 'checkpoint').map((kid) => `${kid}.checkpoint.pem`),
+    ];
+    expect(files.sort()).toEqual(expected.sort());
     for (const path of [CURSOR_KEYS_FILE, ...files.map((name) => join(SIGNING_KEYS_DIR, name))]) {
       expect(statSync(path).mode & 0o777).toBe(0o600);
     }
@@ -80,7 +86,7 @@ describe('admin keys', () => {
     // None is a minute old, so the key that most instances know is used at once.
     expect((await list()).find(({ current }) => current)?.['kid']).toBe(younger);
     documentOf(await run('remove', younger, '--yes', '--json'));
-    expectFault(await run('remove', younger, '--yes'), 1, /no signing or cursor key/);
+    expectFault(await run('remove', younger, '--yes'), 1, /no signing, cursor or checkpoint key/);
     expectFault(
       await run('remove', youngest, '--yes'),
       1,
@@ -92,13 +98,23 @@ describe('admin keys', () => {
       expect(documentOf(await run('remove', kid, '--yes', '--json'))).toEqual({ use: 'cursor', kid, removed: true });
     }
     expectFault(await run('remove', newest, '--yes'), 1, /is the last cursor key/);
+    const [last, ...older] = kidsOf(await list(), 'checkpoint') as [string, ...string[]];
+    for (const kid of older) {
+      expect(documentOf(await run('remove', kid, '--yes', '--json'))).toEqual({
+        use: 'checkpoint',
+        kid,
+        removed: true,
+      });
+    }
+    expectFault(await run('remove', last, '--yes'), 1, /is the last checkpoint key/);
     expect(await list()).toMatchObject([
       { use: 'signing', kid: youngest, current: true },
       { use: 'cursor', kid: newest, current: true },
+      { use: 'checkpoint', kid: last, current: true },
     ]);
   });
 
-  it.each(['rotate signing', 'rotate cursor', 'remove'])(
+  it.each(['rotate signing', 'rotate cursor', 'rotate checkpoint', 'remove'])(
     'explains `%s` on --help, with --json and --yes',
     async (words) => {
       const { exitCode, stdout, stderr } = await run(...words.split(' '), '--help');

@@ -69,6 +69,15 @@ describe('Discovery', () => {
       expect(verify('sha256', signed, publicKey, Buffer.from(signature, 'base64url'))).toBe(true);
     });
 
+    it('returns the public key of checkpoints beside those of tokens', async () => {
+      const { body } = await app.client().get<{ keys: Record<string, string>[] }>(KEYS);
+
+      const [key = {}] = body.keys.filter(({ kty }) => kty === 'OKP');
+      expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
+      expect(key).toMatchObject({ crv: 'Ed25519', alg: 'EdDSA', use: 'sig' });
+      expect(createPublicKey({ key, format: 'jwk' }).asymmetricKeyType).toBe('ed25519');
+    });
+
     it.each([SERVER, RESOURCE, KEYS])('charges no bucket for %s', async (path) => {
       const own = await startInstance(app, { RATE_LIMIT_READ: '1/1' });
       for (let request = 0; request < 5; request += 1) {
@@ -76,6 +85,15 @@ describe('Discovery', () => {
         expect([status, headers.get('x-ratelimit-limit')]).toEqual([200, null]);
       }
       await own.stop();
+    });
+
+    it('returns the public key of checkpoints beside those of tokens', async () => {
+      const { body } = await app.client().get<{ keys: Record<string, string>[] }>(KEYS);
+
+      const [key = {}] = body.keys.filter(({ kty }) => kty === 'OKP');
+      expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
+      expect(key).toMatchObject({ crv: 'Ed25519', alg: 'EdDSA', use: 'sig' });
+      expect(createPublicKey({ key, format: 'jwk' }).asymmetricKeyType).toBe('ed25519');
     });
 
     it.each([SERVER, RESOURCE, KEYS])('refuses a parameter and another method at %s', async (path) => {

@@ -2,9 +2,19 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { listSigningKeys, removeSigningKey, rotateSigningKey } from '#libs/auth/operators';
-import { type DatedKey, listCursorKeys, removeCursorKey, rotateCursorKey, usedFrom } from '#libs/platform/keys';
-import { newSigningKeyFile } from '../../libs/auth/src/jwt/signing-key-files';
+import {
+  CHECKPOINT_KEYS,
+  type DatedKey,
+  TOKEN_KEYS,
+  listCursorKeys,
+  listPemKeys,
+  newPemKeyFile,
+  removeCursorKey,
+  removePemKey,
+  rotateCursorKey,
+  rotatePemKey,
+  usedFrom,
+} from '#libs/platform/keys';
 import { FakeClock } from '../../libs/kernel/src/clock.fake';
 import { newCursorKeyFile } from '../../libs/platform/src/keys/cursor-keys';
 import { type ApiResponse, ApiClient, type PageBody } from '../support/api-client';
@@ -51,11 +61,11 @@ describe('Keys shared by two instances', () => {
     signingKeysDir = join(directory, 'signing');
     cursorKeysFile = join(directory, 'cursor.json');
     const anHourAgo = new FakeClock(Date.now() - 3_600_000);
-    const { name, content } = await newSigningKeyFile(anHourAgo);
+    const { name, content } = await newPemKeyFile(TOKEN_KEYS, anHourAgo);
     mkdirSync(signingKeysDir);
     writeFileSync(join(signingKeysDir, name), content);
     writeFileSync(cursorKeysFile, newCursorKeyFile(anHourAgo.now()));
-    oldSigning = (await listSigningKeys(signingKeysDir))[0]?.kid as string;
+    oldSigning = (await listPemKeys(TOKEN_KEYS, signingKeysDir))[0]?.kid as string;
     oldCursor = listCursorKeys(cursorKeysFile)[0]?.kid as string;
 
     const common = {
@@ -89,8 +99,8 @@ describe('Keys shared by two instances', () => {
   });
 
   const published = async (): Promise<string[]> => {
-    const { keys } = (await management.get('/jwks.json')).body as { keys: { kid: string }[] };
-    return keys.map(({ kid }) => kid);
+    const { keys } = (await management.get('/jwks.json')).body as { keys: { kid: string; kty: string }[] };
+    return keys.filter(({ kty }) => kty === 'RSA').map(({ kid }) => kid);
   };
   const aToken = async (origin: string): Promise<ApiResponse> =>
     new ApiClient(origin).requestToken({
@@ -145,7 +155,7 @@ describe('Keys shared by two instances', () => {
     const walking = client();
 
     const started = new FakeClock(Date.now() - 60_000 + LEFT_MS);
-    const signing = await rotateSigningKey(signingKeysDir, started);
+    const signing = await rotatePemKey(TOKEN_KEYS, signingKeysDir, started);
     const cursor = await rotateCursorKey(cursorKeysFile, started);
     await eventually(async () => (await published()).length === 2);
     expect(await published()).toEqual([signing.kid, oldSigning]);
@@ -173,7 +183,7 @@ describe('Keys shared by two instances', () => {
     expect(await accepts(heldToken)).toEqual([200, 200]);
     expect(kidOfToken(heldToken)).toBe(oldSigning);
 
-    await removeSigningKey(signingKeysDir, oldSigning);
+    await removePemKey(TOKEN_KEYS, signingKeysDir, oldSigning);
     await eventually(async () => (await accepts(heldToken)).every((status) => status === 401));
     const { body } = await new ApiClient(app.origin, heldToken).get(PATH);
     expect(body['code']).toBe('token_invalid');
@@ -216,6 +226,40 @@ describe('Keys shared by two instances', () => {
     instance.signal('SIGINT');
     expect(await instance.exitCode()).toBe(0);
     expect(instance.output.match(/SIGNING_KEYS_DIR: \w+\.pem cannot be read \(not a regular file\)/g)).toHaveLength(4);
+  });
+
+  it('without one of checkpoints start as before in production, warn, and take up the one that is made', async () => {
+    const keys = join(directory, 'of-an-earlier-release');
+    mkdirSync(keys);
+    for (const kid of await listPemKeys(TOKEN_KEYS, signingKeysDir)) {
+      cpSync(join(signingKeysDir, `${kid.kid}.pem`), join(keys, `${kid.kid}.pem`));
+    }
+    const managementPort = await freePort();
+    const instance = new ApiProcess({
+      NODE_ENV: 'production',
+      SIGNING_KEYS_DIR: keys,
+      CURSOR_KEYS_FILE: cursorKeysFile,
+      SECRET_PEPPER_FILE: app.settings.secretPepperFile,
+      AUDIT_KEY_FILE: app.settings.auditKeyFile,
+      DATABASE_URL: app.database.databaseUrl,
+      BASE_URL: 'https://api.example.test',
+      PORT: String(await freePort()),
+      MANAGEMENT_PORT: String(managementPort),
+    });
+    await instance.serving();
+    const types = async (): Promise<string[]> => {
+      const { body } = await ApiClient.ofManagement(`http://127.0.0.1:${managementPort}`).get('/jwks.json');
+      return (body as { keys: { kty: string }[] }).keys.map(({ kty }) => kty);
+    };
+    expect(await types()).not.toContain('OKP');
+    expect(instance.output).toContain('holds no key (*.checkpoint.pem); admin keys init makes one.');
+
+    const { name, content } = await newPemKeyFile(CHECKPOINT_KEYS, new FakeClock(Date.now()));
+    writeFileSync(join(keys, name), content);
+
+    await eventually(async () => (await types()).includes('OKP'));
+    instance.signal('SIGINT');
+    expect(await instance.exitCode()).toBe(0);
   });
 
   it('that are unusable stop the start with the reason', async () => {

@@ -1,8 +1,14 @@
-import { listSigningKeys } from '#libs/auth/operators';
-import { type DatedKey, keyInUse, listCursorKeys } from '#libs/platform/keys';
+import {
+  CHECKPOINT_KEYS,
+  type DatedKey,
+  type KeyUse,
+  type PemKeyKind,
+  TOKEN_KEYS,
+  keyInUse,
+  listCursorKeys,
+  listPemKeys,
+} from '#libs/platform/keys';
 import { type Settings } from '#libs/platform/config';
-
-export type KeyUse = 'signing' | 'cursor';
 
 export interface ListedKey {
   readonly use: KeyUse;
@@ -15,14 +21,15 @@ export interface ListedKey {
 /** Lists keys by id, newest first for each use. Contains no key material. */
 export async function listKeys(settings: Settings): Promise<ListedKey[]> {
   return [
-    ...listed('signing', await signingKeys(settings.signingKeysDir)),
+    ...listed('signing', await pemKeys(TOKEN_KEYS, settings.signingKeysDir)),
     ...listed('cursor', listCursorKeys(settings.cursorKeysFile)),
+    ...listed('checkpoint', await pemKeys(CHECKPOINT_KEYS, settings.signingKeysDir)),
   ];
 }
 
-async function signingKeys(directory: string): Promise<DatedKey[]> {
+async function pemKeys(kind: PemKeyKind, directory: string): Promise<DatedKey[]> {
   try {
-    return await listSigningKeys(directory);
+    return await listPemKeys(kind, directory);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;

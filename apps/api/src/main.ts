@@ -2,8 +2,8 @@ import { endOnlyInOrder } from './stop-before-serving';
 import 'reflect-metadata';
 import type { Server } from 'node:http';
 import { Logger } from '@nestjs/common';
-import { SigningKeys } from '#libs/auth';
 import { DatabaseProbe, assertRuntimeRole, missingSessionSettings } from '#libs/platform/database';
+import { PublicKeys } from '#libs/platform/keys';
 import { LogOutput, Metrics, createLog, logCrash, startTracing } from '#libs/platform/observability';
 import { RedisClient } from '#libs/platform/redis';
 import { Exports } from '#libs/platform/streams';
@@ -64,7 +64,7 @@ async function main(): Promise<void> {
     ]);
     const management = createManagementServer({
       readiness: () => readiness.check(),
-      jwks: () => app.get(SigningKeys).jwks,
+      jwks: () => app.get(PublicKeys).jwks,
       metrics,
       baseUrl: settings.baseUrl,
       onError: (requestId, error) => logger.error({ requestId, error }),

@@ -1,10 +1,12 @@
 import { Module } from '@nestjs/common';
 import { Clock } from '#libs/kernel';
 import { Metrics } from '#libs/platform/observability';
-import { SystemClock } from '#libs/platform/config';
+import { Settings, SystemClock } from '#libs/platform/config';
+import { KeyRereading } from '#libs/platform/keys';
 import { AuditEvidence } from './domain/audit-evidence.port';
 import { AuditSealStore } from './domain/audit-seal-store.port';
 import { AuditSealer } from './system/audit-sealer';
+import { CheckpointKeys } from './system/checkpoint-keys';
 import { watchSealing } from './system/audit-sealing-metrics';
 import { AuditRecorder } from './typeorm/audit-recorder';
 import { AuditSealStoreTypeorm } from './typeorm/audit-seal-store.typeorm';
@@ -26,7 +28,17 @@ import { auditEvidence } from './audit-operator.module';
       },
       inject: [AuditSealStore, AuditEvidence, Clock, Metrics],
     },
+    {
+      provide: CheckpointKeys,
+      useFactory: (settings: Settings, clock: Clock) => new CheckpointKeys(settings.signingKeysDir, clock),
+      inject: [Settings, Clock],
+    },
+    {
+      provide: KeyRereading,
+      useFactory: (keys: CheckpointKeys) => new KeyRereading('checkpoint', keys),
+      inject: [CheckpointKeys],
+    },
   ],
-  exports: [AuditRecorder],
+  exports: [AuditRecorder, CheckpointKeys],
 })
 export class AuditModule {}

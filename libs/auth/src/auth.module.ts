@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
 import { JwtModule } from '@nestjs/jwt';
 import { Clock } from '#libs/kernel';
-import { KeyRereading } from '#libs/platform/keys';
+import { AuditModule, CheckpointKeys } from '#libs/audit';
+import { KeyRereading, PublicKeys } from '#libs/platform/keys';
 import { Metrics } from '#libs/platform/observability';
 import { Settings, SystemClock } from '#libs/platform/config';
 import { AccessTokenLifetime, AccessTokensService } from './application/access-tokens.service';
@@ -19,7 +20,7 @@ import { applicationProviders, grantCache } from './auth-operator.module';
 
 /** Issues and checks tokens for the API. */
 @Module({
-  imports: [JwtModule.register({})],
+  imports: [AuditModule, JwtModule.register({})],
   controllers: [TokenController, DiscoveryController, MeController],
   providers: [
     ...applicationProviders,
@@ -50,6 +51,11 @@ import { applicationProviders, grantCache } from './auth-operator.module';
       inject: [SigningKeys],
     },
     {
+      provide: PublicKeys,
+      useFactory: (signing: SigningKeys, checkpoints: CheckpointKeys) => new PublicKeys([signing, checkpoints]),
+      inject: [SigningKeys, CheckpointKeys],
+    },
+    {
       provide: TokenIdentity,
       useFactory: (settings: Settings) => new TokenIdentity(settings.baseUrl, settings.tokenAudience),
       inject: [Settings],
@@ -60,6 +66,6 @@ import { applicationProviders, grantCache } from './auth-operator.module';
       inject: [Settings],
     },
   ],
-  exports: [AccessTokensService, NewestReads, SigningKeys],
+  exports: [AccessTokensService, NewestReads, PublicKeys],
 })
 export class AuthModule {}

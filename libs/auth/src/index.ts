@@ -3,4 +3,3 @@ export { AuthModule } from './auth.module';
 export { AuthenticateAndChargeGuard } from './http/authenticate-and-charge.guard';
 export { ScopeGuard } from './http/scope.guard';
 export { tokenProblemExamples } from './http/token-problem';
-export { SigningKeys } from './jwt/signing-keys';

@@ -4,4 +4,3 @@ export { AuthOperatorModule } from './auth-operator.module';
 export { type Application } from './domain/application';
 export { WORKSPACE_SLUG, type Workspace } from './domain/workspace';
 export { makeMissingKeys } from './jwt/local-keys';
-export { listSigningKeys, removeSigningKey, rotateSigningKey } from './jwt/signing-key-files';

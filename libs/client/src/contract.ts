@@ -9,8 +9,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * List the public keys of tokens
-     * @description JSON Web Key Set (RFC 7517). Needs no token. A new key stands here before the first token has it.
+     * List the public keys
+     * @description JSON Web Key Set (RFC 7517). Needs no token. RSA keys verify tokens. Ed25519 keys (RFC 8037) verify checkpoints of the audit. A new key stands here before it signs.
      */
     get: operations['getKeySet'];
     put?: never;
@@ -1163,22 +1163,27 @@ export interface components {
     /** @description A public key (RFC 7517, section 4). */
     JsonWebKey: {
       /**
-       * @description Algorithm of the key. One of `RS256`; new values may be added, so accept any.
+       * @description Algorithm of the key. One of `RS256`, `EdDSA`; new values may be added, so accept any.
        * @example RS256
        */
       alg: string;
+      /**
+       * @description Curve of an OKP key. One of `Ed25519`; new values may be added, so accept any.
+       * @example Ed25519
+       */
+      crv?: string;
       /**
        * @description Exponent of an RSA key.
        * @example AQAB
        */
       e?: string;
       /**
-       * @description Id of the key; tokens name it.
+       * @description Id of the key. Tokens name it; checkpoints name a hash of the key instead.
        * @example 20261101T000000000Z-1f0c9d2a
        */
       kid: string;
       /**
-       * @description Type of the key. One of `RSA`; new values may be added, so accept any.
+       * @description Type of the key. One of `RSA`, `OKP`; new values may be added, so accept any.
        * @example RSA
        */
       kty: string;
@@ -1192,6 +1197,11 @@ export interface components {
        * @example sig
        */
       use: string;
+      /**
+       * @description Public key of an OKP key.
+       * @example 11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo
+       */
+      x?: string;
     };
     /** @description Public keys (RFC 7517, section 5). */
     JsonWebKeySet: {

@@ -1,26 +1,47 @@
 import { Command, InvalidArgumentError } from 'commander';
+import type { Clock } from '#libs/kernel';
+import type { KeyUse } from '#libs/platform/keys';
 import { CommandFailed } from '../command-faults';
 import { confirm } from '../confirmation';
 import { type CommonOptions, withCommonOptions } from '../options';
 import { print, table } from '../output';
 
+/** What a command says about each use. */
+const WORDS: Readonly<Record<KeyUse, { rotated: string; question: string; removed: string }>> = {
+  signing: {
+    rotated: 'New tokens are signed',
+    question: 'Tokens signed with it are refused from then on.',
+    removed: 'Every instance refuses its tokens within 60 seconds.',
+  },
+  cursor: {
+    rotated: 'New page cursors are sealed',
+    question: 'Page cursors sealed with it are refused from then on.',
+    removed: 'Every instance refuses its cursors within 60 seconds.',
+  },
+  checkpoint: {
+    rotated: 'New checkpoints are signed',
+    question: 'The key set no longer verifies checkpoints signed with it.',
+    removed: 'No instance publishes or uses it after 60 seconds.',
+  },
+};
+
 export function keysCommand(): Command {
   const group = new Command('keys').description(
-    'keys that sign tokens and seal cursors, and the keys of client secrets and of the audit',
+    'keys that sign tokens and audit checkpoints and seal cursors, and the keys of client secrets and of the audit',
   );
   withCommonOptions(group.command('init'))
     .description('make the keys that are missing, where the settings say; keys that are there stay as they are')
     .action(init);
   withCommonOptions(group.command('list'))
     .description(
-      'the keys by their ids, newest first; new tokens and cursors are made with the current one of each use',
+      'the keys by their ids, newest first; new tokens, cursors and checkpoints are made with the current one of each use',
     )
     .action(list);
   group.addCommand(rotateCommand());
   withCommonOptions(group.command('remove'))
     .description(
-      'remove a key in an emergency; every instance refuses its tokens or cursors within 60 seconds; the last key of its ' +
-        'use stays',
+      'remove a key in an emergency; every instance refuses what it signed or sealed within 60 seconds; the last key ' +
+        'of its use stays',
     )
     .argument('<kid>', 'the id of the key, as list shows it', parseKid)
     .action(remove);
@@ -37,6 +58,9 @@ function rotateCommand(): Command {
   withCommonOptions(group.command('cursor'))
     .description('make a new key, which seals page cursors from 60 seconds on')
     .action((options: CommonOptions) => rotate('cursor', options));
+  withCommonOptions(group.command('checkpoint'))
+    .description('make a new key, which signs checkpoints of the audit from 60 seconds on')
+    .action((options: CommonOptions) => rotate('checkpoint', options));
   return group;
 }
 
@@ -58,41 +82,47 @@ async function list(options: CommonOptions): Promise<void> {
   await print({ json: { items }, text }, options);
 }
 
-async function rotate(use: 'signing' | 'cursor', options: CommonOptions): Promise<void> {
-  const { rotateSigningKey } = await import('#libs/auth/operators');
+async function rotate(use: KeyUse, options: CommonOptions): Promise<void> {
   const { SystemClock } = await import('#libs/platform/config');
-  const { rotateCursorKey, usedFrom } = await import('#libs/platform/keys');
-  const { signingKeysDir, cursorKeysFile } = await settings();
-  const clock = new SystemClock();
-  const made =
-    use === 'signing' ? await rotateSigningKey(signingKeysDir, clock) : await rotateCursorKey(cursorKeysFile, clock);
+  const { usedFrom } = await import('#libs/platform/keys');
+  const made = await (await keysOf(use)).rotate(new SystemClock());
   const { kid } = made;
   const createdAt = new Date(made.createdAt).toISOString();
   const from = new Date(usedFrom(made.createdAt)).toISOString();
-  const what = use === 'signing' ? 'New tokens are signed' : 'New page cursors are sealed';
-  const text = `Made the ${use} key ${kid}.\n${what} with it from ${from} on; the keys before are still accepted.`;
+  const text = `Made the ${use} key ${kid}.\n${WORDS[use].rotated} with it from ${from} on; the keys before are still accepted.`;
   await print({ json: { use, kid, createdAt, usedFrom: from }, text: () => text }, options);
 }
 
 async function remove(kid: string, options: CommonOptions): Promise<void> {
-  const { removeSigningKey } = await import('#libs/auth/operators');
-  const { LastKey, removeCursorKey } = await import('#libs/platform/keys');
+  const { LastKey } = await import('#libs/platform/keys');
   const { listKeys } = await import('../key-list.js');
-  const places = await settings();
-  const items = await listKeys(places);
+  const items = await listKeys(await settings());
   const use = items.find((item) => item.kid === kid)?.use;
   if (use === undefined) throw unknown(kid);
   if (items.filter((item) => item.use === use).length === 1) throw new LastKey(use, kid);
 
-  const lost = use === 'signing' ? 'Tokens signed' : 'Page cursors sealed';
-  await confirm(`Remove the ${use} key ${kid}? ${lost} with it are refused from then on.`, options);
-  const removed =
-    use === 'signing'
-      ? await removeSigningKey(places.signingKeysDir, kid)
-      : await removeCursorKey(places.cursorKeysFile, kid);
+  const { question, removed: told } = WORDS[use];
+  await confirm(`Remove the ${use} key ${kid}? ${question}`, options);
+  const removed = await (await keysOf(use)).remove(kid);
   if (!removed) throw unknown(kid);
-  const text = `Removed the ${use} key ${kid}. Every instance refuses its tokens or cursors within 60 seconds.`;
-  await print({ json: { use, kid, removed }, text: () => text }, options);
+  await print({ json: { use, kid, removed }, text: () => `Removed the ${use} key ${kid}. ${told}` }, options);
+}
+
+/** Returns the operations on the keys of one use. */
+async function keysOf(use: KeyUse) {
+  const keys = await import('#libs/platform/keys');
+  const { signingKeysDir, cursorKeysFile } = await settings();
+  if (use === 'cursor') {
+    return {
+      rotate: (clock: Clock) => keys.rotateCursorKey(cursorKeysFile, clock),
+      remove: (kid: string) => keys.removeCursorKey(cursorKeysFile, kid),
+    };
+  }
+  const kind = use === 'signing' ? keys.TOKEN_KEYS : keys.CHECKPOINT_KEYS;
+  return {
+    rotate: (clock: Clock) => keys.rotatePemKey(kind, signingKeysDir, clock),
+    remove: (kid: string) => keys.removePemKey(kind, signingKeysDir, kid),
+  };
 }
 
 async function settings() {
@@ -100,7 +130,8 @@ async function settings() {
   return loadSettingsWithoutDatabase();
 }
 
-const unknown = (kid: string): CommandFailed => new CommandFailed(`There is no signing or cursor key "${kid}".`);
+const unknown = (kid: string): CommandFailed =>
+  new CommandFailed(`There is no signing, cursor or checkpoint key "${kid}".`);
 
 function parseKid(value: string): string {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(value)) return value;

@@ -1,17 +1,5 @@
 import type { AccessTokenClaims } from './access-token';
 
-/** A JSON Web Key Set (RFC 7517, section 5). */
-export interface KeySet {
-  readonly keys: readonly PublicKey[];
-}
-
-export interface PublicKey {
-  readonly kty: string;
-  readonly kid: string;
-  readonly use: string;
-  readonly alg: string;
-}
-
 /** Signs and verifies tokens. The application decides whether a token is still active. */
 export abstract class AccessTokenSigner {
   /** Returns a signed token in compact form. */
@@ -22,7 +10,4 @@ export abstract class AccessTokenSigner {
    * @throws `TokenExpired` for an expired token, `TokenInvalid` for any other fault
    */
   abstract verify(token: string): Promise<AccessTokenClaims>;
-
-  /** Returns the public keys of every token that is accepted now or soon (RFC 7517). */
-  abstract keySet(): KeySet;
 }

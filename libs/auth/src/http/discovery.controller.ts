@@ -2,10 +2,10 @@ import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { SCOPES } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
+import { PublicKeys } from '#libs/platform/keys';
 import { NoQueryDto, Public } from '#libs/platform/http';
 import { ApiSuccess, ApiPublicProblems } from '#libs/platform/openapi';
 import type { Response } from 'express';
-import { AccessTokenSigner } from '../domain/access-token-signer.port';
 import {
   AUTHORIZATION_SERVER_EXAMPLES,
   AuthorizationServerDto,
@@ -28,7 +28,7 @@ const FOR_HALF_A_MINUTE = 'public, max-age=30';
 export class DiscoveryController {
   constructor(
     private readonly settings: Settings,
-    private readonly signer: AccessTokenSigner,
+    private readonly publicKeys: PublicKeys,
   ) {}
 
   @Get(WELL_KNOWN_PATHS.authorizationServer)
@@ -92,8 +92,10 @@ export class DiscoveryController {
   @Get(WELL_KNOWN_PATHS.keySet)
   @ApiOperation({
     operationId: 'getKeySet',
-    summary: 'List the public keys of tokens',
-    description: 'JSON Web Key Set (RFC 7517). Needs no token. A new key stands here before the first token has it.',
+    summary: 'List the public keys',
+    description:
+      'JSON Web Key Set (RFC 7517). Needs no token. RSA keys verify tokens. Ed25519 keys (RFC 8037) verify checkpoints ' +
+      'of the audit. A new key stands here before it signs.',
   })
   @ApiSuccess(KeySetDto, {
     description: 'The keys, newest first.',
@@ -104,6 +106,6 @@ export class DiscoveryController {
   @ApiPublicProblems('validation_failed')
   keySet(@Query() _query: NoQueryDto, @Res({ passthrough: true }) response: Response): KeySetDto {
     response.setHeader('Cache-Control', FOR_HALF_A_MINUTE);
-    return this.signer.keySet();
+    return this.publicKeys.jwks;
   }
 }

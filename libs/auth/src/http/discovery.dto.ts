@@ -71,12 +71,12 @@ export class ProtectedResourceDto {
 
 @ApiObject({ name: 'JsonWebKey', description: 'A public key (RFC 7517, section 4).' })
 export class JsonWebKeyDto {
-  @ApiProperty(openEnum(['RSA'], 'Type of the key.'))
+  @ApiProperty(openEnum(['RSA', 'OKP'], 'Type of the key.'))
   kty!: string;
 
   @ApiProperty({
     maxLength: 64,
-    description: 'Id of the key; tokens name it.',
+    description: 'Id of the key. Tokens name it; checkpoints name a hash of the key instead.',
     example: '20261101T000000000Z-1f0c9d2a',
   })
   kid!: string;
@@ -84,7 +84,7 @@ export class JsonWebKeyDto {
   @ApiProperty(openEnum(['sig'], 'Use of the key.'))
   use!: string;
 
-  @ApiProperty(openEnum(['RS256'], 'Algorithm of the key.'))
+  @ApiProperty(openEnum(['RS256', 'EdDSA'], 'Algorithm of the key.'))
   alg!: string;
 
   @ApiPropertyOptional(
@@ -94,6 +94,12 @@ export class JsonWebKeyDto {
 
   @ApiPropertyOptional(base64url('Exponent of an RSA key.', 'AQAB'))
   e?: string;
+
+  @ApiPropertyOptional(openEnum(['Ed25519'], 'Curve of an OKP key.'))
+  crv?: string;
+
+  @ApiPropertyOptional(base64url('Public key of an OKP key.', '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo'))
+  x?: string;
 }
 
 @ApiObject({ name: 'JsonWebKeySet', description: 'Public keys (RFC 7517, section 5).' })
@@ -136,8 +142,8 @@ export const PROTECTED_RESOURCE_EXAMPLES = {
 };
 
 export const KEY_SET_EXAMPLES = {
-  one: {
-    summary: 'One key',
+  two: {
+    summary: 'A key of tokens and one of checkpoints',
     value: {
       keys: [
         {
@@ -147,6 +153,14 @@ export const KEY_SET_EXAMPLES = {
           alg: 'RS256',
           n: 'sXchDaQebHnPiGvyDOAT4saGEUetSyo9MKLOoWFsueri23bOdgWp4Dy1Wl',
           e: 'AQAB',
+        },
+        {
+          kty: 'OKP',
+          kid: '20261101T000000000Z-8a04bd17',
+          use: 'sig',
+          alg: 'EdDSA',
+          crv: 'Ed25519',
+          x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
         },
       ],
     } satisfies KeySetDto as KeySetDto,

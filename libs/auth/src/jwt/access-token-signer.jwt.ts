@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
 import { Clock, applicationId, isUuid, workspaceId } from '#libs/kernel';
 import type { AccessTokenClaims } from '../domain/access-token';
-import { AccessTokenSigner, type KeySet } from '../domain/access-token-signer.port';
+import { AccessTokenSigner } from '../domain/access-token-signer.port';
 import { TokenExpired, TokenInvalid } from '../domain/authentication-errors';
 import { SigningKeys } from './signing-keys';
 
@@ -93,10 +93,6 @@ export class AccessTokenSignerJwt extends AccessTokenSigner {
     }
     this.verified.set(digest, checked);
     return checked.claims;
-  }
-
-  keySet(): KeySet {
-    return this.keys.jwks;
   }
 
   /** Valid until the token expires or its key is removed. */

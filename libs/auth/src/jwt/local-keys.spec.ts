@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadSettings } from '#libs/platform/config';
 import { makeMissingKeys } from './local-keys';
-import { listSigningKeys } from './signing-key-files';
+import { CHECKPOINT_KEYS, TOKEN_KEYS, listPemKeys } from '#libs/platform/keys';
 
 describe('makeMissingKeys', () => {
   let directory: string;
@@ -19,21 +19,37 @@ describe('makeMissingKeys', () => {
       loadSettings({ DATABASE_URL: 'postgres://api@db/c', SIGNING_KEYS_DIR: signing, LOCAL_DIR: directory }),
     );
 
+  const both = () => Promise.all([TOKEN_KEYS, CHECKPOINT_KEYS].map((kind) => listPemKeys(kind, signing)));
+
+  it('adds a key of checkpoints beside those of a release that had none', async () => {
+    await make();
+    const [kid = ''] = (await listPemKeys(CHECKPOINT_KEYS, signing)).map((key) => key.kid);
+    rmSync(join(signing, `${kid}.checkpoint.pem`));
+    const [tokens] = await both();
+
+    expect(await make()).toEqual([signing]);
+
+    expect(await both()).toEqual([
+      tokens,
+      [expect.objectContaining({ kid: expect.not.stringMatching(kid) as string })],
+    ]);
+  });
+
   it.each([
     ['is not there', () => undefined],
     ['is the root of a file system of its own', () => mkdirSync(join(signing, 'lost+found'), { recursive: true })],
     ['holds a hidden file', () => (mkdirSync(signing), writeFileSync(join(signing, '.gitkeep'), ''))],
   ])(
-    'makes one signing key when its directory %s, even in concurrent starts, and never again',
+    'makes one key of tokens and one of checkpoints when the directory %s, even in concurrent starts, and never again',
     async (_how, arrange) => {
       arrange();
       const before = existsSync(signing) ? readdirSync(signing).filter((name) => !name.startsWith('.keys-lock')) : [];
       const made = (await Promise.all([make(), make()])).flat();
-      expect(made.filter((path) => path === signing)).toHaveLength(1);
-      const keys = await listSigningKeys(signing);
-      expect(keys).toHaveLength(1);
+      expect(new Set(made)).toContain(signing);
+      const keys = await both();
+      expect(keys.map((kind) => kind.length)).toEqual([1, 1]);
       expect(await make()).toEqual([]);
-      expect(await listSigningKeys(signing)).toEqual(keys);
+      expect(await both()).toEqual(keys);
       expect(readdirSync(signing)).toEqual(expect.arrayContaining(before));
       expect(readdirSync(directory).filter((name) => name.startsWith('.'))).toEqual([]);
     },

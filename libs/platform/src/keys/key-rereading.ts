@@ -1,4 +1,5 @@
 import { type BeforeApplicationShutdown, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import type { KeyUse } from './key-rotation';
 
 /** Much shorter than the time between publication and use of a key, so that single rounds may fail. */
 const INTERVAL_MS = 5_000;
@@ -27,7 +28,7 @@ export class KeyRereading implements OnApplicationBootstrap, BeforeApplicationSh
   private faults: ReadonlySet<string> = new Set();
 
   constructor(
-    private readonly use: 'signing' | 'cursor',
+    private readonly use: KeyUse,
     private readonly keys: RereadableKeys,
     private readonly intervalMs = INTERVAL_MS,
     private readonly lateMs = LATE_MS,

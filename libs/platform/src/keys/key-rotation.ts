@@ -7,6 +7,9 @@ export const PUBLISHED_BEFORE_USE_MS = 60_000;
  */
 export const KNOWN_BEFORE_USE_MS = 10_000;
 
+/** What rotating keys are for. */
+export type KeyUse = 'signing' | 'cursor' | 'checkpoint';
+
 /** A key that takes part in rotation. */
 export interface DatedKey {
   readonly kid: string;
@@ -48,7 +51,7 @@ export class KeysUnusable extends Error {
 
 /** The removal would leave no usable key. */
 export class LastKey extends Error {
-  constructor(use: 'signing' | 'cursor', kid: string) {
+  constructor(use: KeyUse, kid: string) {
     super(`${kid} is the last ${use} key that can be used; make another first: admin keys rotate ${use}`);
     this.name = 'LastKey';
   }

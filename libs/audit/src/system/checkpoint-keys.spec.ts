@@ -1,0 +1,59 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CHECKPOINT_KEYS, TOKEN_KEYS, newPemKeyFile, rotatePemKey } from '#libs/platform/keys';
+import { FakeClock } from '../../../kernel/src/clock.fake';
+import { CheckpointKeys } from './checkpoint-keys';
+
+describe('CheckpointKeys', () => {
+  let directory: string;
+  let clock: FakeClock;
+  let keys: CheckpointKeys;
+  const put = async (kind = CHECKPOINT_KEYS): Promise<string> => {
+    const { name, content } = await newPemKeyFile(kind, clock);
+    writeFileSync(join(directory, name), content);
+    return name.slice(0, -kind.suffix.length);
+  };
+
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+    clock = new FakeClock(Date.UTC(2026, 0, 1));
+    keys = new CheckpointKeys(directory, clock);
+    await put(TOKEN_KEYS);
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  it('may be none beside keys of tokens: the reading names the command that makes one', async () => {
+    const fault = 'SIGNING_KEYS_DIR holds no key (*.checkpoint.pem); admin keys init makes one.';
+    expect(await keys.reread()).toEqual({ kids: [], faults: [fault] });
+    expect([keys.inUse(), keys.jwks]).toEqual([null, { keys: [] }]);
+  });
+
+  it('are published as Ed25519 keys of RFC 8037, without a private member', async () => {
+    const kid = await put();
+
+    await keys.reread();
+
+    const x = expect.stringMatching(/^[\w-]{43}$/) as string;
+    expect(keys.jwks).toEqual({ keys: [{ kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: 'EdDSA' }] });
+  });
+
+  it('sign with a new key a minute later, and publish the old one for kept checkpoints', async () => {
+    const old = await put();
+    await keys.reread();
+    const { kid } = await rotatePemKey(CHECKPOINT_KEYS, directory, clock);
+    await keys.reread();
+    expect(keys.inUse()?.kid).toBe(old);
+    clock.advance(60_001);
+    expect(keys.inUse()?.kid).toBe(kid);
+    expect(keys.jwks.keys.map((key) => key.kid)).toEqual([kid, old]);
+    expect(readdirSync(directory).filter((name) => name.endsWith('.checkpoint.pem'))).toHaveLength(2);
+  });
+
+  it('are no keys of another algorithm under their name', async () => {
+    const { content } = await newPemKeyFile(TOKEN_KEYS, clock);
+    writeFileSync(join(directory, 'other.checkpoint.pem'), content);
+    const { faults } = await keys.reread();
+    expect(faults).toEqual(['SIGNING_KEYS_DIR: other.checkpoint.pem is no unencrypted Ed25519 private key.']);
+  });
+});
