@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { ASSET_TYPES, type AssetType } from '../../libs/inventory/src/assets/domain/asset-category';
 import type { ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
-import { AllowedRequests } from './allowed-requests';
+import { AllowedRequests, type KnownValues } from './allowed-requests';
 import { type Parameter, type Schema, operationsOf, readContract, resolve } from './contract-document';
 import { CONTRACT_FILE } from './contract-files';
+import { arrangeEveryResource } from './every-resource';
 import { importOddInventory } from './odd-inventory';
 
 const IS_LONG = process.env['CONTRACT_SIZES'] === 'long';
@@ -20,14 +21,8 @@ describe('A request that the contract allows', () => {
   beforeAll(async () => {
     app = await startApp();
     const workspace = await app.arrange.aWorkspace();
-    const owner = await app.arrange.anEmployee(workspace);
-    const computer = await app.arrange.anAsset(workspace, { type: 'COMPUTER' });
-    const arranged = [
-      computer,
-      await app.arrange.anAsset(workspace, { type: 'COMPUTER' }),
-      await app.arrange.anAsset(workspace, { type: 'CLOUD_STORAGE_BUCKET', ownerId: owner.id }),
-      await app.arrange.anAsset(workspace, { type: 'INFORMATION' }),
-    ];
+    const { employee, ids } = await arrangeEveryResource(app, workspace);
+    await app.arrange.anAsset(workspace, { type: 'INFORMATION' });
     await importOddInventory(app.database, workspace, IS_LONG ? 20_000 : 2_000);
     const imported = async (condition: string): Promise<string[]> => {
       const { rows } = await app.database.admin.query<{ id: string }>(
@@ -37,26 +32,19 @@ describe('A request that the contract allows', () => {
       return rows.map(({ id }) => id);
     };
     const ofType = (type: AssetType): string => `sub_key = ${ASSET_TYPES.indexOf(type) + 1}`;
-    const assets = [...arranged.map(({ id }) => id), ...(await imported(`NOT ${ofType('EMPLOYEE')}`))];
-    const computers = [computer.id, ...(await imported(ofType('COMPUTER')))];
-    const owners = [owner.id, ...(await imported(ofType('EMPLOYEE')))];
-    await app.arrange.aTagKey(workspace, 'env', { value: 'production' });
-    await app.arrange.aTagKey(workspace, 'team');
+    const assets = [...Object.values(ids), ...(await imported(`NOT ${ofType('EMPLOYEE')}`))];
+    const computers = await imported(ofType('COMPUTER'));
+    const owners = [employee, ...(await imported(ofType('EMPLOYEE')))];
     const full = await app.arrange.aClient(workspace);
-    const cursorOf = async (path: string): Promise<string> =>
-      (await full.page(path, { pageSize: '1' })).pageInfo.endCursor as string;
     const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
     const often = (...values: string[]) => ({ values, weight: 80 });
     requests = new AllowedRequests(contract, {
+      ...(await existingValues(full, ids, often)),
       id: often(...assets, ...owners.slice(0, 3)),
       'getComputer.id': often(...computers),
       item: often(...assets),
       ownerId: often(...owners),
       key: often('env'),
-      'listAssets.pageCursor': often(await cursorOf('/v1/inventory/assets')),
-      'listComputers.pageCursor': often(await cursorOf('/v1/computers')),
-      'listTagKeys.pageCursor': often(await cursorOf('/v1/inventory/tag-keys')),
-      'listCategories.pageCursor': often(await cursorOf('/v1/inventory/categories')),
       'Idempotency-Key': { values: ['again', 'and again'], weight: 1 },
       'If-Match': { values: ['*', '"1"', '"2"'], weight: 12 },
       client_id: often(clientId),
@@ -69,6 +57,23 @@ describe('A request that the contract allows', () => {
     callers = [full, full, full, full, full, full, full, full, poor, app.client()];
   });
   afterAll(() => app.stop());
+
+  /** The arranged id of each resource, and a cursor of each list. */
+  async function existingValues(
+    client: ApiClient,
+    ids: Readonly<Record<string, string>>,
+    often: (...values: string[]) => KnownValues[string],
+  ): Promise<KnownValues> {
+    const known: Record<string, KnownValues[string]> = {};
+    for (const { path, operation } of operationsOf(contract)) {
+      const id = ids[path.replace('/{id}', '')];
+      if (id && path.endsWith('/{id}')) known[`${operation.operationId}.id`] = often(id);
+      if (!operation.operationId?.startsWith('list') || operation.operationId.endsWith('Changes')) continue;
+      const { endCursor } = (await client.page(path, { pageSize: '1' })).pageInfo;
+      known[`${operation.operationId}.pageCursor`] = often(endCursor as string);
+    }
+    return known;
+  }
 
   it('returns the whole inventory, each asset and computer once', async () => {
     const { rows } = await app.database.admin.query<{ assets: number; computers: number }>(

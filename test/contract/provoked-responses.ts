@@ -1,11 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { ErrorCode } from '#libs/kernel';
+import { FEATURES } from '../../apps/features';
 import { type ApiResponse, ApiClient } from '../support/api-client';
 import type { ArrangedApplication } from '../support/arrangement';
 import { decodeJwt, decodeProtectedHeader, forgeToken, signingKeyOf } from '../support/jwt';
 import { type TestApp, startInstance } from '../support/start-app';
 import type { NamedOperation } from './contract-document';
 import { type GivenResponse, assertDocumented } from './contract-oracle';
+import { type EveryResource, arrangeEveryResource } from './every-resource';
 
 interface Wanted {
   readonly token?: string | null;
@@ -32,24 +34,17 @@ export class ProvokedResponses {
     private readonly workspace: string,
     private readonly application: ArrangedApplication,
     private readonly token: string,
-    private readonly ids: { readonly asset: string; readonly employee: string; readonly computer: string },
+    private readonly arranged: EveryResource,
   ) {}
 
   static async of(app: TestApp): Promise<ProvokedResponses> {
     const workspace = await app.arrange.aWorkspace();
-    const ids = {
-      asset: (await app.arrange.anAsset(workspace)).id,
-      employee: (await app.arrange.anEmployee(workspace)).id,
-      computer: (await app.arrange.anAsset(workspace, { type: 'COMPUTER' })).id,
-    };
-    // Gives each list a second page.
-    await app.arrange.anAsset(workspace, { type: 'COMPUTER' });
-    for (const key of ['env', 'team']) await app.arrange.aTagKey(workspace, key);
+    const arranged = await arrangeEveryResource(app, workspace);
     const limits = { RATE_LIMIT_TOKEN: '1/1', RATE_LIMIT_READ: '1/1', RATE_LIMIT_WRITE: '1/1' };
     const limited = await startInstance(app, limits);
     const application = await app.arrange.anApplication(workspace);
     const token = await app.arrange.aToken(workspace);
-    return new ProvokedResponses(app, limited, workspace, application, token, ids);
+    return new ProvokedResponses(app, limited, workspace, application, token, arranged);
   }
 
   async stop(): Promise<void> {
@@ -84,7 +79,7 @@ export class ProvokedResponses {
     const isEarly = ({ operation }: NamedOperation): boolean => early.includes(operation.operationId ?? '');
     await failing(
       operations.filter((one) => !isEarly(one)),
-      ['asset', 'visible_computer', 'changed_computer', 'workspace', 'tag_count'],
+      RELATIONS,
     );
     await failing(operations.filter(isEarly), ['application']);
     return operations.map((one) => answers.get(one) as ApiResponse);
@@ -107,12 +102,14 @@ export class ProvokedResponses {
       const [token] = [await this.tokenOf(application), await this.tokenOf(application)];
       return this.send(one, { token });
     },
-    insufficient_scope: async (one) =>
-      this.send(one, { token: await this.app.arrange.aToken(this.workspace, ['frameworks:read']) }),
+    insufficient_scope: async (one) => {
+      const other = one.method === 'GET' ? 'all:write' : 'all:read';
+      return this.send(one, { token: await this.app.arrange.aToken(this.workspace, [other]) });
+    },
     resource_not_writable: (one) =>
       this.send(one, {
-        id: this.ids.employee,
-        ...(one.path.includes('{id}') ? {} : { body: bulk(this.ids.employee) }),
+        id: this.arranged.employee,
+        ...(one.path.includes('{id}') ? {} : { body: bulk(this.arranged.employee) }),
       }),
     not_found: (one) => this.send(one, { id: randomUUID() }),
     method_not_allowed: (one) => this.send(one),
@@ -153,8 +150,8 @@ export class ProvokedResponses {
 
   private async send(one: NamedOperation, wanted: Wanted = {}): Promise<ApiResponse> {
     const { security = [] } = one.operation;
-    const ownId = one.path.includes('computers') ? this.ids.computer : this.ids.asset;
-    const path = one.path.replace('{id}', wanted.id ?? ownId) + (wanted.query ?? '');
+    const ownId = this.arranged.ids[one.path.replace('/{id}', '')];
+    const path = one.path.replace('{id}', wanted.id ?? ownId ?? '') + (wanted.query ?? '');
     const isSecured = security.some((way) => 'clientCredentials' in way);
     const token = isSecured && wanted.token !== null ? (wanted.token ?? this.token) : undefined;
     const client = new ApiClient((wanted.of ?? this.app).origin, token, (_, __, response) => this.judge(one, response));
@@ -173,7 +170,9 @@ export class ProvokedResponses {
   }
 
   private bodyOf({ path }: NamedOperation): object {
-    return path.includes('{id}') ? { description: 'Reviewed' } : bulk(this.ids.asset);
+    return path.includes('{id}')
+      ? { description: 'Reviewed' }
+      : bulk(this.arranged.ids['/v1/inventory/assets'] as string);
   }
 
   private async tokenOf(application: ArrangedApplication): Promise<string> {
@@ -224,6 +223,11 @@ export class ProvokedResponses {
     }
   }
 }
+
+/** What the features read and write once the caller is known. */
+const RELATIONS = FEATURES.flatMap(({ schema }) => schema.grants)
+  .flatMap((granted) => ('table' in granted ? granted.table : []))
+  .filter((table) => table !== 'application');
 
 const FORM = 'application/x-www-form-urlencoded';
 const WRONG = `Basic ${Buffer.from('ci_unknown:cs_wrong').toString('base64')}`;
