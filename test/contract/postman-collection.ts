@@ -29,13 +29,11 @@ interface Collection {
   info: { _postman_id?: string; name: string };
 }
 
-/** The only values that users must set. */
+/** With an id of each resource, the only values that users must set. */
 const VARIABLES: readonly Parameter[] = [
   { key: 'baseUrl', value: 'http://127.0.0.1:3000' },
   { key: 'clientId', value: '' },
   { key: 'clientSecret', value: '' },
-  { key: 'assetId', value: '' },
-  { key: 'computerId', value: '' },
 ];
 
 const CLIENT_CREDENTIALS = {
@@ -68,9 +66,10 @@ const BODIES: Readonly<Record<string, object>> = {
 export async function postmanCollection(contract: object): Promise<string> {
   const collection = await converted(contract);
   collection.info._postman_id = idOf('collection');
-  collection.variable = [...VARIABLES];
   collection.auth = CLIENT_CREDENTIALS;
-  for (const folder of collection.item) for (const item of folder.item ?? [folder]) finish(item);
+  const ids = new Set<string>();
+  for (const folder of collection.item) for (const item of folder.item ?? [folder]) finish(item, ids);
+  collection.variable = [...VARIABLES, ...[...ids].sort().map((key) => ({ key, value: '' }))];
   return `${JSON.stringify(collection, null, 2)}\n`;
 }
 
@@ -92,7 +91,10 @@ async function converted(contract: object): Promise<Collection> {
   });
 }
 
-function finish(item: Item): void {
+/** The name of the variable for an id: `assetId` for `v1/inventory/assets/:id`. */
+export const idVariableOf = (path: string): string => path.replace(/^.*?([^/]+)s(\/:id)?$/, '$1Id');
+
+function finish(item: Item, ids: Set<string>): void {
   const { request } = item;
   if (!request) return;
   const path = request.url.path.join('/');
@@ -109,7 +111,8 @@ function finish(item: Item): void {
     request.body.raw = JSON.stringify(BODIES[`${request.method} ${path}`] ?? {}, null, 2);
   }
   for (const variable of request.url.variable ?? []) {
-    variable.value = path.includes('computers') ? '{{computerId}}' : '{{assetId}}';
+    ids.add(idVariableOf(path));
+    variable.value = `{{${idVariableOf(path)}}}`;
   }
   // The converter invents missing parts of examples. The documentation shows the responses.
   item.response = [];

@@ -1,3 +1,5 @@
+import { readContract } from '../contract/contract-document';
+import { CONTRACT_FILE } from '../contract/contract-files';
 import { type TestApp, startApp } from '../support/start-app';
 
 interface Contract {
@@ -87,28 +89,12 @@ describe('GET /docs', () => {
     });
   });
 
-  it('shows exactly the endpoints of the specification and its additions', () => {
-    const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
-    );
-    expect(operations.sort()).toEqual([
-      'GET /.well-known/jwks.json',
-      'GET /.well-known/oauth-authorization-server',
-      'GET /.well-known/oauth-protected-resource',
-      'GET /v1/computers',
-      'GET /v1/computers/changes',
-      'GET /v1/computers/{id}',
-      'GET /v1/health',
-      'GET /v1/inventory/assets',
-      'GET /v1/inventory/assets/{id}',
-      'GET /v1/inventory/categories',
-      'GET /v1/inventory/changes',
-      'GET /v1/inventory/tag-keys',
-      'GET /v1/me',
-      'PATCH /v1/inventory/assets',
-      'PATCH /v1/inventory/assets/{id}',
-      'POST /oauth/token',
-    ]);
+  it('shows exactly the endpoints of the committed contract', () => {
+    const endpoints = (paths: object): string[] =>
+      Object.entries(paths).flatMap(([path, methods]) =>
+        Object.keys(methods as object).map((method) => `${method.toUpperCase()} ${path}`),
+      );
+    expect(endpoints(contract.paths).sort()).toEqual(endpoints(readContract(CONTRACT_FILE).paths).sort());
     expect(contract.info.version).toBe('1.0.0');
   });
 

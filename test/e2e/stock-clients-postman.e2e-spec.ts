@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CONTRACT_FILE } from '../contract/contract-files';
+import { arrangeEveryResource } from '../contract/every-resource';
+import { idVariableOf } from '../contract/postman-collection';
 import { ApiClient, type ApiResponse } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
 
@@ -46,9 +48,9 @@ describe('The Postman collection', () => {
     app = await startApp();
     const workspace = await app.arrange.aWorkspace();
     const { clientId, clientSecret } = await app.arrange.anApplication(workspace);
-    const { id: assetId } = await app.arrange.anAsset(workspace);
-    const { id: computerId } = await app.arrange.anAsset(workspace, { type: 'COMPUTER' });
-    values = { baseUrl: app.origin, clientId, clientSecret, assetId, computerId };
+    const { ids } = await arrangeEveryResource(app, workspace);
+    values = { baseUrl: app.origin, clientId, clientSecret };
+    for (const [path, id] of Object.entries(ids)) values[idVariableOf(path)] = id;
     const { oauth2 } = collection.auth;
     const setting = (key: string) => filled(oauth2.find((one) => one.key === key)?.value ?? '');
     // The request of Postman's "Get New Access Token", with credentials in a Basic header.

@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { assetId, workspaceId } from '#libs/kernel';
 import { Database, RuntimeRoleTooPowerful, assertRuntimeRole, tenantPolicy } from '#libs/platform/database';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { arrangeEveryResource } from '../contract/every-resource';
 import { assetRepositoryOn } from '../support/asset-repository';
 import { type TestApp, startApp } from '../support/start-app';
 
@@ -21,13 +22,12 @@ describe('Row-level security', () => {
     theirs = await app.arrange.aWorkspace();
     for (const workspace of [ours, theirs]) {
       await app.arrange.anApplication(workspace);
-      const owner = await app.arrange.anEmployee(workspace);
-      const computer = await app.arrange.anAsset(workspace, { type: 'COMPUTER', ownerId: owner.id });
-      await app.arrange.change(workspace, `INSERT INTO tag_key (workspace_id, key) VALUES ($1, 'env')`, [workspace]);
+      await arrangeEveryResource(app, workspace);
       await app.arrange.change(
         workspace,
-        'INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id) SELECT $1, $2, id FROM tag_key WHERE workspace_id = $1',
-        [workspace, computer.internalId],
+        `INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id)
+         SELECT workspace_id, asset.id, tag_key.id FROM asset JOIN tag_key USING (workspace_id) WHERE workspace_id = $1`,
+        [workspace],
       );
       for (const sql of [
         `INSERT INTO audit_event SELECT $1, id, now(), id, id, 'ci', 'r', 'k', '{}', NULL, NULL, sha256(''), 1, sha256('')
@@ -127,7 +127,7 @@ describe('Row-level security', () => {
     try {
       const repository = assetRepositoryOn(new Database(dataSource));
       const page = await repository.list(workspaceId(ours), {}, { size: 1, after: null });
-      expect(page.totalCount).toBe(2);
+      expect(page.totalCount).toBe(4);
       const [after] = await dataSource.query<{ n: string; scope: string | null }[]>(
         `SELECT count(*) AS n, current_setting('app.workspace_id', true) AS scope FROM asset`,
       );

@@ -149,7 +149,18 @@ export class Arrangement {
     return this.anAsset(workspaceId, { type: 'EMPLOYEE', name, columns: { email: 'ada@example.com' } });
   }
 
-  private insert(table: string, columns: Record<string, unknown>, returning: string): Promise<{ rows: unknown[] }> {
+  /** Adds a row to any table of a workspace, and returns its id. */
+  async aRow(table: string, columns: Readonly<Record<string, unknown>>): Promise<string> {
+    await this.admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [columns['workspace_id']]);
+    const { rows } = await this.insert(table, columns, 'id');
+    return (rows[0] as { id: string }).id;
+  }
+
+  private insert(
+    table: string,
+    columns: Readonly<Record<string, unknown>>,
+    returning: string,
+  ): Promise<{ rows: unknown[] }> {
     const names = Object.keys(columns);
     const places = names.map((_, index) => `$${index + 1}`).join(', ');
     return this.admin.query(
