@@ -273,7 +273,7 @@ describe('With a standby', () => {
     expect(timesSaid(`${UNUSED}: it is no standby of this primary`)).toBe(1);
   });
 
-  it("metrics show the standby's pool and whether it is used", async () => {
+  it("metrics show the standby's pool, its lag and whether it is used", async () => {
     const urls = [database.standbyUrl, database.databaseUrl].join(',');
     const api = await ApiUnderWatch.start(database, { DATABASE_REPLICA_URLS: urls, DATABASE_POOL_SIZE: '7' });
     try {
@@ -285,6 +285,10 @@ describe('With a standby', () => {
       const of = (metric: string, labels: string) =>
         ['primary', 'replica_1', 'replica_2'].map((pool) => samples.get(`${metric}{pool="${pool}"${labels}}`));
       expect(of(used, '')).toEqual([undefined, 1, 0]);
+      const [, lag = NaN, lagOfNoStandby] = of('compliance_database_replica_lag_seconds', '');
+      expect(lag).toBeGreaterThan(0);
+      expect(lag).toBeLessThan(5);
+      expect(lagOfNoStandby).toBeUndefined();
       expect(of('compliance_database_pool_size', '')).toEqual([7, 7, 7]);
       expect(of('compliance_database_pool_waiting', '')).toEqual([0, 0, 0]);
       expect(of('compliance_database_acquisition_timeouts_total', '')).toEqual([0, 0, 0]);

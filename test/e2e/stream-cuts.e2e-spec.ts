@@ -30,10 +30,10 @@ describe('A cut stream', () => {
     );
     return rows.map(({ id }) => id);
   };
-  /** Both lines of a request whose stream was cut. */
+  /** The lines of a request whose stream was cut. */
   const logged = async (wanted: string): Promise<unknown[]> => {
     const lines = () => app.logLines.filter(({ requestId }) => requestId === wanted);
-    for (const deadline = Date.now() + 60_000; lines().length < 2 && Date.now() < deadline;) await delay(20);
+    for (const deadline = Date.now() + 60_000; lines().length < 3 && Date.now() < deadline;) await delay(20);
     return lines();
   };
 
@@ -77,7 +77,7 @@ describe('A cut stream', () => {
     expect(kept.at(-1)).toEqual({ type: 'end', count: ids.length });
   });
 
-  it('lacks the end line when the database fails, and logs one line', async () => {
+  it('lacks the end line when the database fails, and logs the error', async () => {
     await app.arrange.manyAssets(workspace, 20_000, 400);
     const reader = await StreamReader.open(app.origin, ASSETS, token, { 'X-Request-Id': 'cut-by-database' });
     reader.response.pause();
@@ -88,6 +88,7 @@ describe('A cut stream', () => {
       expect(isWhole).toBe(false);
       expect(lines.some(({ type }) => type === 'end')).toBe(false);
       expect(await logged('cut-by-database')).toMatchObject([
+        { message: 'stream begun', resource: 'assets' },
         { message: 'request aborted', status: null },
         { message: 'stream cut', resource: 'assets', outcome: 'failed', error: { code: '42P01' } },
       ]);
@@ -116,6 +117,7 @@ describe('A cut stream', () => {
     reader.leave();
 
     expect(await logged('left-by-client')).toMatchObject([
+      { message: 'stream begun' },
       { message: 'request aborted', status: null },
       { message: 'stream cut', outcome: 'disconnected' },
     ]);
@@ -186,6 +188,10 @@ describe('A stream on an instance', () => {
     expect(await api.sample('compliance_streams_total{outcome="complete"}', (value) => value > 0)).toBe(1);
     expect((await api.samples()).get('compliance_stream_rows_total')).toBe(100_000);
     expect((await api.samples()).get('compliance_streams_under_way')).toBe(0);
+    expect(await api.linesSaying(/^stream/, 2)).toMatchObject([
+      { message: 'stream begun', resource: 'assets' },
+      { message: 'stream complete', level: 'info', resource: 'assets', rows: 100_000 },
+    ]);
   });
 
   it('ends soon with flat memory when the client stops reading', async () => {

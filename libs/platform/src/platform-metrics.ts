@@ -84,4 +84,15 @@ function watchDatabase(metrics: Metrics, database: Database): void {
     { name: 'compliance_database_replica_used', help: '1 when reads go to the standby, 0 when not.', labels },
     () => standbys().map(({ pool, use }) => ({ labels: { pool }, value: use.isUsed ? 1 : 0 })),
   );
+  metrics.gauges(
+    {
+      name: 'compliance_database_replica_lag_seconds',
+      help: 'Age of what reads from the standby show, at most. Absent while it is not known.',
+      labels,
+    },
+    () =>
+      standbys().flatMap(({ pool, use: { lagMilliseconds } }) =>
+        lagMilliseconds === null ? [] : [{ labels: { pool }, value: lagMilliseconds / 1_000 }],
+      ),
+  );
 }

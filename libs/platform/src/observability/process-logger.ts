@@ -50,8 +50,9 @@ export class ProcessLogger implements LoggerService {
   constructor(private readonly target: Logger) {}
 
   log(message: unknown, context?: string): void {
-    // Nest's start-up messages help contributors only.
-    this.target[context === 'NestApplication' || context === undefined ? 'info' : 'debug'](...entry(message, context));
+    // Nest's start-up messages are texts, and help contributors only. Events of ours are objects.
+    const isWanted = typeof message === 'object' || context === 'NestApplication' || context === undefined;
+    this.target[isWanted ? 'info' : 'debug'](...entry(message, context));
   }
 
   warn(message: unknown, context?: string): void {

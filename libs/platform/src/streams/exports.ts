@@ -121,6 +121,8 @@ export class Exports {
     this.underWay.add(stream);
     response.once('timeout', () => cut(stream, 'stalled'));
     response.once('close', end);
+    const { requestId } = response.req.context;
+    this.logger.log({ message: 'stream begun', requestId, resource });
     // The client may have left while the place was taken.
     if (response.closed) end();
     return stream;
@@ -131,8 +133,11 @@ export class Exports {
     const isLost = stream.outcome === 'complete' && !response.writableFinished;
     const outcome = isLost ? 'disconnected' : stream.outcome;
     this.outcomes.add(outcome);
-    if (outcome === 'complete') return;
     const { requestId } = response.req.context;
+    if (outcome === 'complete') {
+      this.logger.log({ message: 'stream complete', requestId, resource, rows });
+      return;
+    }
     this.logger.warn({ message: 'stream cut', requestId, resource, outcome, rows, ...(error ? { error } : {}) });
   }
 

@@ -29,6 +29,8 @@ export interface PrimaryState {
 
 export interface StandbyUse extends PoolUse {
   readonly isUsed: boolean;
+  /** The age of what reads from it show, at most. Null while it is not known. */
+  readonly lagMilliseconds: number | null;
 }
 
 /** A streaming copy of the primary that serves reads. */
@@ -55,7 +57,8 @@ export class Standby {
   }
 
   get use(): StandbyUse {
-    return { ...this.pool.use, isUsed: this.isUsed };
+    const lag = performance.now() - this.completeUpTo;
+    return { ...this.pool.use, isUsed: this.isUsed, lagMilliseconds: Number.isFinite(lag) ? lag : null };
   }
 
   /**
