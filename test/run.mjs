@@ -7,23 +7,23 @@ import needed from './support/jest/needed-programs.cjs';
 
 const HELP = `Usage: npm test
 
-Runs, whatever the result of the one before, in two lanes at once:
+Runs every check. A failed check does not stop the others. Two groups run at the same time:
   lint          eslint, then prettier --check
 and
   types         tsc --noEmit
   build         npm run build
   import rules  dependency-cruiser: who may import whom
-and then
-  tests         jest, the projects "unit", "services" and "faults", the last in its short form
+and after both
+  tests         jest, the projects "unit", "services" and the short form of "faults"
 
-Test files that fail are run a second time, alone, when nothing else keeps the machine busy: what passes then is named, and
-counts as passed. Without a build "services" and "faults" are not started, and count as one failure.
-Test files that need a program which is not there and cannot be installed are left out. A line names each such program.
-Under ALL_PROGRAMS=required no file is left out, and those files fail.
-The last line is "N passed, N failed": one for each check, and jest's tests. Where files were left out ", N skipped"
-follows, their number. After 13 minutes the run is stopped, and that
-line says how far it came.
-The exit status is 1 when anything failed or no test ran.`;
+A failed test file runs a second time, alone. If it passes then, it counts as passed, and a line names it.
+A test file is skipped when it needs a program that is missing and cannot be installed. A line names the program.
+With ALL_PROGRAMS=required such a file fails instead.
+When the build fails, "services" and "faults" do not run and count as one failure.
+The run stops after 13 minutes, and its last line says how far it came.
+
+The last line is "N passed, N failed", over checks and tests. With skipped files it ends in ", N skipped".
+Exit codes: 0 all passed, 1 something failed or no test ran.`;
 
 // Shells of a run need rm and sleep, which a PATH with Node alone lacks.
 process.env.PATH = [process.env.PATH, '/usr/bin', '/bin'].filter(Boolean).join(delimiter);

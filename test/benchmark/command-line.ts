@@ -9,31 +9,30 @@ const list = (lines: readonly (readonly [string, string])[]): string =>
 
 const HELP = `npm run bench -- [benchmark …] [--full | --smoke] [--check] [--report] [--rounds N]
 
-Measures what the service costs beside the least it could cost, on a Postgres and a Redis of its own, which are gone
-afterwards. Nearly every figure is a ratio of two measurements of the same run, the variants taking turns.
+Compares the service with the cheapest possible one. Starts its own Postgres and Redis, and removes them afterwards.
+Most figures are ratios of two measurements that alternate in the same run.
 
-Benchmarks (all of these unless some are named):
+Benchmarks (without a name, all of these run):
 ${list(USUAL_BENCHMARKS.map((name) => [name, CATALOGUE[name]]))}
 
-Only when named, as it installs a program that the project does without, once and outside of the repository:
+Runs only when named. Installs another program once, outside the repository:
 ${list(BENCHMARK_NAMES.filter((name) => !USUAL_BENCHMARKS.includes(name)).map((name) => [name, CATALOGUE[name]]))}
 
-  --full      the sizes that the targets name: 1,000,000 assets served and imported, filters to 10,000,000, 100,000
-              workspaces; an hour or two and some 25 GB of disk. Otherwise 1,000,000 assets, in minutes
-  --smoke     10,000 assets and one round: shows that everything runs; its figures mean nothing
-  --check     exit with 1 unless every target of these benchmarks holds
-  --report    write what was measured, with tables and plots, to docs/benchmarks/, in place of what is there of the same
-              benchmarks
-  --render    make the tables and plots again of what docs/benchmarks/ holds, and measure nothing
-  --rounds N  rounds of each measurement instead of the usual number
-  --help      this text
+  --full      the sizes of the targets: 1,000,000 assets, 10,000,000 for filters, 100,000 workspaces.
+              Takes an hour or two and 25 GB of disk. The default is 1,000,000 assets, in minutes
+  --smoke     10,000 assets and one round, to show that everything runs. Its figures mean nothing
+  --check     exit with 1 when a target of these benchmarks is missed
+  --report    write results, tables and plots to docs/benchmarks/, replacing those of the same benchmarks
+  --render    draw tables and plots of docs/benchmarks/ again, and measure nothing
+  --rounds N  number of rounds of each measurement
+  --help      show this text
 
 Targets:
 ${Object.values(TARGETS)
   .map((target) => `  ${target.benchmark.padEnd(width)}  ${target.what}: ${formatBound(target)}`)
   .join('\n')}
 
-Exits with 0 when everything ran (with --check: and every target holds), 1 when something failed, 2 for wrong usage.`;
+Exit codes: 0 done (with --check: and no target was missed), 1 failed, 2 wrong usage.`;
 
 export type Command =
   | { readonly say: string; readonly status: number }

@@ -196,7 +196,7 @@ describe('admin audit', () => {
   it.each([
     ['a time that is none', 'list --since yesterday', /A time is written/],
     ['a limit that is none', 'list --limit 0', /A limit is a whole number/],
-    ['an asset that is no id', 'list --asset printer', /An asset is given by its id/],
+    ['an asset that is no id', 'list --asset printer', /An asset id is a UUID/],
     ['two forms at once', 'list --json --ndjson', /give one of them/],
     ['an argument too many', 'verify acme', /too many arguments/],
   ])('refuses %s', async (_what, words, line) => {

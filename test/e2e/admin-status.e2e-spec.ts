@@ -63,7 +63,7 @@ describe('admin status --deep', () => {
     await database.admin.query('UPDATE facet_count SET n = 2');
     const { stdout, exitCode } = await admin('status', '--deep');
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('Counters that were wrong, and have been put right: 2');
+    expect(stdout).toContain('Repaired 2 wrong counters:');
     expect(stdout).toMatch(/│ acme +│ CUSTOM +│ 0 +│ 2 +│ 3 +│/);
   });
 

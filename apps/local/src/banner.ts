@@ -16,21 +16,22 @@ export function banner({ baseUrl, origin, client, explorer, credentialsFile }: B
   Ready.
 
   API            ${baseUrl}
-  Documentation  ${baseUrl}/docs
+  Try it         ${baseUrl}/docs
+  Guides         ${baseUrl}/docs/guides
 
   Client id      ${client.client_id}
   Client secret  ${client.client_secret}
                  (demo data, every scope; kept in ${credentialsFile})
 
-  For the Authorize button of the documentation, an application of its own (a new token ends the one before):
+  For the Authorize button of /docs, use a second application, because a new token ends the previous one:
   Client id      ${explorer.client_id}
   Client secret  ${explorer.client_secret}
 
-  Paste these into another shell, one after the other:
+  Paste these lines into another shell, one by one:
 
 ${curlLines(origin, client).join('\n\n')}
 
-  Ctrl-C stops everything; the data stay.
+  Ctrl-C stops everything and keeps the data.
 `;
 }
 

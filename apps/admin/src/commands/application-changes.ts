@@ -16,9 +16,7 @@ interface LimitOptions extends CommonOptions {
 /** Commands that change an existing application. Each change applies to its next request, on every instance. */
 export function addChanges(group: Command): void {
   withCommonOptions(group.command('rotate-secret'))
-    .description(
-      'replace the secret of an application; shown only once; without an overlap the old secret and the token end',
-    )
+    .description('replace the secret and show the new one once; without --overlap the old secret and the token end now')
     .argument('<client_id>', 'its client id', parseClientId)
     .option('--overlap <duration>', 'how long the old secret is still accepted, such as 24h', parseDuration)
     .action(rotateSecret);
@@ -30,14 +28,14 @@ export function addChanges(group: Command): void {
       change(clientId, options, (applications) => applications.setScopes(clientId, scope)),
     );
   withCommonOptions(group.command('set-limits'))
-    .description('give an application limits of its own: sustained per minute / burst')
+    .description('set limits of one application, each as <per minute>/<burst>')
     .argument('<client_id>', 'its client id', parseClientId)
     .option('--read <limit>', 'reads, such as 500/1000', parseLimit)
     .option('--write <limit>', 'writes', parseLimit)
     .option('--token <limit>', 'token requests', parseLimit)
     .action(setLimits);
   withCommonOptions(group.command('clear-limits'))
-    .description('take all limits of its own from an application; the general ones are in force again')
+    .description('remove the limits of one application, so that the general ones apply')
     .argument('<client_id>', 'its client id', parseClientId)
     .action((clientId: string, options: CommonOptions) =>
       change(clientId, options, (applications) => applications.clearLimits(clientId)),
@@ -62,7 +60,7 @@ async function rotateSecret(
 
 async function setLimits(clientId: string, { read, write, token, ...options }: LimitOptions): Promise<void> {
   const limits = { ...(read && { read }), ...(write && { write }), ...(token && { token }) };
-  if (Object.keys(limits).length === 0) throw new WrongUsage('Give --read, --write or --token.');
+  if (Object.keys(limits).length === 0) throw new WrongUsage('Name at least one limit: --read, --write or --token.');
   await change(clientId, options, (applications) => applications.setLimits(clientId, limits));
 }
 
@@ -84,5 +82,5 @@ const unknown = (clientId: string): CommandFailed =>
 function parseLimit(value: string): RateLimit {
   const limit = parseRateLimit(value);
   if (limit) return limit;
-  throw new InvalidArgumentError('A limit is <sustained per minute>/<burst>, such as 50/100.');
+  throw new InvalidArgumentError('A limit is <per minute>/<burst>, such as 50/100.');
 }

@@ -16,17 +16,17 @@ interface CreateOptions extends CommonOptions {
 export function applicationsCommand(): Command {
   const group = new Command('applications').description('API clients of a workspace: a client id, a secret and scopes');
   withCommonOptions(group.command('create'))
-    .description('create an application; its secret is shown only once')
+    .description('create an application and show its secret once')
     .requiredOption('--workspace <slug>', 'the workspace that it belongs to', parseSlug)
     .requiredOption('--name <name>', 'its name for people', parseName)
     .addOption(scopeOption())
     .action(create);
   withCommonOptions(group.command('list'))
-    .description('the applications of a workspace, oldest first')
+    .description('list the applications of a workspace, oldest first')
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
     .action(list);
   withCommonOptions(group.command('show'))
-    .description('one application, without its secret')
+    .description('show one application, without its secret')
     .argument('<client_id>', 'its client id', parseClientId)
     .action((clientId: string, options: CommonOptions) => one(clientId, options, 'show'));
   withCommonOptions(group.command('enable'))

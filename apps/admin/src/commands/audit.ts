@@ -24,20 +24,22 @@ const DEFAULT_LIMIT = 100;
 const SHOWN_LENGTH = 60;
 
 export function auditCommand(): Command {
-  const group = new Command('audit').description(
-    'the changes that applications made, and a check that their record is whole',
-  );
+  const group = new Command('audit').description('audit events: list them, and verify that none was altered');
   withCommonOptions(group.command('list'))
-    .description('the recorded changes, newest first')
-    .option('--workspace <slug>', 'of this workspace only', parseSlug)
-    .option('--limit <n>', `at most so many (default: ${DEFAULT_LIMIT}, with --ndjson all)`, parseLimit)
-    .option('--asset <id>', 'of this asset only', parseAsset)
-    .option('--application <client_id>', 'by this application only', parseClientId)
-    .option('--since <time>', 'not before a time, as 2026-01-31T08:00:00Z, or the last 30s, 15m, 24h, 7d', parseSince)
-    .option('--ndjson', 'print one JSON document a line, as they are read')
+    .description('list audit events, newest first')
+    .option('--workspace <slug>', 'only of this workspace', parseSlug)
+    .option('--limit <n>', `maximum number of events (default: ${DEFAULT_LIMIT}, with --ndjson all)`, parseLimit)
+    .option('--asset <id>', 'only about this asset', parseAsset)
+    .option('--application <client_id>', 'only by this application', parseClientId)
+    .option(
+      '--since <time>',
+      'only since this time, such as 2026-01-31T08:00:00Z, or of the last 30s, 15m, 24h or 7d',
+      parseSince,
+    )
+    .option('--ndjson', 'print one JSON document a line while reading')
     .action(list);
   withCommonOptions(group.command('verify'))
-    .description('recompute every code and chain; exit code 1 when anything was altered, removed, added or moved')
+    .description('recompute every code and chain; exit code 1 when an event was altered, removed, added or moved')
     .option('--workspace <slug>', 'of this workspace only', parseSlug)
     .action(verify);
   return group;
@@ -45,7 +47,7 @@ export function auditCommand(): Command {
 
 async function list(options: ListOptions): Promise<void> {
   if (options.json === true && options.ndjson === true) {
-    throw new WrongUsage('--json is one document and --ndjson one a line; give one of them.');
+    throw new WrongUsage('--json and --ndjson exclude each other; name one of them.');
   }
   const { operate, workspaceOf } = await import('../operator.js');
   const { kindOf } = await import('#libs/audit/operators');
@@ -153,5 +155,5 @@ function parseLimit(value: string): number {
 
 function parseAsset(value: string): string {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)) return value;
-  throw new InvalidArgumentError('An asset is given by its id, a UUID.');
+  throw new InvalidArgumentError('An asset id is a UUID.');
 }

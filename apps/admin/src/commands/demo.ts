@@ -8,9 +8,9 @@ const WORKSPACE = { slug: 'demo', name: 'Demo' };
 const SIZES = Object.keys({ S: true, M: true, L: true, XL: true } satisfies Record<DemoSize, true>);
 
 export function demoCommand(): Command {
-  const group = new Command('demo').description('a believable inventory to try things on');
+  const group = new Command('demo').description('a realistic inventory to try the API with');
   withCommonOptions(group.command('load'))
-    .description('fill a workspace, which is made when there is none; the same size, the same assets')
+    .description('fill a workspace, created if missing; the same size always gives the same assets')
     .option('--workspace <slug>', 'the workspace', parseSlug, WORKSPACE.slug)
     .addOption(
       new Option('--size <size>', 'about 500, 10,000, 1,000,000 or 10,000,000 assets').choices(SIZES).default('S'),

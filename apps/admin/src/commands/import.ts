@@ -27,16 +27,16 @@ export function importCommand(): Command {
     .requiredOption('--source <name>', 'the system that the records come from, 1 to 100 bytes', parseSource)
     .option('--dry-run', 'report the result without writing anything')
     .addOption(
-      new Option('--missing <what>', 'assets of the source that the files do not name: leave them, or hide them')
+      new Option('--missing <what>', 'what to do with assets of the source that the files do not name')
         .choices(['keep', 'hide'])
         .default('keep'),
     )
     .option(
       '--errors <file>',
-      'keep every bad line in this file, with its number and reason; mend or delete each, repeats too, and import it',
+      'write bad lines to this file, each with number and reason; correct or delete them, then import the file',
     )
     .addOption(
-      new Option('--create-tag-keys <kind>', 'create missing tag keys, as keys managed by the platform').choices([
+      new Option('--create-tag-keys <kind>', 'create missing tag keys as keys managed by the platform').choices([
         'platform',
       ]),
     )

@@ -26,16 +26,12 @@ const WORDS: Readonly<Record<KeyUse, { rotated: string; question: string; remove
 };
 
 export function keysCommand(): Command {
-  const group = new Command('keys').description(
-    'keys that sign tokens and audit checkpoints and seal cursors, and the keys of client secrets and of the audit',
-  );
+  const group = new Command('keys').description('keys of tokens, cursors, client secrets and the audit');
   withCommonOptions(group.command('init'))
-    .description('make the keys that are missing, where the settings say; keys that are there stay as they are')
+    .description('create missing keys where the settings say; existing keys stay unchanged')
     .action(init);
   withCommonOptions(group.command('list'))
-    .description(
-      'the keys by their ids, newest first; new tokens, cursors and checkpoints are made with the current one of each use',
-    )
+    .description('list the keys, newest first; the current key of each use makes new tokens, cursors or checkpoints')
     .action(list);
   group.addCommand(rotateCommand());
   withCommonOptions(group.command('remove'))
@@ -50,16 +46,16 @@ export function keysCommand(): Command {
 
 function rotateCommand(): Command {
   const group = new Command('rotate').description(
-    'make a new key; every instance accepts it before one uses it, and earlier keys are accepted until they are removed',
+    'create a new key; every instance accepts it before one uses it, and earlier keys stay accepted until removed',
   );
   withCommonOptions(group.command('signing'))
-    .description('make a new key, which signs tokens from 60 seconds on')
+    .description('create a new key, which signs tokens after 60 seconds')
     .action((options: CommonOptions) => rotate('signing', options));
   withCommonOptions(group.command('cursor'))
-    .description('make a new key, which seals page cursors from 60 seconds on')
+    .description('create a new key, which seals page cursors after 60 seconds')
     .action((options: CommonOptions) => rotate('cursor', options));
   withCommonOptions(group.command('checkpoint'))
-    .description('make a new key, which signs checkpoints of the audit from 60 seconds on')
+    .description('create a new key, which signs audit checkpoints after 60 seconds')
     .action((options: CommonOptions) => rotate('checkpoint', options));
   return group;
 }
@@ -67,7 +63,7 @@ function rotateCommand(): Command {
 async function init(options: CommonOptions): Promise<void> {
   const { makeMissingKeys } = await import('#libs/auth/operators');
   const made = await makeMissingKeys(await settings());
-  const text = made.length === 0 ? 'All keys are there.' : `Made:\n  ${made.join('\n  ')}`;
+  const text = made.length === 0 ? 'All keys exist.' : `Made:\n  ${made.join('\n  ')}`;
   await print({ json: { made }, text: () => text }, options);
 }
 
@@ -89,7 +85,7 @@ async function rotate(use: KeyUse, options: CommonOptions): Promise<void> {
   const { kid } = made;
   const createdAt = new Date(made.createdAt).toISOString();
   const from = new Date(usedFrom(made.createdAt)).toISOString();
-  const text = `Made the ${use} key ${kid}.\n${WORDS[use].rotated} with it from ${from} on; the keys before are still accepted.`;
+  const text = `Made the ${use} key ${kid}.\n${WORDS[use].rotated} with it from ${from} on; earlier keys are still accepted.`;
   await print({ json: { use, kid, createdAt, usedFrom: from }, text: () => text }, options);
 }
 

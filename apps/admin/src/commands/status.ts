@@ -11,10 +11,7 @@ interface StatusOptions extends CommonOptions {
 export function statusCommand(): Command {
   return withCommonOptions(new Command('status'))
     .description('check that both roles reach the database and that it is up to date; exit code 1 when not')
-    .option(
-      '--deep',
-      'count every asset, compare the counters that lists take their totals from, repair those that differ',
-    )
+    .option('--deep', 'count every asset, and repair counters of list totals that are wrong')
     .action(async (options: StatusOptions) => {
       const { inspect } = await import('../database-status.js');
       const { createProgress } = await import('../progress.js');
@@ -45,9 +42,9 @@ async function describe({ workspaces, assets, wrong, repaired }: CountersStatus)
   const counted = `Full count: ${assets.toLocaleString('en')} assets, ${workspaces} workspaces.`;
   if (wrong.length === 0) return `${counted} Every counter is right.`;
   return [
-    `${counted} Counters that were wrong, and have been put right: ${repaired}`,
+    `${counted} Repaired ${repaired} wrong counters:`,
     await table(
-      ['workspace', 'sub key', 'facet', 'counter said', 'assets there are'],
+      ['workspace', 'sub key', 'facet', 'counter', 'assets'],
       wrong.map((counter) => [counter.workspace, counter.subKey, counter.facet, counter.counted, counter.actual]),
     ),
   ].join('\n');

@@ -16,16 +16,16 @@ interface CreateOptions extends KeyOptions {
 }
 
 export function tagKeysCommand(): Command {
-  const group = new Command('tag-keys').description('the keys that tags of a workspace may have');
+  const group = new Command('tag-keys').description('keys that tags of a workspace may have');
   withCommonOptions(group.command('create'))
-    .description('make a tag key')
+    .description('create a tag key')
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
     .requiredOption('--key <key>', 'the key', parseTagKey)
     .option('--value <value>', 'the value that every asset with this key shows', parseTagValue)
-    .option('--platform', 'managed by the platform: clients read tags of this key and cannot write them')
+    .option('--platform', 'managed by the platform: clients can read tags of this key but not set them')
     .action(create);
   withCommonOptions(group.command('list'))
-    .description('the tag keys of a workspace')
+    .description('list the tag keys of a workspace')
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
     .action(list);
   withCommonOptions(group.command('delete'))
@@ -42,7 +42,7 @@ async function create({ workspace, key, value, platform, ...options }: CreateOpt
     const { id } = await workspaceOf(operator, workspace);
     return operator.tagKeys.create(id, { key, value: value ?? null, platform: platform ?? false });
   });
-  if (made === null) throw new CommandFailed(`The workspace "${workspace}" has the tag key "${key}" already.`);
+  if (made === null) throw new CommandFailed(`The workspace "${workspace}" already has the tag key "${key}".`);
   await print({ json: tagKeyJson(made), text: () => card(tagKeyJson(made)) }, options);
 }
 
@@ -58,7 +58,7 @@ async function list(options: CommonOptions & { readonly workspace: string }): Pr
 }
 
 async function remove({ workspace, key, ...options }: KeyOptions): Promise<void> {
-  await confirm(`Take the tag key "${key}" off every asset of "${workspace}" and remove it?`, options);
+  await confirm(`Remove the tag key "${key}" from every asset of "${workspace}" and delete it?`, options);
   const { operate, workspaceOf } = await import('../operator.js');
   const { createProgress } = await import('../progress.js');
   const removed = await operate(async (operator) => {
@@ -75,7 +75,7 @@ async function remove({ workspace, key, ...options }: KeyOptions): Promise<void>
   });
   if (removed === null) throw new CommandFailed(`The workspace "${workspace}" has no tag key "${key}".`);
   const { assets } = removed;
-  await print({ json: { key, assets }, text: () => `Removed "${key}", which ${assets} assets had.` }, options);
+  await print({ json: { key, assets }, text: () => `Deleted "${key}", which ${assets} assets had.` }, options);
 }
 
 function tagKeyJson({ key, value, platform, createdAt }: TagKey) {

@@ -7,7 +7,7 @@ import { card, print, table } from '../output';
 export function workspacesCommand(): Command {
   const group = new Command('workspaces').description('tenants: each has its own assets and applications');
   withCommonOptions(group.command('create'))
-    .description('make a workspace')
+    .description('create a workspace')
     .argument('<slug>', 'its short name: lower-case letters, digits and inner hyphens', parseSlug)
     .requiredOption('--name <name>', 'its name for people', parseName)
     .action(async (slug: string, options: CommonOptions & { name: string }) => {
@@ -17,7 +17,7 @@ export function workspacesCommand(): Command {
       await print({ json: workspaceJson(workspace), text: () => card({ ...workspaceJson(workspace) }) }, options);
     });
   withCommonOptions(group.command('list'))
-    .description('all workspaces by slug')
+    .description('list all workspaces by slug')
     .action(async (options: CommonOptions) => {
       const { operate } = await import('../operator.js');
       const workspaces = await operate((operator) => operator.workspaces.list());
