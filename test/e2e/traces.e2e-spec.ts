@@ -194,7 +194,7 @@ describe('Traces', () => {
     expect(await api.process.exitCode()).toBe(0);
     expect(Date.now() - since).toBeLessThan(20_000);
     expect(warnings()).toEqual([
-      expect.objectContaining({ level: 'warn', message: 'Traces cannot be sent, and are dropped.' }),
+      expect.objectContaining({ level: 'warn', message: 'traces are dropped: no collector' }),
     ]);
     expect(api.process.errors).toBe('');
   });

@@ -38,7 +38,7 @@ export class Instance {
 
   /** Tells whether it uses Redis again after the last outage. */
   get usesRedis(): boolean {
-    return this.process.output.split('Redis answers again').length - 1 === this.timesWithoutRedis;
+    return this.process.output.split('Redis is back').length - 1 === this.timesWithoutRedis;
   }
 
   signal(signal: NodeJS.Signals): void {

@@ -53,6 +53,6 @@ describe('A Redis that returns with data from before a token was superseded', ()
     await node.restart();
     expect(await responsesTo(old)).toEqual(['token_superseded']);
     expect(await instances.accepted(token)).toEqual([200, 200]);
-    expect(instances.said.at(-1)).toMatch(/answers again\.$/);
+    expect(instances.said.at(-1)).toMatch(/^Redis is back$/);
   });
 });

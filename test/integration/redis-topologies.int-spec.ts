@@ -42,7 +42,9 @@ describe('Redis', () => {
   const isUsedAgain = (redis: RedisClient): Promise<void> => until(() => redis.state === 'ok');
 
   beforeAll(async () => {
-    jest.spyOn(Logger.prototype, 'warn').mockImplementation((message: unknown) => void said.push(String(message)));
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation((event: unknown) => {
+      said.push(Object.values(event as object).join(': '));
+    });
     [node, sentinels, cluster] = await Promise.all([
       RedisNode.start(PASSWORD),
       RedisSentinels.start({ redis: PASSWORD, sentinel: 'an/other?' }),
@@ -111,7 +113,7 @@ describe('Redis', () => {
     expect([result, took < PROMPT_MS]).toEqual([undefined, true]);
     await isUsedAgain(redis);
     expect(await redis.attempt(count('c'))).toBeGreaterThan(0);
-    expect(said).toEqual([expect.stringMatching(/^Redis is away, and is done without: /), 'Redis answers again.']);
+    expect(said).toEqual([expect.stringMatching(/^Redis is away: /), 'Redis is back']);
   });
 
   describe('as one node', () => {
@@ -123,10 +125,7 @@ describe('Redis', () => {
       expect([await redis.ping(), redis.state]).toEqual([false, 'away']);
       await node.configure('maxmemory', '0');
       await isUsedAgain(redis);
-      expect(said).toEqual([
-        expect.stringMatching(/^Redis is away, and is done without: OOM /),
-        'Redis answers again.',
-      ]);
+      expect(said).toEqual([expect.stringMatching(/^Redis is away: OOM /), 'Redis is back']);
     });
 
     it('reports a break after a short silence on the same connection', async () => {

@@ -48,7 +48,9 @@ describe('The standbys of a primary', () => {
   };
   const standbysOf = (primaryUrl: string, ...urls: string[]): Standbys => {
     const pool = new Pool({ connectionString: primaryUrl, max: 1 });
-    const standbys = new Standbys(pool, urls, POOL, true, (message) => log.push(message));
+    const standbys = new Standbys(pool, urls, POOL, true, (event) =>
+      log.push([event.pool, event.message, event.reason].filter(Boolean).join(': ')),
+    );
     pool.on('error', () => undefined);
     closed.push(
       () => pool.end(),
@@ -86,7 +88,7 @@ describe('The standbys of a primary', () => {
     expect(await read(standbys, 'SELECT 1')).toEqual([[['1']]]);
     const [first, second, third] = [standbys.choose(), standbys.choose(), standbys.choose()];
     expect([first === second, first === third]).toEqual([false, true]);
-    expect(log.sort()).toEqual([1, 2].map((place) => `Standby ${place} of DATABASE_REPLICA_URLS is used.`));
+    expect(log.sort()).toEqual([1, 2].map((place) => `replica_${place}: standby is used`));
   });
 
   it('are used while the primary writes nothing', async () => {
@@ -106,7 +108,7 @@ describe('The standbys of a primary', () => {
 
     expect(usedFor).toBeGreaterThan(3_000);
     expect(usedFor).toBeLessThan(6_000);
-    expect(log.at(-1)).toBe('Standby 1 of DATABASE_REPLICA_URLS is not used: it lags more than 5 s');
+    expect(log.at(-1)).toBe('replica_1: standby is not used: it lags more than 5 s');
     await untilUsed(true, standbys);
   });
 
@@ -142,7 +144,7 @@ describe('The standbys of a primary', () => {
     await expect(read(standbys, 'SELECT 1 / 0')).rejects.toThrow('division by zero');
 
     expect(standbys.choose()).toBeNull();
-    expect(log.at(-1)).toBe('Standby 1 of DATABASE_REPLICA_URLS is not used: it failed a read (22012)');
+    expect(log.at(-1)).toBe('replica_1: standby is not used: it failed a read (22012)');
     expect(await untilUsed(true, standbys)).toBeGreaterThan(4_000);
   });
 
@@ -180,7 +182,7 @@ describe('The standbys of a primary', () => {
   });
 
   describe('are unused', () => {
-    const unfit = 'Standby 1 of DATABASE_REPLICA_URLS is not used: it is no standby of this primary';
+    const unfit = 'replica_1: standby is not used: it is no standby of this primary';
 
     it('when they are the primary itself', async () => {
       const standbys = standbysOf(primary.databaseUrl, primary.databaseUrl);

@@ -67,7 +67,7 @@ async function main(): Promise<void> {
       jwks: () => app.get(PublicKeys).jwks,
       metrics,
       baseUrl: settings.baseUrl,
-      onError: (requestId, error) => logger.error({ requestId, error }),
+      onError: (requestId, error) => logger.error({ message: 'request failed', requestId, error }),
     });
     managementConnections = new ServedConnections(management);
     await listen(management, 'MANAGEMENT_PORT', settings.managementPort, settings.managementHost);

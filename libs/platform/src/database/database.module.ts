@@ -17,7 +17,9 @@ export class DatabaseModule {
       module: DatabaseModule,
       imports: [
         TypeOrmModule.forRoot({
-          ...dataSourceOptions(connection, (error) => logger.warn(`An idle connection was lost: ${error.message}`)),
+          ...dataSourceOptions(connection, (error) =>
+            logger.warn({ message: 'idle connection to Postgres lost', error }),
+          ),
           retryAttempts: 8,
           retryDelay: 2_000,
           verboseRetryLog: false,

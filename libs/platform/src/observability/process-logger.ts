@@ -20,7 +20,7 @@ export function createLog(
     },
     output,
   );
-  output.onRecovery = (dropped) => log.warn({ dropped }, 'lines of the log were dropped: it could not be written');
+  output.onRecovery = (dropped) => log.warn({ dropped }, 'log lines dropped');
   return log;
 }
 
@@ -37,7 +37,7 @@ function readable(): (line: string) => string {
  */
 export function logCrash(log: Logger): void {
   process.once('uncaughtException', (error: unknown) => {
-    log.fatal({ error: describe(error) }, 'The process ends: an error was not caught.');
+    log.fatal({ error: describe(error) }, 'uncaught error, the process ends');
     process.exit(1);
   });
 }

@@ -37,13 +37,13 @@ export class RedisClient implements OnModuleInit, OnApplicationShutdown {
       {
         opened: (error) => {
           this.transitions.add('opened');
-          this.logger.warn(`Redis is away, and is done without: ${reasonOf(error, this.fault)}`);
+          this.logger.warn({ message: 'Redis is away', reason: reasonOf(error, this.fault) });
         },
         closed: () => {
           this.transitions.add('closed');
           this.fault = undefined;
           this.returned();
-          this.logger.warn('Redis answers again.');
+          this.logger.warn({ message: 'Redis is back' });
         },
         probeFailed: () => this.reconnect(),
       },
@@ -160,7 +160,7 @@ export class RedisClient implements OnModuleInit, OnApplicationShutdown {
     const now = performance.now();
     if (now - (this.complaints.get(reason) ?? -Infinity) < COMPLAINT_EVERY_MS) return;
     this.complaints.set(reason, now);
-    this.logger.error(`A command to Redis failed, and was done without: ${reason}`);
+    this.logger.error({ message: 'Redis command failed', reason });
   }
 }
 

@@ -46,7 +46,7 @@ export function reasonOf(error: unknown, before?: unknown): string {
   if (typeof code === 'string') return code;
   if (lastNodeError) return reasonOf(lastNodeError);
   if (NOT_CONNECTED.test(message)) return before ? reasonOf(before) : 'not connected';
-  if (/sentinel/i.test(message)) return 'no sentinel tells where the primary is';
-  if (message.startsWith('Too many Cluster redirections')) return 'the nodes of the cluster send to each other';
-  return 'no answer in time';
+  if (/sentinel/i.test(message)) return 'no sentinel knows the primary';
+  if (message.startsWith('Too many Cluster redirections')) return 'too many redirections within the cluster';
+  return 'no reply in time';
 }

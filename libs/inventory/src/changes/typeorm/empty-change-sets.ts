@@ -47,7 +47,7 @@ export class EmptyChangeSets implements OnApplicationBootstrap, BeforeApplicatio
     try {
       await this.markNext();
     } catch (error) {
-      if (!this.stopping) this.logger.warn(`Empty change sets could not be marked: ${(error as Error).message}`);
+      if (!this.stopping) this.logger.warn({ message: 'empty change sets were not marked', error });
     }
     if (!this.stopping) this.onApplicationBootstrap();
   }

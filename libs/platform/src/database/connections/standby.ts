@@ -33,6 +33,13 @@ export interface StandbyUse extends PoolUse {
   readonly lagMilliseconds: number | null;
 }
 
+/** A log line. `pool` is the label of the standby's metrics. */
+export interface StandbyEvent {
+  readonly message: 'standby is used' | 'standby is not used';
+  readonly pool: string;
+  readonly reason?: string;
+}
+
 /** A streaming copy of the primary that serves reads. */
 export class Standby {
   private readonly pool: ConnectionPool;
@@ -46,7 +53,7 @@ export class Standby {
     url: string,
     poolSize: number,
     preparedStatements: boolean,
-    private readonly log: (message: string) => void,
+    private readonly log: (event: StandbyEvent) => void,
   ) {
     this.pool = new ConnectionPool(standbyPool(url, poolSize, preparedStatements));
   }
@@ -99,7 +106,8 @@ export class Standby {
     const { isUsed } = this;
     if (isUsed === this.saidUsed) return;
     this.saidUsed = isUsed;
-    this.log(isUsed ? `${this.name} is used.` : `${this.name} is not used: ${reason}`);
+    const pool = this.name;
+    this.log(isUsed ? { message: 'standby is used', pool } : { message: 'standby is not used', pool, reason });
   }
 }
 

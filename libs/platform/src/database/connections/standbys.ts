@@ -2,7 +2,7 @@ import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/c
 import type { Pool } from 'pg';
 import { ConnectionPool } from './connection-pool';
 import type { BoundStatement } from '../pipelined-statements';
-import { MAX_LAG_MS, type PrimaryState, Standby, type StandbyUse } from './standby';
+import { MAX_LAG_MS, type PrimaryState, Standby, type StandbyEvent, type StandbyUse } from './standby';
 
 const COMPARE_EVERY_MS = 1_000;
 
@@ -33,12 +33,11 @@ export class Standbys implements OnModuleInit, OnApplicationShutdown {
     urls: readonly string[],
     poolSize: number,
     preparedStatements = true,
-    log = (message: string): void => new Logger('Database').warn(message),
+    log = (event: StandbyEvent): void => new Logger('Database').warn(event),
   ) {
     this.primary = new ConnectionPool(primary);
     this.standbys = urls.map(
-      (url, place) =>
-        new Standby(`Standby ${place + 1} of DATABASE_REPLICA_URLS`, url, poolSize, preparedStatements, log),
+      (url, place) => new Standby(`replica_${place + 1}`, url, poolSize, preparedStatements, log),
     );
   }
 

@@ -40,7 +40,7 @@ export class ProblemFilter implements ExceptionFilter {
     request.context.problemCode = problem.code;
     if (problem.status >= 500) {
       const trace = traceId === null ? {} : { trace_id: traceId };
-      this.logger.error({ requestId, code: problem.code, ...trace, error: thrown });
+      this.logger.error({ message: 'request failed', requestId, code: problem.code, ...trace, error: thrown });
     }
     if (response.headersSent) {
       response.destroy();

@@ -32,7 +32,7 @@ export class IdempotencyPurgeWorker implements OnApplicationBootstrap, BeforeApp
       const purged = await this.purge.run('leave', () => this.assertGoingOn());
       if (purged > 0) this.logger.log({ message: 'purged idempotency records', purged });
     } catch (error) {
-      if (!this.stopping) this.logger.warn(`Idempotency records could not be purged: ${(error as Error).message}`);
+      if (!this.stopping) this.logger.warn({ message: 'idempotency records were not purged', error });
     }
     if (!this.stopping) this.onApplicationBootstrap();
   }
