@@ -47,7 +47,7 @@ export function auditCommand(): Command {
 
 async function list(options: ListOptions): Promise<void> {
   if (options.json === true && options.ndjson === true) {
-    throw new WrongUsage('--json and --ndjson exclude each other; name one of them.');
+    throw new WrongUsage('--json and --ndjson exclude each other; give one of them.');
   }
   const { operate, workspaceOf } = await import('../operator.js');
   const { kindOf } = await import('#libs/audit/operators');

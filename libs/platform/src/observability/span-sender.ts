@@ -20,7 +20,7 @@ export class SpanSender implements SpanExporter {
       if (failed !== this.failing) {
         this.failing = failed;
         // Not the error itself, which may hold headers and the collector's response.
-        this.warn(failed ? 'traces are dropped: no collector' : 'traces are sent again');
+        this.warn(failed ? 'traces cannot be sent and are dropped' : 'traces are sent again');
       }
       // The batch processor is always told success. It would otherwise log every failed batch.
       done({ code: ARRIVED });
