@@ -12,6 +12,7 @@ import { AuditSealer } from '../../libs/audit/src/system/audit-sealer';
 import { AssetRepositoryTypeorm } from '../../libs/inventory/src/assets/typeorm/asset-repository.typeorm';
 import { AuditRecorder } from '../../libs/audit/src/typeorm/audit-recorder';
 import { AuditSealStoreTypeorm } from '../../libs/audit/src/typeorm/audit-seal-store.typeorm';
+import { AuditTreeStoreTypeorm } from '../../libs/audit/src/typeorm/audit-tree-store.typeorm';
 import { AuditTrailTypeorm } from '../../libs/audit/src/typeorm/audit-trail.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { entities } from '../../apps/features';
@@ -68,7 +69,13 @@ export class AuditSetting {
 
   /** The sealer of one instance. Pass `database` for another instance. */
   sealer(database = this.api, intervalMs?: number): AuditSealer {
-    return new AuditSealer(this.sealStore(database), this.evidence(), new SystemClock(), intervalMs);
+    return new AuditSealer(
+      this.sealStore(database),
+      new AuditTreeStoreTypeorm(database),
+      this.evidence(),
+      new SystemClock(),
+      intervalMs,
+    );
   }
 
   sealStore(database = this.api): AuditSealStoreTypeorm {

@@ -5,11 +5,13 @@ import { Settings, SystemClock } from '#libs/platform/config';
 import { KeyRereading } from '#libs/platform/keys';
 import { AuditEvidence } from './domain/audit-evidence.port';
 import { AuditSealStore } from './domain/audit-seal-store.port';
+import { AuditTreeStore } from './domain/audit-tree-store.port';
 import { AuditSealer } from './system/audit-sealer';
 import { CheckpointKeys } from './system/checkpoint-keys';
 import { watchSealing } from './system/audit-sealing-metrics';
 import { AuditRecorder } from './typeorm/audit-recorder';
 import { AuditSealStoreTypeorm } from './typeorm/audit-seal-store.typeorm';
+import { AuditTreeStoreTypeorm } from './typeorm/audit-tree-store.typeorm';
 import { auditEvidence } from './audit-operator.module';
 
 /** Records audit events within the unit of work of a change, and seals them. */
@@ -19,14 +21,21 @@ import { auditEvidence } from './audit-operator.module';
     auditEvidence,
     AuditRecorder,
     { provide: AuditSealStore, useClass: AuditSealStoreTypeorm },
+    { provide: AuditTreeStore, useClass: AuditTreeStoreTypeorm },
     {
       provide: AuditSealer,
-      useFactory: (store: AuditSealStore, evidence: AuditEvidence, clock: Clock, metrics: Metrics) => {
-        const sealer = new AuditSealer(store, evidence, clock);
+      useFactory: (
+        store: AuditSealStore,
+        trees: AuditTreeStore,
+        evidence: AuditEvidence,
+        clock: Clock,
+        metrics: Metrics,
+      ) => {
+        const sealer = new AuditSealer(store, trees, evidence, clock);
         watchSealing(metrics, sealer);
         return sealer;
       },
-      inject: [AuditSealStore, AuditEvidence, Clock, Metrics],
+      inject: [AuditSealStore, AuditTreeStore, AuditEvidence, Clock, Metrics],
     },
     {
       provide: CheckpointKeys,

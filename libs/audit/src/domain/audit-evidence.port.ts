@@ -1,5 +1,6 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { AuditEvent, AuditHead, AuditSeal } from './audit-event';
+import type { AuditTree } from './audit-tree';
 
 /**
  * Makes the codes that protect the audit. Only a holder of the audit key can compute them. Each code is an HMAC-SHA256
@@ -24,4 +25,6 @@ export abstract class AuditEvidence {
   abstract sealMac(seal: Omit<AuditSeal, 'mac'>): string;
 
   abstract headMac(head: Omit<AuditHead, 'mac'>): string;
+
+  abstract treeMac(tree: Omit<AuditTree, 'mac'>): string;
 }

@@ -7,6 +7,8 @@ export interface AuditBacklog {
   readonly unsealed: number;
   /** Time of the oldest unsealed event, or null. */
   readonly oldestAt: Date | null;
+  /** Number of sealed events that are in no tree yet, and so below no checkpoint. */
+  readonly outsideTree: number;
   /** Disk space of all events and their indexes. */
   readonly bytes: number;
 }

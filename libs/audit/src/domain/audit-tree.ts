@@ -1,9 +1,12 @@
+import type { WorkspaceId } from '#libs/kernel';
+import type { PublishedEvent } from './published-event';
+
 /** Hashes of RFC 9162, 2.1.1, in hexadecimal. */
 export interface TreeHashes {
   /** The root of a tree without leaves. */
   readonly empty: string;
   /** The hash of a leaf. */
-  leaf(content: string): string;
+  leaf(event: PublishedEvent): string;
   /** The hash of a node with two children. */
   node(left: string, right: string): string;
 }
@@ -16,6 +19,14 @@ export interface TreeFrontier {
   /** Number of leaves. */
   readonly size: number;
   readonly roots: readonly string[];
+}
+
+/** The stored tree of a workspace. The MAC proves that an instance made it. */
+export interface AuditTree extends TreeFrontier {
+  readonly workspaceId: WorkspaceId;
+  /** The link of the last event in the tree, hexadecimal. */
+  readonly link: string;
+  readonly mac: string;
 }
 
 export const EMPTY_TREE: TreeFrontier = { size: 0, roots: [] };

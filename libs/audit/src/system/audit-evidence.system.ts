@@ -5,6 +5,7 @@ import { v7 } from 'uuid';
 import type { WorkspaceId } from '#libs/kernel';
 import { SHORTEST_AUDIT_KEY } from '#libs/platform/keys';
 import type { AuditEvent, AuditHead, AuditSeal } from '../domain/audit-event';
+import type { AuditTree } from '../domain/audit-tree';
 import { AuditEvidence } from '../domain/audit-evidence.port';
 
 /** Counters start at random in the lower half of 32 bits, so that no millisecond runs out of ids. */
@@ -63,6 +64,10 @@ export class AuditEvidenceSystem extends AuditEvidence {
 
   headMac({ workspaceId, sequence, head }: Omit<AuditHead, 'mac'>): string {
     return this.mac('audit head 1', { workspaceId, sequence, head });
+  }
+
+  treeMac({ workspaceId, size, link, roots }: Omit<AuditTree, 'mac'>): string {
+    return this.mac('audit tree 1', { workspaceId, size, link, roots });
   }
 
   private mac(use: string, covered: object): string {

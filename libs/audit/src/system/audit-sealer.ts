@@ -4,12 +4,18 @@ import { Tally } from '#libs/platform/observability';
 import { AuditChainBroken, AuditEventRefused, sealBatch } from '../domain/audit-chain';
 import type { AuditEvidence } from '../domain/audit-evidence.port';
 import type { AuditBacklog, AuditSealStore } from '../domain/audit-seal-store.port';
+import { AuditTreeBroken, growTree } from '../domain/tree-growth';
+import type { AuditTreeStore } from '../domain/audit-tree-store.port';
+import { treeHashes } from './tree-hashes';
 
 const INTERVAL_MS = 5_000;
 /** Events in one transaction, which are all in memory together. */
 const BATCH = 200;
 /** Seals that are published in one transaction. */
 const SEALS = 50;
+/** Batches that one call adds to a tree, so that events of before the upgrade hold up no others. */
+const TREE_TURNS = 50;
+const ALTERED = [AuditChainBroken, AuditEventRefused, AuditTreeBroken];
 const ROUND = 'round';
 const LOOK = 'look';
 
@@ -30,6 +36,7 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
 
   constructor(
     private readonly store: AuditSealStore,
+    private readonly trees: AuditTreeStore,
     private readonly evidence: AuditEvidence,
     private readonly clock: Clock,
     private readonly intervalMs = INTERVAL_MS,
@@ -55,15 +62,18 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
    */
   async sealAll(): Promise<number> {
     let total = 0;
-    for (let workspaces = await this.attempt(ROUND, [], () => this.store.workspacesToSeal()); workspaces.length > 0;) {
+    let workspaces = await this.attempt(ROUND, [], () => this.store.workspacesToSeal());
+    for (let turn = 1; workspaces.length > 0; turn += 1) {
       const unfinished: WorkspaceId[] = [];
       for (const workspaceId of workspaces) {
         if (this.stopping) return total;
         const sealed = await this.attempt(workspaceId, null, () => this.sealBatchOf(workspaceId), { workspaceId });
         // Whether or not more can be sealed: what is sealed can be published.
         const published = await this.publishBatchOf(workspaceId);
+        const grown = await this.growTreeOf(workspaceId);
         total += sealed ?? 0;
-        if (sealed === BATCH || published === SEALS) unfinished.push(workspaceId);
+        const treeGoesOn = grown === BATCH && turn < TREE_TURNS;
+        if (sealed === BATCH || published === SEALS || treeGoesOn) unfinished.push(workspaceId);
       }
       workspaces = unfinished;
     }
@@ -89,6 +99,14 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
     return this.attempt(`publication of ${workspaceId}`, null, publish, { workspaceId });
   }
 
+  private growTreeOf(workspaceId: WorkspaceId): Promise<number | null> {
+    const grow = (): Promise<number | null> =>
+      this.trees.growNext(workspaceId, BATCH, (before, events) =>
+        growTree(this.evidence, treeHashes, workspaceId, before, events),
+      );
+    return this.attempt(`tree of ${workspaceId}`, null, grow, { workspaceId });
+  }
+
   private async attempt<Result>(
     what: string,
     otherwise: Result,
@@ -103,7 +121,7 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
       }
       return result;
     } catch (error) {
-      const altered = error instanceof AuditChainBroken || error instanceof AuditEventRefused;
+      const altered = ALTERED.some((type) => error instanceof type);
       this.failures.add(altered ? 'altered' : 'unavailable');
       const reason = String(error);
       if (!this.stopping && this.failing.get(what) !== reason) {

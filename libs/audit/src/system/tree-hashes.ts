@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { TreeHashes } from '../domain/audit-tree';
+import { leafHash } from './leaf-hash';
 
-/** Prefixes that keep a leaf from passing for a node (RFC 9162, 2.1.1). */
-const LEAF = Buffer.of(0);
+/** Keeps a leaf from passing for a node (RFC 9162, 2.1.1). */
 const NODE = Buffer.of(1);
 
 const sha256 = (...parts: readonly Buffer[]): string => hash('sha256', Buffer.concat(parts));
@@ -10,6 +10,6 @@ const sha256 = (...parts: readonly Buffer[]): string => hash('sha256', Buffer.co
 /** SHA-256, as in RFC 9162. */
 export const treeHashes: TreeHashes = {
   empty: sha256(),
-  leaf: (content) => sha256(LEAF, Buffer.from(content)),
+  leaf: leafHash,
   node: (left, right) => sha256(NODE, Buffer.from(left, 'hex'), Buffer.from(right, 'hex')),
 };

@@ -1,5 +1,6 @@
 import { workspaceId } from '#libs/kernel';
 import type { AnchoredEvent, AuditHead, EventKind, RecordedEvent, StoredSeal } from '../domain/audit-event';
+import type { EventOfTree } from '../domain/tree-growth';
 
 /** Milliseconds with all digits, so that a change by one microsecond is visible. */
 const milliseconds = (column: string): string => `trim_scale(extract(epoch FROM ${column}) * 1000)::text`;
@@ -21,6 +22,15 @@ export const SEAL_COLUMNS = `
 export const AUDIT_HEAD = `
   SELECT workspace_id, sequence, encode(head, 'hex') AS head, encode(mac, 'hex') AS mac
     FROM audit_head WHERE workspace_id = $1`;
+
+/** Published events after a sequence, with their time of recording. */
+export const EVENTS_OF_TREE = `
+  SELECT ${EVENT_COLUMNS}, ${milliseconds('seal.recorded_at')} AS recorded_at
+    FROM audit_event AS event
+    JOIN LATERAL (SELECT kept.recorded_at FROM audit_seal AS kept
+                   WHERE kept.workspace_id = event.workspace_id AND kept.last_sequence >= event.sequence
+                   ORDER BY kept.last_sequence LIMIT 1) AS seal ON seal.recorded_at IS NOT NULL
+   WHERE event.workspace_id = $1 AND event.sequence > $2 ORDER BY event.sequence LIMIT $3`;
 
 export interface AuditEventRow {
   readonly workspace_id: string;
@@ -45,6 +55,10 @@ export interface AuditEventRow {
 
 export interface AnchoredEventRow extends AuditEventRow {
   readonly anchored_link: string | null;
+}
+
+export interface EventOfTreeRow extends AuditEventRow {
+  readonly recorded_at: string;
 }
 
 export interface AuditSealRow {
@@ -93,6 +107,11 @@ function toKind({ action, actor_type, target_type, target_id }: AuditEventRow): 
 
 export const toAnchoredEvent = (row: AnchoredEventRow): AnchoredEvent => ({
   anchoredLink: row.anchored_link,
+  ...toRecordedEvent(row),
+});
+
+export const toEventOfTree = (row: EventOfTreeRow): EventOfTree => ({
+  recordedAt: toIsoTime(row.recorded_at),
   ...toRecordedEvent(row),
 });
 

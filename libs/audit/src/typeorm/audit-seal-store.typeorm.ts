@@ -17,15 +17,17 @@ import {
 import { AuditSealRow } from './audit-seal.row';
 
 const WORKSPACES_TO_SEAL: Statement = {
-  name: 'audit_workspaces_to_seal_2',
+  name: 'audit_workspaces_to_seal_3',
   text: `SELECT workspace_id FROM workspaces_to_seal() AS workspace_id
-          UNION SELECT workspace_id FROM workspaces_to_publish() AS workspace_id`,
+          UNION SELECT workspace_id FROM workspaces_to_publish() AS workspace_id
+          UNION SELECT workspace_id FROM workspaces_to_grow()`,
 };
 
 const BACKLOG: Statement = {
-  name: 'audit_backlog_2',
+  name: 'audit_backlog_3',
   text: `
-    SELECT unsealed, (extract(epoch FROM oldest) * 1000)::bigint, pg_total_relation_size('audit_event')
+    SELECT unsealed, (extract(epoch FROM oldest) * 1000)::bigint, pg_total_relation_size('audit_event'),
+           (SELECT coalesce(sum(missing), 0) FROM workspaces_to_grow())
       FROM audit_backlog()`,
 };
 
@@ -50,9 +52,9 @@ export class AuditSealStoreTypeorm extends AuditSealStore {
 
   async backlog(): Promise<AuditBacklog> {
     const [[row] = []] = await this.database.run({ outsideTenants: true }, [bind(BACKLOG, [])]);
-    const [unsealed, oldest = null, bytes] = row ?? [];
+    const [unsealed, oldest = null, bytes, outsideTree] = row ?? [];
     const oldestAt = oldest === null ? null : new Date(Number(oldest));
-    return { unsealed: Number(unsealed), oldestAt, bytes: Number(bytes) };
+    return { unsealed: Number(unsealed), oldestAt, bytes: Number(bytes), outsideTree: Number(outsideTree) };
   }
 
   async sealNext(
@@ -104,7 +106,7 @@ export class AuditSealStoreTypeorm extends AuditSealStore {
 }
 
 /** A statement of its own, and the first: later reads must not see a half-finished seal of another instance. */
-async function tryLock(manager: EntityManager, workspaceId: WorkspaceId): Promise<boolean> {
+export async function tryLock(manager: EntityManager, workspaceId: WorkspaceId): Promise<boolean> {
   const [lock] = await manager.query<{ locked: boolean }[]>(TRY_LOCK, [workspaceId]);
   return lock?.locked ?? false;
 }

@@ -1,0 +1,47 @@
+import type { WorkspaceId } from '#libs/kernel';
+import type { RecordedEvent } from './audit-event';
+import { isAuthentic } from './audit-event-check';
+import type { AuditEvidence } from './audit-evidence.port';
+import { type AuditTree, EMPTY_TREE, type TreeHashes, appendLeaves } from './audit-tree';
+import { publish } from './published-event';
+
+/** A published event. */
+export interface EventOfTree extends RecordedEvent {
+  /** ISO 8601, UTC, milliseconds. */
+  readonly recordedAt: string;
+}
+
+/** The tree, or the next event for it, was altered. A larger tree would vouch for the altered part. */
+export class AuditTreeBroken extends Error {
+  constructor(size: number) {
+    super(`The tree does not grow beyond ${size} events; audit verify tells more.`);
+    this.name = 'AuditTreeBroken';
+  }
+}
+
+/**
+ * Appends events to the workspace's tree, up to the first one that does not continue the chain. Expects at least one.
+ * @throws {@link AuditTreeBroken} when the tree was altered, or the first event does not continue it
+ */
+export function growTree(
+  evidence: AuditEvidence,
+  hashes: TreeHashes,
+  workspaceId: WorkspaceId,
+  before: AuditTree | null,
+  events: readonly EventOfTree[],
+): AuditTree {
+  const { size, roots } = before ?? EMPTY_TREE;
+  if (before !== null && evidence.treeMac(before) !== before.mac) throw new AuditTreeBroken(size);
+  let link = before?.link ?? evidence.chainStart(workspaceId);
+  const leaves: string[] = [];
+  for (const event of events) {
+    const sequence = size + leaves.length + 1;
+    const next = evidence.nextLink(link, sequence, event.mac);
+    if (event.sequence !== sequence || event.link !== next || !isAuthentic(evidence, event)) break;
+    leaves.push(hashes.leaf(publish(event, sequence, event.recordedAt)));
+    link = next;
+  }
+  if (leaves.length === 0) throw new AuditTreeBroken(size);
+  const tree = { workspaceId, link, ...appendLeaves({ size, roots }, leaves, hashes) };
+  return { ...tree, mac: evidence.treeMac(tree) };
+}
