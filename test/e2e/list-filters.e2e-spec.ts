@@ -4,6 +4,8 @@ import { type TestApp, startApp } from '../support/start-app';
 import { StreamReader } from '../support/stream-reader';
 
 const ASSETS = '/v1/inventory/assets';
+const TEXTS = ['externalId', 'source', 'serialNumber', 'email', 'name'];
+const EXACT = ['ownerId', ...TEXTS];
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 
 describe('Filters of lists', () => {
@@ -29,13 +31,18 @@ describe('Filters of lists', () => {
       [ASSETS, 'ownerId', ''],
       [ASSETS, 'ownerId', 'ada'],
       [ASSETS, 'ownerId', '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c2'],
+      ...TEXTS.flatMap((parameter) => [
+        [ASSETS, parameter, ''],
+        [ASSETS, parameter, 'é'.repeat(257)],
+        [ASSETS, parameter, 'nul\0'],
+      ]),
     ])('%s returns 400 naming %s when it is %j', async (path, parameter, value) => {
       const { status, body } = await client.get(`${path}?${new URLSearchParams({ [parameter]: value }).toString()}`);
       expect([status, body['code']]).toEqual([400, 'validation_failed']);
       expect(body['errors']).toEqual([expect.objectContaining({ parameter })]);
     });
 
-    it.each(['ownerId'])('names %s when it is given twice', async (parameter) => {
+    it.each(EXACT)('names %s when it is given twice', async (parameter) => {
       const { status, body } = await client.get(`${ASSETS}?${parameter}=${NOBODY}&${parameter}=${NOBODY}`);
       expect([status, body['errors']]).toEqual([400, [expect.objectContaining({ parameter })]]);
     });
@@ -61,15 +68,18 @@ describe('Filters of lists', () => {
       here = await app.arrange.aClient(workspace);
       const owner = await app.arrange.anEmployee(workspace);
       const other = await app.arrange.anEmployee(workspace);
-      values = { ownerId: owner.id };
+      values = { ownerId: owner.id, name: 'Wanted 🖨', source: 'wanted' };
       matching = [];
       for (let index = 0; index < 5; index += 1) {
         const type = index % 2 === 0 ? 'COMPUTER' : 'CLOUD_QUEUE';
-        matching.push((await app.arrange.anAsset(workspace, { type, ownerId: owner.id })).id);
-        await app.arrange.anAsset(workspace, { type, ownerId: other.id });
-        await app.arrange.anAsset(workspace, { type, ownerId: owner.id, visibility: 'HIDDEN' });
+        const wanted = { type, ownerId: owner.id, name: 'Wanted 🖨', columns: { source: 'wanted' } } as const;
+        matching.push((await app.arrange.anAsset(workspace, wanted)).id);
+        await app.arrange.anAsset(workspace, { type, ownerId: other.id, name: 'wanted 🖨' });
+        await app.arrange.anAsset(workspace, { ...wanted, visibility: 'HIDDEN' });
       }
     });
+    /** Filters whose value several assets of one workspace can have. */
+    const SHARED = ['ownerId', 'name', 'source'];
     const queryOf = (parameter: string): Record<string, string> => ({ [parameter]: values[parameter] as string });
     const idsOf = (items: readonly Record<string, unknown>[]) => items.map(({ id }) => id);
 
@@ -84,14 +94,14 @@ describe('Filters of lists', () => {
       },
     );
 
-    it.each(['ownerId'])('%s narrows a list together with other filters', async (parameter) => {
+    it.each(SHARED)('%s narrows a list together with other filters', async (parameter) => {
       const page = await here.page(ASSETS, { ...queryOf(parameter), categoryKey: 'COMPUTER', hasDescription: 'false' });
 
       expect(idsOf(page.results)).toEqual(matching.filter((_, index) => index % 2 === 0));
       expect(page.pageInfo.totalCount).toBe(3);
     });
 
-    it.each(['ownerId'])('%s narrows a stream as well', async (parameter) => {
+    it.each(SHARED)('%s narrows a stream as well', async (parameter) => {
       const query = new URLSearchParams(queryOf(parameter)).toString();
       const reader = await StreamReader.open(app.origin, `${ASSETS}?${query}`, await app.arrange.aToken(workspace));
       const { lines } = await reader.read();
@@ -100,27 +110,65 @@ describe('Filters of lists', () => {
       expect(lines.flatMap(({ asset }) => (asset ? [(asset as { id: string }).id] : []))).toEqual(matching);
     });
 
-    it.each([['ownerId', NOBODY]])('%s gives an empty page when nothing has the value', async (parameter, value) => {
-      const page = await here.page(ASSETS, { [parameter]: value });
+    it.each(EXACT)('%s gives an empty page when nothing has the value', async (parameter) => {
+      const page = await here.page(ASSETS, { [parameter]: NOBODY });
       expect([page.results, page.pageInfo.totalCount]).toEqual([[], 0]);
     });
 
-    it.each(['ownerId'])('%s finds nothing of another workspace', async (parameter) => {
+    it.each(SHARED)('%s finds nothing of another workspace', async (parameter) => {
       const page = await client.page(ASSETS, queryOf(parameter));
       expect([page.results, page.pageInfo.totalCount]).toEqual([[], 0]);
     });
 
-    it.each([['ownerId', NOBODY]])('%s is bound to the cursor', async (parameter, other) => {
+    it.each(SHARED)('%s is bound to the cursor', async (parameter) => {
       const { pageInfo } = await here.page(ASSETS, { ...queryOf(parameter), pageSize: '2' });
       const next = { pageCursor: pageInfo.endCursor as string };
 
       const kept = await here.page(ASSETS, next);
       const sent = await here.page(ASSETS, { ...next, ...queryOf(parameter) });
-      const changed = await here.get(`${ASSETS}?${new URLSearchParams({ ...next, [parameter]: other }).toString()}`);
+      const changed = await here.get(`${ASSETS}?${new URLSearchParams({ ...next, [parameter]: NOBODY }).toString()}`);
 
       expect(idsOf(kept.results)).toEqual(matching.slice(2));
       expect(sent).toEqual(kept);
       expect([changed.status, changed.body['code']]).toEqual([400, 'invalid_cursor']);
+    });
+
+    it('finds an external id in every source, or in the one that is named', async () => {
+      const ids: string[] = [];
+      for (const source of ['first', 'second']) {
+        const columns = { source, external_id: 'arn:1' };
+        ids.push((await app.arrange.anAsset(workspace, { columns })).id);
+      }
+      const ofEvery = await here.page(ASSETS, { externalId: 'arn:1' });
+      const ofOne = await here.page(ASSETS, { externalId: 'arn:1', source: 'second' });
+
+      expect([idsOf(ofEvery.results), ofEvery.pageInfo.totalCount]).toEqual([ids, 2]);
+      expect([idsOf(ofOne.results), ofOne.pageInfo.totalCount]).toEqual([ids.slice(1), 1]);
+    });
+
+    it('finds only computers by serial number, and only employees by e-mail address', async () => {
+      const columns = { serial_number: 'C02XK', email: 'grace@example.com' };
+      const computer = await app.arrange.anAsset(workspace, { type: 'COMPUTER', columns });
+      const employee = await app.arrange.anAsset(workspace, { type: 'EMPLOYEE', columns });
+
+      const bySerial = await here.page(ASSETS, { serialNumber: 'C02XK' });
+      const byEmail = await here.page(ASSETS, { email: 'grace@example.com' });
+
+      expect([idsOf(bySerial.results), idsOf(byEmail.results)]).toEqual([[computer.id], [employee.id]]);
+    });
+
+    it('pages through values of 256 characters of four bytes, which are sent with each cursor', async () => {
+      const name = '🖨'.repeat(256);
+      const ids: string[] = [];
+      for (let index = 0; index < 3; index += 1) ids.push((await app.arrange.anAsset(workspace, { name })).id);
+
+      const walked = await here.walk(ASSETS, { name, pageSize: '1' });
+
+      expect(idsOf(walked)).toEqual(ids);
+      const { pageInfo } = await here.page(ASSETS, { name, pageSize: '1' });
+      const alone = await here.get(`${ASSETS}?pageCursor=${pageInfo.endCursor}`);
+      expect([alone.status, alone.body['code']]).toEqual([400, 'invalid_cursor']);
+      expect(alone.body['detail']).toContain('name');
     });
 
     it('takes an owner whose id is written in capitals', async () => {

@@ -58,8 +58,8 @@ async function insert(client: Client, workspace: WorkspaceId, assets: readonly A
   for (const asset of assets) {
     await client.query(
       `INSERT INTO asset (workspace_id, public_id, external_id, sub_key, name, classification, description,
-                          owner_id, owner_source, created_at, source, change_id, updated_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, $12)`,
+                          owner_id, owner_source, created_at, source, updated_at, serial_number, email, change_id)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 0)`,
       [
         workspace,
         asset.id,
@@ -73,6 +73,8 @@ async function insert(client: Client, workspace: WorkspaceId, assets: readonly A
         asset.createdAt,
         asset.source,
         asset.updatedAt,
+        asset.serialNumber,
+        asset.email,
       ],
     );
   }

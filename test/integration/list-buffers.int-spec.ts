@@ -3,7 +3,7 @@ import type { Client } from 'pg';
 import { type WorkspaceId, assetId, workspaceId } from '#libs/kernel';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { DEMO_SIZES } from '../../libs/inventory/src/imports/domain/demo-inventory';
-import { ASSET_FILTERS, withFacetFilters } from '../support/asset-filters';
+import { ASSET_FILTERS, FILTERS_WITHOUT_TYPES, withFacetFilters } from '../support/asset-filters';
 import { loadDemoAssets } from '../support/demo-assets';
 import { type Plan, buffersOf, explainPage } from '../support/page-plan';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
@@ -17,6 +17,11 @@ const MOST_BUFFERS_OF_TYPES = 300;
 const MOST_ROWS_OF_TYPES = 1_000;
 /** The owner of all assets that have one. */
 const OWNER = assetId('018f9c2e-7d2a-7c41-9a51-000000000001');
+
+/** Values that most assets have. */
+const KEYS = [{ ownerId: OWNER }, { source: 'demo' }];
+/** Their indexes do not know the types. */
+const TEXTS = [{ name: 'Shared' }, { serialNumber: 'Shared' }, { email: 'Shared' }];
 
 /** Counts the reads of a page of 25, which do not depend on the machine. */
 describe('A page of a large inventory', () => {
@@ -66,7 +71,12 @@ describe('A page of a large inventory', () => {
     return rows[0]?.id as string;
   };
 
-  it.each([{ ownerId: OWNER }].flatMap(withFacetFilters).map((filter) => [JSON.stringify(filter), filter] as const))(
+  it.each(
+    [
+      ...KEYS.flatMap(withFacetFilters),
+      ...TEXTS.flatMap((text) => [text, ...FILTERS_WITHOUT_TYPES.map((other) => ({ ...text, ...other }))]),
+    ].map((filter) => [JSON.stringify(filter), filter] as const),
+  )(
     'reads few buffers for a value that most assets share, first, middle or last, with the filter %s',
     async (_, filter) => {
       for (const after of [null, await middlePosition(database.admin), await lastPosition(database.admin)]) {
@@ -78,7 +88,7 @@ describe('A page of a large inventory', () => {
     },
   );
 
-  it.each([{ ownerId: OWNER }].map((filter) => [JSON.stringify(filter), filter] as const))(
+  it.each([{ ownerId: OWNER }, { source: 'demo' }].map((filter) => [JSON.stringify(filter), filter] as const))(
     'counts nothing for the total of the filter %s',
     async (_, filter) => {
       const plan = await explainPage(api, workspace, filter, { size: PAGE, after: null });
@@ -86,6 +96,14 @@ describe('A page of a large inventory', () => {
       expect(nodes(plan).filter((node) => node['Actual Rows'] > 1_000)).toEqual([]);
     },
   );
+
+  it('looks an external id up once for each source', async () => {
+    const { rows } = await database.admin.query<{ id: string }>('SELECT max(external_id) AS id FROM asset');
+    const filter = { externalId: rows[0]?.id as string };
+    const plan = await explainPage(api, workspace, filter, { size: PAGE, after: null });
+    expect(plan['Actual Rows']).toBe(1);
+    expect(buffersOf(plan)).toBeLessThanOrEqual(MOST_BUFFERS);
+  });
 
   it.each(ASSET_FILTERS.map((filter) => [JSON.stringify(filter), filter] as const))(
     'reads few buffers and rows, first or last, with the filter %s',
@@ -102,7 +120,7 @@ describe('A page of a large inventory', () => {
   );
 });
 
-/** One owner for all assets that have one, many of them hidden and in front of the others. */
+/** One name, serial number and e-mail address for all assets, and one owner for all that have one. Many are hidden and in front of the others. */
 async function makeValuesCommon(admin: Client, workspace: WorkspaceId): Promise<void> {
   await admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
   await admin.query(
@@ -111,5 +129,7 @@ async function makeValuesCommon(admin: Client, workspace: WorkspaceId): Promise<
     [OWNER],
   );
   await admin.query('UPDATE asset SET owner_id = $1 WHERE owner_id IS NOT NULL', [OWNER]);
+  await admin.query(`UPDATE asset SET name = 'Shared', serial_number = CASE WHEN sub_key = 12 THEN 'Shared' END,
+                          email = CASE WHEN sub_key = 15 THEN 'Shared' END`);
   await admin.query('UPDATE asset SET visibility = 1 WHERE id < (SELECT max(id) / 4 FROM asset) AND sub_key <> 15');
 }

@@ -197,7 +197,13 @@ export class ImportSetting {
          UNION ALL SELECT 'facet', workspace_id, concat(sub_key, ' ', facet), -n FROM facet_count
          UNION ALL SELECT 'owner', workspace_id, owner_id::text, count(*)
            FROM asset WHERE facet IS NOT NULL AND owner_id IS NOT NULL GROUP BY 1, 2, 3
-         UNION ALL SELECT 'owner', workspace_id, owner_id::text, -n FROM owner_count) AS counts
+         UNION ALL SELECT 'owner', workspace_id, owner_id::text, -n FROM owner_count
+         UNION ALL SELECT 'source', workspace_id, concat(source, ' ', sub_key, ' ', facet), count(*)
+           FROM asset WHERE facet IS NOT NULL GROUP BY 1, 2, 3
+         UNION ALL SELECT 'source', workspace_id, concat(source, ' ', sub_key, ' ', facet), -n FROM source_count
+         UNION ALL SELECT 'tag', asset_tag.workspace_id, tag_key_id::text, count(*)
+           FROM asset_tag JOIN asset ON asset.id = asset_id WHERE asset.facet IS NOT NULL GROUP BY 1, 2, 3
+         UNION ALL SELECT 'tag', workspace_id, tag_key_id::text, -n FROM tag_count) AS counts
         GROUP BY counter, workspace_id, key HAVING sum(n) <> 0`,
     );
     return rows;

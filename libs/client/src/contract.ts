@@ -2692,16 +2692,26 @@ export interface operations {
         classificationAnyOf?: components['schemas']['Classification'][];
         /** @description `COMPLETE` is the same as `hasOwner=true`. If the two contradict each other, the page is empty. */
         completeStatus?: components['schemas']['CompleteStatus'];
+        /** @description Only the employee with this e-mail address, in the same case. */
+        email?: string;
+        /** @description Only the asset with this id in its source system; several where sources share the id. Send `source` as well to name one. */
+        externalId?: string;
         /** @description True: only assets with a description. False: only assets without one. */
         hasDescription?: boolean;
         /** @description True: only assets with an owner. False: only assets without one. */
         hasOwner?: boolean;
+        /** @description Only assets with exactly this name, in the same case. */
+        name?: string;
         /** @description Only assets of this owner, an employee. An id that nobody has gives an empty page. */
         ownerId?: string;
         /** @description The `pageInfo.endCursor` of the previous page, unchanged. Leave it out for the first page. The cursor contains your filters; a filter that you send again must be the same. */
         pageCursor?: string;
         /** @description Items per page. */
         pageSize?: number;
+        /** @description Only computers with this serial number. */
+        serialNumber?: string;
+        /** @description Only assets of this import source. */
+        source?: string;
         /** @description Only assets of this type; `CLOUD` matches every cloud asset. It must belong to `categoryKey` if you send both. */
         subKey?: components['schemas']['AssetSubKey'];
         /** @description Only assets of these types, separated by commas; `CLOUD` matches every cloud asset. */

@@ -24,6 +24,10 @@ export async function makeSmallWorkspaces({ admin }: BenchmarkDatabase, count: n
     `INSERT INTO facet_count (workspace_id, sub_key, facet, n)
      SELECT workspace_id, sub_key, facet, count(*) FROM asset WHERE facet IS NOT NULL GROUP BY 1, 2, 3`,
   );
+  await admin.query(
+    `INSERT INTO source_count (workspace_id, source, sub_key, facet, n)
+     SELECT workspace_id, source, sub_key, facet, count(*) FROM asset WHERE facet IS NOT NULL GROUP BY 1, 2, 3, 4`,
+  );
   await admin.query('SET session_replication_role = DEFAULT');
   await admin.query('VACUUM ANALYZE');
   return rows.map(({ id }) => workspaceId(id));

@@ -13,7 +13,7 @@ describe('Cursors', () => {
   it('return what they hold where they were issued', () => {
     const cursors = cursorsOf(newCursorKey(0));
     const cursor = cursors.issue(HERE, 'assets', content);
-    expect(cursors.open(HERE, 'assets', cursor)).toEqual(content);
+    expect(cursors.open(HERE, 'assets', cursor)).toMatchObject(content);
     expect(() => cursorsOf(newCursorKey(0)).open(HERE, 'assets', cursor)).toThrow(CursorInvalid);
   });
 
@@ -28,8 +28,19 @@ describe('Cursors', () => {
     const old = newCursorKey(0);
     const fresh = newCursorKey(1);
     const cursor = cursorsOf(old).issue(HERE, 'assets', content);
-    expect(cursorsOf(fresh, old).open(HERE, 'assets', cursor)).toEqual(content);
+    expect(cursorsOf(fresh, old).open(HERE, 'assets', cursor)).toMatchObject(content);
     expect(() => cursorsOf(fresh).open(HERE, 'assets', cursor)).toThrow(CursorInvalid);
+  });
+
+  it('are short whatever the filters, and hold the digests of long ones', () => {
+    const cursors = cursorsOf(newCursorKey(0));
+    const long = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, '\u0001'.repeat(1_000)]));
+    const cursor = cursors.issue(HERE, 'assets', { after: '9'.repeat(19), filters: { ...long, short: 'x' } });
+
+    expect(cursor.length).toBeLessThanOrEqual(1024);
+    const { filters, digests } = cursors.open(HERE, 'assets', cursor);
+    expect(filters).toEqual({ short: 'x' });
+    expect(Object.keys(digests ?? {})).toEqual(Object.keys(long));
   });
 
   it.each(['', 'x', 'AAAA', '💥', 'A'.repeat(10_000), '../../etc/passwd', '%00'])('refuse %j', (cursor) => {

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
 import { DomainError, type WorkspaceId } from '#libs/kernel';
 import type { CursorKeys } from '../keys/cursor-keys';
 import { RandomPieces } from './random-pieces';
@@ -10,6 +10,8 @@ export interface CursorContent {
   /** Position of the previous page's last item. Its form depends on the list. */
   readonly after: string;
   readonly filters: ListFilters;
+  /** Digests of filters that are too long for a cursor. Requests must send these filters again. */
+  readonly digests?: ListFilters;
 }
 
 const VERSION = 1;
@@ -17,6 +19,10 @@ const KEY_ID_BYTES = 4;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const HEADER_BYTES = 1 + KEY_ID_BYTES;
+/** So that a cursor has at most MAX_CURSOR_LENGTH characters. */
+const MAX_CONTENT_BYTES = 700;
+/** Values of more bytes than this give way to their digests when the content is too long. */
+const LONG_BYTES = 60;
 
 /** The cursor was altered, or belongs to another workspace, list or set of filters. */
 export class CursorInvalid extends DomainError {
@@ -27,7 +33,8 @@ export class CursorInvalid extends DomainError {
 
 /**
  * Encrypts cursors with AES-256-GCM. A cursor holds position and filters, and is bound to workspace and resource as
- * additional data. So internal ids stay hidden, and a cursor works for one list only. Cursors do not expire.
+ * additional data. So internal ids stay hidden, and a cursor works for one list only. Cursors do not expire. When long
+ * filters do not fit, the cursor holds their digests.
  *
  * Layout, base64url: version (1 byte) · key id (4) · IV (12) · ciphertext · tag (16).
  */
@@ -42,7 +49,7 @@ export class Cursors {
     const iv = this.ivs.next();
     const cipher = createCipheriv('aes-256-gcm', key.secret, iv);
     cipher.setAAD(boundTo(header, workspaceId, resource));
-    const sealed = Buffer.concat([cipher.update(JSON.stringify([content.after, content.filters])), cipher.final()]);
+    const sealed = Buffer.concat([cipher.update(written(content)), cipher.final()]);
     return Buffer.concat([header, iv, sealed, cipher.getAuthTag()]).toString('base64url');
   }
 
@@ -63,13 +70,25 @@ export class Cursors {
     try {
       const sealed = bytes.subarray(HEADER_BYTES + IV_BYTES, -TAG_BYTES);
       const opened = Buffer.concat([decipher.update(sealed), decipher.final()]).toString();
-      const [after, filters] = JSON.parse(opened) as [string, ListFilters];
-      return { after, filters };
+      const [after, filters, digests = {}] = JSON.parse(opened) as [string, ListFilters, ListFilters?];
+      return { after, filters, digests };
     } catch {
       throw new CursorInvalid();
     }
   }
 }
+
+function written({ after, filters }: CursorContent): string {
+  const whole = JSON.stringify([after, filters]);
+  if (Buffer.byteLength(whole) <= MAX_CONTENT_BYTES) return whole;
+  const entries = Object.entries(filters);
+  const isLong = ([, value]: [string, string]): boolean => Buffer.byteLength(JSON.stringify(value)) > LONG_BYTES;
+  const digests = entries.filter(isLong).map(([name, value]) => [name, digestOf(value)]);
+  const kept = entries.filter((entry) => !isLong(entry));
+  return JSON.stringify([after, Object.fromEntries(kept), Object.fromEntries(digests)]);
+}
+
+export const digestOf = (value: string): string => createHash('sha256').update(value).digest('base64url');
 
 function boundTo(header: Buffer, workspaceId: WorkspaceId, resource: string): Buffer {
   return Buffer.concat([header, Buffer.from(`${workspaceId}\n${resource}`)]);

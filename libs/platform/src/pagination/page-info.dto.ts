@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ApiObject } from '../openapi/api-schema.decorator';
 
-/** Far more than any cursor needs, with its position and the filters of one list. */
+/** Cursors are never longer: see `Cursors.issue`. */
 export const MAX_CURSOR_LENGTH = 1024;
 
 @ApiObject({ name: 'PageInfo', description: 'The place of the page in the list.' })

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, WorkspaceId } from '#libs/kernel';
 import type { Response } from 'express';
 import { Settings } from '../config/settings';
-import { type CursorContent, CursorInvalid, Cursors, type ListFilters } from './cursors';
+import { type CursorContent, CursorInvalid, Cursors, type ListFilters, digestOf } from './cursors';
 import type { PageInfoDto } from './page-info.dto';
 import type { PageQueryDto } from './page-query.dto';
 
@@ -37,11 +37,14 @@ export class Paging {
 
   /** Opens a cursor. @throws `invalid_cursor` like {@link request} */
   open(workspaceId: WorkspaceId, resource: string, pageCursor: string, sent: ListFilters): CursorContent {
-    const content = this.cursors.open(workspaceId, resource, pageCursor);
+    const { after, filters, digests = {} } = this.cursors.open(workspaceId, resource, pageCursor);
     for (const [name, value] of Object.entries(sent)) {
-      if (content.filters[name] !== value) throw new CursorInvalid(`pageCursor was issued for another ${name}.`);
+      const isSame = name in digests ? digests[name] === digestOf(value) : filters[name] === value;
+      if (!isSame) throw new CursorInvalid(`pageCursor was issued for another ${name}.`);
     }
-    return content;
+    const missing = Object.keys(digests).find((name) => !(name in sent));
+    if (missing !== undefined) throw new CursorInvalid(`Send ${missing} with pageCursor again: it is long.`);
+    return { after, filters: { ...filters, ...sent } };
   }
 
   /** Describes a page, and names the next one in the `Link` header (RFC 8288). */

@@ -16,7 +16,18 @@ export interface AssetFilter {
   readonly classificationAnyOf?: readonly Classification[];
   /** Implies `hasOwner`. */
   readonly ownerId?: AssetId;
+  readonly externalId?: string;
+  readonly source?: string;
+  /** Only computers show one. */
+  readonly serialNumber?: string;
+  /** Only employees show one. */
+  readonly email?: string;
+  readonly name?: string;
 }
+
+/** Filters with many values, from the one with the fewest assets of a value to the one with the most. */
+export const EXACT_FILTERS = ['externalId', 'email', 'serialNumber', 'name', 'ownerId', 'source'] as const;
+export type ExactFilter = (typeof EXACT_FILTERS)[number];
 
 /** A `subKey` belongs to exactly one category. Naming another category with it is an error. */
 export function isConsistent({ categoryKey, subKey }: AssetFilter): boolean {
@@ -24,9 +35,12 @@ export function isConsistent({ categoryKey, subKey }: AssetFilter): boolean {
 }
 
 /** Returns the types that match the filter. */
-export function typesOf({ categoryKey, subKey, categoryKeyAnyOf, subKeyAnyOf }: AssetFilter): AssetType[] {
+export function typesOf(filter: AssetFilter): AssetType[] {
+  const { categoryKey, subKey, categoryKeyAnyOf, subKeyAnyOf, serialNumber, email } = filter;
   return ASSET_TYPES.filter(
     (type) =>
+      (serialNumber === undefined || type === 'COMPUTER') &&
+      (email === undefined || type === 'EMPLOYEE') &&
       (categoryKey === undefined || categoryOf(type) === categoryKey) &&
       (subKey === undefined || isOf(type, subKey)) &&
       (categoryKeyAnyOf === undefined || categoryKeyAnyOf.includes(categoryOf(type))) &&

@@ -49,15 +49,25 @@ export function anAssetValue(change: Partial<Asset> = {}): Asset {
 /** The first owns assets of every type, the second only of some, the third none. */
 const OWNERS = [assetId(randomUUID()), assetId(randomUUID()), assetId(randomUUID())] as const;
 
+const SOURCES = ['contract', 'other source'] as const;
+/** 256 characters of four bytes each. */
+const LONGEST_NAME = '🖨'.repeat(256);
+
 /** One asset of every type in every facet, owners first, so that every filter has a match. */
 export function assetsOfEveryKind(): Asset[] {
   const owners = OWNERS.slice(0, 2).map((id) => anAssetValue({ id, type: 'EMPLOYEE', name: 'Owner' }));
   const kinds = ASSET_TYPES.flatMap((type, index) =>
-    FACETS.map(({ classification, hasOwner, hasDescription }) => {
+    FACETS.map(({ classification, hasOwner, hasDescription }, place) => {
       const ownerId = index % 4 === 3 && hasDescription ? OWNERS[1] : OWNERS[0];
       return anAssetValue({
         ...{ type, classification, description: hasDescription ? 'd' : null },
         ...(hasOwner ? { ownerId, ownerSource: 'INTEGRATION' } : {}),
+        source: SOURCES[index % 3 === 0 ? 1 : 0],
+        externalId: `${type === 'CUSTOM' ? 'INFORMATION' : type} ${place}`,
+        name: index % 2 === 0 ? 'Badge printer' : LONGEST_NAME,
+        // Assets of other types must not show theirs.
+        serialNumber: place % 3 === 0 ? 'C02' : null,
+        email: place % 3 === 0 ? 'ada@example.com' : null,
       });
     }),
   );
@@ -100,6 +110,11 @@ const VALUES: { readonly [Name in keyof AssetFilter]-?: readonly Required<AssetF
   subKeyAnyOf: [['CLOUD'], ['CLOUD_QUEUE'], ['CLOUD', 'CLOUD_QUEUE', 'EMPLOYEE'], [...ASSET_TYPES.slice(1)]],
   classificationAnyOf: [['PUBLIC'], ['CONFIDENTIAL', 'UNKNOWN'], [...CLASSIFICATIONS]],
   ownerId: OWNERS,
+  externalId: ['CUSTOM 1', 'INFORMATION 3', 'nothing'],
+  source: [...SOURCES, 'nothing'],
+  serialNumber: ['C02', 'c02'],
+  email: ['ada@example.com', 'nothing'],
+  name: ['Badge printer', LONGEST_NAME, 'badge printer'],
 };
 
 const NAMES = Object.keys(VALUES) as (keyof AssetFilter)[];

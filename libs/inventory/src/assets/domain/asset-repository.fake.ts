@@ -1,7 +1,7 @@
 import { type AssetId, type Page, type PageRequest, type WorkspaceId, toPage } from '#libs/kernel';
 import type { Asset } from './asset';
 import { categoryOf } from './asset-category';
-import type { AssetFilter } from './asset-filter';
+import { type AssetFilter, EXACT_FILTERS } from './asset-filter';
 import type { AssetPatch, PatchedAsset } from './asset-patch';
 import { AssetRepository, type LockedAssets } from './asset-repository.port';
 import type { TagKey } from '../../tag-keys/domain/tag-key';
@@ -71,6 +71,7 @@ function matches(asset: Asset, filter: AssetFilter): boolean {
   if (filter.classification !== undefined && asset.classification !== filter.classification) return false;
   if (filter.completeStatus === 'COMPLETE' && asset.ownerId === null) return false;
   if (filter.completeStatus === 'INCOMPLETE' && asset.ownerId !== null) return false;
-  if (filter.ownerId !== undefined && asset.ownerId !== filter.ownerId) return false;
-  return true;
+  if (filter.serialNumber !== undefined && asset.type !== 'COMPUTER') return false;
+  if (filter.email !== undefined && asset.type !== 'EMPLOYEE') return false;
+  return EXACT_FILTERS.every((name) => filter[name] === undefined || asset[name] === filter[name]);
 }

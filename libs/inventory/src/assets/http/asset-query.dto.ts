@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { assetId } from '#libs/kernel';
-import { AnyOf, ExactId, type ListFilters, PageQueryDto } from '#libs/platform/pagination';
+import { AnyOf, ExactId, ExactText, type ListFilters, PageQueryDto } from '#libs/platform/pagination';
 import { IsIn, IsOptional } from 'class-validator';
 import { CLASSIFICATIONS, COMPLETE_STATUSES } from '../domain/asset';
 import { CATEGORY_KEYS, SUB_KEYS } from '../domain/asset-category';
@@ -98,6 +98,28 @@ export class AssetQueryDto extends PageQueryDto {
     example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c20',
   })
   ownerId?: string;
+
+  @ExactText({
+    description:
+      'Only the asset with this id in its source system; several where sources share the id. Send `source` as well to name one.',
+    example: 'arn:aws:s3:::acme-logs',
+  })
+  externalId?: string;
+
+  @ExactText({ description: 'Only assets of this import source.', example: 'aws' })
+  source?: string;
+
+  @ExactText({ description: 'Only computers with this serial number.', example: 'C02XK1YZJGH5' })
+  serialNumber?: string;
+
+  @ExactText({
+    description: 'Only the employee with this e-mail address, in the same case.',
+    example: 'ada@example.com',
+  })
+  email?: string;
+
+  @ExactText({ description: 'Only assets with exactly this name, in the same case.', example: 'acme-logs' })
+  name?: string;
 }
 
 /** Converts filters, already validated by {@link AssetQueryDto}, to the domain's filter. */

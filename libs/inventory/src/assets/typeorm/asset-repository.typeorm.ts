@@ -3,20 +3,14 @@ import { type AssetId, type Freshness, type Page, type PageRequest, type Workspa
 import { type BoundStatement, Database, type Statement, type TextRow, bind } from '#libs/platform/database';
 import { takeTicket } from '#libs/platform/changes';
 import type { Asset } from '../domain/asset';
-import { ASSET_TYPES, type AssetType } from '../domain/asset-category';
-import { type AssetFilter, FACETS, type Facet, facetsOf, typesOf } from '../domain/asset-filter';
+import { ASSET_TYPES } from '../domain/asset-category';
+import { type AssetFilter, EXACT_FILTERS, FACETS, facetsOf, typesOf } from '../domain/asset-filter';
 import { type AuditAnchor, AuditRecorder, type ChangeAuthor } from '#libs/audit';
 import type { AssetPatch, PatchedAsset } from '../domain/asset-patch';
 import { AssetRepository, type LockedAssets } from '../domain/asset-repository.port';
 import { AT, toAsset } from './asset-columns';
-import {
-  FIND_ASSET,
-  type KeyedList,
-  type ListBranches,
-  OWNER_KEY,
-  branchValues,
-  listStatement,
-} from './asset-statements';
+import { LIST_KEYS, type ListKey, exactValues, matchingStatement } from './asset-list-keys';
+import { FIND_ASSET, type ListBranches, branchValues, listStatement, wantedArrays } from './asset-statements';
 import { apiSetBits, lockStatements, markStatement, tagStatements, updateStatement } from './asset-update-statements';
 import { LAST_CLOUD, subKeyOf } from './sub-keys';
 
@@ -45,11 +39,8 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     if (facets.length === 0 || types.length === 0) return toPage([], page.size, 0);
     const codes = facets.map((facet) => FACETS.indexOf(facet));
     const subKeys = types.map(subKeyOf);
-    const keyed = keyedListOf(filter, facets, types);
-    const branches = branchesOf(subKeys, codes, keyed);
-    const position = [workspaceId, page.after ?? START, String(page.size + 1), ...(keyed ? [keyed.value] : [])];
-    const values = branchValues(subKeys, codes, branches, keyed);
-    const list = bind(this.listStatement(branches, keyed), [...position, ...values]);
+    const position = [workspaceId, page.after ?? START, String(page.size + 1)];
+    const list = this.boundList(filter, subKeys, codes, position);
     const [rows = []] = await this.database.read({ workspaceId }, [list], freshness);
     const found = rows.filter((row) => row[AT.id] !== null).map(toPositioned);
     const { items, ...place } = toPage(found, page.size, Number(rows[0]?.[AT.next] ?? 0));
@@ -104,32 +95,43 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     await this.database.write({ workspaceId }, statements);
   }
 
-  private listStatement({ all, cloud, ofSubKeys }: ListBranches, keyed: KeyedList | null): Statement {
-    const shape = [keyed?.key.name, keyed?.isWhole, all?.length, cloud.length, ofSubKeys.length].join(' ');
+  private boundList(
+    filter: AssetFilter,
+    subKeys: readonly number[],
+    facets: readonly number[],
+    position: readonly (string | null)[],
+  ): BoundStatement {
+    const [first, second] = EXACT_FILTERS.filter((name) => filter[name] !== undefined);
+    const key = first && !second ? (LIST_KEYS[first] ?? null) : null;
+    if (first && !key) {
+      const matching = this.prepared(`matching ${first}`, () => matchingStatement(first));
+      return bind(matching, [...position, ...wantedArrays(subKeys, facets), ...exactValues(filter)]);
+    }
+    const isWhole =
+      subKeys.length === ASSET_TYPES.length && facets.length === facetsOf({ ownerId: filter.ownerId }).length;
+    const keyed = key && { key, isWhole: isWhole && key.counter !== null };
+    const branches = branchesOf(subKeys, facets, key);
+    const { all, cloud, ofSubKeys } = branches;
+    const shape = [key?.name, keyed?.isWhole, all?.length, cloud.length, ofSubKeys.length].join(' ');
+    const list = this.prepared(shape, () => listStatement(branches, keyed));
+    const value = first && filter[first] !== undefined ? [filter[first]] : [];
+    return bind(list, [...position, ...value, ...branchValues(subKeys, facets, branches, keyed)]);
+  }
+
+  private prepared(shape: string, make: () => Statement): Statement {
     let statement = this.listStatements.get(shape);
     if (!statement) {
-      statement = listStatement({ all, cloud, ofSubKeys }, keyed);
+      statement = make();
       this.listStatements.set(shape, statement);
     }
     return statement;
   }
 }
 
-/** Returns the filter with many values, or null. */
-function keyedListOf(
-  { ownerId }: AssetFilter,
-  facets: readonly Facet[],
-  types: readonly AssetType[],
-): (KeyedList & { readonly value: string }) | null {
-  if (ownerId === undefined) return null;
-  const isWhole = types.length === ASSET_TYPES.length && facets.length === facetsOf({ ownerId }).length;
-  return { key: OWNER_KEY, isWhole, value: ownerId };
-}
-
 /** One branch serves all cloud assets of a facet, and one all assets of it. */
-function branchesOf(subKeys: readonly number[], facets: readonly number[], keyed: KeyedList | null): ListBranches {
-  if (subKeys.length === ASSET_TYPES.length) {
-    return { all: facets.length === FACETS.length && !keyed ? null : facets, cloud: [], ofSubKeys: [] };
+function branchesOf(subKeys: readonly number[], facets: readonly number[], key: ListKey | null): ListBranches {
+  if (subKeys.length === ASSET_TYPES.length || key?.hasTypes === false) {
+    return { all: facets.length === FACETS.length && !key ? null : facets, cloud: [], ofSubKeys: [] };
   }
   const hasCloud = subKeys.filter((subKey) => subKey <= LAST_CLOUD).length === LAST_CLOUD;
   const single = hasCloud ? subKeys.filter((subKey) => subKey > LAST_CLOUD) : subKeys;

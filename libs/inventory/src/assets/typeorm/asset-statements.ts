@@ -1,5 +1,6 @@
 import type { Statement } from '#libs/platform/database';
 import { ASSET_COLUMNS, TABLE_COLUMNS } from './asset-columns';
+import type { ListKey } from './asset-list-keys';
 import { LAST_CLOUD } from './sub-keys';
 
 export const FIND_ASSET: Statement = {
@@ -15,25 +16,7 @@ export interface ListBranches {
   readonly ofSubKeys: readonly { readonly subKey: number; readonly facet: number }[];
 }
 
-/**
- * A filter with many values. Two indexes hold the assets of a value in the order of the id: by facet, apart for cloud
- * assets and others, and by type and facet.
- */
-export interface ListKey {
-  readonly name: 'owner';
-  /** The condition on the value $4. */
-  readonly condition: string;
-  /** Counts all assets of the value without reading them. */
-  readonly counter: string;
-}
-
-export const OWNER_KEY: ListKey = {
-  name: 'owner',
-  condition: 'owner_id = $4::uuid',
-  counter: 'SELECT coalesce(sum(n), 0) AS n FROM owner_count WHERE workspace_id = $1 AND owner_id = $4::uuid',
-};
-
-/** The list of one key. `isWhole` tells that no other filter takes assets away. */
+/** A list with one exact filter. `isWhole` tells that counters of it alone give the total. */
 export interface KeyedList {
   readonly key: ListKey;
   readonly isWhole: boolean;
@@ -51,34 +34,41 @@ const UNPADDED = 16;
  *
  * Each branch reads an index in the order of the id. The branches are merged, so at most one page of rows is read,
  * however many rows match (docs/decisions/0003). Without filters, one index over all visible rows serves. The total is a
- * sum of counters. Only a key beside other filters counts its assets.
+ * sum of counters, except where a key has none for it: then its assets are counted.
  */
 export function listStatement({ all, cloud, ofSubKeys }: ListBranches, keyed: KeyedList | null = null): Statement {
   const { key = null, isWhole = false } = keyed ?? {};
   const arrays = key ? 5 : 4;
   let parameter = isWhole ? arrays : arrays + 2;
   const next = (): string => `$${(parameter += 1) - 1}::smallint`;
+  // IS TRUE keeps the arrays out of the index condition, which would look up each pair of their values.
+  const ofTypes = `AND (sub_key = ANY ($${arrays}::smallint[])) IS TRUE`;
+  const wanted = `${ofTypes} AND (facet = ANY ($${arrays + 1}::smallint[])) IS TRUE`;
   const ofKey = key ? `AND ${key.condition}` : '';
+  const isCloud = `sub_key <= ${LAST_CLOUD}`;
+  const ofFacet = (): string[] => {
+    const facet = `AND facet = ${next()}`;
+    if (!key) return [facet];
+    return key.hasTypes
+      ? [`AND (${isCloud}) IS TRUE ${facet}`, `AND (${isCloud}) IS FALSE ${facet}`]
+      : [`${facet} ${ofTypes}`];
+  };
+  const pairs = padded(ofSubKeys.length, key);
+  const conditions = [
+    ...(all === null ? [''] : all.flatMap(ofFacet)),
+    ...cloud.map(() => `AND ${key ? `(${isCloud}) IS TRUE` : isCloud} AND facet = ${next()}`),
+    ...Array.from({ length: pairs }, () => `AND sub_key = ${next()} AND facet = ${next()}`),
+  ];
   const page = (condition: string) => `
     SELECT ${TABLE_COLUMNS} FROM asset
      WHERE workspace_id = $1 AND id > $2::bigint AND facet IS NOT NULL ${ofKey} ${condition}
      ORDER BY id LIMIT $3::int`;
-  const pairs = padded(ofSubKeys.length, key);
-  const ofFacet = (): string[] => {
-    if (all === null) return [''];
-    const facet = `AND facet = ${next()}`;
-    return key
-      ? [`AND (sub_key <= ${LAST_CLOUD}) IS TRUE ${facet}`, `AND (sub_key <= ${LAST_CLOUD}) IS FALSE ${facet}`]
-      : [facet];
+  const total = (): string => {
+    if (!key)
+      return `SELECT coalesce(sum(n), 0) AS n FROM facet_count WHERE workspace_id = $1 ${all === null ? '' : wanted}`;
+    if (key.counter !== null && (isWhole || key.countsFacets)) return `${key.counter} ${isWhole ? '' : wanted}`;
+    return `SELECT count(*) AS n FROM asset WHERE workspace_id = $1 ${ofKey} AND facet IS NOT NULL ${wanted}`;
   };
-  const isCloud = key ? `(sub_key <= ${LAST_CLOUD}) IS TRUE` : `sub_key <= ${LAST_CLOUD}`;
-  const conditions = [
-    ...(all ?? ['']).flatMap(ofFacet),
-    ...cloud.map(() => `AND ${isCloud} AND facet = ${next()}`),
-    ...Array.from({ length: pairs }, () => `AND sub_key = ${next()} AND facet = ${next()}`),
-  ];
-  // IS TRUE keeps the arrays out of the index condition, which would look up each pair of their values.
-  const wanted = `AND (sub_key = ANY ($${arrays}::smallint[])) IS TRUE AND (facet = ANY ($${arrays + 1}::smallint[])) IS TRUE`;
   const shape = all === null ? 'unfiltered' : `${all.length}_${cloud.length}_${pairs}`;
   return {
     name: `asset_list_6_${key ? `${key.name}_${isWhole ? 'whole' : 'part'}_` : ''}${shape}`,
@@ -90,15 +80,6 @@ export function listStatement({ all, cloud, ofSubKeys }: ListBranches, keyed: Ke
            ORDER BY id LIMIT $3::int) AS page ON true
        ORDER BY id`,
   };
-
-  function total(): string {
-    if (key) {
-      return isWhole
-        ? key.counter
-        : `SELECT count(*) AS n FROM asset WHERE workspace_id = $1 ${ofKey} AND facet IS NOT NULL ${wanted}`;
-    }
-    return `SELECT coalesce(sum(n), 0) AS n FROM facet_count WHERE workspace_id = $1 ${all === null ? '' : wanted}`;
-  }
 }
 
 /**
@@ -115,10 +96,12 @@ export function branchValues(
   const pairs = ofSubKeys.flatMap(({ subKey, facet }) => [String(subKey), String(facet)]);
   const length = 2 * padded(ofSubKeys.length, keyed?.key ?? null) - pairs.length;
   const branches = [...[...all, ...cloud].map(String), ...pairs, ...Array.from({ length }, () => null)];
-  return keyed?.isWhole ? branches : [arrayOf(subKeys), arrayOf(facets), ...branches];
+  return keyed?.isWhole ? branches : [...wantedArrays(subKeys, facets), ...branches];
 }
 
-const arrayOf = (codes: readonly number[]): string => `{${codes.join(',')}}`;
+export const wantedArrays = (...wanted: readonly [subKeys: readonly number[], facets: readonly number[]]): string[] =>
+  wanted.map((codes) => `{${codes.join(',')}}`);
+
 /** A key has many statements already, so its pairs are padded more. */
 const padded = (pairs: number, key: ListKey | null): number => {
   if (pairs === 0 || (!key && pairs <= UNPADDED)) return pairs;

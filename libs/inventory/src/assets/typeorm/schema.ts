@@ -6,6 +6,7 @@ import { AssetRow } from './asset.row';
 import { ComputerRow } from './computer.row';
 import { FacetCountRow } from './facet-count.row';
 import { OwnerCountRow } from './owner-count.row';
+import { SourceCountRow } from './source-count.row';
 import { AssetsAndFacetCounts1780000000010 } from './migrations/1780000000010-assets-and-facet-counts';
 import { CountExistingTags1780000000042 } from './migrations/1780000000042-count-existing-tags';
 import { TagCounts1780000000041 } from './migrations/1780000000041-tag-counts';
@@ -17,12 +18,15 @@ import { AssetOwnerIndex1780000000044 } from './migrations/1780000000044-asset-o
 import { OwnerCounts1780000000050 } from './migrations/1780000000050-owner-counts';
 import { OwnerIndexes1780000000051 } from './migrations/1780000000051-owner-indexes';
 import { CountExistingOwners1780000000052 } from './migrations/1780000000052-count-existing-owners';
+import { SourceCounts1780000000053 } from './migrations/1780000000053-source-counts';
+import { ExactValueIndexes1780000000054 } from './migrations/1780000000054-exact-value-indexes';
+import { CountExistingSources1780000000055 } from './migrations/1780000000055-count-existing-sources';
 
 /** Columns that updates write. All others belong to the asset's source. */
 const WRITTEN = 'classification, description, owner_id, owner_source, tags, api_set, version, change_id, updated_at';
 
 export const inventorySchema: SchemaPart = {
-  entities: [TagKeyRow, AssetRow, AssetTagRow, ComputerRow, FacetCountRow, TagCountRow, OwnerCountRow],
+  entities: [TagKeyRow, AssetRow, AssetTagRow, ComputerRow, FacetCountRow, TagCountRow, OwnerCountRow, SourceCountRow],
   migrations: [
     AssetsAndFacetCounts1780000000010,
     CountersSearchPath1780000000013,
@@ -35,6 +39,9 @@ export const inventorySchema: SchemaPart = {
     OwnerCounts1780000000050,
     OwnerIndexes1780000000051,
     CountExistingOwners1780000000052,
+    SourceCounts1780000000053,
+    ExactValueIndexes1780000000054,
+    CountExistingSources1780000000055,
   ],
   grants: [
     { function: 'mark_empty_change_sets' },
@@ -45,5 +52,6 @@ export const inventorySchema: SchemaPart = {
     { table: 'facet_count', privileges: 'SELECT' },
     { table: 'tag_count', privileges: 'SELECT' },
     { table: 'owner_count', privileges: 'SELECT' },
+    { table: 'source_count', privileges: 'SELECT' },
   ],
 };
