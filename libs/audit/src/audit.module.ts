@@ -1,25 +1,36 @@
 import { Module } from '@nestjs/common';
 import { Clock } from '#libs/kernel';
+import { Database } from '#libs/platform/database';
 import { Metrics } from '#libs/platform/observability';
 import { Settings, SystemClock } from '#libs/platform/config';
 import { KeyRereading } from '#libs/platform/keys';
 import { AuditEvidence } from './domain/audit-evidence.port';
+import { AuditLog } from './domain/audit-log.port';
 import { AuditSealStore } from './domain/audit-seal-store.port';
 import { AuditTreeStore } from './domain/audit-tree-store.port';
+import { AuditEventsController } from './http/audit-events.controller';
 import { AuditSealer } from './system/audit-sealer';
 import { CheckpointKeys } from './system/checkpoint-keys';
 import { watchSealing } from './system/audit-sealing-metrics';
+import { leafHash } from './system/leaf-hash';
+import { AuditLogTypeorm } from './typeorm/audit-log.typeorm';
 import { AuditRecorder } from './typeorm/audit-recorder';
 import { AuditSealStoreTypeorm } from './typeorm/audit-seal-store.typeorm';
 import { AuditTreeStoreTypeorm } from './typeorm/audit-tree-store.typeorm';
 import { auditEvidence } from './audit-operator.module';
 
-/** Records audit events within the unit of work of a change, and seals them. */
+/** Records audit events within the unit of work of a change, seals them, and lists them for clients. */
 @Module({
+  controllers: [AuditEventsController],
   providers: [
     { provide: Clock, useClass: SystemClock },
     auditEvidence,
     AuditRecorder,
+    {
+      provide: AuditLog,
+      useFactory: (database: Database) => new AuditLogTypeorm(database, leafHash),
+      inject: [Database],
+    },
     { provide: AuditSealStore, useClass: AuditSealStoreTypeorm },
     { provide: AuditTreeStore, useClass: AuditTreeStoreTypeorm },
     {

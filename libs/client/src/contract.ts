@@ -81,6 +81,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/audit-events': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List audit events
+     * @description Needs `audit:read` (or `all:read`). The events of the workspace in the order of their `sequence`, complete and a few seconds late. Keep `resumeCursor`, and ask again with it.
+     */
+    get: operations['listAuditEvents'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/computers': {
     parameters: {
       query?: never;
@@ -564,6 +584,134 @@ export interface components {
       | 'CUSTOM'
       | 'INFORMATION'
       | 'EMPLOYEE';
+    /** @description Who acted. */
+    AuditActor: {
+      /**
+       * @description Client id of the application; null where none acted.
+       * @example ci_5f0c2e7d2a7c419a
+       */
+      clientId: string | null;
+      /**
+       * @description APPLICATION: a request. OPERATOR: the platform’s operators. IMPORT: an import of theirs. One of `APPLICATION`, `OPERATOR`, `IMPORT`; new values may be added, so accept any.
+       * @example APPLICATION
+       */
+      type: string;
+    };
+    /** @description One changed value. */
+    AuditChange: {
+      /**
+       * @description Name of the field.
+       * @example ownerId
+       */
+      field: string;
+      /**
+       * @description The value after; null where there is none.
+       * @example PUBLIC
+       */
+      new:
+        | (string | null)
+        | number
+        | boolean
+        | string[]
+        | {
+            [key: string]: string;
+          };
+      /**
+       * @description The value before; null where there was none.
+       * @example null
+       */
+      old:
+        | (string | null)
+        | number
+        | boolean
+        | string[]
+        | {
+            [key: string]: string;
+          };
+    };
+    /** @description One event of the audit. It never changes. */
+    AuditEvent: {
+      /**
+       * @description What happened. One of `asset.updated`, `application.created`, `application.enabled`, `application.disabled`, `application.secret_rotated`, `application.scopes_set`, `application.limits_set`, `tag_key.created`, `tag_key.deleted`, `import.completed`, `inventory.exported`; new values may be added, so accept any.
+       * @example asset.updated
+       */
+      action: string;
+      /** @description Who acted. */
+      actor: components['schemas']['AuditActor'];
+      /** @description The values that changed, sorted by field; tags are arrays of keys. */
+      changes: components['schemas']['AuditChange'][];
+      /**
+       * Format: uuid
+       * @description Id of the event.
+       * @example 01a20add-a4f2-7313-a0d8-098be14f2340
+       */
+      id: string;
+      /**
+       * @description SHA-256 of the byte 0x00 and the RFC 8785 form of the event without this member, in lower-case hexadecimal.
+       * @example e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+       */
+      leafHash: string;
+      /**
+       * Format: date-time
+       * @description When it happened, UTC, by the clock of the instance.
+       * @example 2026-11-02T08:00:00.000Z
+       */
+      occurredAt: string;
+      /**
+       * Format: date-time
+       * @description When the event got its sequence, UTC. It never falls while sequences grow.
+       * @example 2026-11-02T08:00:04.120Z
+       */
+      recordedAt: string;
+      /** @description The request that caused it. */
+      request: components['schemas']['AuditRequest'];
+      /**
+       * Format: int64
+       * @description Place in the audit of the workspace: it begins at 1 and has no gaps.
+       * @example 4711
+       */
+      sequence: number;
+      /** @description What it happened to. */
+      target: components['schemas']['AuditTarget'];
+    };
+    /** @description A page of audit events. */
+    AuditEventPage: {
+      /**
+       * @description Age of the oldest event that is not in the list yet, in seconds, rounded up. 0 when there is none.
+       * @example 0
+       */
+      lagSeconds: number;
+      /** @description Whether more events follow. */
+      pageInfo: components['schemas']['FeedPageInfo'];
+      /** @description Events in the order of their sequence. */
+      results: components['schemas']['AuditEvent'][];
+      /**
+       * @description Cursor to go on from, now or later, as `pageCursor`. Always present; it does not expire.
+       * @example AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU
+       */
+      resumeCursor: string;
+    };
+    /** @description The request that caused the event. */
+    AuditRequest: {
+      /**
+       * @description `X-Request-Id` of the response; null where no request caused the event.
+       * @example 6b1f2c1e-0a54-4f6e-9a9b-6a1c7a3c2f10
+       */
+      id: string | null;
+    };
+    /** @description What it happened to. */
+    AuditTarget: {
+      /**
+       * @description Id of the asset, client id of the application, the tag key, the import source, or the name of the list.
+       * @example 018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11
+       */
+      id: string;
+      /**
+       * @description The kind of the target. One of `ASSET`, `APPLICATION`, `TAG_KEY`, `IMPORT`, `INVENTORY`; new values may be added, so accept any.
+       * @example ASSET
+       */
+      type: string;
+    };
     /** @description Authorization server metadata (RFC 8414, section 2). */
     AuthorizationServerMetadata: {
       /**
@@ -2085,6 +2233,193 @@ export interface operations {
         content: {
           'application/json': components['schemas']['TokenProblem'];
           'application/problem+json': components['schemas']['TokenProblem'];
+        };
+      };
+    };
+  };
+  listAuditEvents: {
+    parameters: {
+      query?: {
+        /** @description Exact action. One that does not exist gives an empty list. */
+        action?: string;
+        /** @description Id of the asset that was changed. */
+        assetId?: string;
+        /** @description Client id of the application that acted. */
+        clientId?: string;
+        /** @description The `resumeCursor` or `endCursor` of any earlier page, exactly as it was returned. The cursor contains your filters; a filter that you send again must be the same. */
+        pageCursor?: string;
+        /** @description Events per page. */
+        pageSize?: number;
+        /** @description `X-Request-Id` of the request that made the change. */
+        requestId?: string;
+        /** @description `now` gives a cursor and nothing old; a date-time (RFC 3339) gives events with `recordedAt` at or after it. Not together with `pageCursor`. */
+        since?: string;
+        /** @description A date-time (RFC 3339): only events with `recordedAt` before it. */
+        until?: string;
+      };
+      header?: {
+        /**
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A page of audit events. */
+      200: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          Link: components['headers']['Link.sometimes'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['AuditEventPage'];
+        };
+      };
+      /**
+       * @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong.
+       *
+       *     `invalid_cursor`: The cursor was altered, or it was issued for another workspace, list or set of filters.
+       */
+      400: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /**
+       * @description `token_missing`: The request has no bearer token.
+       *
+       *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
+       *
+       *     `token_expired`: The bearer token has expired.
+       *
+       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
+       */
+      401: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access. */
+      403: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `cursor_expired`: The change feed cannot go on from this cursor without a gap: the database was restored to another state (`diverged`), or removed items were purged (`purged`). */
+      410: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
+      429: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
+      431: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `internal_error`: Something went wrong on our side. */
+      500: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
+      503: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit.sometimes'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+          'Retry-After': components['headers']['Retry-After'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
         };
       };
     };

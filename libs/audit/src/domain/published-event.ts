@@ -24,8 +24,14 @@ export interface PublishedEvent {
   readonly changes: readonly PublishedChange[];
 }
 
+/** What the published form shows of an event. */
+type EventToPublish = Pick<
+  RecordedEvent,
+  'id' | 'occurredAt' | 'kind' | 'assetId' | 'clientId' | 'requestId' | 'changes'
+>;
+
 /** Makes the published form. Leaf hashes cover it, so it must never change for an event that was published. */
-export function publish(event: RecordedEvent, sequence: number, recordedAt: string): PublishedEvent {
+export function publish(event: EventToPublish, sequence: number, recordedAt: string): PublishedEvent {
   const { id, occurredAt, clientId, requestId } = event;
   const { action, actorType, targetType, targetId } = kindOf(event);
   return {

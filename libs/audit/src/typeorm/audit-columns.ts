@@ -32,6 +32,9 @@ export const EVENTS_OF_TREE = `
                    ORDER BY kept.last_sequence LIMIT 1) AS seal ON seal.recorded_at IS NOT NULL
    WHERE event.workspace_id = $1 AND event.sequence > $2 ORDER BY event.sequence LIMIT $3`;
 
+/** Columns that an update of an asset leaves NULL. */
+type KindColumns = Pick<AuditEventRow, 'action' | 'actor_type' | 'target_type' | 'target_id'>;
+
 export interface AuditEventRow {
   readonly workspace_id: string;
   readonly id: string;
@@ -84,7 +87,7 @@ export function toRecordedEvent(row: AuditEventRow): RecordedEvent {
     workspaceId: workspaceId(row.workspace_id),
     id: row.id,
     occurredAt: toIsoTime(row.occurred_at),
-    kind: toKind(row),
+    kind: kindOfRow(row),
     assetId: row.asset_id,
     applicationId: row.application_id,
     clientId: row.client_id,
@@ -100,7 +103,7 @@ export function toRecordedEvent(row: AuditEventRow): RecordedEvent {
 }
 
 /** Any of these columns makes a kind, so that no MAC of an update fits a row with one of them. */
-function toKind({ action, actor_type, target_type, target_id }: AuditEventRow): EventKind | null {
+export function kindOfRow({ action, actor_type, target_type, target_id }: KindColumns): EventKind | null {
   if (action === null && actor_type === null && target_type === null && target_id === null) return null;
   return { action, actorType: actor_type, targetType: target_type, targetId: target_id } as EventKind;
 }

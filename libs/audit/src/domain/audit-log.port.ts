@@ -1,0 +1,36 @@
+import type { ChangePage, FeedStart, WorkspaceId } from '#libs/kernel';
+import type { PublishedEvent } from './published-event';
+
+/** Restricts the list. An absent member restricts nothing. */
+export interface EventFilter {
+  readonly action?: string;
+  /** The application that acted. */
+  readonly clientId?: string;
+  readonly assetId?: string;
+  readonly requestId?: string;
+  /** Only events that were recorded before it. */
+  readonly until?: Date;
+}
+
+export interface HashedEvent extends PublishedEvent {
+  /** The event's leaf in the workspace's Merkle tree. */
+  readonly leafHash: string;
+}
+
+/** The published events of a workspace. */
+export abstract class AuditLog {
+  /**
+   * Returns events in ascending order of their sequence, from the start on. Every event has its turn once: events become
+   * visible in that order. A page may be short or empty although more follows.
+   * @throws `cursor_expired` where the reader could miss an event
+   */
+  abstract read(
+    workspaceId: WorkspaceId,
+    filter: EventFilter,
+    start: FeedStart,
+    size: number,
+  ): Promise<ChangePage<HashedEvent>>;
+
+  /** Returns the time of the oldest event that is not published yet, or null. */
+  abstract oldestWaiting(workspaceId: WorkspaceId): Promise<Date | null>;
+}

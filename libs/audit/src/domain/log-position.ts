@@ -1,0 +1,38 @@
+import { DomainError } from '#libs/kernel';
+
+/** Where a reader of the list stands, as its cursor keeps it. */
+export interface LogPosition {
+  /** The event that was read last. 0 before the first one. */
+  readonly sequence: number;
+  /** The start of that event's link, hexadecimal. Empty where there is no event to recognise. */
+  readonly mark: string;
+}
+
+export const LOG_START: LogPosition = { sequence: 0, mark: '' };
+
+/** Enough to tell a chain from any other one that was sealed in its place. */
+const MARK_LENGTH = 16;
+
+export const positionAt = (sequence: number, link: string): LogPosition => ({
+  sequence,
+  mark: link.slice(0, MARK_LENGTH),
+});
+
+export const writePosition = ({ sequence, mark }: LogPosition): string => `${sequence} ${mark}`;
+
+export function readPosition(text: string): LogPosition {
+  const [sequence = '0', mark = ''] = text.split(' ');
+  return { sequence: Number(sequence), mark };
+}
+
+const DETAILS = {
+  diverged: 'The cursor is of an audit that this database does not have. Begin without a cursor.',
+  purged: 'Events that the reader has not seen were archived. Begin without a cursor.',
+} as const;
+
+/** The list cannot go on from the cursor without a gap. */
+export class AuditCursorExpired extends DomainError {
+  constructor(code: keyof typeof DETAILS) {
+    super('cursor_expired', DETAILS[code], [{ parameter: 'pageCursor', code, detail: DETAILS[code] }]);
+  }
+}

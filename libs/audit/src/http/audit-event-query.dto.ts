@@ -1,0 +1,100 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ValidationFailed, parseTimestamp } from '#libs/kernel';
+import type { ListFilters } from '#libs/platform/pagination';
+import { IsOptional, Length, Matches } from 'class-validator';
+import { ChangeQueryDto } from '#libs/platform/change-pages';
+import type { EventFilter } from '../domain/audit-log.port';
+
+const CURSOR = { minLength: 1, maxLength: 1024, example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU' } as const;
+
+/** Query of the list of audit events. Members are strings as sent. */
+export class AuditEventQueryDto extends ChangeQueryDto {
+  @ApiPropertyOptional({
+    description: 'Events per page.',
+    type: 'integer',
+    minimum: 1,
+    maximum: 1000,
+    default: 100,
+    example: 500,
+  })
+  declare pageSize?: string;
+
+  @ApiPropertyOptional({
+    ...CURSOR,
+    description:
+      'The `resumeCursor` or `endCursor` of any earlier page, exactly as it was returned. The cursor contains your ' +
+      'filters; a filter that you send again must be the same.',
+  })
+  declare pageCursor?: string;
+
+  @ApiPropertyOptional({
+    description:
+      '`now` gives a cursor and nothing old; a date-time (RFC 3339) gives events with `recordedAt` at or after it. Not ' +
+      'together with `pageCursor`.',
+    type: 'string',
+    maxLength: 40,
+    pattern: '^(now|[0-9]{4}-.*)$',
+    example: '2026-11-01T00:00:00Z',
+  })
+  declare since?: string;
+
+  @ApiPropertyOptional({
+    description: 'A date-time (RFC 3339): only events with `recordedAt` before it.',
+    type: 'string',
+    maxLength: 40,
+    pattern: '^[0-9]{4}-.*$',
+    example: '2026-12-01T00:00:00Z',
+  })
+  @IsOptional()
+  @Length(1, 40, { message: 'until must be a date-time' })
+  until?: string;
+
+  @ApiPropertyOptional({
+    description: 'Exact action. One that does not exist gives an empty list.',
+    minLength: 1,
+    maxLength: 64,
+    example: 'asset.updated',
+  })
+  @IsOptional()
+  @Length(1, 64, { message: 'action must have 1 to 64 characters' })
+  action?: string;
+
+  @ApiPropertyOptional({
+    description: 'Client id of the application that acted.',
+    minLength: 1,
+    maxLength: 200,
+    example: 'ci_5f0c2e7d2a7c419a',
+  })
+  @IsOptional()
+  @Length(1, 200, { message: 'clientId must have 1 to 200 characters' })
+  clientId?: string;
+
+  @ApiPropertyOptional({
+    description: 'Id of the asset that was changed.',
+    format: 'uuid',
+    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
+  })
+  @IsOptional()
+  @Matches(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, { message: 'assetId must be a UUID' })
+  assetId?: string;
+
+  @ApiPropertyOptional({
+    description: '`X-Request-Id` of the request that made the change.',
+    minLength: 1,
+    maxLength: 64,
+    example: '6b1f2c1e-0a54-4f6e-9a9b-6a1c7a3c2f10',
+  })
+  @IsOptional()
+  @Length(1, 64, { message: 'requestId must have 1 to 64 characters' })
+  requestId?: string;
+}
+
+/** @throws `validation_failed` for an `until` that is no date-time */
+export function toEventFilter({ until, assetId, ...others }: ListFilters): EventFilter {
+  const filter = assetId === undefined ? others : { ...others, assetId: assetId.toLowerCase() };
+  if (until === undefined) return filter;
+  const time = parseTimestamp(until);
+  if (time) return { ...filter, until: time };
+  const detail = 'until must be a date-time such as 2026-01-02T03:04:05Z.';
+  throw new ValidationFailed([{ parameter: 'until', code: 'format', detail }]);
+}

@@ -1,0 +1,178 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { FeedPageInfoDto, RESUME_CURSOR } from '#libs/platform/change-pages';
+import { ApiObject, constant, openEnum } from '#libs/platform/openapi';
+import type { HashedEvent } from '../domain/audit-log.port';
+
+const ACTIONS = [
+  'asset.updated',
+  'application.created',
+  'application.enabled',
+  'application.disabled',
+  'application.secret_rotated',
+  'application.scopes_set',
+  'application.limits_set',
+  'tag_key.created',
+  'tag_key.deleted',
+  'import.completed',
+  'inventory.exported',
+] as const;
+const ACTOR_TYPES = ['APPLICATION', 'OPERATOR', 'IMPORT'] as const;
+const TARGET_TYPES = ['ASSET', 'APPLICATION', 'TAG_KEY', 'IMPORT', 'INVENTORY'] as const;
+
+/** The field says which. */
+const ANY_VALUE = {
+  anyOf: [
+    { type: 'string', nullable: true, maxLength: 1000 },
+    { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+    { type: 'boolean' },
+    { type: 'array', items: { type: 'string', maxLength: 1000 }, maxItems: 1000 },
+    { type: 'object', additionalProperties: { type: 'string', maxLength: 100 } },
+  ],
+};
+
+@ApiObject({ name: 'AuditActor', description: 'Who acted.' })
+export class AuditActorDto {
+  @ApiProperty(
+    openEnum(ACTOR_TYPES, 'APPLICATION: a request. OPERATOR: the platform’s operators. IMPORT: an import of theirs.'),
+  )
+  type!: string;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    maxLength: 200,
+    description: 'Client id of the application; null where none acted.',
+    example: 'ci_5f0c2e7d2a7c419a',
+  })
+  clientId!: string | null;
+}
+
+@ApiObject({ name: 'AuditTarget', description: 'What it happened to.' })
+export class AuditTargetDto {
+  @ApiProperty(openEnum(TARGET_TYPES, 'The kind of the target.'))
+  type!: string;
+
+  @ApiProperty({
+    maxLength: 1000,
+    description:
+      'Id of the asset, client id of the application, the tag key, the import source, or the name of the list.',
+    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
+  })
+  id!: string;
+}
+
+@ApiObject({ name: 'AuditRequest', description: 'The request that caused the event.' })
+export class AuditRequestDto {
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    maxLength: 64,
+    description: '`X-Request-Id` of the response; null where no request caused the event.',
+    example: '6b1f2c1e-0a54-4f6e-9a9b-6a1c7a3c2f10',
+  })
+  id!: string | null;
+}
+
+@ApiObject({ name: 'AuditChange', description: 'One changed value.' })
+export class AuditChangeDto {
+  @ApiProperty({ maxLength: 64, description: 'Name of the field.', example: 'ownerId' })
+  field!: string;
+
+  @ApiProperty({ ...ANY_VALUE, description: 'The value before; null where there was none.', example: null })
+  old!: unknown;
+
+  @ApiProperty({ ...ANY_VALUE, description: 'The value after; null where there is none.', example: 'PUBLIC' })
+  new!: unknown;
+}
+
+@ApiObject({ name: 'AuditEvent', description: 'One event of the audit. It never changes.' })
+export class AuditEventDto {
+  @ApiProperty({ format: 'uuid', description: 'Id of the event.', example: '01a20add-a4f2-7313-a0d8-098be14f2340' })
+  id!: string;
+
+  @ApiProperty({
+    type: 'integer',
+    format: 'int64',
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'Place in the audit of the workspace: it begins at 1 and has no gaps.',
+    example: 4711,
+  })
+  sequence!: number;
+
+  @ApiProperty({
+    format: 'date-time',
+    description: 'When it happened, UTC, by the clock of the instance.',
+    example: '2026-11-02T08:00:00.000Z',
+  })
+  occurredAt!: string;
+
+  @ApiProperty({
+    format: 'date-time',
+    description: 'When the event got its sequence, UTC. It never falls while sequences grow.',
+    example: '2026-11-02T08:00:04.120Z',
+  })
+  recordedAt!: string;
+
+  @ApiProperty(openEnum(ACTIONS, 'What happened.'))
+  action!: string;
+
+  @ApiProperty({ type: AuditActorDto, description: 'Who acted.' })
+  actor!: AuditActorDto;
+
+  @ApiProperty({ type: AuditTargetDto, description: 'What it happened to.' })
+  target!: AuditTargetDto;
+
+  @ApiProperty({ type: AuditRequestDto, description: 'The request that caused it.' })
+  request!: AuditRequestDto;
+
+  @ApiProperty({
+    type: [AuditChangeDto],
+    maxItems: 100,
+    description: 'The values that changed, sorted by field; tags are arrays of keys.',
+  })
+  changes!: AuditChangeDto[];
+
+  @ApiProperty({
+    pattern: '^[0-9a-f]{64}$',
+    description:
+      'SHA-256 of the byte 0x00 and the RFC 8785 form of the event without this member, in lower-case hexadecimal.',
+    example: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+  })
+  leafHash!: string;
+}
+
+@ApiObject({ name: 'AuditEventPage', description: 'A page of audit events.' })
+export class AuditEventPageDto {
+  @ApiProperty({ type: [AuditEventDto], maxItems: 1000, description: 'Events in the order of their sequence.' })
+  results!: AuditEventDto[];
+
+  @ApiProperty({ type: FeedPageInfoDto, description: 'Whether more events follow.' })
+  pageInfo!: FeedPageInfoDto;
+
+  @ApiProperty(RESUME_CURSOR)
+  resumeCursor!: string;
+
+  @ApiProperty({
+    type: 'integer',
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'Age of the oldest event that is not in the list yet, in seconds, rounded up. 0 when there is none.',
+    example: 0,
+  })
+  lagSeconds!: number;
+}
+
+@ApiObject({ name: 'AuditEventLine', description: 'A line of a stream with an audit event.' })
+export class AuditEventLineDto {
+  @ApiProperty({ ...constant('event'), description: 'What the line is.' })
+  type!: string;
+
+  @ApiProperty({ type: AuditEventDto, description: 'The event.' })
+  event!: AuditEventDto;
+}
+
+export const toAuditEventDto = ({ changes, ...event }: HashedEvent): AuditEventDto => ({
+  ...event,
+  changes: [...changes],
+});

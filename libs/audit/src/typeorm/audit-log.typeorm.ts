@@ -1,0 +1,191 @@
+import type { ChangePage, FeedStart, WorkspaceId } from '#libs/kernel';
+import type { Database } from '#libs/platform/database';
+import { type EntityManager, IsNull, MoreThan, MoreThanOrEqual, Not } from 'typeorm';
+import { ASSET_UPDATED } from '../domain/audit-event';
+import { AuditLog, type EventFilter, type HashedEvent } from '../domain/audit-log.port';
+import { FILTERS_BY_WIDTH, type FilterName, matches } from '../domain/event-filter';
+import {
+  AuditCursorExpired,
+  LOG_START,
+  type LogPosition,
+  positionAt,
+  readPosition,
+  writePosition,
+} from '../domain/log-position';
+import { type PublishedEvent, publish } from '../domain/published-event';
+import { kindOfRow } from './audit-columns';
+import { AuditEventRow } from './audit-event.row';
+import { AuditSealRow } from './audit-seal.row';
+
+/** Each is the middle of an index that begins with the workspace and ends in the sequence. */
+const CONDITIONS: Readonly<Record<FilterName, string>> = {
+  requestId: 'event.request_id = :requestId',
+  assetId: 'event.asset_id = :assetId',
+  clientId: 'event.client_id = :clientId',
+  action: `coalesce(event.action, '${ASSET_UPDATED}') = :action`,
+};
+
+/** Events that a page with several filters looks at, at most: one index finds them, and few may pass the others. */
+const MOST_EXAMINED = 1_000;
+
+interface Read {
+  readonly event: PublishedEvent;
+  readonly position: LogPosition;
+}
+
+/**
+ * Reads the list by the entity manager and its query builder. Every query names the workspace first, and row-level
+ * security shows no other one.
+ */
+export class AuditLogTypeorm extends AuditLog {
+  constructor(
+    private readonly database: Database,
+    private readonly leafHash: (event: PublishedEvent) => string,
+  ) {
+    super();
+  }
+
+  async read(
+    workspaceId: WorkspaceId,
+    filter: EventFilter,
+    start: FeedStart,
+    size: number,
+  ): Promise<ChangePage<HashedEvent>> {
+    return this.database.transaction({ workspaceId }, async (manager) => {
+      // First: events that are published meanwhile are behind it.
+      const end = await this.end(manager, workspaceId);
+      const after = await this.startOf(manager, workspaceId, start, end);
+      const { events, position, hasMore } = await this.page(manager, workspaceId, filter, after, end, size);
+      const changes = events.map((event) => ({ ...event, leafHash: this.leafHash(event) }));
+      return { changes, position: writePosition(position), hasMore };
+    });
+  }
+
+  async oldestWaiting(workspaceId: WorkspaceId): Promise<Date | null> {
+    return this.database.transaction({ workspaceId }, async (manager) => {
+      const { sequence } = await this.end(manager, workspaceId);
+      const events = manager.getRepository(AuditEventRow);
+      const waiting = [
+        await events.findOne({
+          where: { workspace_id: workspaceId, sequence: MoreThan(String(sequence)) },
+          order: { sequence: 'ASC' },
+        }),
+        await events.findOne({ where: { workspace_id: workspaceId, sequence: IsNull() }, order: { id: 'ASC' } }),
+      ];
+      const times = waiting.flatMap((event) => event?.occurred_at.getTime() ?? []);
+      return times.length === 0 ? null : new Date(Math.min(...times));
+    });
+  }
+
+  /** The last published event. */
+  private async end(manager: EntityManager, workspaceId: WorkspaceId): Promise<LogPosition> {
+    const seal = await manager.findOne(AuditSealRow, {
+      where: { workspace_id: workspaceId, recorded_at: Not(IsNull()) },
+      order: { recorded_at: 'DESC', last_sequence: 'DESC' },
+    });
+    return seal ? positionAt(Number(seal.last_sequence), seal.head.toString('hex')) : LOG_START;
+  }
+
+  private async startOf(
+    manager: EntityManager,
+    workspaceId: WorkspaceId,
+    start: FeedStart,
+    end: LogPosition,
+  ): Promise<LogPosition> {
+    if (start.kind === 'beginning') return LOG_START;
+    if (start.kind === 'now') return end;
+    if (start.kind === 'since') {
+      const seal = await manager.findOne(AuditSealRow, {
+        where: { workspace_id: workspaceId, recorded_at: MoreThanOrEqual(start.since) },
+        order: { recorded_at: 'ASC', last_sequence: 'ASC' },
+      });
+      return seal ? positionAt(Number(seal.first_sequence) - 1, '') : end;
+    }
+    const position = readPosition(start.position);
+    await this.assertKnown(manager, workspaceId, position);
+    return position;
+  }
+
+  /** @throws {@link AuditCursorExpired} unless the event in this place is the one that the reader saw */
+  private async assertKnown(manager: EntityManager, workspaceId: WorkspaceId, position: LogPosition): Promise<void> {
+    if (position.mark === '') return;
+    const event = await manager.findOneBy(AuditEventRow, {
+      workspace_id: workspaceId,
+      sequence: String(position.sequence),
+    });
+    const { mark } = positionAt(position.sequence, event?.link?.toString('hex') ?? '');
+    if (mark !== position.mark) throw new AuditCursorExpired('diverged');
+  }
+
+  private async page(
+    manager: EntityManager,
+    workspaceId: WorkspaceId,
+    filter: EventFilter,
+    after: LogPosition,
+    end: LogPosition,
+    size: number,
+  ): Promise<{
+    readonly events: readonly PublishedEvent[];
+    readonly position: LogPosition;
+    readonly hasMore: boolean;
+  }> {
+    const [first, ...others] = FILTERS_BY_WIDTH.filter((name) => filter[name] !== undefined);
+    const limit = others.length === 0 ? size : Math.max(size, MOST_EXAMINED);
+    const range = { after: after.sequence, end: end.sequence };
+    const read = await this.next(manager, workspaceId, { filter, first, ...range }, limit + 1);
+    const isCut = read.length > limit;
+    const { until } = filter;
+    const examined = read.slice(0, limit).filter(({ event }) => !until || event.recordedAt < until.toISOString());
+    const found = examined.filter(({ event }) => matches(event, filter));
+    const shown = found.slice(0, size);
+    const events = shown.map(({ event }) => event);
+    if (found.length > size) return { events, position: shown[size - 1]?.position ?? after, hasMore: true };
+    const last = examined[examined.length - 1]?.position ?? after;
+    if (examined.length < Math.min(read.length, limit)) return { events, position: last, hasMore: false };
+    return isCut ? { events, position: last, hasMore: true } : { events, position: end, hasMore: false };
+  }
+
+  private async next(
+    manager: EntityManager,
+    workspaceId: WorkspaceId,
+    wanted: { filter: EventFilter; first: FilterName | undefined; after: number; end: number },
+    limit: number,
+  ): Promise<Read[]> {
+    const { filter, first, after, end } = wanted;
+    const query = manager
+      .createQueryBuilder(AuditEventRow, 'event')
+      .addSelect(
+        (seals) =>
+          seals
+            .select('seal.recorded_at')
+            .from(AuditSealRow, 'seal')
+            .where('seal.workspace_id = event.workspace_id AND seal.last_sequence >= event.sequence')
+            .orderBy('seal.last_sequence')
+            .limit(1),
+        'recorded_at',
+      )
+      .where('event.workspace_id = :workspaceId', { workspaceId })
+      .andWhere('event.sequence > :after AND event.sequence <= :end', { after, end });
+    if (first) query.andWhere(CONDITIONS[first], { [first]: filter[first] });
+    const { entities, raw } = await query.orderBy('event.sequence').limit(limit).getRawAndEntities();
+    const times = raw as readonly { readonly recorded_at: Date }[];
+    return entities.map((row, place) => toRead(row, times[place]?.recorded_at as Date));
+  }
+}
+
+function toRead(row: AuditEventRow, recordedAt: Date): Read {
+  const sequence = Number(row.sequence);
+  const event = {
+    id: row.id,
+    occurredAt: row.occurred_at.toISOString(),
+    kind: kindOfRow(row),
+    assetId: row.asset_id,
+    clientId: row.client_id,
+    requestId: row.request_id,
+    changes: row.changes,
+  };
+  return {
+    event: publish(event, sequence, recordedAt.toISOString()),
+    position: positionAt(sequence, row.link?.toString('hex') ?? ''),
+  };
+}

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
+import { SystemClock } from '#libs/platform/config';
+import { Database } from '#libs/platform/database';
+import { entities } from '../../apps/features';
+import { AuditEvidenceSystem } from '../../libs/audit/src/system/audit-evidence.system';
+import { AuditSealer } from '../../libs/audit/src/system/audit-sealer';
+import { AuditSealStoreTypeorm } from '../../libs/audit/src/typeorm/audit-seal-store.typeorm';
+import { AuditTreeStoreTypeorm } from '../../libs/audit/src/typeorm/audit-tree-store.typeorm';
+import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import type { TestApp } from './start-app';
+
+/** Seals audit events of an API at once, which would take it five seconds. */
+export class Sealing {
+  private constructor(
+    private readonly app: TestApp,
+    private readonly source: DataSource,
+    private readonly sealer: AuditSealer,
+  ) {}
+
+  static async of(app: TestApp): Promise<Sealing> {
+    const connection = { url: app.database.databaseUrl, poolSize: 1, patience: 'request', entities } as const;
+    const source = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
+    const evidence = new AuditEvidenceSystem(readFileSync(app.settings.auditKeyFile));
+    const database = new Database(source);
+    const stores = [new AuditSealStoreTypeorm(database), new AuditTreeStoreTypeorm(database)] as const;
+    return new Sealing(app, source, new AuditSealer(...stores, evidence, new SystemClock()));
+  }
+
+  /** Seals and publishes everything that waits, also while the API does so itself. */
+  async seal(): Promise<void> {
+    for (const deadline = Date.now() + 30_000; Date.now() < deadline; await delay(10)) {
+      await this.sealer.sealAll();
+      const { rows } = await this.app.database.admin.query<{ waits: boolean }>(
+        `SELECT EXISTS (SELECT FROM audit_event WHERE sequence IS NULL)
+             OR EXISTS (SELECT FROM audit_seal WHERE recorded_at IS NULL) AS waits`,
+      );
+      if (!rows[0]?.waits) return;
+    }
+    throw new Error('Something is never sealed.');
+  }
+
+  async close(): Promise<void> {
+    await this.source.destroy();
+  }
+}
