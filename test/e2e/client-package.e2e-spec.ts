@@ -1,8 +1,9 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { installPackedClient, runProgram } from '../support/packed-client';
 import { type TestApp, startApp } from '../support/start-app';
 
 const root = join(__dirname, '../..');
@@ -29,29 +30,18 @@ export async function names(): Promise<string[]> {
 
 describe('The client package', () => {
   let directory: string;
+  /** The package file. */
+  let file: string;
   let app: TestApp;
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'compliance-client-'));
     app = await startApp();
-    const packed = run('npm', ['pack', '--silent', '--pack-destination', directory], join(root, 'libs/client'));
-    const modules = join(directory, 'node_modules');
-    mkdirSync(modules);
-    run('tar', ['-xzf', join(directory, packed.trim().split('\n').at(-1) as string), '-C', modules], directory);
-    run('mv', ['package', 'compliance-public-api-client'], modules);
-    for (const dependency of ['openapi-fetch', 'openapi-typescript-helpers']) {
-      symlinkSync(join(root, 'node_modules', dependency), join(modules, dependency));
-    }
+    file = installPackedClient(directory);
   });
   afterAll(async () => {
     await app.stop();
     rmSync(directory, { recursive: true });
   });
-
-  const run = (program: string, words: readonly string[], cwd: string): string => {
-    const { status, stdout, stderr } = spawnSync(program, words, { cwd, encoding: 'utf8', timeout: 60_000 });
-    if (status !== 0) throw new Error(`${program} ${words.join(' ')}: ${stdout}${stderr}`);
-    return stdout;
-  };
 
   it('contains what it needs and nothing else', () => {
     const files = readdirSync(join(directory, 'node_modules/compliance-public-api-client'), { recursive: true });
@@ -122,6 +112,13 @@ describe('The client package', () => {
     expect((await reader.get(`/v1/inventory/assets/${id}`)).body).toMatchObject({ description: 'Reviewed' });
   });
 
+  it.each([
+    ['publint', 'publint/src/cli.js', ['run', '--strict']],
+    ['attw', '@arethetypeswrong/cli/dist/index.js', ['--no-definitely-typed', '--no-emoji']],
+  ])('has the shape that %s demands of packages', (_, program, words) => {
+    runProgram(process.execPath, [join(root, 'node_modules', program), ...words, file], root);
+  });
+
   it('lets the compiler check requests and responses', () => {
     writeFileSync(join(directory, 'consumer.ts'), CONSUMER);
     const options = [
@@ -136,7 +133,7 @@ describe('The client package', () => {
       'node',
     ];
     const types = ['--typeRoots', join(root, 'node_modules/@types')];
-    run(
+    runProgram(
       process.execPath,
       [join(root, 'node_modules/typescript/bin/tsc'), ...options, ...types, 'consumer.ts'],
       directory,

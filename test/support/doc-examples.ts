@@ -24,3 +24,11 @@ export function examplesOf(page: string): Example[] {
     code: code as string,
   }));
 }
+
+/** Returns the code block of a page that is shown as a file. */
+export function shownFile(page: string, name: string): string {
+  const text = readFileSync(join(__dirname, '../../docs', page), 'utf8');
+  const [, code] = new RegExp(`^\`\`\`\\w+ file=${name}\\n([^]*?)^\`\`\`$`, 'm').exec(text) ?? [];
+  if (code === undefined) throw new Error(`${page} shows no ${name}`);
+  return code;
+}

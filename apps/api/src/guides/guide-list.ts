@@ -27,7 +27,7 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     title: 'Connect',
-    guides: [connector('dlt'), connector('airbyte'), connector('elastic'), connector('sentinel')],
+    guides: [connector('dlt'), connector('airbyte'), connector('elastic'), connector('sentinel'), connector('nodejs')],
   },
   { title: 'Limits and errors', guides: [inDocs('rate-limits'), inDocs('errors')] },
   { title: 'Reference', guides: [inDocs('contract'), inDocs('versioning'), inDocs('changelog')] },
