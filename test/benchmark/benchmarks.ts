@@ -7,6 +7,8 @@ import { benchmarkPaths } from './paths/paths-benchmark';
 import { benchmarkPeers } from './peers/peers-benchmark';
 import type { Setting } from './setting';
 import { benchmarkStart } from './start/start-benchmark';
+import { benchmarkStreams } from './streams/streams-benchmark';
+import { benchmarkTickets } from './tickets/tickets-benchmark';
 import { benchmarkUpdates } from './updates/updates-benchmark';
 import { benchmarkWorkspaces } from './workspaces/workspaces-benchmark';
 
@@ -18,5 +20,7 @@ export const BENCHMARKS: Readonly<Record<BenchmarkName, (setting: Setting) => Pr
   auth: benchmarkAuth,
   workspaces: benchmarkWorkspaces,
   import: benchmarkImports,
+  tickets: benchmarkTickets,
   filters: benchmarkFilters,
+  streams: benchmarkStreams,
 };

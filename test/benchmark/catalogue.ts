@@ -9,7 +9,9 @@ export const CATALOGUE = {
   auth: 'the guards in front of a route, beside the least they can cost',
   workspaces: 'pages of many small workspaces',
   import: 'speed and memory of an import, beside a bare COPY',
+  tickets: 'updates and imports with change sets, beside the same without them',
   filters: 'every filter by size and depth: latency, buffers, exact totals',
+  streams: 'a stream of all assets beside a server written by hand, and its memory',
 } as const;
 
 export type BenchmarkName = keyof typeof CATALOGUE;

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { memoryOf } from './accounting';
 
 export type ChildMessage = { readonly port: number } | { readonly cpuUsage: NodeJS.CpuUsage };
 
@@ -50,6 +51,11 @@ export class MeasuredProcess {
     this.child.send('cpu');
     const { cpuUsage } = await told(this.child, 'cpuUsage');
     return (cpuUsage.user + cpuUsage.system) / 1000;
+  }
+
+  /** Returns the resident memory in bytes. NaN without /proc. */
+  residentBytes(): number {
+    return memoryOf(this.child.pid ?? 0)?.resident ?? Number.NaN;
   }
 
   async stop(): Promise<void> {

@@ -10,7 +10,12 @@ import { MeasuredProcess } from './measured-process';
 
 /** More than any client here can send, so that no measurement meets a limit. */
 const LIMIT = '6000000/6000000';
-export const UNREACHED_LIMITS = { RATE_LIMIT_TOKEN: LIMIT, RATE_LIMIT_READ: LIMIT, RATE_LIMIT_WRITE: LIMIT };
+export const UNREACHED_LIMITS = {
+  RATE_LIMIT_TOKEN: LIMIT,
+  RATE_LIMIT_READ: LIMIT,
+  RATE_LIMIT_WRITE: LIMIT,
+  RATE_LIMIT_EXPORT: LIMIT,
+};
 
 /** The services and keys that all servers of a run share. */
 type Keeping = Pick<Cluster, 'redisUrl' | 'localDir'>;

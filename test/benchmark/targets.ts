@@ -13,7 +13,7 @@ export interface Target {
   readonly unit?: string;
 }
 
-/** The project's performance targets. All except counts, memory and the start are ratios of measurements of one run. */
+/** The project's performance targets. All except counts, memory, the start and the speed of a stream are ratios of measurements of one run. */
 export const TARGETS = {
   'list-cpu': {
     benchmark: 'paths',
@@ -29,6 +29,11 @@ export const TARGETS = {
     benchmark: 'paths',
     what: "throughput of pages of 25 assets, against a tutorial's",
     bound: { atLeast: 30 },
+  },
+  'feed-page': {
+    benchmark: 'paths',
+    what: 'throughput of pages of 100 assets of the list, against pages of 100 changes',
+    bound: { atMost: 1.3 },
   },
   'read-redis': { benchmark: 'paths', what: 'commands to Redis of a read, the most of any path', bound: { atMost: 1 } },
   'read-postgres': {
@@ -88,6 +93,38 @@ export const TARGETS = {
     benchmark: 'update',
     what: 'a bulk of 100 over HTTP, against its bare transaction',
     bound: { atMost: 2 },
+  },
+  'ticket-update': {
+    benchmark: 'tickets',
+    what: 'a single update over HTTP, against the same without change sets',
+    bound: { atMost: 1.2 },
+  },
+  'ticket-bulk': {
+    benchmark: 'tickets',
+    what: 'a bulk of 100 over HTTP, against the same without change sets',
+    bound: { atMost: 1.2 },
+  },
+  'ticket-import': {
+    benchmark: 'tickets',
+    what: 'an import of new records, against the same without change sets',
+    bound: { atMost: 1.1 },
+  },
+  'stream-floor': {
+    benchmark: 'streams',
+    what: 'speed of a stream of all assets, against the floor',
+    bound: { atLeast: 0.6 },
+  },
+  'stream-speed': {
+    benchmark: 'streams',
+    what: 'assets a second of a stream, from one Node process',
+    bound: { atLeast: 20_000 },
+    unit: 'assets',
+  },
+  'stream-memory': {
+    benchmark: 'streams',
+    what: 'growth of the resident memory during a stream of the largest workspace',
+    bound: { atMost: 50 },
+    unit: 'MB',
   },
   'replay-first': { benchmark: 'update', what: 'a replay, against the first run', bound: { atMost: 0.5 } },
   'guards-express': {

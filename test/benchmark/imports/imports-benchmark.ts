@@ -73,7 +73,8 @@ export async function benchmarkImports(setting: Setting): Promise<Findings> {
   return findings(sizes.importedRecords, seconds, peaks, starts);
 }
 
-async function runImport(
+/** Runs the operators' command. */
+export async function runImport(
   { cluster }: Setting,
   database: BenchmarkDatabase,
   slug: string,
@@ -97,12 +98,12 @@ async function emptyTables({ admin }: BenchmarkDatabase): Promise<void> {
 }
 
 /** Writes dirty buffers now, so that the next measurement does not pay for them. */
-async function settle({ admin }: BenchmarkDatabase): Promise<void> {
+export async function settle({ admin }: BenchmarkDatabase): Promise<void> {
   await admin.query('CHECKPOINT');
 }
 
 /** An incomplete run would seem fast. */
-function assertAll(records: number, done: number, what: string): void {
+export function assertAll(records: number, done: number, what: string): void {
   if (done !== records) throw new Error(`${done} of ${records} records ${what}.`);
 }
 

@@ -31,7 +31,9 @@ export function countsOf(variant: string, routes: Readonly<Record<string, Reques
   ]);
 }
 
-export function loadTargets({ list = {} }: Readonly<Record<string, Loads>>): Measured {
+export function loadTargets(loads: Readonly<Record<string, Loads>>): Measured {
+  const { list = {} } = loads;
+  const pages = (route: string): number[] => (loads[route]?.api ?? []).map((one) => one.requestsPerSecond);
   const ratio = (figure: keyof Load, of: Variant, to: Variant): number =>
     medianRatio(
       (list[of] ?? []).map((one) => one[figure]),
@@ -40,6 +42,7 @@ export function loadTargets({ list = {} }: Readonly<Record<string, Loads>>): Mea
   return {
     'list-cpu': ratio('serverCpu', 'api', 'floor'),
     'list-throughput': ratio('requestsPerSecond', 'api', 'floor'),
+    'feed-page': medianRatio(pages('list of 100'), pages('changes of 100')),
     'list-tutorial': ratio('requestsPerSecond', 'api', 'tutorial'),
   };
 }

@@ -3,15 +3,17 @@
 // security, and only the measured routes.
 import '../../../../apps/api/src/young-objects';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tellMeasurements } from '../../measured-process';
 import { Refused, admit, rateHeaders } from './access';
-import { findAsset, listAssets, listCategories, listComputers } from './reads';
+import { findAsset, listAssets, listCategories, listComputers, streamAssets } from './reads';
 import { issueToken } from './tokens';
 import { updateAsset, updateAssets } from './updates';
 
 const ASSETS = '/v1/inventory/assets';
+const NDJSON = 'application/x-ndjson';
 const IDENTIFIED = `${ASSETS}/`;
 
 type Headers = Readonly<Record<string, string | number>>;
@@ -28,6 +30,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 async function read(request: IncomingMessage, response: ServerResponse, path: string, query: string): Promise<void> {
   const { claims, left } = await admit(request.headers.authorization, 'read');
   const headers = rateHeaders('read', left);
+  if (request.headers.accept === NDJSON) return stream(response, streamAssets(claims), headers);
   if (path === ASSETS) send(response, JSON.stringify(await listAssets(claims, query)), headers);
   else if (path.startsWith(IDENTIFIED)) {
     const [asset, version] = await findAsset(claims, path.slice(IDENTIFIED.length));
@@ -50,6 +53,12 @@ async function update(request: IncomingMessage, response: ServerResponse, path: 
   if (outcome.entityTag !== null) headers['ETag'] = outcome.entityTag;
   if (outcome.replayed) headers['Idempotent-Replayed'] = 'true';
   send(response, outcome.body, headers, requestId);
+}
+
+async function stream(response: ServerResponse, lines: AsyncIterable<string>, headers: Headers): Promise<void> {
+  response.writeHead(200, { 'Content-Type': NDJSON, 'X-Request-Id': randomUUID(), ...headers });
+  for await (const text of lines) if (!response.write(text)) await once(response, 'drain');
+  response.end();
 }
 
 function textOf(request: IncomingMessage): Promise<string> {

@@ -31,6 +31,10 @@ const CATEGORIES = [
   { key: 'EMPLOYEE', displayLabel: 'Employees' },
 ];
 
+/** As many as the API reads, and writes, at once. */
+const STREAMED = 1_000;
+const LINES_AT_ONCE = 100;
+
 const cursorKey = randomBytes(32);
 const ivs = new RandomPieces(12);
 
@@ -39,6 +43,27 @@ export async function listAssets({ workspace }: Claims, query: string): Promise<
   const rows = await rowsOf(LIST_ASSETS, [workspace, after, String(size + 1)]);
   return toPage(rows, size, (row) => toAsset(row, 0));
 }
+
+/** The lines of a stream, a checkpoint after every 1,000 assets. */
+export async function* streamAssets({ workspace }: Claims): AsyncGenerator<string> {
+  let count = 0;
+  for (let after = '0'; ;) {
+    const rows = await rowsOf(LIST_ASSETS, [workspace, after, String(STREAMED + 1)]);
+    if (count === 0) yield lineOf({ type: 'start', totalCount: Number(rows[0]?.at(-1)), resumeCursor: cursorOf('0') });
+    const page = rows.slice(0, STREAMED).filter((row) => row[0] !== null);
+    for (let at = 0; at < page.length; at += LINES_AT_ONCE) {
+      const lines = page.slice(at, at + LINES_AT_ONCE).map((row) => lineOf({ type: 'asset', asset: toAsset(row, 0) }));
+      yield lines.join('');
+    }
+    count += page.length;
+    after = page.at(-1)?.[0] ?? after;
+    if (page.length === STREAMED) yield lineOf({ type: 'checkpoint', pageCursor: cursorOf(after), count });
+    if (rows.length <= STREAMED) break;
+  }
+  yield lineOf({ type: 'end', count });
+}
+
+const lineOf = (line: object): string => `${JSON.stringify(line)}\n`;
 
 export async function listComputers({ workspace }: Claims, query: string): Promise<object> {
   const { size, after } = pageOf(query);

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ImportReport } from '#libs/inventory/operators';
+import type { BenchmarkDatabase } from '../benchmark-database';
+import { buildOnce } from '../built-program';
+import type { Findings } from '../findings';
+import { assertAll, runImport, settle } from '../imports/imports-benchmark';
+import { writeInventory } from '../imports/inventory-file';
+import type { Setting } from '../setting';
+import { median, medianRatio, milliseconds } from '../statistics';
+import type { TargetName } from '../targets';
+import { takeTurns } from '../turns';
+import { ServedApi } from '../updates/served-api';
+import { withoutTickets } from './without-tickets';
+
+const BULK = 100;
+const TURNS = 4;
+const UPDATES_PER_TURN = 100;
+const BULKS_PER_TURN = 10;
+const CLASSIFICATIONS = ['UNKNOWN', 'PUBLIC', 'INTERNAL', 'CONFIDENTIAL'];
+
+const VARIANTS = ['with tickets', 'without tickets'] as const;
+type Variant = (typeof VARIANTS)[number];
+type Values = Readonly<Record<Variant, readonly number[]>>;
+
+/** Measures writes on two databases in turn. One of them has no change sets: they are what a ticket costs. */
+export async function benchmarkTickets(setting: Setting): Promise<Findings> {
+  const { cluster } = setting;
+  const databases = { 'with tickets': await cluster.aDatabase(), 'without tickets': await cluster.aDatabase() };
+  await withoutTickets(databases['without tickets']);
+  const { updates, bulks } = await measureUpdates(setting, databases);
+  const imports = await measureImports(setting, databases);
+  for (const database of Object.values(databases)) await database.drop();
+  const ratio = (values: Values): number => medianRatio(values['with tickets'], values['without tickets']);
+  return {
+    measurements: [
+      ...measurementsOf('update', 'ms', updates),
+      ...measurementsOf('bulk of 100', 'ms', bulks),
+      ...measurementsOf(`import of ${setting.sizes.importedRecords.toLocaleString('en')} records`, 's', imports),
+    ],
+    measured: {
+      'ticket-update': ratio(updates),
+      'ticket-bulk': ratio(bulks),
+      'ticket-import': ratio(imports),
+    } satisfies Partial<Record<TargetName, number>>,
+  };
+}
+
+const measurementsOf = (subject: string, unit: string, values: Values): Findings['measurements'] =>
+  VARIANTS.map((variant) => ({ subject, variant, figure: 'time', unit, values: values[variant] }));
+
+async function measureUpdates(
+  { cluster, sizes, say }: Setting,
+  databases: Readonly<Record<Variant, BenchmarkDatabase>>,
+): Promise<{ readonly updates: Values; readonly bulks: Values }> {
+  say('  updates and bulks of 100: with and without tickets in turn');
+  const writers = {} as Record<Variant, Writer>;
+  for (const variant of VARIANTS) {
+    const database = databases[variant];
+    const api = await ServedApi.start(cluster, database, await database.workspace('M'));
+    writers[variant] = new Writer(api, await assetsOf(database));
+    await writers[variant].write(1, sizes.warmUpRequests / 10);
+  }
+  const inTurn = (count: number, times: number): Promise<Values> =>
+    takeTurns(
+      VARIANTS,
+      { rounds: sizes.rounds, turns: TURNS },
+      (variant) => writers[variant].write(count, times),
+      median,
+    );
+  const updates = await inTurn(1, UPDATES_PER_TURN);
+  const bulks = await inTurn(BULK, BULKS_PER_TURN);
+  for (const writer of Object.values(writers)) await writer.stop();
+  return { updates, bulks };
+}
+
+async function assetsOf(database: BenchmarkDatabase): Promise<string[]> {
+  const { rows } = await database.admin.query<{ id: string }>(
+    'SELECT public_id AS id FROM asset WHERE facet IS NOT NULL AND sub_key <> 15 ORDER BY md5(public_id::text)',
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** One client that sends one request at a time, and changes every asset in turn. */
+class Writer {
+  private sent = 0;
+  private asset = 0;
+
+  constructor(
+    private readonly api: ServedApi,
+    private readonly assets: readonly string[],
+  ) {}
+
+  /** Returns the median milliseconds of so many updates of `count` assets each. */
+  async write(count: number, times: number): Promise<number> {
+    const elapsed: number[] = [];
+    for (let time = 0; time < times; time += 1) {
+      this.sent += 1;
+      const ids = Array.from({ length: count }, () => this.assets[(this.asset += 1) % this.assets.length] as string);
+      const patch = { classification: CLASSIFICATIONS[this.sent % 4], description: `Reviewed ${this.sent}` };
+      const [path, body] = count === 1 ? [`/${ids[0]}`, patch] : ['', { ids, patch }];
+      const key = randomUUID();
+      elapsed.push(await milliseconds(() => this.api.patch(`/v1/inventory/assets${path}`, key, body, 'first')));
+    }
+    return median(elapsed);
+  }
+
+  stop(): Promise<void> {
+    return this.api.stop();
+  }
+}
+
+/** Each import creates the assets of a new workspace. */
+async function measureImports(
+  setting: Setting,
+  databases: Readonly<Record<Variant, BenchmarkDatabase>>,
+): Promise<Values> {
+  const { sizes, say } = setting;
+  buildOnce(say);
+  say('  imports: with and without tickets in turn');
+  const directory = mkdtempSync(join(tmpdir(), 'tickets-'));
+  const [file, empty] = [join(directory, 'inventory.ndjson'), join(directory, 'empty.ndjson')];
+  try {
+    await writeInventory(empty, 0);
+    await writeInventory(file, sizes.importedRecords);
+    return await takeTurns(
+      VARIANTS,
+      { rounds: sizes.importRounds, turns: 2, warmUpRounds: 0 },
+      async (variant) => {
+        const database = databases[variant];
+        const { slug } = await database.aWorkspace();
+        const start = await runImport(setting, database, slug, empty);
+        await settle(database);
+        const run = await runImport(setting, database, slug, file);
+        assertAll(sizes.importedRecords, (JSON.parse(run.output) as ImportReport).created, 'created');
+        return run.seconds - start.seconds;
+      },
+      median,
+    );
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
