@@ -10,7 +10,7 @@ export interface paths {
     };
     /**
      * List the public keys
-     * @description JSON Web Key Set (RFC 7517). Needs no token. RSA keys verify tokens. Ed25519 keys (RFC 8037) verify checkpoints of the audit. A new key stands here before it signs.
+     * @description JSON Web Key Set (RFC 7517). Needs no token. RSA keys verify tokens. Ed25519 keys (RFC 8037) verify checkpoints of the audit. A new key appears here before it signs.
      */
     get: operations['getKeySet'];
     put?: never;
@@ -110,7 +110,7 @@ export interface paths {
     };
     /**
      * List computers with their posture
-     * @description Needs `computers:read` (or `all:read`). Returns every visible computer, monitored or not. With `Accept: application/x-ndjson` the whole list is one stream of lines, each a JSON object: without `pageSize`, and with a `pageCursor` of a checkpoint line only.
+     * @description Needs `computers:read` (or `all:read`). Returns every visible computer, monitored or not. `Accept: application/x-ndjson` returns the whole list as a stream of JSON lines. A stream takes no `pageSize`, and as `pageCursor` only one of a checkpoint line.
      */
     get: operations['listComputers'];
     put?: never;
@@ -150,7 +150,7 @@ export interface paths {
     };
     /**
      * Follow changes of computers
-     * @description Needs `computers:read` (or `all:read`). The latest state of each computer, ordered by commit. Without a cursor it begins with every visible computer once. Keep `resumeCursor`, and ask again with it.
+     * @description Needs `computers:read` (or `all:read`). Returns the latest state of each changed computer, in the order of changes. Without a cursor every visible computer comes first. Store `resumeCursor` and send it as `pageCursor` next time.
      */
     get: operations['listComputerChanges'];
     put?: never;
@@ -190,7 +190,7 @@ export interface paths {
     };
     /**
      * List assets
-     * @description Needs `inventory:read` (or `all:read`). Returns the assets that match all filters. Hidden and deleted assets are left out. With `Accept: application/x-ndjson` the whole list is one stream of lines, each a JSON object: without `pageSize`, and with a `pageCursor` of a checkpoint line only.
+     * @description Needs `inventory:read` (or `all:read`). Returns the assets that match all filters. Hidden and deleted assets are left out. `Accept: application/x-ndjson` returns the whole list as a stream of JSON lines. A stream takes no `pageSize`, and as `pageCursor` only one of a checkpoint line.
      */
     get: operations['listAssets'];
     put?: never;
@@ -258,7 +258,7 @@ export interface paths {
     };
     /**
      * Follow changes of assets
-     * @description Needs `inventory:read` (or `all:read`). The latest state of each asset, ordered by commit. Without a cursor it begins with every visible asset once. Keep `resumeCursor`, and ask again with it.
+     * @description Needs `inventory:read` (or `all:read`). Returns the latest state of each changed asset, in the order of changes. Without a cursor every visible asset comes first. Store `resumeCursor` and send it as `pageCursor` next time.
      */
     get: operations['listAssetChanges'];
     put?: never;
@@ -278,7 +278,7 @@ export interface paths {
     };
     /**
      * List tag keys
-     * @description Needs `inventory:read` (or `all:read`). The tag keys of the workspace, ordered by the code points of the key, with the exact number of visible assets of each.
+     * @description Needs `inventory:read` (or `all:read`). Returns the tag keys of the workspace, ordered by the code points of the key, each with the exact number of visible assets.
      */
     get: operations['listTagKeys'];
     put?: never;
@@ -508,7 +508,7 @@ export interface components {
       /** @description The asset. */
       asset: components['schemas']['Asset'];
       /**
-       * @description What the line is.
+       * @description Type of the line.
        * @example asset
        */
       type: string;
@@ -860,7 +860,7 @@ export interface components {
     /** @description One merge patch (RFC 7396) for up to 100 assets. A null clears a field. Any other field is refused. */
     BulkUpdateMergePatch: {
       /**
-       * @description True makes every check, writes nothing, and tells what would change.
+       * @description True: checks the update and returns what would change, but writes nothing.
        * @example false
        */
       dryRun?: boolean | null;
@@ -872,7 +872,7 @@ export interface components {
     /** @description One patch for up to 100 assets. A field that is null stays as it is. Any other field is refused. */
     BulkUpdateRequest: {
       /**
-       * @description True makes every check, writes nothing, and tells what would change.
+       * @description True: checks the update and returns what would change, but writes nothing.
        * @example false
        */
       dryRun?: boolean | null;
@@ -883,7 +883,7 @@ export interface components {
     };
     /** @description How many of the distinct ids were updated, and which were not. */
     BulkUpdateSummary: {
-      /** @description Of a dry run only: one entry for each asset that would change. */
+      /** @description Only of a dry run: one entry for each asset that would change. */
       changes?: components['schemas']['BulkUpdateChange'][];
       /**
        * @description Distinct ids that were not updated.
@@ -1224,7 +1224,7 @@ export interface components {
       /** @description The computer. */
       computer: components['schemas']['Computer'];
       /**
-       * @description What the line is.
+       * @description Type of the line.
        * @example computer
        */
       type: string;
@@ -1558,21 +1558,21 @@ export interface components {
        */
       scopes_supported: string[];
     };
-    /** @description A line after every 1,000 rows, from which a stream can go on. */
+    /** @description A line after every 1,000 rows, from which a cut stream can be resumed. */
     StreamCheckpoint: {
       /**
        * Format: int64
-       * @description Rows so far, with those before a resumption.
+       * @description Rows so far, including those before a cut.
        * @example 1000
        */
       count: number;
       /**
-       * @description Opaque cursor, for `pageCursor` of a stream.
+       * @description Send it as `pageCursor` to resume the stream after this line.
        * @example AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU
        */
       pageCursor: string;
       /**
-       * @description What the line is.
+       * @description Type of the line.
        * @example checkpoint
        */
       type: string;
@@ -1581,12 +1581,12 @@ export interface components {
     StreamEnd: {
       /**
        * Format: int64
-       * @description All rows, with those before a resumption.
+       * @description All rows, including those before a cut.
        * @example 2
        */
       count: number;
       /**
-       * @description What the line is.
+       * @description Type of the line.
        * @example end
        */
       type: string;
@@ -1599,7 +1599,7 @@ export interface components {
        */
       resumeCursor?: string;
       /**
-       * @description True for a stream that goes on from a checkpoint.
+       * @description True when the stream continues from a checkpoint.
        * @example true
        */
       resumed?: boolean;
@@ -1610,7 +1610,7 @@ export interface components {
        */
       totalCount: number;
       /**
-       * @description What the line is.
+       * @description Type of the line.
        * @example start
        */
       type: string;
@@ -2524,7 +2524,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `export_in_progress`: The application already reads a stream. It can read one at a time. */
+      /** @description `export_in_progress`: The application already reads a stream, and it can read only one at a time. */
       409: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -2775,11 +2775,11 @@ export interface operations {
   listComputerChanges: {
     parameters: {
       query?: {
-        /** @description The `resumeCursor` or `endCursor` of any earlier page of this feed, exactly as it was returned. Without it the feed begins with every visible item. */
+        /** @description The `resumeCursor` or `endCursor` of any earlier page of this feed, unchanged. Without it the feed begins with every visible item. */
         pageCursor?: string;
         /** @description Changes per page. */
         pageSize?: number;
-        /** @description `now` gives a cursor and nothing old; a date-time (RFC 3339) gives changes with `changedAt` at or after it. Not together with `pageCursor`. */
+        /** @description `now` returns a cursor and no changes. A date-time (RFC 3339) returns changes with `changedAt` at or after it. Leave it out with `pageCursor`. */
         since?: string;
       };
       header?: {
@@ -2869,7 +2869,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `cursor_expired`: The change feed cannot go on from this cursor without a gap: the database was restored to another state (`diverged`), or removed items were purged (`purged`). */
+      /** @description `cursor_expired`: The feed cannot continue from this cursor without a gap. `diverged`: the data was restored to a state from before the cursor. `purged`: removed items that you have not seen were deleted for good. */
       410: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -3144,7 +3144,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `export_in_progress`: The application already reads a stream. It can read one at a time. */
+      /** @description `export_in_progress`: The application already reads a stream, and it can read only one at a time. */
       409: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -4023,13 +4023,13 @@ export interface operations {
   listAssetChanges: {
     parameters: {
       query?: {
-        /** @description Restricts to one top-level category, which an asset never leaves. */
+        /** @description Only changes of assets of this category. */
         categoryKey?: components['schemas']['AssetCategoryKey'];
-        /** @description The `resumeCursor` or `endCursor` of any earlier page of this feed, exactly as it was returned. Without it the feed begins with every visible item. */
+        /** @description The `resumeCursor` or `endCursor` of any earlier page of this feed, unchanged. Without it the feed begins with every visible item. */
         pageCursor?: string;
         /** @description Changes per page. */
         pageSize?: number;
-        /** @description `now` gives a cursor and nothing old; a date-time (RFC 3339) gives changes with `changedAt` at or after it. Not together with `pageCursor`. */
+        /** @description `now` returns a cursor and no changes. A date-time (RFC 3339) returns changes with `changedAt` at or after it. Leave it out with `pageCursor`. */
         since?: string;
       };
       header?: {
@@ -4119,7 +4119,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `cursor_expired`: The change feed cannot go on from this cursor without a gap: the database was restored to another state (`diverged`), or removed items were purged (`purged`). */
+      /** @description `cursor_expired`: The feed cannot continue from this cursor without a gap. `diverged`: the data was restored to a state from before the cursor. `purged`: removed items that you have not seen were deleted for good. */
       410: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -4206,7 +4206,7 @@ export interface operations {
         pageCursor?: string;
         /** @description Items per page. */
         pageSize?: number;
-        /** @description Restricts to the keys that the platform manages (`true`), or to those that clients can set (`false`). */
+        /** @description True: only keys that the platform manages. False: only keys that clients can set. */
         readOnly?: boolean;
       };
       header?: {

@@ -95,7 +95,7 @@ export class DiscoveryController {
     summary: 'List the public keys',
     description:
       'JSON Web Key Set (RFC 7517). Needs no token. RSA keys verify tokens. Ed25519 keys (RFC 8037) verify checkpoints ' +
-      'of the audit. A new key stands here before it signs.',
+      'of the audit. A new key appears here before it signs.',
   })
   @ApiSuccess(KeySetDto, {
     description: 'The keys, newest first.',

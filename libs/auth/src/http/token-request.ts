@@ -24,7 +24,8 @@ export const usesBasic = (request: Request): boolean => /^basic(\s|$)/i.test(req
 export function readTokenRequest(request: Request, body: Buffer): TokenRequest {
   if ((request.headersDistinct['authorization'] ?? []).length > 1) throw new AuthorizationDuplicated();
   for (const name of CREDENTIALS) {
-    if (name in request.query) throw new TokenRequestInvalid(name, `${name} must not stand in the query string.`);
+    if (name in request.query)
+      throw new TokenRequestInvalid(name, `${name} must be in the form, not in the query string.`);
   }
   const form = new URLSearchParams(body.toString('utf8'));
   for (const name of PARAMETERS) {
@@ -63,7 +64,7 @@ function basicCredentials(request: Request, form: URLSearchParams): { clientId: 
   if (colon < 1) throw new ClientNotAuthenticated();
   const clientId = formDecode(decoded.slice(0, colon));
   if (form.has('client_id') && form.get('client_id') !== clientId) {
-    throw new TokenRequestInvalid('client_id', 'client_id of the form is not the one of HTTP Basic.');
+    throw new TokenRequestInvalid('client_id', 'client_id in the form differs from the one in HTTP Basic.');
   }
   return { clientId, clientSecret: formDecode(decoded.slice(colon + 1)) };
 }

@@ -27,8 +27,8 @@ export class ComputerChangesController {
     operationId: 'listComputerChanges',
     summary: 'Follow changes of computers',
     description:
-      'Needs `computers:read` (or `all:read`). The latest state of each computer, ordered by commit. Without a cursor it ' +
-      'begins with every visible computer once. Keep `resumeCursor`, and ask again with it.',
+      'Needs `computers:read` (or `all:read`). Returns the latest state of each changed computer, in the order of changes. Without ' +
+      'a cursor every visible computer comes first. Store `resumeCursor` and send it as `pageCursor` next time.',
   })
   @ApiSuccess(ComputerChangePageDto, {
     description: 'A page of changes.',

@@ -117,7 +117,7 @@ export class ComputerPageDto {
 
 @ApiObject({ name: 'ComputerLine', description: 'A line of a stream with a computer.' })
 export class ComputerLineDto {
-  @ApiProperty({ ...constant('computer'), description: 'What the line is.' })
+  @ApiProperty({ ...constant('computer'), description: 'Type of the line.' })
   type!: string;
 
   @ApiProperty({ type: ComputerDto, description: 'The computer.' })

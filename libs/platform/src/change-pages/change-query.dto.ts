@@ -18,7 +18,7 @@ export class ChangeQueryDto {
 
   @ApiPropertyOptional({
     description:
-      'The `resumeCursor` or `endCursor` of any earlier page of this feed, exactly as it was returned. ' +
+      'The `resumeCursor` or `endCursor` of any earlier page of this feed, unchanged. ' +
       'Without it the feed begins with every visible item.',
     type: 'string',
     minLength: 1,
@@ -31,8 +31,8 @@ export class ChangeQueryDto {
 
   @ApiPropertyOptional({
     description:
-      '`now` gives a cursor and nothing old; a date-time (RFC 3339) gives changes with `changedAt` at or after it. ' +
-      'Not together with `pageCursor`.',
+      '`now` returns a cursor and no changes. A date-time (RFC 3339) returns changes with `changedAt` at or after it. ' +
+      'Leave it out with `pageCursor`.',
     type: 'string',
     maxLength: 40,
     pattern: '^(now|[0-9]{4}-.*)$',

@@ -1,8 +1,8 @@
 import { DomainError } from '#libs/kernel';
 
 const DETAILS = {
-  diverged: 'The cursor is of a state that this database does not have. Begin without a cursor.',
-  purged: 'Removed items that the reader has not seen were purged. Begin without a cursor.',
+  diverged: 'The data was restored to a state from before this cursor. Begin without a cursor.',
+  purged: 'Removed items that you have not seen were deleted for good. Begin without a cursor.',
 } as const;
 
 /** The feed cannot go on from here without a gap; the reader must begin again. */

@@ -164,23 +164,23 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
   export_in_progress: {
     status: 409,
     title: 'Conflict',
-    cause: 'The application already reads a stream. It can read one at a time.',
-    remedy: 'Read that stream to its end, or close its connection and try again five seconds later.',
-    example: { detail: 'This application already reads a stream.', instance: LIST },
+    cause: 'The application already reads a stream, and it can read only one at a time.',
+    remedy: 'Read that stream to its end, or close its connection. Then try again after five seconds.',
+    example: { detail: 'This application already reads a stream. It can read one at a time.', instance: LIST },
   },
   cursor_expired: {
     status: 410,
     title: 'Gone',
     cause:
-      'The change feed cannot go on from this cursor without a gap: the database was restored to another state ' +
-      '(`diverged`), or removed items were purged (`purged`).',
-    remedy: 'Begin without a cursor, and replace what you keep by what the feed gives.',
+      'The feed cannot continue from this cursor without a gap. `diverged`: the data was restored to a state from ' +
+      'before the cursor. `purged`: removed items that you have not seen were deleted for good.',
+    remedy: 'Begin without a cursor, and drop from your copy what the feed does not return.',
     example: atFault(
       '/v1/inventory/changes',
       'parameter',
       'pageCursor',
       'diverged',
-      'The cursor is of a state that this database does not have. Begin without a cursor.',
+      'The data was restored to a state from before this cursor. Begin without a cursor.',
     ),
   },
   precondition_failed: {

@@ -4,8 +4,8 @@ import { StreamCheckpointDto, StreamEndDto, StreamStartDto } from './stream-line
 
 /** What the description of a route says of its stream. */
 export const STREAM_DESCRIPTION =
-  'With `Accept: application/x-ndjson` the whole list is one stream of lines, each a JSON object: without `pageSize`, and ' +
-  'with a `pageCursor` of a checkpoint line only.';
+  '`Accept: application/x-ndjson` returns the whole list as a stream of JSON lines. A stream takes no `pageSize`, and as ' +
+  '`pageCursor` only one of a checkpoint line.';
 
 /** Describes a route's stream in the contract: its own kind of line, and those that all streams have. */
 export const streamOf = <Line extends { readonly type: string }>(

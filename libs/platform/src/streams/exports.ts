@@ -66,7 +66,8 @@ export class Exports {
     const read = list.reader(workspaceId, filters);
     response.vary('Accept-Encoding');
     if (response.req.method === 'HEAD') return ndjson(Readable.from([]));
-    if (this.isStopping) throw new DomainError('service_unavailable', 'This instance stops.');
+    if (this.isStopping)
+      throw new DomainError('service_unavailable', 'The service is restarting. Send the request again.');
     const leavePlace = await this.places.take(clientId, response);
     const stream = this.watch(list.resource, response, leavePlace);
     try {
@@ -170,7 +171,9 @@ const ndjson = (lines: Readable): StreamableFile => new StreamableFile(lines, { 
 
 class PageSizeRefused extends ValidationFailed {
   constructor() {
-    super([{ parameter: 'pageSize', code: 'unknown', detail: 'pageSize is not a parameter of a stream.' }]);
+    super([
+      { parameter: 'pageSize', code: 'unknown', detail: 'pageSize cannot be sent with Accept: application/x-ndjson.' },
+    ]);
   }
 }
 

@@ -6,7 +6,7 @@ const ROWS = { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX
 
 @ApiObject({ name: 'StreamStart', description: 'The first line of a stream.' })
 export class StreamStartDto {
-  @ApiProperty({ ...constant('start'), description: 'What the line is.' })
+  @ApiProperty({ ...constant('start'), description: 'Type of the line.' })
   type!: string;
 
   @ApiProperty({ ...ROWS, description: 'Exact number of matches when the stream began.', example: 2 })
@@ -20,32 +20,35 @@ export class StreamStartDto {
   })
   resumeCursor?: string;
 
-  @ApiPropertyOptional({ description: 'True for a stream that goes on from a checkpoint.', example: true })
+  @ApiPropertyOptional({ description: 'True when the stream continues from a checkpoint.', example: true })
   resumed?: boolean;
 }
 
-@ApiObject({ name: 'StreamCheckpoint', description: 'A line after every 1,000 rows, from which a stream can go on.' })
+@ApiObject({
+  name: 'StreamCheckpoint',
+  description: 'A line after every 1,000 rows, from which a cut stream can be resumed.',
+})
 export class StreamCheckpointDto {
-  @ApiProperty({ ...constant('checkpoint'), description: 'What the line is.' })
+  @ApiProperty({ ...constant('checkpoint'), description: 'Type of the line.' })
   type!: string;
 
   @ApiProperty({
     minLength: 1,
     maxLength: MAX_CURSOR_LENGTH,
-    description: 'Opaque cursor, for `pageCursor` of a stream.',
+    description: 'Send it as `pageCursor` to resume the stream after this line.',
     example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
   })
   pageCursor!: string;
 
-  @ApiProperty({ ...ROWS, description: 'Rows so far, with those before a resumption.', example: 1000 })
+  @ApiProperty({ ...ROWS, description: 'Rows so far, including those before a cut.', example: 1000 })
   count!: number;
 }
 
 @ApiObject({ name: 'StreamEnd', description: 'The last line. Without it the response is not complete.' })
 export class StreamEndDto {
-  @ApiProperty({ ...constant('end'), description: 'What the line is.' })
+  @ApiProperty({ ...constant('end'), description: 'Type of the line.' })
   type!: string;
 
-  @ApiProperty({ ...ROWS, description: 'All rows, with those before a resumption.', example: 2 })
+  @ApiProperty({ ...ROWS, description: 'All rows, including those before a cut.', example: 2 })
   count!: number;
 }

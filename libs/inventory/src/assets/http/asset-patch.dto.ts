@@ -137,7 +137,7 @@ export class BulkUpdateDto {
   @ApiPropertyOptional({
     type: 'boolean',
     nullable: true,
-    description: 'True makes every check, writes nothing, and tells what would change.',
+    description: 'True: checks the update and returns what would change, but writes nothing.',
     example: false,
   })
   dryRun?: boolean | null;
@@ -209,7 +209,7 @@ export class BulkUpdateSummaryDto {
   @ApiPropertyOptional({
     type: [BulkUpdateChangeDto],
     maxItems: 100,
-    description: 'Of a dry run only: one entry for each asset that would change.',
+    description: 'Only of a dry run: one entry for each asset that would change.',
   })
   changes?: readonly BulkUpdateChangeDto[];
 }

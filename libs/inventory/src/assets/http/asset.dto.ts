@@ -172,7 +172,7 @@ export class AssetPageDto {
 
 @ApiObject({ name: 'AssetLine', description: 'A line of a stream with an asset.' })
 export class AssetLineDto {
-  @ApiProperty({ ...constant('asset'), description: 'What the line is.' })
+  @ApiProperty({ ...constant('asset'), description: 'Type of the line.' })
   type!: string;
 
   @ApiProperty({ type: AssetDto, description: 'The asset.' })

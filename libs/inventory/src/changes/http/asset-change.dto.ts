@@ -13,7 +13,7 @@ export class AssetChangeQueryDto extends ChangeQueryDto {
   @ApiPropertyOptional({
     ...CATEGORY_KEY,
     example: 'CLOUD',
-    description: 'Restricts to one top-level category, which an asset never leaves.',
+    description: 'Only changes of assets of this category.',
   })
   @IsOptional()
   @IsIn(CATEGORY_KEYS, { message: `categoryKey must be one of ${CATEGORY_KEYS.join(', ')}` })

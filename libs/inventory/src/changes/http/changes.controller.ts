@@ -28,8 +28,8 @@ export class ChangesController {
     operationId: 'listAssetChanges',
     summary: 'Follow changes of assets',
     description:
-      'Needs `inventory:read` (or `all:read`). The latest state of each asset, ordered by commit. Without a cursor it ' +
-      'begins with every visible asset once. Keep `resumeCursor`, and ask again with it.',
+      'Needs `inventory:read` (or `all:read`). Returns the latest state of each changed asset, in the order of changes. Without ' +
+      'a cursor every visible asset comes first. Store `resumeCursor` and send it as `pageCursor` next time.',
   })
   @ApiSuccess(AssetChangePageDto, {
     description: 'A page of changes.',

@@ -9,8 +9,7 @@ export class TagKeyQueryDto extends PageQueryDto {
   @ApiPropertyOptional({
     type: 'boolean',
     example: false,
-    description:
-      'Restricts to the keys that the platform manages (`true`), or to those that clients can set (`false`).',
+    description: 'True: only keys that the platform manages. False: only keys that clients can set.',
   })
   @IsOptional()
   @IsIn(['true', 'false'], { message: 'readOnly must be one of true, false' })

@@ -24,8 +24,8 @@ export class TagKeysController {
     operationId: 'listTagKeys',
     summary: 'List tag keys',
     description:
-      'Needs `inventory:read` (or `all:read`). The tag keys of the workspace, ordered by the code points of the key, with the ' +
-      'exact number of visible assets of each.',
+      'Needs `inventory:read` (or `all:read`). Returns the tag keys of the workspace, ordered by the code points of ' +
+      'the key, each with the exact number of visible assets.',
   })
   @ApiSuccess(TagKeyPageDto, {
     description: 'A page of tag keys.',

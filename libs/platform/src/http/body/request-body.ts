@@ -35,7 +35,7 @@ export async function readBody<MediaType extends string>(
   for (const [header, plain] of PLAIN_ENCODINGS) {
     // Names of codings are case-insensitive (RFC 9110, 8.4.1; RFC 9112, 7).
     if (String(request.headers[header.toLowerCase()] ?? plain).toLowerCase() === plain) continue;
-    throw unsupported(header, 'must be absent: a compressed body is not read.');
+    throw unsupported(header, 'is not accepted: send the body uncompressed.');
   }
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   // An HTTP/1.0 client would take the 100 for the final response (RFC 9110, 10.1.1).
