@@ -1,6 +1,6 @@
 // `npm test`: runs every check of this project. The last line is the outcome.
 import { delimiter } from 'node:path';
-import { build, importRules, lint, runLane, types } from './support/run/checks.mjs';
+import { build, importRules, lint, runInOrder, types } from './support/run/checks.mjs';
 import { endCommands } from './support/run/command.mjs';
 import { runTests } from './support/run/tests.mjs';
 import needed from './support/jest/needed-programs.cjs';
@@ -34,7 +34,7 @@ const begun = performance.now();
 const timeLeft = () => RUN_LIMIT - (performance.now() - begun);
 
 async function main() {
-  const [linted, others] = await Promise.all([runLane(lint), runLane(types, build, importRules)]);
+  const [linted, others] = await Promise.all([runInOrder(lint), runInOrder(types, build, importRules)]);
   const checks = [...linted, ...others];
   const tests = await runTests(others[1], timeLeft);
   const passed = checks.filter(Boolean).length + tests.passed;

@@ -18,12 +18,12 @@ describe('Problem pages in a browser', () => {
   });
 
   it.each([
-    ['a phone', 400, 'problems'],
-    ['a phone', 400, 'problems/idempotency_in_progress'],
-    ['a small phone', 320, 'problems'],
-    ['a desk', 1280, 'problems'],
-  ])('fit %s of %i pixels: /%s', async (_, width, path) => {
-    const page = await browser.newPage({ viewport: { width, height: 900 } });
+    ['a phone', 400, 'light', 'problems'],
+    ['a phone', 400, 'dark', 'problems/idempotency_in_progress'],
+    ['a small phone', 320, 'light', 'problems'],
+    ['a desk', 1280, 'dark', 'problems'],
+  ] as const)('fit %s of %i pixels in %s colours: /%s', async (_, width, colorScheme, path) => {
+    const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
     await page.goto(`${app.origin}/${path}`);
 
     await keepScreenshot(`${path.replace('/', '-')}-${width}`, page);

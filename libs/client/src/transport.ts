@@ -4,7 +4,7 @@ import { LimitedTokenStore } from './limited-token-store';
 import { ndjsonLines } from './ndjson';
 import { ConnectionLost, Problem } from './problem';
 import { type RetryPolicy, retried } from './retry';
-import { tokenOf } from './token-answer';
+import { tokenOf } from './token-response';
 import { TokenCache } from './token-cache';
 import { LOCK_MS, type StoredToken, type TokenStore } from './token-store';
 

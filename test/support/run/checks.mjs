@@ -24,8 +24,8 @@ export const importRules = {
   ],
 };
 
-/** Runs checks one after the other. Prints the output of each at its end, because other lanes print, too. */
-export async function runLane(...checks) {
+/** Runs checks one after the other. Prints the output of each at its end, because other groups print, too. */
+export async function runInOrder(...checks) {
   const outcomes = [];
   for (const { name, commands } of checks) {
     const since = performance.now();

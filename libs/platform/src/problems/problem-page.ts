@@ -55,11 +55,14 @@ function page(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)}</title>
-<style>body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;overflow-wrap:break-word}
+<style>:root{color-scheme:light dark;--line:#ddd;--shade:#f5f5f5;--link:#0b5cad}
+@media(prefers-color-scheme:dark){:root{--line:#323b46;--shade:#1d242c;--link:#7db8f5}body{background:#14191f;color:#dfe5ec}}
+a{color:var(--link)}
+body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;overflow-wrap:break-word}
 h1{font-size:clamp(1.2rem,6vw,2rem)}
-table{border-collapse:collapse}td,th{text-align:left;vertical-align:top;padding:.4rem .8rem .4rem 0;border-bottom:1px solid #ddd}
-pre{background:#f5f5f5;padding:1rem;white-space:pre-wrap}
-@media(max-width:40rem){tr:first-child{display:none}tr,td{display:block}tr{border-bottom:1px solid #ddd;padding:.6rem 0}
+table{border-collapse:collapse}td,th{text-align:left;vertical-align:top;padding:.4rem .8rem .4rem 0;border-bottom:1px solid var(--line)}
+pre{background:var(--shade);padding:1rem;white-space:pre-wrap}
+@media(max-width:40rem){tr:first-child{display:none}tr,td{display:block}tr{border-bottom:1px solid var(--line);padding:.6rem 0}
 td{border:0;padding:0}}</style></head>
 <body>${body}</body></html>
 `;

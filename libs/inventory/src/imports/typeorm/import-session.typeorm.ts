@@ -8,7 +8,7 @@ import {
 } from '../domain/import-store.port';
 import { unknownTagKeys } from '../../tag-keys/domain/unknown-tag-keys';
 import { ImportBatch } from './import-batch';
-import type { ImportLane, Matched, Written } from './import-lane';
+import type { StagingConnection, Matched, Written } from './staging-connection';
 import type { ImportTagKeys } from './import-tag-keys';
 
 const RETRIES = 3;
@@ -19,9 +19,9 @@ const ANALYZE_FROM = 2_000;
 const BEFORE_ALL = '-1';
 
 /** Connections of an import. The first always exists, and one is enough. */
-export interface ImportLanes {
-  readonly first: ImportLane;
-  openSecond(): Promise<ImportLane>;
+export interface StagingConnections {
+  readonly first: StagingConnection;
+  openSecond(): Promise<StagingConnection>;
   close(completed: boolean): Promise<void>;
 }
 
@@ -44,24 +44,24 @@ export class ImportSessionTypeorm extends ImportSession {
   private readonly emptied: ImportBatch[] = [];
   /** The previous batch, its connection, and its ids: new assets are listed in the order of the lines. */
   private before: Promise<unknown> = Promise.resolve();
-  private latest: ImportLane;
+  private latest: StagingConnection;
   private numbered: Promise<unknown> = Promise.resolve();
-  private second: ImportLane | null = null;
+  private second: StagingConnection | null = null;
   private opening: Promise<void> | null = null;
   /** The connection whose tables hold waiting records. From the first such record on, all batches use it. */
-  private only: ImportLane | null = null;
+  private only: StagingConnection | null = null;
   private deferred = 0;
   private written = 0;
 
   constructor(
-    private readonly lanes: ImportLanes,
+    private readonly connections: StagingConnections,
     private readonly settings: ImportSettings,
     private readonly tagKeys: ImportTagKeys,
   ) {
     super();
-    this.latest = lanes.first;
+    this.latest = connections.first;
     // Records that outlive a batch are stored on one connection.
-    if (settings.dryRun || settings.hideMissing) this.only = lanes.first;
+    if (settings.dryRun || settings.hideMissing) this.only = connections.first;
   }
 
   add(numbered: NumberedRecord): void {
@@ -71,13 +71,13 @@ export class ImportSessionTypeorm extends ImportSession {
   async merge(apart: boolean, spared: readonly string[]): Promise<MergeOutcome> {
     const { reading: batch, before, numbered } = this;
     this.reading = this.emptied.pop() ?? new ImportBatch();
-    const other = apart && !this.only && batch.waiting.length === 0 ? this.otherLane() : null;
-    this.latest = other ?? this.lanes.first;
+    const other = apart && !this.only && batch.waiting.length === 0 ? this.otherConnection() : null;
+    this.latest = other ?? this.connections.first;
     let sayNumbered = (): void => undefined;
     this.numbered = new Promise<void>((resolve) => (sayNumbered = resolve));
     const merged = other
       ? this.mergeAhead(batch, other, { before, numbered, sayNumbered })
-      : before.then(() => this.mergeOn(this.lane, batch, spared));
+      : before.then(() => this.mergeOn(this.connection, batch, spared));
     merged.then(sayNumbered, sayNumbered);
     this.before = merged;
     const outcome = await merged;
@@ -91,7 +91,7 @@ export class ImportSessionTypeorm extends ImportSession {
     for (let waiting = this.deferred, last = false; this.deferred > 0;) {
       for (let after = BEFORE_ALL; ;) {
         const start = after;
-        const { written, next } = await this.inTransaction(this.lane, () =>
+        const { written, next } = await this.inTransaction(this.connection, () =>
           this.mergeNextDeferred(start, last ? 'refuse' : 'defer'),
         );
         if (next === null) break;
@@ -104,11 +104,11 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   async hideMissing(): Promise<number> {
-    await this.lane.indexNames();
+    await this.connection.indexNames();
     let hidden = 0;
     for (let after = '0'; ;) {
       const start = after;
-      const batch = await this.inTransaction(this.lane, () => this.lane.hideMissing(start));
+      const batch = await this.inTransaction(this.connection, () => this.connection.hideMissing(start));
       hidden += batch.hidden;
       if (batch.last === null) return hidden;
       after = batch.last;
@@ -117,33 +117,33 @@ export class ImportSessionTypeorm extends ImportSession {
 
   async close(completed: boolean): Promise<void> {
     try {
-      if (completed && !this.settings.dryRun && this.written >= ANALYZE_FROM) await this.lane.analyze();
+      if (completed && !this.settings.dryRun && this.written >= ANALYZE_FROM) await this.connection.analyze();
     } finally {
-      await this.lanes.close(completed);
+      await this.connections.close(completed);
     }
   }
 
   /** The connection for work that does not overlap. */
-  private get lane(): ImportLane {
-    return this.only ?? this.lanes.first;
+  private get connection(): StagingConnection {
+    return this.only ?? this.connections.first;
   }
 
   /** Returns null while there is only one connection, which is always so when no second one is available. */
-  private otherLane(): ImportLane | null {
-    this.opening ??= this.lanes.openSecond().then(
-      (lane) => void (this.second = lane),
+  private otherConnection(): StagingConnection | null {
+    this.opening ??= this.connections.openSecond().then(
+      (connection) => void (this.second = connection),
       () => undefined,
     );
-    return this.second && this.latest === this.second ? this.lanes.first : this.second;
+    return this.second && this.latest === this.second ? this.connections.first : this.second;
   }
 
   /**
    * A dry run is one transaction that is rolled back at the end. Otherwise each batch is a transaction, repeated when
    * necessary.
    */
-  private async inTransaction<Result>(lane: ImportLane, work: () => Promise<Result>): Promise<Result> {
+  private async inTransaction<Result>(connection: StagingConnection, work: () => Promise<Result>): Promise<Result> {
     if (this.settings.dryRun) {
-      await lane.begin(true);
+      await connection.begin(true);
       const result = await work();
       this.tagKeys.commit();
       return result;
@@ -151,13 +151,13 @@ export class ImportSessionTypeorm extends ImportSession {
     for (let attempt = 1; ; attempt += 1) {
       const deferredBefore = this.deferred;
       try {
-        await lane.begin();
+        await connection.begin();
         const result = await work();
-        await lane.commit();
+        await connection.commit();
         this.tagKeys.commit();
         return result;
       } catch (error) {
-        await lane.rollback();
+        await connection.rollback();
         this.tagKeys.rollback();
         this.deferred = deferredBefore;
         if (attempt > RETRIES || !isPassing(error)) throw error;
@@ -166,45 +166,45 @@ export class ImportSessionTypeorm extends ImportSession {
     }
   }
 
-  private mergeOn(lane: ImportLane, batch: ImportBatch, spared: readonly string[]): Promise<Written> {
-    return this.inTransaction(lane, async () => {
-      const unknownTags = await this.stage(lane, batch);
-      if (this.settings.hideMissing && spared.length > 0) await lane.name(spared);
-      return this.write(lane, await lane.match(), 'defer', batch.size, unknownTags);
+  private mergeOn(connection: StagingConnection, batch: ImportBatch, spared: readonly string[]): Promise<Written> {
+    return this.inTransaction(connection, async () => {
+      const unknownTags = await this.stage(connection, batch);
+      if (this.settings.hideMissing && spared.length > 0) await connection.name(spared);
+      return this.write(connection, await connection.match(), 'defer', batch.size, unknownTags);
     });
   }
 
   /** Errors are ignored here: they recur, or are gone, when the batch is merged from its beginning. */
-  private async mergeAhead(batch: ImportBatch, lane: ImportLane, turn: Turn): Promise<Written> {
-    const [writing] = await Promise.allSettled([this.writeAhead(batch, lane, turn), turn.before]);
+  private async mergeAhead(batch: ImportBatch, connection: StagingConnection, turn: Turn): Promise<Written> {
+    const [writing] = await Promise.allSettled([this.writeAhead(batch, connection, turn), turn.before]);
     await turn.before;
     if (writing.status === 'fulfilled' && writing.value) return writing.value;
-    await lane.rollback();
-    if (this.only === lane) this.deferred = 0;
+    await connection.rollback();
+    if (this.only === connection) this.deferred = 0;
     // No ids to spare: an import that hides missing assets uses one connection.
-    return this.mergeOn(this.only ?? lane, batch, []);
+    return this.mergeOn(this.only ?? connection, batch, []);
   }
 
   /** Returns null when the batch must be merged on the other connection. */
-  private async writeAhead(batch: ImportBatch, lane: ImportLane, turn: Turn): Promise<Written | null> {
-    await lane.begin();
-    await lane.stage(batch.bytesWith([], this.tagKeys.known));
+  private async writeAhead(batch: ImportBatch, connection: StagingConnection, turn: Turn): Promise<Written | null> {
+    await connection.begin();
+    await connection.stage(batch.bytesWith([], this.tagKeys.known));
     await turn.numbered;
-    const matched = await lane.match();
+    const matched = await connection.match();
     turn.sayNumbered();
     // A batch of new assets only does not depend on the other batch, nor the other on it.
     if (matched.refused + matched.waiting + matched.changed + matched.checked > 0) await turn.before;
     if (this.only) return null;
-    const written = await this.write(lane, matched, 'defer', batch.size, []);
-    await lane.commit();
+    const written = await this.write(connection, matched, 'defer', batch.size, []);
+    await connection.commit();
     return written;
   }
 
   /** Sends the batch to Postgres. Refuses records with unknown tag keys. */
-  private async stage(lane: ImportLane, batch: ImportBatch): Promise<Refusal[]> {
+  private async stage(connection: StagingConnection, batch: ImportBatch): Promise<Refusal[]> {
     const { waiting } = batch;
     const keys = waiting.flatMap(({ record }) => record.tags.map(({ key }) => key));
-    const known = await this.tagKeys.lookUp(lane.client, keys);
+    const known = await this.tagKeys.lookUp(connection.client, keys);
     const refused: Refusal[] = [];
     const accepted: NumberedRecord[] = [];
     for (const numbered of waiting) {
@@ -213,11 +213,11 @@ export class ImportSessionTypeorm extends ImportSession {
       else {
         const { place, kept } = numbered;
         refused.push({ place, reason: unknownTagKeys(unknown.map(({ key }) => key)), kept });
-        if (this.settings.hideMissing) await lane.name([numbered.record.externalId]);
+        if (this.settings.hideMissing) await connection.name([numbered.record.externalId]);
       }
     }
-    await lane.stage(batch.bytesWith(accepted, known));
-    if (this.settings.hideMissing) await lane.nameStaged();
+    await connection.stage(batch.bytesWith(accepted, known));
+    if (this.settings.hideMissing) await connection.nameStaged();
     return refused;
   }
 
@@ -225,22 +225,22 @@ export class ImportSessionTypeorm extends ImportSession {
     after: string,
     waiting: 'defer' | 'refuse',
   ): Promise<{ readonly written: Written; readonly next: string | null }> {
-    const { lane } = this;
-    if (waiting === 'refuse' && after === BEFORE_ALL) await lane.nameUnowned();
-    const { last, taken, refused } = await lane.takeDeferred(after);
+    const { connection } = this;
+    if (waiting === 'refuse' && after === BEFORE_ALL) await connection.nameUnowned();
+    const { last, taken, refused } = await connection.takeDeferred(after);
     this.deferred -= taken;
-    return { written: await this.write(lane, await lane.match(), waiting, taken, refused), next: last };
+    return { written: await this.write(connection, await connection.match(), waiting, taken, refused), next: last };
   }
 
   private async write(
-    lane: ImportLane,
+    connection: StagingConnection,
     matched: Matched,
     waiting: 'defer' | 'refuse',
     total: number,
     refused: readonly Refusal[],
   ): Promise<Written> {
-    const written = await lane.write(matched, waiting, total, refused);
-    if (written.deferred > 0) this.only = lane;
+    const written = await connection.write(matched, waiting, total, refused);
+    if (written.deferred > 0) this.only = connection;
     this.deferred += written.deferred;
     this.written += written.created + written.updated;
     return written;

@@ -9,8 +9,8 @@ import {
   type ImportSettings,
   ImportStore,
 } from '../domain/import-store.port';
-import { ImportLane } from './import-lane';
-import { type ImportLanes, ImportSessionTypeorm } from './import-session.typeorm';
+import { StagingConnection } from './staging-connection';
+import { type StagingConnections, ImportSessionTypeorm } from './import-session.typeorm';
 import { CREATE_TABLES } from './import-statements';
 import { ImportTagKeys } from './import-tag-keys';
 
@@ -28,7 +28,7 @@ const PLAN =
   'SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan; SET jit = off';
 /** A transaction is idle while the previous batch is written, and a dry run whenever it reads. */
 const REST = 'SET idle_in_transaction_session_timeout = 0';
-const OPEN_LANE = `${PLAN}; ${REST}; ${CREATE_TABLES}`;
+const OPEN_STAGING = `${PLAN}; ${REST}; ${CREATE_TABLES}`;
 const DEFAULTS =
   'RESET enable_hashjoin; RESET enable_mergejoin; RESET plan_cache_mode; RESET jit; RESET idle_in_transaction_session_timeout';
 
@@ -44,11 +44,11 @@ export class ImportStoreTypeorm extends ImportStore {
     try {
       const { rows } = await client.query<{ locked: boolean }>(LOCK, [workspaceId, settings.source]);
       if (!rows[0]?.locked) throw new ImportAlreadyRunning(settings.source);
-      await client.query(OPEN_LANE);
+      await client.query(OPEN_STAGING);
       await client.query(`BEGIN; SET LOCAL app.workspace_id = ${escapeLiteral(workspaceId)}`);
       const tagKeys = await ImportTagKeys.read(client, workspaceId, settings.createTagKeys);
       if (!settings.dryRun) await client.query('COMMIT');
-      return new ImportSessionTypeorm(lanesOf(pool, client, workspaceId, settings), settings, tagKeys);
+      return new ImportSessionTypeorm(connectionsOf(pool, client, workspaceId, settings), settings, tagKeys);
     } catch (error) {
       client.release(true);
       throw error;
@@ -56,22 +56,27 @@ export class ImportStoreTypeorm extends ImportStore {
   }
 }
 
-function lanesOf(pool: Pool, client: PoolClient, workspaceId: WorkspaceId, settings: ImportSettings): ImportLanes {
+function connectionsOf(
+  pool: Pool,
+  client: PoolClient,
+  workspaceId: WorkspaceId,
+  settings: ImportSettings,
+): StagingConnections {
   let second: PoolClient | null = null;
   let closed = false;
   return {
-    first: new ImportLane(client, workspaceId, settings.source),
+    first: new StagingConnection(client, workspaceId, settings.source),
     openSecond: async () => {
       const opened = await pool.connect();
       try {
-        await opened.query(OPEN_LANE);
+        await opened.query(OPEN_STAGING);
         if (closed) throw new Error('The import ended before its second connection was there.');
       } catch (error) {
         opened.release(true);
         throw error;
       }
       second = opened;
-      return new ImportLane(opened, workspaceId, settings.source);
+      return new StagingConnection(opened, workspaceId, settings.source);
     },
     close: async (completed) => {
       closed = true;

@@ -25,7 +25,7 @@ export interface Written extends MergeOutcome {
 /**
  * A connection of an import with its own staging tables. Each method is one step of the transaction that is open on it.
  */
-export class ImportLane {
+export class StagingConnection {
   /** The change set of the batch under way. */
   private changeSetId = '0';
   private hasChanged = false;

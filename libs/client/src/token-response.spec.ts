@@ -1,4 +1,4 @@
-import { tokenOf } from './token-answer';
+import { tokenOf } from './token-response';
 
 describe('A token', () => {
   it.each([
