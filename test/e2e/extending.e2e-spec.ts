@@ -1,0 +1,73 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { projectFiles, root } from '../architecture/project-files';
+import { blocksOf, changed, pageText } from '../support/guide';
+
+const BLOCKS = blocksOf('extending.md');
+const FILES = [...new Set(BLOCKS.map(({ file }) => file))];
+const TESTS = FILES.filter((file) => /\.e2e-spec\.ts$/.test(file));
+
+/** A copy of the project with the changes of the guide. */
+function extendedCopy(): string {
+  // On the project's own disk, so that packages can be hard links. Import rules would follow a symbolic one.
+  mkdirSync(join(root, '.local'), { recursive: true });
+  const copy = mkdtempSync(join(root, '.local/extended-'));
+  for (const file of projectFiles()) {
+    mkdirSync(dirname(join(copy, file)), { recursive: true });
+    copyFileSync(join(root, file), join(copy, file));
+  }
+  spawnSync('cp', ['-al', join(root, 'node_modules'), copy]);
+  for (const block of BLOCKS) {
+    const path = join(copy, block.file);
+    if (block.kind === 'whole' && existsSync(path)) throw new Error(`${block.file} exists.`);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, block.kind === 'whole' ? block.text : changed(readFileSync(path, 'utf8'), block));
+  }
+  return copy;
+}
+
+describe('docs/extending.md', () => {
+  let copy: string;
+  beforeAll(async () => {
+    copy = extendedCopy();
+    expect(await run('npm', 'run', '--silent', 'contract')).toEqual({ status: 0, output: '' });
+  });
+  afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+  /** Runs a program in the copy. */
+  const run = (program: string, ...args: string[]): Promise<{ status: number | null; output: string }> =>
+    new Promise((resolve, reject) => {
+      const child = spawn(program, args, { cwd: copy, env: { ...process.env, NODE_OPTIONS: '' } });
+      let output = '';
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += String(text)));
+      child.on('error', reject).on('close', (status) => resolve({ status, output }));
+    });
+  const bin = (name: string, ...args: string[]) => run(process.execPath, join('node_modules', name), ...args);
+
+  it('touches as many files as its table says', () => {
+    const rows = [...pageText('extending.md').matchAll(/^\| \[[^\]]+\]\(#(\S+)\) +\| (\d+) +\| (\d+) /gm)];
+    expect(rows.length).toBeGreaterThanOrEqual(2);
+    for (const [, section, made, edited] of rows) {
+      const filesOf = (wanted: string): number =>
+        new Set(BLOCKS.filter((one) => one.section === section && one.kind === wanted).map(({ file }) => file)).size;
+      expect([section, filesOf('whole'), filesOf('change')]).toEqual([section, Number(made), Number(edited)]);
+    }
+  });
+
+  it('gives code that passes types, lint, layout and import rules, and whose tests pass', async () => {
+    const [types, lint, layout, imports, tests] = await Promise.all([
+      bin('typescript/bin/tsc', '--noEmit'),
+      bin('eslint/bin/eslint.js', '--max-warnings', '0', ...FILES),
+      bin('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', ...FILES),
+      run('npm', 'run', '--silent', 'imports'),
+      bin('jest/bin/jest.js', '--selectProjects', 'services', '--silent', '--testPathPatterns', ...TESTS),
+    ]);
+
+    expect(types).toEqual({ status: 0, output: '' });
+    expect(lint).toEqual({ status: 0, output: '' });
+    expect(layout).toEqual({ status: 0, output: '' });
+    expect([imports.status, imports.output]).toEqual([0, expect.stringContaining('no dependency violations')]);
+    expect([tests.status, tests.output]).toEqual([0, expect.stringContaining('Tests:')]);
+  }, 600_000);
+});
