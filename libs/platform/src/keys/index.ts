@@ -9,3 +9,4 @@ export { type PemKeyKind, listPemKeys, newPemKeyFile, removePemKey, rotatePemKey
 export { CHECKPOINT_KEYS, TOKEN_KEYS } from './pem-key-kinds';
 export { PemKeys } from './pem-keys';
 export { type KeySet, PublicKeys } from './public-keys';
+export { TicketFiles } from './ticket-files';

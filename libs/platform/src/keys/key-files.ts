@@ -1,26 +1,17 @@
-import { existsSync, linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { withKeyLock } from './key-lock';
+import { createOnce } from './ticket-files';
 
 /**
- * Creates a file of secrets unless it exists. Writes it to a temporary name and links it into place, so of several
- * instances that start together exactly one creates it. Returns whether this call did.
+ * Creates a file of secrets unless it exists. Of several instances that start together exactly one creates it. Returns
+ * whether this call did.
  */
 export function makeSecretFileOnce(path: string, content: () => string): boolean {
   if (existsSync(path)) return false;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const draft = join(dirname(path), `.${basename(path)}-${randomUUID()}`);
-  writeFileSync(draft, content(), { mode: 0o600 });
-  try {
-    linkSync(draft, path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  } finally {
-    rmSync(draft, { force: true });
-  }
+  return createOnce(path, content(), 0o600);
 }
 
 /**
