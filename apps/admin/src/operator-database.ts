@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { CommandFailed, WrongUsage } from './command-faults';
 import { say } from './output';
+import { type Environment, isSet, loadSettingsWithoutDatabase } from './settings-without-database';
 import { schema } from '../../features';
 
 /** The database of a command, with both of its roles. */
@@ -18,19 +19,6 @@ export interface OperatorDatabase {
   readonly migrated: readonly string[];
   /** Releases the embedded server. Its last user stops it. */
   close(): Promise<void>;
-}
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Placeholder for commands without a database, so that the other settings can be read. Never connected to. */
-const NO_DATABASE = 'postgres://none.invalid/none';
-
-const isSet = (environment: Environment, name: string): boolean =>
-  Boolean(environment[name]) || Boolean(environment[`${name}_FILE`]);
-
-/** Loads the settings of a command that needs no database. */
-export function loadSettingsWithoutDatabase(environment: Environment = process.env): Settings {
-  return loadSettings(isSet(environment, 'DATABASE_URL') ? environment : { ...environment, DATABASE_URL: NO_DATABASE });
 }
 
 /**

@@ -122,7 +122,7 @@ async function keysOf(use: KeyUse) {
 }
 
 async function settings() {
-  const { loadSettingsWithoutDatabase } = await import('../operator-database.js');
+  const { loadSettingsWithoutDatabase } = await import('../settings-without-database.js');
   return loadSettingsWithoutDatabase();
 }
 
