@@ -5,7 +5,7 @@ import { StreamReader } from '../support/stream-reader';
 
 const ASSETS = '/v1/inventory/assets';
 const TEXTS = ['externalId', 'source', 'serialNumber', 'email', 'name'];
-const EXACT = ['ownerId', ...TEXTS];
+const EXACT = ['ownerId', 'tagKey', ...TEXTS];
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 
 describe('Filters of lists', () => {
@@ -31,6 +31,8 @@ describe('Filters of lists', () => {
       [ASSETS, 'ownerId', ''],
       [ASSETS, 'ownerId', 'ada'],
       [ASSETS, 'ownerId', '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c2'],
+      [ASSETS, 'tagKey', ''],
+      [ASSETS, 'tagKey', 'é'.repeat(1_001)],
       ...TEXTS.flatMap((parameter) => [
         [ASSETS, parameter, ''],
         [ASSETS, parameter, 'é'.repeat(257)],
@@ -68,7 +70,9 @@ describe('Filters of lists', () => {
       here = await app.arrange.aClient(workspace);
       const owner = await app.arrange.anEmployee(workspace);
       const other = await app.arrange.anEmployee(workspace);
-      values = { ownerId: owner.id, name: 'Wanted 🖨', source: 'wanted' };
+      values = { ownerId: owner.id, name: 'Wanted 🖨', source: 'wanted', tagKey: 'wanted 🏷' };
+      await app.arrange.aTagKey(workspace, 'wanted 🏷');
+      await app.arrange.aTagKey(workspace, 'Wanted 🏷');
       matching = [];
       for (let index = 0; index < 5; index += 1) {
         const type = index % 2 === 0 ? 'COMPUTER' : 'CLOUD_QUEUE';
@@ -77,9 +81,16 @@ describe('Filters of lists', () => {
         await app.arrange.anAsset(workspace, { type, ownerId: other.id, name: 'wanted 🖨' });
         await app.arrange.anAsset(workspace, { ...wanted, visibility: 'HIDDEN' });
       }
+      await app.arrange.change(
+        workspace,
+        `INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id)
+         SELECT workspace_id, asset.id, tag_key.id FROM asset JOIN tag_key USING (workspace_id)
+          WHERE workspace_id = $1 AND lower(name) = 'wanted 🖨' AND (key = 'wanted 🏷') = (name = 'Wanted 🖨')`,
+        [workspace],
+      );
     });
     /** Filters whose value several assets of one workspace can have. */
-    const SHARED = ['ownerId', 'name', 'source'];
+    const SHARED = ['ownerId', 'name', 'source', 'tagKey'];
     const queryOf = (parameter: string): Record<string, string> => ({ [parameter]: values[parameter] as string });
     const idsOf = (items: readonly Record<string, unknown>[]) => items.map(({ id }) => id);
 
@@ -131,6 +142,30 @@ describe('Filters of lists', () => {
       expect(idsOf(kept.results)).toEqual(matching.slice(2));
       expect(sent).toEqual(kept);
       expect([changed.status, changed.body['code']]).toEqual([400, 'invalid_cursor']);
+    });
+
+    it('finds an asset by a tag key as soon as an update has set it, and no longer when one has removed it', async () => {
+      const elsewhere = await app.arrange.aWorkspace();
+      const writer = await app.arrange.aClient(elsewhere, ['all:read', 'all:write']);
+      await app.arrange.aTagKey(elsewhere, 'env');
+      const { id } = await app.arrange.anAsset(elsewhere);
+      const found = async (query: Record<string, string> = {}) => {
+        const { results, pageInfo } = await writer.page(ASSETS, { tagKey: 'env', ...query });
+        return [idsOf(results), pageInfo.totalCount];
+      };
+
+      await writer.patch(`${ASSETS}/${id}`, { tags: [{ key: 'env' }], classification: 'PUBLIC' });
+      expect([await found(), await found({ classification: 'PUBLIC' })]).toEqual([
+        [[id], 1],
+        [[id], 1],
+      ]);
+      await writer.patch(`${ASSETS}/${id}`, { classification: 'INTERNAL' });
+      expect([await found({ classification: 'PUBLIC' }), await found({ classification: 'INTERNAL' })]).toEqual([
+        [[], 0],
+        [[id], 1],
+      ]);
+      await writer.patch(`${ASSETS}/${id}`, { tags: [] });
+      expect(await found()).toEqual([[], 0]);
     });
 
     it('finds an external id in every source, or in the one that is named', async () => {

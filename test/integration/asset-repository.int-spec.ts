@@ -58,8 +58,8 @@ async function insert(client: Client, workspace: WorkspaceId, assets: readonly A
   for (const asset of assets) {
     await client.query(
       `INSERT INTO asset (workspace_id, public_id, external_id, sub_key, name, classification, description,
-                          owner_id, owner_source, created_at, source, updated_at, serial_number, email, change_id)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 0)`,
+                          owner_id, owner_source, created_at, source, updated_at, serial_number, email, tags, change_id)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0)`,
       [
         workspace,
         asset.id,
@@ -75,7 +75,14 @@ async function insert(client: Client, workspace: WorkspaceId, assets: readonly A
         asset.updatedAt,
         asset.serialNumber,
         asset.email,
+        JSON.stringify(asset.tags),
       ],
+    );
+    await client.query(
+      `INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id)
+       SELECT $1, asset.id, tag_key.id FROM asset JOIN tag_key USING (workspace_id)
+        WHERE asset.workspace_id = $1 AND public_id = $2 AND key = ANY ($3)`,
+      [workspace, asset.id, asset.tags.map(({ key }) => key)],
     );
   }
 }

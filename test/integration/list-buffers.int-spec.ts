@@ -19,7 +19,7 @@ const MOST_ROWS_OF_TYPES = 1_000;
 const OWNER = assetId('018f9c2e-7d2a-7c41-9a51-000000000001');
 
 /** Values that most assets have. */
-const KEYS = [{ ownerId: OWNER }, { source: 'demo' }];
+const KEYS = [{ ownerId: OWNER }, { tagKey: 'env' }, { source: 'demo' }];
 /** Their indexes do not know the types. */
 const TEXTS = [{ name: 'Shared' }, { serialNumber: 'Shared' }, { email: 'Shared' }];
 
@@ -51,8 +51,8 @@ describe('A page of a large inventory', () => {
     await database.drop();
   });
 
-  /** Without the total, which may count the assets of a value beside other filters. */
-  const pageOf = (plan: Plan): Plan => nodes(plan).find((node) => node['Node Type'] === 'Merge Append') as Plan;
+  /** The part that reads the total, which may count the assets of a value beside other filters. */
+  const totalOf = (plan: Plan): Plan => nodes(plan).find((node) => node['Node Type'] === 'Aggregate') as Plan;
   const nodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)];
   const rowsRead = (plan: Plan): number =>
     nodes(plan)
@@ -80,15 +80,16 @@ describe('A page of a large inventory', () => {
     'reads few buffers for a value that most assets share, first, middle or last, with the filter %s',
     async (_, filter) => {
       for (const after of [null, await middlePosition(database.admin), await lastPosition(database.admin)]) {
-        const plan = pageOf(await explainPage(api, workspace, filter, { size: PAGE, after }));
-        expect(buffersOf(plan)).toBeLessThanOrEqual(MOST_BUFFERS_OF_TYPES);
-        expect(rowsRead(plan)).toBeLessThanOrEqual(MOST_ROWS_OF_TYPES);
+        const plan = await explainPage(api, workspace, filter, { size: PAGE, after });
+        const total = totalOf(plan);
+        expect(buffersOf(plan) - buffersOf(total)).toBeLessThanOrEqual(MOST_BUFFERS_OF_TYPES);
+        expect(rowsRead(plan) - rowsRead(total)).toBeLessThanOrEqual(MOST_ROWS_OF_TYPES);
         expect(nodes(plan).map((node) => node['Node Type'])).not.toContain('Seq Scan');
       }
     },
   );
 
-  it.each([{ ownerId: OWNER }, { source: 'demo' }].map((filter) => [JSON.stringify(filter), filter] as const))(
+  it.each(KEYS.map((filter) => [JSON.stringify(filter), filter] as const))(
     'counts nothing for the total of the filter %s',
     async (_, filter) => {
       const plan = await explainPage(api, workspace, filter, { size: PAGE, after: null });
@@ -120,7 +121,7 @@ describe('A page of a large inventory', () => {
   );
 });
 
-/** One name, serial number and e-mail address for all assets, and one owner for all that have one. Many are hidden and in front of the others. */
+/** One name, serial number, e-mail address and tag key for all assets, and one owner for all that have one. Many are hidden and in front of the others. */
 async function makeValuesCommon(admin: Client, workspace: WorkspaceId): Promise<void> {
   await admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
   await admin.query(
@@ -131,5 +132,11 @@ async function makeValuesCommon(admin: Client, workspace: WorkspaceId): Promise<
   await admin.query('UPDATE asset SET owner_id = $1 WHERE owner_id IS NOT NULL', [OWNER]);
   await admin.query(`UPDATE asset SET name = 'Shared', serial_number = CASE WHEN sub_key = 12 THEN 'Shared' END,
                           email = CASE WHEN sub_key = 15 THEN 'Shared' END`);
+  await admin.query(
+    `INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id)
+     SELECT $1, asset.id, tag_key.id FROM asset, tag_key WHERE tag_key.workspace_id = $1 AND key = 'env'
+         ON CONFLICT DO NOTHING`,
+    [workspace],
+  );
   await admin.query('UPDATE asset SET visibility = 1 WHERE id < (SELECT max(id) / 4 FROM asset) AND sub_key <> 15');
 }

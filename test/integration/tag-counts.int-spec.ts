@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { Client } from 'pg';
 import { CountExistingTags1780000000042 } from '../../libs/inventory/src/assets/typeorm/migrations/1780000000042-count-existing-tags';
+import { FillTagFacets1780000000057 } from '../../libs/inventory/src/assets/typeorm/migrations/1780000000057-fill-tag-facets';
 import { ImportSetting, RECORDS, type Row } from '../support/import-setting';
 
 const KEYS = ['k1', 'k2', 'k3', 'k4'];
@@ -35,15 +36,8 @@ describe('Tag counts', () => {
     visibility,
     tags: keys.map((key) => ({ key })),
   });
-  /** Tag keys whose sum differs from a full count, in any workspace. */
-  const wrong = async (): Promise<Row[]> => {
-    const { rows } = await setting.database.admin.query<Row>(`
-      SELECT tag_key_id, sum(n) FROM (
-        SELECT tag_key_id, count(*) AS n FROM asset_tag JOIN asset ON asset.id = asset_id WHERE facet IS NOT NULL GROUP BY 1
-        UNION ALL SELECT tag_key_id, -n FROM tag_count) AS counts
-       GROUP BY tag_key_id HAVING sum(n) <> 0`);
-    return rows;
-  };
+  /** Counts that differ from a full count, and tags that differ from their asset, in any workspace. */
+  const wrong = (): Promise<Row[]> => setting.wrongCounters();
   const countOf = async (key: string): Promise<number | undefined> => {
     const { items } = await setting.tagKeys.page(setting.here, null, { size: 100, after: null }, 'newest');
     return items.find((one) => one.key === key)?.assetCount;
@@ -147,6 +141,22 @@ describe('Tag counts', () => {
     await runner.release();
 
     expect([await countOf('k1'), await countOf('k2')]).toEqual([2, 2]);
+  });
+
+  it('know type and facet of tags from before, beside a writer that holds some', async () => {
+    await setting.importAll(record('ds-0', ['k1', 'k2']), record('ds-1', ['k1']), record('ds-2', ['k1'], 'HIDDEN'));
+    await setting.change('UPDATE asset_tag SET sub_key = NULL, facet = NULL');
+    const writer = await connect();
+    await writer.query(`BEGIN; UPDATE asset SET classification = 2 WHERE workspace_id = '${setting.here}'
+                                  AND external_id = 'ds-0'`);
+    const runner = setting.dataSource.createQueryRunner();
+    const filled = new FillTagFacets1780000000057().up(runner);
+    await setting.until(`SELECT FROM asset_tag WHERE workspace_id = '${setting.here}' AND sub_key IS NOT NULL`);
+    await writer.query('COMMIT');
+    await filled;
+    await runner.release();
+
+    expect(await wrong()).toEqual([]);
   });
 
   it('leave no row of a deleted key', async () => {

@@ -203,7 +203,11 @@ export class ImportSetting {
          UNION ALL SELECT 'source', workspace_id, concat(source, ' ', sub_key, ' ', facet), -n FROM source_count
          UNION ALL SELECT 'tag', asset_tag.workspace_id, tag_key_id::text, count(*)
            FROM asset_tag JOIN asset ON asset.id = asset_id WHERE asset.facet IS NOT NULL GROUP BY 1, 2, 3
-         UNION ALL SELECT 'tag', workspace_id, tag_key_id::text, -n FROM tag_count) AS counts
+         UNION ALL SELECT 'tag', workspace_id, tag_key_id::text, -n FROM tag_count
+         UNION ALL SELECT 'facet of a tag', asset_tag.workspace_id, asset_id::text, count(*)
+           FROM asset_tag JOIN asset ON asset.id = asset_id
+          WHERE (asset.sub_key, asset.facet) IS DISTINCT FROM (asset_tag.sub_key, asset_tag.facet) GROUP BY 1, 2, 3
+       ) AS counts
         GROUP BY counter, workspace_id, key HAVING sum(n) <> 0`,
     );
     return rows;

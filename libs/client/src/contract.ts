@@ -2344,7 +2344,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `cursor_expired`: The change feed cannot go on from this cursor without a gap: the database was restored to another state (`diverged`), or removed items were purged (`purged`). */
+      /** @description `cursor_expired`: The feed cannot continue from this cursor without a gap. `diverged`: the data was restored to a state from before the cursor. `purged`: removed items that you have not seen were deleted for good. */
       410: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -3051,6 +3051,8 @@ export interface operations {
         subKey?: components['schemas']['AssetSubKey'];
         /** @description Only assets of these types, separated by commas; `CLOUD` matches every cloud asset. */
         subKeyAnyOf?: components['schemas']['AssetSubKey'][];
+        /** @description Only assets with this tag. A key that does not exist gives an empty page. */
+        tagKey?: string;
       };
       header?: {
         /**

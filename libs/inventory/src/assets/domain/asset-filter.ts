@@ -16,6 +16,8 @@ export interface AssetFilter {
   readonly classificationAnyOf?: readonly Classification[];
   /** Implies `hasOwner`. */
   readonly ownerId?: AssetId;
+  /** A customer's or the platform's. */
+  readonly tagKey?: string;
   readonly externalId?: string;
   readonly source?: string;
   /** Only computers show one. */
@@ -26,7 +28,7 @@ export interface AssetFilter {
 }
 
 /** Filters with many values, from the one with the fewest assets of a value to the one with the most. */
-export const EXACT_FILTERS = ['externalId', 'email', 'serialNumber', 'name', 'ownerId', 'source'] as const;
+export const EXACT_FILTERS = ['externalId', 'email', 'serialNumber', 'name', 'ownerId', 'tagKey', 'source'] as const;
 export type ExactFilter = (typeof EXACT_FILTERS)[number];
 
 /** A `subKey` belongs to exactly one category. Naming another category with it is an error. */

@@ -53,6 +53,9 @@ const SOURCES = ['contract', 'other source'] as const;
 /** 256 characters of four bytes each. */
 const LONGEST_NAME = '🖨'.repeat(256);
 
+/** The second key has 1,000 characters of four bytes each. */
+const TAGS = ['env', '🏷'.repeat(1_000)].map((key) => ({ key, value: 'v', readOnly: false }));
+
 /** One asset of every type in every facet, owners first, so that every filter has a match. */
 export function assetsOfEveryKind(): Asset[] {
   const owners = OWNERS.slice(0, 2).map((id) => anAssetValue({ id, type: 'EMPLOYEE', name: 'Owner' }));
@@ -68,6 +71,7 @@ export function assetsOfEveryKind(): Asset[] {
         // Assets of other types must not show theirs.
         serialNumber: place % 3 === 0 ? 'C02' : null,
         email: place % 3 === 0 ? 'ada@example.com' : null,
+        tags: TAGS.filter((_, tag) => index % (tag + 2) === 0 && place % 4 !== tag),
       });
     }),
   );
@@ -110,6 +114,7 @@ const VALUES: { readonly [Name in keyof AssetFilter]-?: readonly Required<AssetF
   subKeyAnyOf: [['CLOUD'], ['CLOUD_QUEUE'], ['CLOUD', 'CLOUD_QUEUE', 'EMPLOYEE'], [...ASSET_TYPES.slice(1)]],
   classificationAnyOf: [['PUBLIC'], ['CONFIDENTIAL', 'UNKNOWN'], [...CLASSIFICATIONS]],
   ownerId: OWNERS,
+  tagKey: [...TAGS.map(({ key }) => key), 'nothing'],
   externalId: ['CUSTOM 1', 'INFORMATION 3', 'nothing'],
   source: [...SOURCES, 'nothing'],
   serialNumber: ['C02', 'c02'],
@@ -142,6 +147,9 @@ export function assetRepositoryContract(arrange: () => Promise<AssetRepositorySe
 
   beforeAll(async () => {
     setting = await arrange();
+    for (const workspaceId of [setting.workspaceId, setting.otherWorkspaceId]) {
+      for (const { key, value } of TAGS) await setting.addTagKey(workspaceId, { key, value, platform: false });
+    }
     await setting.add(setting.workspaceId, assets);
     await setting.add(setting.otherWorkspaceId, assetsOfEveryKind().slice(0, 40));
     for (const asset of assets) model.add(setting.workspaceId, asset);
@@ -213,7 +221,7 @@ export function assetRepositoryContract(arrange: () => Promise<AssetRepositorySe
     };
     const [employee, custom] = [assets[0] as Asset, anAssetValue({ name: 'To be updated' })];
     const foreign = anAssetValue();
-    const env = { key: 'env', value: 'production', platform: false };
+    const env = { key: 'stage', value: 'production', platform: false };
     const stack = { key: 'aws:stack', value: null, platform: true };
     const lock = (ids: readonly AssetId[], patch: AssetPatch): Promise<LockedAssets> =>
       setting.unitOfWork(setting.workspaceId, () => setting.repository.lock(setting.workspaceId, ids, patch));
@@ -239,15 +247,15 @@ export function assetRepositoryContract(arrange: () => Promise<AssetRepositorySe
       expect([await owner(custom.id), await owner(foreign.id), await owner(assetId(randomUUID()))]).toEqual([
         ...[false, false, false],
       ]);
-      const { tagKeys } = await lock([custom.id], { tags: ['env', 'aws:stack', 'theirs', 'nobody', 'env'] });
+      const { tagKeys } = await lock([custom.id], { tags: ['stage', 'aws:stack', 'theirs', 'nobody', 'stage'] });
       expect(tagKeys).toHaveLength(2);
       expect(tagKeys).toEqual(expect.arrayContaining([env, stack]));
     });
 
     it('stores what the patch changed', async () => {
-      const patch = { ownerId: employee.id, description: 'd', classification: 'PUBLIC', tags: ['env'] } as const;
+      const patch = { ownerId: employee.id, description: 'd', classification: 'PUBLIC', tags: ['stage'] } as const;
       const now = new Date('2026-11-02T08:00:00.000Z');
-      const patched = applyPatch(custom, patch, [{ key: 'env', value: 'production', readOnly: false }], now);
+      const patched = applyPatch(custom, patch, [{ key: 'stage', value: 'production', readOnly: false }], now);
       await setting.unitOfWork(setting.workspaceId, async () => {
         await setting.repository.lock(setting.workspaceId, [custom.id], patch);
         await setting.repository.update(setting.workspaceId, patch, [patched], author, null);
@@ -262,7 +270,7 @@ export function assetRepositoryContract(arrange: () => Promise<AssetRepositorySe
           version: 2,
           updatedAt: now,
         },
-        tags: [{ key: 'env', value: 'production', readOnly: false }],
+        tags: [{ key: 'stage', value: 'production', readOnly: false }],
       });
     });
   });

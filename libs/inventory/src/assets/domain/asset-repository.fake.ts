@@ -73,5 +73,6 @@ function matches(asset: Asset, filter: AssetFilter): boolean {
   if (filter.completeStatus === 'INCOMPLETE' && asset.ownerId !== null) return false;
   if (filter.serialNumber !== undefined && asset.type !== 'COMPUTER') return false;
   if (filter.email !== undefined && asset.type !== 'EMPLOYEE') return false;
-  return EXACT_FILTERS.every((name) => filter[name] === undefined || asset[name] === filter[name]);
+  if (filter.tagKey !== undefined && !asset.tags.some(({ key }) => key === filter.tagKey)) return false;
+  return EXACT_FILTERS.every((name) => name === 'tagKey' || filter[name] === undefined || asset[name] === filter[name]);
 }

@@ -100,6 +100,13 @@ export class AssetQueryDto extends PageQueryDto {
   ownerId?: string;
 
   @ExactText({
+    maxLength: 1000,
+    description: 'Only assets with this tag. A key that does not exist gives an empty page.',
+    example: 'env',
+  })
+  tagKey?: string;
+
+  @ExactText({
     description:
       'Only the asset with this id in its source system; several where sources share the id. Send `source` as well to name one.',
     example: 'arn:aws:s3:::acme-logs',

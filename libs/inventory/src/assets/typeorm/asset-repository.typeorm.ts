@@ -110,7 +110,7 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     const isWhole =
       subKeys.length === ASSET_TYPES.length && facets.length === facetsOf({ ownerId: filter.ownerId }).length;
     const keyed = key && { key, isWhole: isWhole && key.counter !== null };
-    const branches = branchesOf(subKeys, facets, key);
+    const branches = keyed?.isWhole && keyed.key.hasOrder ? ONE_BRANCH : branchesOf(subKeys, facets, key);
     const { all, cloud, ofSubKeys } = branches;
     const shape = [key?.name, keyed?.isWhole, all?.length, cloud.length, ofSubKeys.length].join(' ');
     const list = this.prepared(shape, () => listStatement(branches, keyed));
@@ -127,6 +127,8 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     return statement;
   }
 }
+
+const ONE_BRANCH: ListBranches = { all: null, cloud: [], ofSubKeys: [] };
 
 /** One branch serves all cloud assets of a facet, and one all assets of it. */
 function branchesOf(subKeys: readonly number[], facets: readonly number[], key: ListKey | null): ListBranches {

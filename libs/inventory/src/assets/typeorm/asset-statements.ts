@@ -1,6 +1,6 @@
 import type { Statement } from '#libs/platform/database';
 import { ASSET_COLUMNS, TABLE_COLUMNS } from './asset-columns';
-import type { ListKey } from './asset-list-keys';
+import { CHOSEN_TAG_KEY, type ListKey } from './asset-list-keys';
 import { LAST_CLOUD } from './sub-keys';
 
 export const FIND_ASSET: Statement = {
@@ -59,25 +59,33 @@ export function listStatement({ all, cloud, ofSubKeys }: ListBranches, keyed: Ke
     ...cloud.map(() => `AND ${key ? `(${isCloud}) IS TRUE` : isCloud} AND facet = ${next()}`),
     ...Array.from({ length: pairs }, () => `AND sub_key = ${next()} AND facet = ${next()}`),
   ];
+  const table = key?.table ?? 'asset';
+  const [id, columns] = table === 'asset' ? ['id', TABLE_COLUMNS] : ['asset_id', 'asset_id AS id'];
   const page = (condition: string) => `
-    SELECT ${TABLE_COLUMNS} FROM asset
-     WHERE workspace_id = $1 AND id > $2::bigint AND facet IS NOT NULL ${ofKey} ${condition}
+    SELECT ${columns} FROM ${table}
+     WHERE workspace_id = $1 AND ${id} > $2::bigint AND facet IS NOT NULL ${ofKey} ${condition}
+     ORDER BY ${id} LIMIT $3::int`;
+  const merged = `
+    SELECT * FROM (${conditions.map((condition) => `(${page(condition)})`).join(' UNION ALL ')}) AS merged
      ORDER BY id LIMIT $3::int`;
+  const ofTags = `
+    SELECT asset.* FROM (${merged}) AS tagged
+     CROSS JOIN LATERAL (
+       SELECT ${TABLE_COLUMNS} FROM asset WHERE workspace_id = $1 AND asset.id = tagged.id OFFSET 0) AS asset`;
   const total = (): string => {
     if (!key)
       return `SELECT coalesce(sum(n), 0) AS n FROM facet_count WHERE workspace_id = $1 ${all === null ? '' : wanted}`;
     if (key.counter !== null && (isWhole || key.countsFacets)) return `${key.counter} ${isWhole ? '' : wanted}`;
-    return `SELECT count(*) AS n FROM asset WHERE workspace_id = $1 ${ofKey} AND facet IS NOT NULL ${wanted}`;
+    return `SELECT count(*) AS n FROM ${table} WHERE workspace_id = $1 ${ofKey} AND facet IS NOT NULL ${wanted}`;
   };
   const shape = all === null ? 'unfiltered' : `${all.length}_${cloud.length}_${pairs}`;
   return {
     name: `asset_list_6_${key ? `${key.name}_${isWhole ? 'whole' : 'part'}_` : ''}${shape}`,
     text: `
+      ${table === 'asset' ? '' : CHOSEN_TAG_KEY}
       SELECT ${ASSET_COLUMNS}, total.n
         FROM (${total()}) AS total
-        LEFT JOIN LATERAL (
-          SELECT * FROM (${conditions.map((condition) => `(${page(condition)})`).join(' UNION ALL ')}) AS merged
-           ORDER BY id LIMIT $3::int) AS page ON true
+        LEFT JOIN LATERAL (${table === 'asset' ? merged : ofTags}) AS page ON true
        ORDER BY id`,
   };
 }

@@ -58,10 +58,10 @@ const UNTAG: Statement = {
  * A key that was deleted meanwhile leaves a row without a key, which the table refuses. The update is then repeated.
  */
 const TAG: Statement = {
-  name: 'asset_tag_3',
+  name: 'asset_tag_4',
   text: `
-    INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id)
-    SELECT $1::uuid, asset.id, tag_key.id
+    INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id, sub_key, facet)
+    SELECT $1::uuid, asset.id, tag_key.id, asset.sub_key, asset.facet
       FROM asset, jsonb_to_recordset($2::jsonb) AS wanted (key text, value text)
       LEFT JOIN tag_key ON tag_key.workspace_id = $1 AND md5(tag_key.key) = md5(wanted.key) AND tag_key.key = wanted.key
            AND NOT tag_key.platform AND coalesce(tag_key.value, '') = wanted.value

@@ -21,6 +21,9 @@ import { CountExistingOwners1780000000052 } from './migrations/1780000000052-cou
 import { SourceCounts1780000000053 } from './migrations/1780000000053-source-counts';
 import { ExactValueIndexes1780000000054 } from './migrations/1780000000054-exact-value-indexes';
 import { CountExistingSources1780000000055 } from './migrations/1780000000055-count-existing-sources';
+import { TagFacets1780000000056 } from './migrations/1780000000056-tag-facets';
+import { FillTagFacets1780000000057 } from './migrations/1780000000057-fill-tag-facets';
+import { TagIndexes1780000000058 } from './migrations/1780000000058-tag-indexes';
 
 /** Columns that updates write. All others belong to the asset's source. */
 const WRITTEN = 'classification, description, owner_id, owner_source, tags, api_set, version, change_id, updated_at';
@@ -42,6 +45,9 @@ export const inventorySchema: SchemaPart = {
     SourceCounts1780000000053,
     ExactValueIndexes1780000000054,
     CountExistingSources1780000000055,
+    TagFacets1780000000056,
+    FillTagFacets1780000000057,
+    TagIndexes1780000000058,
   ],
   grants: [
     { function: 'mark_empty_change_sets' },

@@ -234,10 +234,12 @@ export const UNTAG_CHANGED = `
      AND tag_key.workspace_id = $1 AND tag_key.id = asset_tag.tag_key_id
      AND (tag_key.platform OR asset.api_set & ${API_SET.tags} = 0)`;
 export const TAG = `
-  INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id, value)
-  SELECT $1::uuid, tag.asset_id, tag.key_id, tag.value
+  INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id, value, sub_key, facet)
+  SELECT $1::uuid, tag.asset_id, tag.key_id, tag.value, tagged.sub_key, tagged.facet
     FROM (SELECT asset_id, is_new, unnest(tag_key_ids) AS key_id, unnest(tag_values) AS value
             FROM import_matched WHERE (is_new OR retagged) AND tag_key_ids <> '{}') AS tag
+   CROSS JOIN LATERAL (
+     SELECT sub_key, facet FROM asset WHERE workspace_id = $1 AND id = tag.asset_id LIMIT 1) AS tagged
    WHERE tag.is_new OR NOT EXISTS (
      SELECT FROM asset JOIN tag_key ON tag_key.workspace_id = $1 AND tag_key.id = tag.key_id
       WHERE asset.workspace_id = $1 AND asset.id = tag.asset_id
