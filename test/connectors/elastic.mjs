@@ -7,10 +7,11 @@ import { writePageFiles } from './page-files.mjs';
 const FEEDS = {
   assets: { path: '/v1/inventory/changes', item: 'asset' },
   computers: { path: '/v1/computers/changes', item: 'computer' },
+  audit: { path: '/v1/audit-events' },
 };
 
 export class ElasticConnector {
-  applications = [['inventory:read'], ['computers:read']];
+  applications = [['inventory:read'], ['computers:read'], ['audit:read']];
   repeats = 0;
 
   constructor(program, directory) {
@@ -21,18 +22,23 @@ export class ElasticConnector {
   prepare(origin, applications) {
     writePageFiles('elastic.md', this.directory);
     this.states = {};
-    this.documents = { assets: [], computers: [] };
+    this.documents = { assets: [], computers: [], audit: [] };
     Object.entries(FEEDS).forEach(([feed, { path }], place) => {
       const { id, secret } = applications[place];
       this.states[feed] = { url: origin, path, client_id: id, client_secret: secret };
     });
   }
 
-  /** Returns the number of changes that it got. */
+  /** Returns the number of changes that it got, without audit events. */
   async sync() {
-    let changes = 0;
-    for (const feed of Object.keys(FEEDS)) changes += await this.interval(feed);
+    const changes = (await this.interval('assets')) + (await this.interval('computers'));
+    await this.interval('audit');
     return changes;
+  }
+
+  /** Every audit event that it got, in the order in which it came. */
+  auditEvents() {
+    return this.documents.audit.map(({ body }) => body);
   }
 
   /** One interval of the input: evaluates the program until it wants no more. */
@@ -45,7 +51,7 @@ export class ElasticConnector {
       this.states[feed] = state;
       if (!Array.isArray(events)) throw new Error(events.error.message);
       changes += events.length;
-      for (const { message, load } of events) this.documents[feed].push({ ...JSON.parse(message), load });
+      for (const { message, load } of events) this.documents[feed].push({ load, body: JSON.parse(message) });
     }
     return changes;
   }
@@ -54,9 +60,10 @@ export class ElasticConnector {
   mirror() {
     const copy = (feed) => {
       const newest = this.documents[feed].at(-1)?.load;
-      const last = new Map(this.documents[feed].filter(({ load }) => load === newest).map((one) => [one.id, one]));
+      const current = this.documents[feed].filter(({ load }) => load === newest).map(({ body }) => body);
+      const last = new Map(current.map((change) => [change.id, change]));
       const kept = [...last.values()].filter(({ type }) => type !== 'REMOVED');
-      return Object.fromEntries(kept.map((one) => [one.id, one[FEEDS[feed].item]]));
+      return Object.fromEntries(kept.map((change) => [change.id, change[FEEDS[feed].item]]));
     };
     return { assets: copy('assets'), computers: copy('computers') };
   }

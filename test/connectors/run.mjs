@@ -171,6 +171,28 @@ async function testConnectors(connectors, workspace) {
       return `${size} assets and computers`;
     });
   }
+
+  for (const connector of connectors.filter(({ auditEvents }) => auditEvents)) {
+    const title = `${connector.name} forwards every audit event once, in order`;
+    await check(title, () => checkAuditEvents(connector, workspace));
+  }
+}
+
+/** Checks that every audit event came once, in order, unchanged and without gaps. */
+async function checkAuditEvents(connector, workspace) {
+  for (let lag = Infinity; lag > 0; await delay(PAUSE_MS)) lag = (await workspace.auditEvents()).lagSeconds;
+  await settle(connector);
+  const { events } = await workspace.auditEvents();
+  const gap = events.findIndex(({ sequence }, place) => sequence !== place + 1);
+  demand(gap === -1, `the list has a gap before its place ${gap}`);
+  const forwarded = connector.auditEvents();
+  const other = events.findIndex((event, place) => !isDeepStrictEqual(event, forwarded[place]));
+  demand(
+    other === -1,
+    `event ${other + 1} differs:\n${JSON.stringify(events[other])}\n${JSON.stringify(forwarded[other])}`,
+  );
+  demand(forwarded.length === events.length, `${forwarded.length} events came, and the list has ${events.length}`);
+  return `${events.length} events`;
 }
 
 async function freePort() {

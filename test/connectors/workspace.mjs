@@ -168,6 +168,18 @@ export class Workspace {
     return { assets: await this.#list('/v1/inventory/assets'), computers: await this.#list('/v1/computers') };
   }
 
+  /** Every sealed audit event, and the age of the oldest one that is not sealed yet. */
+  async auditEvents() {
+    const events = [];
+    for (let cursor = ''; ;) {
+      const response = await this.#request(`/v1/audit-events?pageSize=1000${cursor}`);
+      const { results, pageInfo, resumeCursor, lagSeconds } = await response.json();
+      events.push(...results);
+      if (!pageInfo.hasNextPage) return { events, lagSeconds };
+      cursor = `&pageCursor=${resumeCursor}`;
+    }
+  }
+
   async #list(path) {
     const found = {};
     for (let cursor = ''; cursor !== null;) {
