@@ -9,6 +9,7 @@ import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/impor
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import type { TestDatabase } from '../support/test-database';
+import { anAuditRecorder } from '../support/audit-recorder';
 
 const SOURCE = 'odd';
 /** Ends with one owner of each visibility: assets of an owner who left remain. */
@@ -95,7 +96,7 @@ export async function importOddInventory(database: TestDatabase, workspace: stri
   const connection = { url: database.migrationDatabaseUrl, poolSize: 2, patience: 'operator' } as const;
   const operator = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
   try {
-    const imports = new ImportsService(new ImportStoreTypeorm(operator), new ImportFilesSystem());
+    const imports = new ImportsService(new ImportStoreTypeorm(operator, anAuditRecorder()), new ImportFilesSystem());
     const options = { source: SOURCE, files: [], dryRun: false, missing: 'keep', createTagKeys: 'platform' } as const;
     const load = async (records: readonly object[]): Promise<void> => {
       const lines = records.map((value, index) => ({ fileIndex: 0, line: index + 1, value }));

@@ -6,6 +6,7 @@ import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/imp
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import type { ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
+import { anAuditRecorder } from '../support/audit-recorder';
 
 const ASSETS = '/v1/inventory/assets';
 const SOURCE = [
@@ -41,7 +42,7 @@ describe('An import after updates through the API', () => {
   });
 
   const run = async (records: readonly object[]): Promise<void> => {
-    const imports = new ImportsService(new ImportStoreTypeorm(dataSource), new ImportFilesSystem());
+    const imports = new ImportsService(new ImportStoreTypeorm(dataSource, anAuditRecorder()), new ImportFilesSystem());
     const options = { source: 'test', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
     const lines = records.map((value, index) => ({ fileIndex: 0, line: index + 1, value }));
     const report = await imports.runLines(workspaceId(workspace), options, lines, () => undefined);

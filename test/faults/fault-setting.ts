@@ -24,6 +24,7 @@ import { responseFaults } from './response-faults';
 import { type History, OperationLog } from './operation-log';
 import { PersistentClient } from './persistent-client';
 import { Instance } from './instance';
+import { anAuditRecorder } from '../support/audit-recorder';
 
 interface Databases {
   readonly databaseUrl: string;
@@ -146,13 +147,16 @@ export class FaultSetting {
   /** Runs an import like `admin import`. */
   async import(file: string): ReturnType<ImportsService['run']> {
     return this.withOperator((dataSource) =>
-      new ImportsService(new ImportStoreTypeorm(dataSource), new ImportFilesSystem()).run(workspaceId(this.workspace), {
-        source: 'test',
-        files: [file],
-        dryRun: false,
-        missing: 'keep',
-        createTagKeys: null,
-      }),
+      new ImportsService(new ImportStoreTypeorm(dataSource, anAuditRecorder()), new ImportFilesSystem()).run(
+        workspaceId(this.workspace),
+        {
+          source: 'test',
+          files: [file],
+          dryRun: false,
+          missing: 'keep',
+          createTagKeys: null,
+        },
+      ),
     );
   }
 

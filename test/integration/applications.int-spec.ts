@@ -5,6 +5,7 @@ import { ApplicationRepositoryTypeorm } from '../../libs/auth/src/typeorm/applic
 import { WorkspaceRepositoryTypeorm } from '../../libs/auth/src/typeorm/workspace-repository.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { type TestDatabase, createTestDatabase, testEntities as entities } from '../support/test-database';
+import { anAuditRecorder } from '../support/audit-recorder';
 
 describe("Operators' applications on one connection", () => {
   let database: TestDatabase;
@@ -19,7 +20,7 @@ describe("Operators' applications on one connection", () => {
     const connection = { url: database.migrationDatabaseUrl, poolSize: 1, patience: 'operator', entities } as const;
     dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
     workspaces = new WorkspaceRepositoryTypeorm(new Database(dataSource));
-    applications = new ApplicationRepositoryTypeorm(new Database(dataSource));
+    applications = new ApplicationRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
     const [first, second] = [await workspaces.create('ours', 'Ours'), await workspaces.create('a-theirs', 'Theirs')];
     if (!first || !second) throw new Error('A new database has workspaces already.');
     [ours, theirs] = [first.id, second.id];

@@ -9,6 +9,7 @@ import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/impor
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { EMPLOYEE, ImportSetting, RECORDS, type Row } from '../support/import-setting';
+import { anAuditRecorder } from '../support/audit-recorder';
 
 type Step = Row | (() => Promise<unknown>);
 
@@ -202,7 +203,7 @@ describe('Overlapping batches of an import', () => {
 
   describe('on a second connection', () => {
     const settings = { source: 'test', dryRun: false, createTagKeys: false, hideMissing: false };
-    const open = () => new ImportStoreTypeorm(setting.dataSource).open(setting.here, settings);
+    const open = () => new ImportStoreTypeorm(setting.dataSource, anAuditRecorder()).open(setting.here, settings);
     /** Ends every connection of the pool except the import's first. */
     const loseOthers = () =>
       setting.database.admin.query(`
@@ -252,7 +253,10 @@ describe('Overlapping batches of an import', () => {
       const options = { url: setting.database.migrationDatabaseUrl, poolSize: 1, patience: 'operator' } as const;
       const dataSource = await new DataSource(dataSourceOptions(options, () => undefined)).initialize();
       try {
-        const imports = new ImportsService(new ImportStoreTypeorm(dataSource), new ImportFilesSystem());
+        const imports = new ImportsService(
+          new ImportStoreTypeorm(dataSource, anAuditRecorder()),
+          new ImportFilesSystem(),
+        );
         const start = performance.now();
         const file = setting.ndjson(dataset('f-1'), dataset('f-2'), dataset('f-3'));
         const common = { source: 'test', files: [file], dryRun: false, createTagKeys: null, batchSize: 2 } as const;

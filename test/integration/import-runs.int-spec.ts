@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { ALL, BUCKET, EMPLOYEE, ImportSetting, LAPTOP, PRINTER, RECORDS } from '../support/import-setting';
+import { anAuditRecorder } from '../support/audit-recorder';
 
 describe('The importer', () => {
   let setting: ImportSetting;
@@ -139,7 +140,7 @@ describe('The importer', () => {
   });
 
   it('refuses a concurrent import of the same source, and allows one of another source', async () => {
-    const store = new ImportStoreTypeorm(setting.dataSource);
+    const store = new ImportStoreTypeorm(setting.dataSource, anAuditRecorder());
     const settings = { source: 'test', dryRun: false, createTagKeys: false, hideMissing: false };
     const session = await store.open(setting.here, settings);
     await expect(setting.importAll(EMPLOYEE)).rejects.toThrow('already running');

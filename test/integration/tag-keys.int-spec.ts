@@ -6,6 +6,7 @@ import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeo
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { type TestApp, startApp } from '../support/start-app';
 import { testEntities as entities } from '../support/test-database';
+import { anAuditRecorder } from '../support/audit-recorder';
 
 describe('Tag keys', () => {
   let app: TestApp;
@@ -26,7 +27,7 @@ describe('Tag keys', () => {
       WorkspaceId,
       WorkspaceId,
     ];
-    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource));
+    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
     for (const key of ['b', 'ä', '_', 'C']) await keys.create(ours, { key, value: null, platform: false });
 
     expect(await keys.create(ours, { key: 'b', value: 'other', platform: true })).toBeNull();
@@ -47,7 +48,7 @@ describe('Tag keys', () => {
       'INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id) SELECT $1, $2, id FROM tag_key WHERE workspace_id = $1',
       [workspace, asset.internalId],
     );
-    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource));
+    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
     const deletion = keys.delete(workspaceId(workspace), 'env', () => undefined);
     await delay(300);
     await admin.query('COMMIT');
@@ -75,7 +76,7 @@ describe('Tag keys', () => {
     await admin.query('ANALYZE asset, asset_tag');
     await admin.query('BEGIN');
     await admin.query('SELECT 1 FROM asset WHERE id = $1 FOR UPDATE', [assets[0]]);
-    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource));
+    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
     const deletion = keys.delete(workspaceId(workspace), 'env', () => undefined);
     await delay(300);
     // The rows are free, because the deletion waits for the first before it takes another.

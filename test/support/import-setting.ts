@@ -18,6 +18,7 @@ import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/imp
 import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { type TestDatabase, createTestDatabase, testEntities } from './test-database';
+import { anAuditRecorder } from './audit-recorder';
 
 export type Row = Record<string, unknown>;
 
@@ -95,8 +96,8 @@ export class ImportSetting {
       ),
     );
     await dataSource.initialize();
-    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource));
-    const imports = new ImportsService(new ImportStoreTypeorm(dataSource), new ImportFilesSystem());
+    const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
+    const imports = new ImportsService(new ImportStoreTypeorm(dataSource, anAuditRecorder()), new ImportFilesSystem());
     const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
     return new ImportSetting(
       database,

@@ -1,30 +1,40 @@
 import { readFileSync } from 'node:fs';
 import { DataSource } from 'typeorm';
 import { ApplicationsService } from '#libs/auth/operators';
+import { ImportsService, TagKeysService } from '#libs/inventory/operators';
 import { Database } from '#libs/platform/database';
 import { RedisClient } from '#libs/platform/redis';
 import { GrantCacheRedis } from '../../libs/auth/src/redis/grant-cache.redis';
 import { ClientSecretsSystem } from '../../libs/auth/src/system/client-secrets.system';
 import { ApplicationRepositoryTypeorm } from '../../libs/auth/src/typeorm/application-repository.typeorm';
+import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
+import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
+import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import type { TestApp } from './start-app';
 import { testEntities as entities } from './test-database';
+import { anAuditRecorder } from './audit-recorder';
 
 /** Runs an operator's command on the database of an API, composed as in the command line. */
 export interface TestOperator {
   readonly applications: ApplicationsService;
+  readonly tagKeys: TagKeysService;
+  readonly imports: ImportsService;
   close(): Promise<void>;
 }
 
 export async function openOperator({ database, settings }: TestApp): Promise<TestOperator> {
   const url = database.migrationDatabaseUrl;
-  const connection = { url, poolSize: 1, patience: 'operator', entities } as const;
+  const connection = { url, poolSize: 2, patience: 'operator', entities } as const;
   const dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
   const redis = new RedisClient(settings.redisUrl);
   await redis.onModuleInit();
+  const audit = anAuditRecorder();
   return {
+    tagKeys: new TagKeysService(new TagKeyRepositoryTypeorm(new Database(dataSource), audit)),
+    imports: new ImportsService(new ImportStoreTypeorm(dataSource, audit), new ImportFilesSystem()),
     applications: new ApplicationsService(
-      new ApplicationRepositoryTypeorm(new Database(dataSource)),
+      new ApplicationRepositoryTypeorm(new Database(dataSource), audit),
       new ClientSecretsSystem(readFileSync(settings.secretPepperFile)),
       new GrantCacheRedis(redis, settings, true),
     ),

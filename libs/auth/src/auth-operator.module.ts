@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AuditOperatorModule } from '#libs/audit/operators';
 import { RedisClient } from '#libs/platform/redis';
 import { Settings, readSecretFileSync } from '#libs/platform/config';
 import { ApplicationsService } from './application/applications.service';
@@ -32,6 +33,7 @@ export const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
 
 /** Workspaces and applications, for operators. */
 @Module({
+  imports: [AuditOperatorModule],
   providers: [
     ...applicationProviders,
     // The API may use a Redis that this command does not know.

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AuditOperatorModule } from '#libs/audit/operators';
 import { FeedRestart } from '#libs/platform/changes';
 import { RemovedAssets } from './changes/typeorm/removed-assets';
 import { DemoService } from './imports/application/demo.service';
@@ -16,6 +17,7 @@ import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.t
 
 /** Lets operators import the inventory and maintain its counters and tag keys. */
 @Module({
+  imports: [AuditOperatorModule],
   providers: [
     DemoService,
     FacetCountersService,

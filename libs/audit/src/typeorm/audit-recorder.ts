@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock, type WorkspaceId } from '#libs/kernel';
 import { type BoundStatement, type Statement, bind } from '#libs/platform/database';
 import type { AssetChange, ChangeAuthor, FieldChange } from '../domain/asset-change';
+import type { AuditAct, RunStatement } from '../domain/audit-act';
 import type { AuditAnchor } from '../domain/audit-event';
 import { AuditEvidence } from '../domain/audit-evidence.port';
 
@@ -16,7 +17,14 @@ const INSERT_EVENTS: Statement = {
       FROM jsonb_to_recordset($9::jsonb) AS event (id uuid, asset_id uuid, changes jsonb, mac text)`,
 };
 
-/** Records updates in their own transaction: applied and recorded, or neither. */
+const FIND_ANCHOR = `SELECT sequence, encode(head, 'hex') AS link FROM audit_head WHERE workspace_id = $1`;
+const INSERT_ACT = `
+  INSERT INTO audit_event
+         (workspace_id, id, occurred_at, action, actor_type, target_type, target_id, application_id, client_id,
+          request_id, changes, anchor_sequence, anchor_link, mac)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, decode($13, 'hex'), decode($14, 'hex'))`;
+
+/** Records updates and acts in their own transaction: applied and recorded, or neither. */
 @Injectable()
 export class AuditRecorder {
   constructor(
@@ -54,7 +62,29 @@ export class AuditRecorder {
     const values = [workspaceId, occurredAt, applicationId, clientId, requestId, keyHash, ...anchored];
     return bind(INSERT_EVENTS, [...values, JSON.stringify(events)]);
   }
+
+  /** Records one act by statements of the transaction that carries it out. */
+  async record(workspaceId: WorkspaceId, act: AuditAct, run: RunStatement): Promise<void> {
+    const [head] = (await run(FIND_ANCHOR, [workspaceId])) as { readonly sequence: string; readonly link: string }[];
+    const anchor = head ? { sequence: Number(head.sequence), link: head.link } : null;
+    const now = this.clock.now();
+    const { applicationId, clientId } = act.actor.type === 'APPLICATION' ? act.actor : NOBODY;
+    const event = {
+      ...{ workspaceId, id: this.evidence.newEventId(now), occurredAt: new Date(now).toISOString() },
+      kind: { action: act.action, actorType: act.actor.type, targetType: act.target.type, targetId: act.target.id },
+      ...{ assetId: null, applicationId, clientId, requestId: act.requestId ?? null, keyHash: null },
+      ...{ changes: asStored(act.changes ?? {}), anchor },
+    };
+    const { id, occurredAt, kind, requestId } = event;
+    await run(INSERT_ACT, [
+      ...[workspaceId, id, occurredAt, kind.action, kind.actorType, kind.targetType, kind.targetId],
+      ...[applicationId, clientId, requestId, JSON.stringify(event.changes)],
+      ...[anchor?.sequence ?? null, anchor?.link ?? null, this.evidence.eventMac(event)],
+    ]);
+  }
 }
+
+const NOBODY = { applicationId: null, clientId: null };
 
 /** The changes as they will be read again: the MAC covers the values after JSON conversion. */
 function asStored(fields: AssetChange['fields']): Record<string, FieldChange> {

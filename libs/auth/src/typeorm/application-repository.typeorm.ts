@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
+import { type AuditAct, AuditRecorder } from '#libs/audit/operators';
 import { type RateLimits, type WorkspaceId, applicationId, formatRateLimit, workspaceId } from '#libs/kernel';
 import { Database, READ_PATIENCE_MS, type Statement, bind } from '#libs/platform/database';
 import type { Application, ApplicationInWorkspace } from '../domain/application';
 import type { Grant } from '../domain/grant';
 import { ApplicationRepository, type NewApplication } from '../domain/application-repository.port';
-import type { ObjectLiteral, UpdateQueryBuilder } from 'typeorm';
+import type { EntityManager, ObjectLiteral, UpdateQueryBuilder } from 'typeorm';
 import { ApplicationRow } from './application.row';
 import { AFTER_GRANT, GRANT_COLUMNS, SECRET_COLUMNS, text, toGrant, toLimits, toSecretDigests } from './grant-columns';
 
@@ -40,12 +42,18 @@ const BEGIN_GENERATION: Statement = {
                  OR (previous_secret_digest = decode($3, 'hex') AND previous_secret_expires_at > now()))
           RETURNING generation`,
 };
+/** What the audit shows of an application. */
+const AUDITED = ['scopes', 'limits', 'disabled'] as const;
+
 type Changes = Parameters<UpdateQueryBuilder<ApplicationRow>['set']>[0];
 
 /** The statements serve requests: one round trip each. Operators' commands use the entity manager. */
 @Injectable()
 export class ApplicationRepositoryTypeorm extends ApplicationRepository {
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    private readonly audit: AuditRecorder,
+  ) {
     super();
   }
 
@@ -58,10 +66,18 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
       secret_digest: secretDigest,
       scopes: [...scopes],
     };
-    const created = await this.database.transaction({ workspaceId }, (manager) =>
-      manager.createQueryBuilder().insert().into(ApplicationRow).values(row).returning('*').execute(),
-    );
-    return toApplication((created.raw as [ApplicationRow])[0]);
+    return this.database.transaction({ workspaceId }, async (manager) => {
+      const inserted = await manager
+        .createQueryBuilder()
+        .insert()
+        .into(ApplicationRow)
+        .values(row)
+        .returning('*')
+        .execute();
+      const [created] = inserted.raw as [ApplicationRow];
+      await this.record(manager, 'application.created', null, created);
+      return toApplication(created);
+    });
   }
 
   async list(workspaceId: WorkspaceId): Promise<Application[]> {
@@ -105,20 +121,21 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
   }
 
   async setDisabled(clientId: string, disabled: boolean): Promise<Application | null> {
-    return this.change(clientId, { disabled });
+    return this.change(clientId, disabled ? 'application.disabled' : 'application.enabled', { disabled });
   }
 
   async setScopes(clientId: string, scopes: readonly string[]): Promise<Application | null> {
-    return this.change(clientId, { scopes: [...scopes] });
+    return this.change(clientId, 'application.scopes_set', { scopes: [...scopes] });
   }
 
   async setLimits(clientId: string, limits: Partial<RateLimits>): Promise<Application | null> {
     const added = JSON.stringify(fromLimits(limits));
-    return this.change(clientId, { limits: () => 'limits || CAST(:added AS jsonb)' }, { added });
+    const changes = { limits: () => 'limits || CAST(:added AS jsonb)' };
+    return this.change(clientId, 'application.limits_set', changes, { added });
   }
 
   async clearLimits(clientId: string): Promise<Application | null> {
-    return this.change(clientId, { limits: {} });
+    return this.change(clientId, 'application.limits_set', { limits: {} });
   }
 
   /** With an overlap the active token stays; without one it ends with the secret. */
@@ -134,7 +151,8 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
             previous_secret_digest: () => 'secret_digest',
             previous_secret_expires_at: () => 'now() + make_interval(secs => :overlapSeconds)',
           };
-    return this.change(clientId, { secret_digest: secretDigest, ...previous }, { overlapSeconds });
+    const changes = { secret_digest: secretDigest, ...previous };
+    return this.change(clientId, 'application.secret_rotated', changes, { overlapSeconds });
   }
 
   async beginGeneration({ workspaceId, id }: Grant, secretDigest: Buffer, tokenId: string): Promise<bigint | null> {
@@ -144,23 +162,48 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
     return generation ? BigInt(generation) : null;
   }
 
+  /** Changes the application and records it. A change without effect leaves no event, except for a new secret. */
   private async change(
     clientId: string,
+    action: string,
     changes: Changes,
     parameters: ObjectLiteral = {},
   ): Promise<Application | null> {
-    const changed = await this.database.transaction({ clientId }, (manager) =>
-      manager
+    return this.database.transaction({ clientId }, async (manager) => {
+      const before = await manager.findOne(ApplicationRow, {
+        where: { client_id: clientId },
+        lock: { mode: 'pessimistic_write' },
+      });
+      if (!before) return null;
+      const updated = await manager
         .createQueryBuilder()
         .update(ApplicationRow)
         .set(changes)
         .where({ client_id: clientId })
         .setParameters(parameters)
         .returning('*')
-        .execute(),
-    );
-    const [row] = changed.raw as ApplicationRow[];
-    return row ? toApplication(row) : null;
+        .execute();
+      const [after] = updated.raw as [ApplicationRow];
+      await this.record(manager, action, before, after);
+      return toApplication(after);
+    });
+  }
+
+  private async record(
+    manager: EntityManager,
+    action: string,
+    before: ApplicationRow | null,
+    after: ApplicationRow,
+  ): Promise<void> {
+    const changed = AUDITED.filter((field) => !isDeepStrictEqual(before?.[field], after[field]));
+    if (changed.length === 0 && action !== 'application.secret_rotated') return;
+    const act: AuditAct = {
+      action,
+      actor: { type: 'OPERATOR' },
+      target: { type: 'APPLICATION', id: after.client_id },
+      changes: Object.fromEntries(changed.map((field) => [field, { old: before?.[field], new: after[field] }])),
+    };
+    await this.audit.record(workspaceId(after.workspace_id), act, (text, values) => manager.query(text, values));
   }
 }
 

@@ -123,6 +123,7 @@ class ImportRun {
     if (this.options.missing === 'hide' && !this.incomplete) {
       this.counts.hidden = await this.session.hideMissing();
     }
+    await this.session.record(this.counts);
     this.onRead(this.counts.read);
     return { ...this.counts, errors: this.errorsByLine(), dryRun: this.options.dryRun };
   }

@@ -1,14 +1,18 @@
 import type { KeptLine } from './kept-line';
 
-/** The result of an import. Each line is counted once as created, updated, unchanged or failed. */
-export interface ImportReport {
-  readonly read: number;
+/** Numbers of lines, and of hidden assets. */
+export interface ImportCounts {
   readonly created: number;
   readonly updated: number;
   readonly unchanged: number;
   /** Assets hidden because the input did not name them. */
   readonly hidden: number;
   readonly failed: number;
+}
+
+/** The result of an import. Each line is counted once as created, updated, unchanged or failed. */
+export interface ImportReport extends ImportCounts {
+  readonly read: number;
   /** The bad lines found first, sorted by line. `onBadLine` received all of them. */
   readonly errors: readonly ImportError[];
   readonly dryRun: boolean;

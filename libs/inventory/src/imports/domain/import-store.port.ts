@@ -1,5 +1,6 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { ImportRecord } from './import-record';
+import type { ImportCounts } from './import-report';
 
 /** A validated record with its place in the input. The place identifies the line and increases from line to line. */
 export interface NumberedRecord {
@@ -68,6 +69,12 @@ export abstract class ImportSession {
 
   /** Hides the source's visible assets that the input did not name. Returns their number. */
   abstract hideMissing(): Promise<number>;
+
+  /**
+   * Records the completed import in the audit: the last step before its end. A dry run records nothing, and an import that
+   * was interrupted before leaves no event.
+   */
+  abstract record(counts: ImportCounts): Promise<void>;
 
   /** Ends the import. `completed` is false after a failure. */
   abstract close(completed: boolean): Promise<void>;

@@ -6,6 +6,7 @@ import {
   type NumberedRecord,
   type Refusal,
 } from '../domain/import-store.port';
+import type { ImportCounts } from '../domain/import-report';
 import { unknownTagKeys } from '../../tag-keys/domain/unknown-tag-keys';
 import { ImportBatch } from './import-batch';
 import type { StagingConnection, Matched, Written } from './staging-connection';
@@ -113,6 +114,10 @@ export class ImportSessionTypeorm extends ImportSession {
       if (batch.last === null) return hidden;
       after = batch.last;
     }
+  }
+
+  async record(counts: ImportCounts): Promise<void> {
+    if (!this.settings.dryRun) await this.connection.record(counts);
   }
 
   async close(completed: boolean): Promise<void> {

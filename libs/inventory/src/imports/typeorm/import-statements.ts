@@ -89,6 +89,9 @@ export const CREATE_TABLES = `
 export const beginBatch = (workspaceId: WorkspaceId, begin: 'BEGIN;' | ''): string => `${begin}
   SET LOCAL app.workspace_id = ${escapeLiteral(workspaceId)}; TRUNCATE import_staged, import_matched`;
 
+export const beginRecord = (workspaceId: WorkspaceId): string =>
+  `BEGIN; SET LOCAL app.workspace_id = ${escapeLiteral(workspaceId)}`;
+
 /** The change set of the batch. */
 export const DRAW_CHANGE_SET_ID = `SELECT ${NEW_CHANGE_SET_ID} AS id`;
 /** In one query: the ticket holds a lock on which other writers wait. */

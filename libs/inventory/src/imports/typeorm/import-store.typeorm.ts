@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { AuditRecorder } from '#libs/audit/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import { poolOf } from '#libs/platform/database';
 import { type Pool, type PoolClient, escapeLiteral } from 'pg';
@@ -34,7 +35,10 @@ const DEFAULTS =
 
 @Injectable()
 export class ImportStoreTypeorm extends ImportStore {
-  constructor(private readonly dataSource: DataSource) {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly audit: AuditRecorder,
+  ) {
     super();
   }
 
@@ -48,7 +52,9 @@ export class ImportStoreTypeorm extends ImportStore {
       await client.query(`BEGIN; SET LOCAL app.workspace_id = ${escapeLiteral(workspaceId)}`);
       const tagKeys = await ImportTagKeys.read(client, workspaceId, settings.createTagKeys);
       if (!settings.dryRun) await client.query('COMMIT');
-      return new ImportSessionTypeorm(connectionsOf(pool, client, workspaceId, settings), settings, tagKeys);
+      const connectionOn = (on: PoolClient): StagingConnection =>
+        new StagingConnection(on, workspaceId, settings.source, this.audit);
+      return new ImportSessionTypeorm(connectionsOf(pool, client, connectionOn, settings), settings, tagKeys);
     } catch (error) {
       client.release(true);
       throw error;
@@ -59,13 +65,13 @@ export class ImportStoreTypeorm extends ImportStore {
 function connectionsOf(
   pool: Pool,
   client: PoolClient,
-  workspaceId: WorkspaceId,
+  connectionOn: (client: PoolClient) => StagingConnection,
   settings: ImportSettings,
 ): StagingConnections {
   let second: PoolClient | null = null;
   let closed = false;
   return {
-    first: new StagingConnection(client, workspaceId, settings.source),
+    first: connectionOn(client),
     openSecond: async () => {
       const opened = await pool.connect();
       try {
@@ -76,7 +82,7 @@ function connectionsOf(
         throw error;
       }
       second = opened;
-      return new StagingConnection(opened, workspaceId, settings.source);
+      return connectionOn(opened);
     },
     close: async (completed) => {
       closed = true;

@@ -1,7 +1,9 @@
 import { finished } from 'node:stream/promises';
+import type { AuditAct, AuditRecorder } from '#libs/audit/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import type { PoolClient } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import type { ImportCounts } from '../domain/import-report';
 import type { MergeOutcome, Refusal } from '../domain/import-store.port';
 import * as sql from './import-statements';
 
@@ -34,6 +36,7 @@ export class StagingConnection {
     readonly client: PoolClient,
     private readonly workspaceId: WorkspaceId,
     private readonly source: string,
+    private readonly audit: AuditRecorder,
   ) {}
 
   /** Begins a batch. With `within`, joins a transaction that was begun before. */
@@ -144,6 +147,29 @@ export class StagingConnection {
     const batch = onlyRow(await this.client.query<{ last: string | null; hidden: number }>(sql.HIDE_MISSING, values));
     this.hasChanged ||= batch.hidden > 0;
     return batch;
+  }
+
+  /** Records the completed import in a transaction of its own. */
+  async record({ created, updated, unchanged, hidden, failed }: ImportCounts): Promise<void> {
+    const counts = Object.entries({ created, updated, unchanged, hidden, failed });
+    const act: AuditAct = {
+      action: 'import.completed',
+      actor: { type: 'IMPORT' },
+      target: { type: 'IMPORT', id: this.source },
+      changes: Object.fromEntries(counts.map(([field, count]) => [field, { old: null, new: count }])),
+    };
+    await this.client.query(sql.beginRecord(this.workspaceId));
+    try {
+      await this.audit.record(
+        this.workspaceId,
+        act,
+        async (text, values) => (await this.client.query<object>(text, values)).rows,
+      );
+      await this.client.query('COMMIT');
+    } catch (error) {
+      await this.rollback();
+      throw error;
+    }
   }
 
   async indexNames(): Promise<void> {

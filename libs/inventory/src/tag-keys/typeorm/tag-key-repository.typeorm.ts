@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { type AuditAct, AuditRecorder } from '#libs/audit/operators';
 import { type Freshness, type Page, type PageRequest, type WorkspaceId, toPage } from '#libs/kernel';
 import { NEW_CHANGE_SET_ID, takeTicket } from '#libs/platform/changes';
 import { Database, type Statement, bind } from '#libs/platform/database';
+import type { EntityManager } from 'typeorm';
 import type { CountedTagKey, TagKey } from '../domain/tag-key';
 import { TagKeyRepository } from '../domain/tag-key-repository.port';
 import { TagCountRow } from './tag-count.row';
@@ -58,23 +60,28 @@ const PAGE: Statement = {
 
 @Injectable()
 export class TagKeyRepositoryTypeorm extends TagKeyRepository {
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    private readonly audit: AuditRecorder,
+  ) {
     super();
   }
 
   async create(workspaceId: WorkspaceId, { key, value, platform }: Omit<TagKey, 'createdAt'>): Promise<TagKey | null> {
-    const inserted = await this.database.transaction({ workspaceId }, (manager) =>
-      manager
+    return this.database.transaction({ workspaceId }, async (manager) => {
+      const inserted = await manager
         .createQueryBuilder()
         .insert()
         .into(TagKeyRow)
         .values({ workspace_id: workspaceId, key, value, platform })
         .orIgnore()
         .returning('*')
-        .execute(),
-    );
-    const [row] = inserted.raw as TagKeyRow[];
-    return row ? toTagKey(row) : null;
+        .execute();
+      const [row] = inserted.raw as TagKeyRow[];
+      if (!row) return null;
+      await this.record(manager, workspaceId, 'tag_key.created', key);
+      return toTagKey(row);
+    });
   }
 
   async list(workspaceId: WorkspaceId): Promise<TagKey[]> {
@@ -139,12 +146,18 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
         }
         await manager.delete(TagKeyRow, { workspace_id: workspaceId, id });
         await manager.delete(TagCountRow, { workspace_id: workspaceId, tag_key_id: id });
+        await this.record(manager, workspaceId, 'tag_key.deleted', key);
         return 0;
       });
     } catch (error) {
       if ((error as { code?: unknown }).code === FOREIGN_KEY_VIOLATION) return null;
       throw error;
     }
+  }
+
+  private async record(manager: EntityManager, workspaceId: WorkspaceId, action: string, key: string): Promise<void> {
+    const act: AuditAct = { action, actor: { type: 'OPERATOR' }, target: { type: 'TAG_KEY', id: key } };
+    await this.audit.record(workspaceId, act, (text, values) => manager.query(text, values));
   }
 }
 

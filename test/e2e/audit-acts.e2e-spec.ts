@@ -1,0 +1,168 @@
+import { workspaceId } from '#libs/kernel';
+import type { ApiClient } from '../support/api-client';
+import { type TestOperator, openOperator } from '../support/operator';
+import { Sealing } from '../support/sealing';
+import { type TestApp, startApp } from '../support/start-app';
+
+interface EventBody {
+  readonly sequence: number;
+  readonly action: string;
+  readonly actor: object;
+  readonly target: object;
+  readonly request: object;
+  readonly changes: readonly object[];
+}
+
+describe('Audit events of acts', () => {
+  let app: TestApp;
+  let operator: TestOperator;
+  let sealing: Sealing;
+  let workspace: string;
+  let client: ApiClient;
+
+  beforeAll(async () => {
+    app = await startApp();
+    operator = await openOperator(app);
+    sealing = await Sealing.of(app);
+  });
+  afterAll(async () => {
+    await sealing.close();
+    await operator.close();
+    await app.stop();
+  });
+  beforeEach(async () => {
+    workspace = await app.arrange.aWorkspace();
+    client = await app.arrange.aClient(workspace);
+  });
+
+  const events = async (): Promise<EventBody[]> => {
+    await sealing.seal();
+    const { status, body } = await client.get('/v1/audit-events');
+    expect(status).toBe(200);
+    return body['results'] as EventBody[];
+  };
+  const told = async () => (await events()).map(({ action, changes }) => [action, ...changes]);
+  const importLines = (values: readonly object[], options: { dryRun?: boolean; missing?: 'hide' } = {}) =>
+    operator.imports.runLines(
+      workspaceId(workspace),
+      { source: 'hr', files: [], dryRun: false, missing: 'keep', createTagKeys: null, ...options },
+      values.map((value, place) => ({ fileIndex: 0, line: place + 1, value })),
+      () => undefined,
+    );
+  const employee = (externalId: string) => ({
+    categoryKey: 'EMPLOYEE',
+    externalId,
+    name: 'Ada',
+    email: 'a@example.com',
+  });
+
+  it('tell of an application what operators did, and never its secret', async () => {
+    const { applications } = operator;
+    const { application, clientSecret } = await applications.create(workspaceId(workspace), 'siem', ['audit:read']);
+    const { clientId } = application;
+    const rotated = await applications.rotateSecret(clientId, null);
+    await applications.setDisabled(clientId, true);
+    await applications.setDisabled(clientId, false);
+    await applications.setScopes(clientId, ['audit:read', 'inventory:read']);
+    await applications.setLimits(clientId, { read: { perMinute: 500, burst: 1000 } });
+    await applications.clearLimits(clientId);
+
+    const found = await events();
+
+    expect(found.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    for (const { actor, target, request } of found) {
+      expect({ actor, target, request }).toEqual({
+        actor: { type: 'OPERATOR', clientId: null },
+        target: { type: 'APPLICATION', id: clientId },
+        request: { id: null },
+      });
+    }
+    expect(found.map(({ action, changes }) => [action, ...changes])).toEqual([
+      [
+        'application.created',
+        { field: 'disabled', old: null, new: false },
+        { field: 'limits', old: null, new: {} },
+        { field: 'scopes', old: null, new: ['audit:read'] },
+      ],
+      ['application.secret_rotated'],
+      ['application.disabled', { field: 'disabled', old: false, new: true }],
+      ['application.enabled', { field: 'disabled', old: true, new: false }],
+      ['application.scopes_set', { field: 'scopes', old: ['audit:read'], new: ['audit:read', 'inventory:read'] }],
+      ['application.limits_set', { field: 'limits', old: {}, new: { read: '500/1000' } }],
+      ['application.limits_set', { field: 'limits', old: { read: '500/1000' }, new: {} }],
+    ]);
+    const { rows } = await app.database.admin.query<{ event: string; digest: string }>(
+      `SELECT event::text AS event, encode(secret_digest, 'hex') AS digest FROM audit_event AS event, application
+        WHERE event.workspace_id = $1 AND application.client_id = $2`,
+      [workspace, clientId],
+    );
+    for (const secret of [clientSecret, rotated?.clientSecret ?? '', rows[0]?.digest ?? '']) {
+      expect(secret).not.toBe('');
+      expect(rows.filter(({ event }) => event.includes(secret))).toEqual([]);
+    }
+  });
+
+  it('leave out what changed nothing', async () => {
+    const { applications } = operator;
+    const { application } = await applications.create(workspaceId(workspace), 'siem', ['audit:read']);
+    await applications.setDisabled(application.clientId, false);
+    await applications.setScopes(application.clientId, ['audit:read']);
+    await applications.clearLimits(application.clientId);
+
+    expect((await told()).map(([action]) => action)).toEqual(['application.created']);
+  });
+
+  it('tell of tag keys', async () => {
+    const here = workspaceId(workspace);
+    const tagKey = { key: 'Süd 🗝', value: null, platform: false };
+    await operator.tagKeys.create(here, tagKey);
+    expect(await operator.tagKeys.create(here, tagKey)).toBeNull();
+    await operator.tagKeys.delete(here, tagKey.key);
+    expect(await operator.tagKeys.delete(here, tagKey.key)).toBeNull();
+
+    const found = await events();
+
+    expect(found.map(({ action, actor, target, changes }) => ({ action, actor, target, changes }))).toEqual(
+      ['tag_key.created', 'tag_key.deleted'].map((action) => ({
+        action,
+        actor: { type: 'OPERATOR', clientId: null },
+        target: { type: 'TAG_KEY', id: tagKey.key },
+        changes: [],
+      })),
+    );
+  });
+
+  it('tell of an import its counts, and nothing of a dry run', async () => {
+    await importLines([employee('1'), employee('2'), { categoryKey: 'NONE' }], { dryRun: true });
+    await importLines([employee('1'), employee('2'), { categoryKey: 'NONE' }]);
+    await importLines([employee('1')], { missing: 'hide' });
+
+    const [first, second, ...others] = await events();
+
+    expect(others).toEqual([]);
+    expect(first).toMatchObject({
+      action: 'import.completed',
+      actor: { type: 'IMPORT', clientId: null },
+      target: { type: 'IMPORT', id: 'hr' },
+      request: { id: null },
+      changes: [
+        { field: 'created', old: null, new: 2 },
+        { field: 'failed', old: null, new: 1 },
+        { field: 'hidden', old: null, new: 0 },
+        { field: 'unchanged', old: null, new: 0 },
+        { field: 'updated', old: null, new: 0 },
+      ],
+    });
+    expect(second?.changes).toContainEqual({ field: 'hidden', old: null, new: 1 });
+  });
+
+  it('are found by their action', async () => {
+    await operator.tagKeys.create(workspaceId(workspace), { key: 'env', value: null, platform: true });
+    await importLines([employee('1')]);
+    await sealing.seal();
+
+    const { body } = await client.get('/v1/audit-events?action=import.completed');
+
+    expect(body['results']).toMatchObject([{ sequence: 2, action: 'import.completed' }]);
+  });
+});
