@@ -49,7 +49,7 @@ describe('client.export', () => {
     let cursor: string | null = null;
     const cursorStore = { read: async () => cursor, write: async (written: string) => void (cursor = written) };
 
-    await idsOf(api.exportComputers({ feedCursorStore: cursorStore }));
+    await idsOf(api.exportComputers({}, { feedCursorStore: cursorStore }));
     const { id } = await app.arrange.anAsset(workspace, { type: 'COMPUTER' });
 
     expect(await idsOf(api.computerChanges({}, { cursorStore }))).toEqual([id]);

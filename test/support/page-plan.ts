@@ -1,6 +1,8 @@
 import type { DataSource } from 'typeorm';
 import type { WorkspaceId } from '#libs/kernel';
-import type { BoundStatement, Database } from '#libs/platform/database';
+import { type BoundStatement, Database } from '#libs/platform/database';
+import type { ComputerFilter } from '../../libs/computers/src/domain/computer-filter';
+import { ComputerDirectoryTypeorm } from '../../libs/computers/src/typeorm/computer-directory.typeorm';
 import type { AssetFilter } from '../../libs/inventory/src/assets/domain/asset-filter';
 import { assetRepositoryOn } from './asset-repository';
 
@@ -27,8 +29,32 @@ export async function explainPage(
   filter: AssetFilter,
   page: AssetPage,
 ): Promise<Plan> {
-  const { text, values } = await statementOf(workspace, filter, page);
-  const literals = values.map((value) => (value === null ? 'NULL' : `'${value}'`)).join(', ');
+  return explain(api, workspace, await statementOf(workspace, filter, page));
+}
+
+/** Explains the statements for a page of computers: those that learn how many match, and the one that reads it. */
+export async function explainComputers(
+  api: DataSource,
+  workspace: WorkspaceId,
+  filter: ComputerFilter,
+  page: AssetPage,
+): Promise<Plan[]> {
+  const sent: BoundStatement[] = [];
+  const database = new Database(api);
+  const recorder = {
+    read: async (scope: { workspaceId: WorkspaceId }, [statement]: [BoundStatement]) => {
+      sent.push(statement);
+      return database.read(scope, [statement], 'newest');
+    },
+  } as unknown as Database;
+  await new ComputerDirectoryTypeorm(recorder).list(workspace, filter, page);
+  const plans: Plan[] = [];
+  for (const statement of sent) plans.push(await explain(api, workspace, statement));
+  return plans;
+}
+
+async function explain(api: DataSource, workspace: WorkspaceId, { text, values }: BoundStatement): Promise<Plan> {
+  const literals = values.map((value) => (value === null ? 'NULL' : `'${value.replaceAll("'", "''")}'`)).join(', ');
   const runner = api.createQueryRunner();
   try {
     await runner.startTransaction();

@@ -2,9 +2,11 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { tokenProblemExamples } from '#libs/auth';
 import { ERROR_CODES } from '#libs/kernel';
 import { REQUEST_ID_PARAMETER, headerComponents } from '#libs/platform/openapi';
+import { SCHEMA_NAME } from '#libs/platform/pagination';
 import { problemExample } from '#libs/platform/problems';
 
 type Components = NonNullable<OpenAPIObject['components']>;
+type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: string }>;
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 
 /** Adds the parts that all routes share to the generated document. */
@@ -17,6 +19,7 @@ export function completeContract(document: OpenAPIObject, baseUrl: string): Open
     operation.parameters = [...(operation.parameters ?? []), { $ref: '#/components/parameters/X-Request-Id' }];
     // An explicit empty list: the route needs no token.
     operation.security ??= [];
+    for (const parameter of operation.parameters) if ('schema' in parameter) nameItems(parameter.schema, document);
   }
   document.components = {
     ...document.components,
@@ -33,6 +36,15 @@ function operationsOf(document: OpenAPIObject): Operation[] {
   return Object.values(document.paths).flatMap(({ get, post, patch }) =>
     [get, post, patch].filter((operation) => operation !== undefined),
   );
+}
+
+/** Moves the values of an array that have a name into a schema of that name. */
+function nameItems(schema: Parameter['schema'], { components }: OpenAPIObject): void {
+  if (!schema || !('items' in schema) || !schema.items) return;
+  const { [SCHEMA_NAME]: name, ...items } = schema.items as { [SCHEMA_NAME]?: string };
+  if (name === undefined || !components) return;
+  (components.schemas ??= {})[name] ??= items;
+  schema.items = { $ref: `#/components/schemas/${name}` };
 }
 
 /** Removes headers and examples that no response uses. */

@@ -20,6 +20,7 @@ import {
   type Computer,
   type ComputerChange,
   type ComputerChangeQuery,
+  type ComputerExportQuery,
   type ComputerQuery,
   type Health,
   type Me,
@@ -158,8 +159,8 @@ export class ComplianceClient {
   }
 
   /** The same for computers. */
-  exportComputers(options: ExportOptions = {}): Export<Computer> {
-    return this.#export('/v1/computers', {}, 'computer', options);
+  exportComputers(query: ComputerExportQuery = {}, options: ExportOptions = {}): Export<Computer> {
+    return this.#export('/v1/computers', query, 'computer', options);
   }
 
   async getAsset(id: string, options: CallOptions = {}): Promise<Answer<Asset>> {

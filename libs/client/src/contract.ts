@@ -110,7 +110,7 @@ export interface paths {
     };
     /**
      * List computers with their posture
-     * @description Needs `computers:read` (or `all:read`). Returns every visible computer, monitored or not. `Accept: application/x-ndjson` returns the whole list as a stream of JSON lines. A stream takes no `pageSize`, and as `pageCursor` only one of a checkpoint line.
+     * @description Needs `computers:read` (or `all:read`). Returns every visible computer, monitored or not. All filters combine with AND. `Accept: application/x-ndjson` returns the whole list as a stream of JSON lines. A stream takes no `pageSize`, and as `pageCursor` only one of a checkpoint line.
      */
     get: operations['listComputers'];
     put?: never;
@@ -1219,6 +1219,8 @@ export interface components {
        */
       resumeCursor: string;
     };
+    /** @enum {string} */
+    ComputerCheck: 'ANTIVIRUS' | 'DISK_ENCRYPTION' | 'PASSWORD_MANAGER' | 'SCREEN_LOCK';
     /** @description A line of a stream with a computer. */
     ComputerLine: {
       /** @description The computer. */
@@ -2427,10 +2429,26 @@ export interface operations {
   listComputers: {
     parameters: {
       query?: {
+        /** @description Only computers with this id in their import source, whichever that is; add `source` for one of them. */
+        externalId?: string;
+        /** @description Only computers that are known to fail one of these checks, separated by commas. */
+        failingAnyOf?: components['schemas']['ComputerCheck'][];
+        /** @description True: only monitored computers. False: only others. */
+        isMonitored?: boolean;
+        /** @description Only computers whose last check-in was earlier, or that never checked in. */
+        lastCheckedBefore?: string;
+        /** @description Only computers of this owner. */
+        ownerId?: string;
         /** @description The `pageInfo.endCursor` of the previous page, unchanged. Leave it out for the first page. The cursor contains your filters; a filter that you send again must be the same. */
         pageCursor?: string;
         /** @description Items per page. */
         pageSize?: number;
+        /** @description Only computers with this serial number. */
+        serialNumber?: string;
+        /** @description Only computers from this import source. */
+        source?: string;
+        /** @description Only computers of which one of these checks is not known, separated by commas. Unknown is never failing. */
+        unknownAnyOf?: components['schemas']['ComputerCheck'][];
       };
       header?: {
         /**

@@ -28,6 +28,7 @@ export {
   type Computer,
   type ComputerChange,
   type ComputerChangeQuery,
+  type ComputerExportQuery,
   type ComputerQuery,
   type Health,
   type Me,

@@ -31,6 +31,7 @@ export type TagKeyQuery = Query<'listTagKeys'>;
 /** `since` is `now` or a date-time. `pageSize` is 1 to 1000, 100 by default. `pageCursor` continues an earlier page. */
 /** All filters of the list. */
 export type AssetExportQuery = Omit<AssetQuery, 'pageSize' | 'pageCursor'>;
+export type ComputerExportQuery = Omit<ComputerQuery, 'pageSize' | 'pageCursor'>;
 export type AssetChangeQuery = Query<'listAssetChanges'>;
 export type ComputerChangeQuery = Query<'listComputerChanges'>;
 

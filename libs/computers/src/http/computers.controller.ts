@@ -4,12 +4,13 @@ import { RequireScope } from '#libs/platform/access';
 import { assetId } from '#libs/kernel';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import { type Caller, CurrentCaller, NoQueryDto } from '#libs/platform/http';
-import { PageQueryDto, Paging } from '#libs/platform/pagination';
+import { Paging } from '#libs/platform/pagination';
 import { type ExportedList, Exports, STREAM_DESCRIPTION, asksForStream, streamOf } from '#libs/platform/streams';
 import type { Response } from 'express';
 import { ComputersService } from '../application/computers.service';
 import type { Computer } from '../domain/computer';
 import { COMPUTER_EXAMPLES, COMPUTER_PAGE_EXAMPLES } from './computer-examples';
+import { ComputerQueryDto, toComputerFilter } from './computer-query.dto';
 import { ComputerDto, ComputerLineDto, ComputerPageDto, toComputerDto } from './computer.dto';
 
 const RESOURCE = 'computers';
@@ -28,7 +29,7 @@ export class ComputersController {
       resource: RESOURCE,
       item: 'computer',
       feed: { resource: 'computer-changes', filters: [] },
-      reader: (workspaceId) => computers.reader(workspaceId),
+      reader: (workspaceId, filters) => computers.reader(workspaceId, toComputerFilter(filters)),
       show: toComputerDto,
     };
   }
@@ -38,7 +39,7 @@ export class ComputersController {
   @ApiOperation({
     operationId: 'listComputers',
     summary: 'List computers with their posture',
-    description: `Needs \`computers:read\` (or \`all:read\`). Returns every visible computer, monitored or not. ${STREAM_DESCRIPTION}`,
+    description: `Needs \`computers:read\` (or \`all:read\`). Returns every visible computer, monitored or not. All filters combine with AND. ${STREAM_DESCRIPTION}`,
   })
   @ApiSuccess(ComputerPageDto, {
     description: 'A page of computers.',
@@ -49,13 +50,13 @@ export class ComputersController {
   @ApiProblems('validation_failed', 'invalid_cursor', 'export_in_progress')
   async list(
     @CurrentCaller() caller: Caller,
-    @Query() query: PageQueryDto,
+    @Query() query: ComputerQueryDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ComputerPageDto | StreamableFile> {
     if (asksForStream(response)) return this.exports.begin(caller, query, response, this.exported);
     const { workspaceId, freshness } = caller;
     const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
-    const found = await this.computers.list(workspaceId, page, freshness);
+    const found = await this.computers.list(workspaceId, toComputerFilter(filters), page, freshness);
     return {
       results: found.items.map(toComputerDto),
       pageInfo: this.paging.pageInfo(response, workspaceId, RESOURCE, found, filters),

@@ -4,6 +4,9 @@ import { IsOptional, ValidateBy, type ValidationArguments } from 'class-validato
 
 const MAX_VALUES = 16;
 
+/** Marks a list of values that the contract shows as a schema of its own. Nest names none within an array that has limits. */
+export const SCHEMA_NAME = 'x-schema-name';
+
 export interface AnyOfOptions {
   readonly values: readonly string[];
   /** Name of their list in the contract. */
@@ -22,7 +25,7 @@ export function AnyOf({ values, schemaName, description, example, notWith }: Any
   return applyDecorators(
     ApiPropertyOptional({
       type: 'array',
-      items: { $ref: `#/components/schemas/${schemaName}` },
+      items: { type: 'string', enum: [...values], ...{ [SCHEMA_NAME]: schemaName } },
       ...{ minItems: 1, maxItems: MAX_VALUES, uniqueItems: true, ...commas },
       ...{ description, example: [...example] },
     }),

@@ -1,4 +1,4 @@
-export { AnyOf } from './any-of.decorator';
+export { AnyOf, SCHEMA_NAME } from './any-of.decorator';
 export { type ListFilters } from './cursors';
 export { ExactId, ExactText } from './exact.decorator';
 export { PageInfoDto } from './page-info.dto';
