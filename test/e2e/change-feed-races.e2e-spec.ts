@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
+import { StreamReader, itemsOf } from '../support/stream-reader';
 
 interface Change {
   readonly type: string;
@@ -98,9 +99,8 @@ describe('A reader of a change feed during concurrent writes', () => {
     }
   }
 
-  async function followCursor(until: number): Promise<Mirror> {
-    const mirror = new Mirror();
-    let query = 'pageSize=7';
+  async function followCursor(until: number, mirror = new Mirror(), cursor?: string): Promise<Mirror> {
+    let query = cursor === undefined ? 'pageSize=7' : `pageSize=7&pageCursor=${cursor}`;
     for (;;) {
       const isLast = Date.now() > until;
       let feed: Feed;
@@ -128,6 +128,22 @@ describe('A reader of a change feed during concurrent writes', () => {
     }
   }
 
+  /** Loads the inventory by streams, one after the other, each for a reader of its own. */
+  async function loadByStreams(until: number): Promise<{ readonly mirror: Mirror; readonly cursor: string }[]> {
+    const token = await app.arrange.aToken(workspace);
+    const loaded = [];
+    while (Date.now() < until) {
+      const { lines } = await (await StreamReader.open(app.origin, '/v1/inventory/assets', token)).read();
+      const [start] = lines;
+      if (start?.type !== 'start') continue;
+      const mirror = new Mirror();
+      for (const asset of itemsOf(lines, 'asset')) mirror.apply({ id: asset['id'], asset } as unknown as Change);
+      loaded.push({ mirror, cursor: String(start['resumeCursor']) });
+      await delay(100);
+    }
+    return loaded;
+  }
+
   it('ends with the content of the table, by cursor or by time alone', async () => {
     const until = Date.now() + WRITING_MS;
     const writers = Promise.all([
@@ -135,7 +151,13 @@ describe('A reader of a change feed during concurrent writes', () => {
       ...[1, 2, 3].map(() => writeBySql(until)),
       hideAndShow(until),
     ]);
-    const [byCursor, byTime] = await Promise.all([followCursor(until + 500), followTime(until + 500), writers]);
+    const [byCursor, byTime, loaded] = await Promise.all([
+      followCursor(until + 500),
+      followTime(until + 500),
+      loadByStreams(until),
+      writers,
+    ]);
+    const byStream = await Promise.all(loaded.map(({ mirror, cursor }) => followCursor(0, mirror, cursor)));
 
     const { rows } = await app.database.admin.query<{ id: string; state: string }>(
       `SELECT public_id AS id, name || ' ' || coalesce(description, 'null') AS state FROM asset
@@ -145,5 +167,7 @@ describe('A reader of a change feed during concurrent writes', () => {
     const table = rows.map(({ id, state }) => [id, state]);
     expect(byCursor.sorted).toEqual(table);
     expect(byTime.sorted).toEqual(table);
+    expect(byStream.length).toBeGreaterThan(1);
+    for (const mirror of byStream) expect(mirror.sorted).toEqual(table);
   }, 30_000);
 });

@@ -41,8 +41,10 @@ export class ChangeSets1780000000030 implements MigrationInterface {
       COMMENT ON COLUMN change_head.purged_sequence IS 'Tombstones up to this set may have been purged.';
       COMMENT ON COLUMN change_head.restarted_sequence IS 'Readers that began before this set must begin again.';
 
+      -- small: one row for each workspace
       INSERT INTO change_set (workspace_id, sequence, id, changed_at, origin)
       SELECT id, 1, 0, date_trunc('milliseconds', now()), 2 FROM workspace;
+      -- small: one row for each workspace
       INSERT INTO change_head (workspace_id, sequence, mark, changed_at)
       SELECT workspace_id, sequence, mark, changed_at FROM change_set;
     `);

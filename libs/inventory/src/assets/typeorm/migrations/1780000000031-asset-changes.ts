@@ -18,6 +18,7 @@ export class AssetChanges1780000000031 implements MigrationInterface {
     await runner.query(`
       ALTER TABLE asset ADD COLUMN change_id bigint NOT NULL DEFAULT 0,
                         ADD COLUMN updated_at timestamptz NOT NULL DEFAULT now();
+      -- contract: no release knows the column yet
       ALTER TABLE asset ALTER COLUMN change_id DROP DEFAULT;
       COMMENT ON COLUMN asset.change_id IS 'change_set.id of the transaction that made the last visible change';
       COMMENT ON COLUMN asset.updated_at IS 'Last visible change; for older assets when this column was added';
