@@ -125,7 +125,7 @@ export class ContractOracle {
     const documents = mediaType === 'application/x-ndjson' ? text.trimEnd().split('\n') : [text];
     let bodies: unknown[];
     try {
-      bodies = documents.map((one): unknown => JSON.parse(one));
+      bodies = mediaType === 'text/plain' ? [text] : documents.map((one): unknown => JSON.parse(one));
     } catch {
       return ['the body is not JSON'];
     }

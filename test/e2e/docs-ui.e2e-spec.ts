@@ -115,7 +115,7 @@ describe('GET /docs', () => {
         expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['200', '500']));
         if (path.startsWith('/v1/') && path !== '/v1/health' && path !== '/v1/me') {
           expect(operation.security).toEqual([
-            { clientCredentials: [expect.stringMatching(/^(inventory|computers):(read|write)$/)] },
+            { clientCredentials: [expect.stringMatching(/^(inventory|computers|audit):(read|write)$/)] },
             { clientCredentials: [expect.stringMatching(/^all:(read|write)$/)] },
           ]);
           expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['400', '401', '403', '503']));

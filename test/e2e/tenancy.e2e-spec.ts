@@ -35,6 +35,7 @@ describe('Tenancy', () => {
       expect([path, response.text.includes('their-secret-name')]).toEqual([path, false]);
       if (path.includes('{id}')) expect([path, response.status]).toEqual([path, 404]);
       else if (method === 'patch') expect(response.body).toMatchObject({ successfulUpdates: 0, failedUpdates: 1 });
+      else if (path.endsWith('/checkpoint')) expect(response.text).toMatch(/^\S+\n0\n/);
       else if (response.status === 200 && !path.endsWith('categories') && path !== '/v1/me') {
         expect(response.body).toMatchObject({ results: [], pageInfo: { hasNextPage: false } });
         if (!path.endsWith('/changes')) expect(response.body).toMatchObject({ pageInfo: { totalCount: 0 } });

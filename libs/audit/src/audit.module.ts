@@ -4,16 +4,20 @@ import { Database } from '#libs/platform/database';
 import { Metrics } from '#libs/platform/observability';
 import { Settings, SystemClock } from '#libs/platform/config';
 import { KeyRereading } from '#libs/platform/keys';
+import { CheckpointsService } from './application/checkpoints.service';
 import { AuditEvidence } from './domain/audit-evidence.port';
 import { AuditLog } from './domain/audit-log.port';
 import { AuditSealStore } from './domain/audit-seal-store.port';
 import { AuditTreeStore } from './domain/audit-tree-store.port';
 import { AuditEventsController } from './http/audit-events.controller';
+import { CheckpointController } from './http/checkpoint.controller';
 import { AuditSealer } from './system/audit-sealer';
 import { CheckpointKeys } from './system/checkpoint-keys';
+import { CheckpointSignerSystem } from './system/checkpoint-signer.system';
 import { watchSealing } from './system/audit-sealing-metrics';
 import { leafHash } from './system/leaf-hash';
 import { AuditLogTypeorm } from './typeorm/audit-log.typeorm';
+import { treeHashes } from './system/tree-hashes';
 import { AuditRecorder } from './typeorm/audit-recorder';
 import { AuditSealStoreTypeorm } from './typeorm/audit-seal-store.typeorm';
 import { AuditTreeStoreTypeorm } from './typeorm/audit-tree-store.typeorm';
@@ -21,7 +25,7 @@ import { auditEvidence } from './audit-operator.module';
 
 /** Records audit events within the unit of work of a change, seals them, and lists them for clients. */
 @Module({
-  controllers: [AuditEventsController],
+  controllers: [AuditEventsController, CheckpointController],
   providers: [
     { provide: Clock, useClass: SystemClock },
     auditEvidence,
@@ -52,6 +56,12 @@ import { auditEvidence } from './audit-operator.module';
       provide: CheckpointKeys,
       useFactory: (settings: Settings, clock: Clock) => new CheckpointKeys(settings.signingKeysDir, clock),
       inject: [Settings, Clock],
+    },
+    {
+      provide: CheckpointsService,
+      useFactory: (trees: AuditTreeStore, evidence: AuditEvidence, keys: CheckpointKeys, { baseUrl }: Settings) =>
+        new CheckpointsService(trees, evidence, treeHashes, new CheckpointSignerSystem(keys, new URL(baseUrl).host)),
+      inject: [AuditTreeStore, AuditEvidence, CheckpointKeys, Settings],
     },
     {
       provide: KeyRereading,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
-import { Database } from '#libs/platform/database';
+import { Database, type Statement, bind } from '#libs/platform/database';
 import type { EntityManager } from 'typeorm';
 import type { AuditTree } from '../domain/audit-tree';
 import { AuditTreeStore } from '../domain/audit-tree-store.port';
@@ -8,6 +8,16 @@ import type { EventOfTree } from '../domain/tree-growth';
 import { EVENTS_OF_TREE, type EventOfTreeRow, toEventOfTree } from './audit-columns';
 import { tryLock } from './audit-seal-store.typeorm';
 import { AuditTreeRow } from './audit-tree.row';
+
+/** One round trip, for checkpoints. */
+const FIND: Statement = {
+  name: 'audit_find_tree_1',
+  text: `
+    SELECT size, encode(link, 'hex'), encode(mac, 'hex'),
+           (SELECT string_agg(encode(root, 'hex'), ' ' ORDER BY place)
+              FROM unnest(roots) WITH ORDINALITY AS part (root, place))
+      FROM audit_tree WHERE workspace_id = $1`,
+};
 
 const GROW = `
   SELECT grow_audit_tree($1, $2, decode($3, 'hex'),
@@ -20,7 +30,10 @@ export class AuditTreeStoreTypeorm extends AuditTreeStore {
   }
 
   async find(workspaceId: WorkspaceId): Promise<AuditTree | null> {
-    return this.database.transaction({ workspaceId }, (manager) => findTree(manager, workspaceId));
+    const [[row] = []] = await this.database.run({ workspaceId }, [bind(FIND, [workspaceId])]);
+    if (!row) return null;
+    const [size, link, mac, roots] = row as string[];
+    return { workspaceId, size: Number(size), link: link ?? '', mac: mac ?? '', roots: (roots ?? '').split(' ') };
   }
 
   async growNext(
@@ -41,7 +54,7 @@ export class AuditTreeStoreTypeorm extends AuditTreeStore {
   }
 }
 
-export async function findTree(manager: EntityManager, workspaceId: WorkspaceId): Promise<AuditTree | null> {
+async function findTree(manager: EntityManager, workspaceId: WorkspaceId): Promise<AuditTree | null> {
   const row = await manager.findOneBy(AuditTreeRow, { workspace_id: workspaceId });
   return row && toAuditTree(row);
 }

@@ -11,6 +11,8 @@ export interface DocumentedStream {
   readonly examples: BodyExamples<object>;
 }
 
+const MAX_TEXT = 4096;
+
 interface Success<Body> {
   readonly description: string;
   readonly examples: BodyExamples<Body>;
@@ -36,6 +38,16 @@ export function ApiSuccess<Body>(type: Type<Body>, success: Success<Body>): Meth
       },
     }),
   );
+}
+
+/** Documents the only success of a route that returns plain text. */
+export function ApiTextSuccess({ description, examples }: Success<string>): MethodDecorator {
+  return ApiResponse({
+    status: 200,
+    description,
+    headers: headerReferences({ ...EVERY_RESPONSE, ...chargedHeaders('always') }),
+    content: { 'text/plain': { schema: { type: 'string', maxLength: MAX_TEXT }, examples: { ...examples } } },
+  });
 }
 
 /** OpenAPI 3.0 has no word for a sequence: the schema is that of one line. */

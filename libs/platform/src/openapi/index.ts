@@ -1,4 +1,4 @@
-export { ApiSuccess, type DocumentedStream } from './api-success.decorator';
+export { ApiSuccess, ApiTextSuccess, type DocumentedStream } from './api-success.decorator';
 export { ApiBearer, CLIENT_CREDENTIALS_SCHEME } from './api-bearer.decorator';
 export { chargedHeaders, headerComponents } from './api-headers';
 export {

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CHECKPOINT_KEYS, TOKEN_KEYS, newPemKeyFile } from '#libs/platform/keys';
+import { SystemClock } from '#libs/platform/config';
+import { noteOf } from '../support/audit-verifier';
+import { type TestApp, startApp, startInstance } from '../support/start-app';
+
+const PATH = '/v1/audit-events/checkpoint';
+const EMPTY_ROOT = createHash('sha256').digest('base64');
+
+describe('GET /v1/audit-events/checkpoint', () => {
+  let app: TestApp;
+  beforeAll(async () => (app = await startApp()));
+  afterAll(() => app.stop());
+
+  /** Returns the tree size once it is this, or fails. */
+  const untilSize = async (client: ReturnType<TestApp['client']>, size: number): Promise<number> => {
+    for (const until = Date.now() + 60_000; Date.now() < until; await delay(200)) {
+      if ((await noteOf(client)).size === size) return size;
+    }
+    return (await noteOf(client)).size;
+  };
+
+  it('returns a signed note of the empty tree before the first event', async () => {
+    const workspace = await app.arrange.aWorkspace();
+    const client = await app.arrange.aClient(workspace, ['audit:read']);
+
+    const { status, headers } = await client.get(PATH);
+
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+    expect(await noteOf(client)).toEqual({ origin: `api.example.test/audit/${workspace}`, size: 0, root: EMPTY_ROOT });
+  });
+
+  it('covers the events of its own workspace, and theirs alone', async () => {
+    const [own, other] = [await app.arrange.aWorkspace(), await app.arrange.aWorkspace()];
+    const client = await app.arrange.aClient(own, ['inventory:write', 'audit:read']);
+    const { id } = await app.arrange.anAsset(own);
+    for (const description of ['one', 'two', 'three']) {
+      await client.patch(`/v1/inventory/assets/${id}`, { description });
+    }
+
+    expect(await untilSize(client, 3)).toBe(3);
+
+    expect((await noteOf(await app.arrange.aClient(other, ['all:read']))).size).toBe(0);
+  });
+
+  it('needs the scope audit:read, and takes no parameter', async () => {
+    const workspace = await app.arrange.aWorkspace();
+    const { status } = await (await app.arrange.aClient(workspace, ['inventory:read'])).get(PATH);
+    const { body } = await (await app.arrange.aClient(workspace, ['audit:read'])).get(`${PATH}?size=1`);
+    expect([status, body['code']]).toEqual([403, 'validation_failed']);
+  });
+
+  it('returns 503 until there is a key, and when the tree was altered', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+    const put = async (kind = TOKEN_KEYS): Promise<void> => {
+      const { name, content } = await newPemKeyFile(kind, new SystemClock());
+      writeFileSync(join(directory, name), content, { mode: 0o600 });
+    };
+    await put();
+    const instance = await startInstance(app, {
+      NODE_ENV: 'production',
+      SIGNING_KEYS_DIR: directory,
+      CURSOR_KEYS_FILE: app.settings.cursorKeysFile,
+      SECRET_PEPPER_FILE: app.settings.secretPepperFile,
+      AUDIT_KEY_FILE: app.settings.auditKeyFile,
+    });
+    try {
+      const workspace = await instance.arrange.aWorkspace();
+      const client = await instance.arrange.aClient(workspace, ['inventory:write', 'audit:read']);
+      const { status, body, headers } = await client.get(PATH);
+      expect([status, body['code'], headers.get('retry-after')]).toEqual([503, 'service_unavailable', '1']);
+      expect(instance.logLines.map(({ message }) => message)).toContainEqual(
+        expect.stringContaining('(*.checkpoint.pem); admin keys init makes one'),
+      );
+
+      await put(CHECKPOINT_KEYS);
+      for (const until = Date.now() + 30_000; Date.now() < until; await delay(200)) {
+        if ((await client.get(PATH)).status === 200) break;
+      }
+      const { id } = await instance.arrange.anAsset(workspace);
+      await client.patch(`/v1/inventory/assets/${id}`, { description: 'one' });
+      expect(await untilSize(client, 1)).toBe(1);
+      await app.database.admin.query('UPDATE audit_tree SET size = 2 WHERE workspace_id = $1', [workspace]);
+      expect((await client.get(PATH)).status).toBe(503);
+    } finally {
+      await instance.stop();
+      rmSync(directory, { recursive: true });
+    }
+  });
+});
