@@ -1,4 +1,3 @@
-export { BodyReader, type ThreeState } from './body/body-reader';
 export { JSON_RESPONSE, type JsonBody } from './body/json-body';
 export { readBody } from './body/request-body';
 export { CurrentCaller } from './current-caller.decorator';

@@ -13,4 +13,15 @@ export {
 export { REQUEST_ID_PARAMETER } from './api-request-id';
 export { ApiObject, constant, namedEnum, openEnum } from './api-schema.decorator';
 export { ApiWrite, WRITE_PROBLEMS } from './api-write.decorator';
+export {
+  BooleanMember,
+  ChoiceMember,
+  ObjectMember,
+  ObjectsMember,
+  RefusedMember,
+  TextMember,
+  UuidMember,
+  UuidsMember,
+  readBodyAs,
+} from './body-members.decorator';
 export { ProblemDto } from './problem.dto';

@@ -1,62 +1,27 @@
-import { InputFaults, assetId, isUuid } from '#libs/kernel';
-import { BodyReader, type JsonBody, type ThreeState } from '#libs/platform/http';
-import { CLASSIFICATIONS } from '../domain/asset';
+import { assetId } from '#libs/kernel';
+import type { JsonBody } from '#libs/platform/http';
+import { readBodyAs } from '#libs/platform/openapi';
 import type { AssetPatch } from '../domain/asset-patch';
 import type { BulkUpdate, BulkUpdateSummary } from '../domain/bulk-update';
-import type { BulkUpdateSummaryDto } from './asset-patch.dto';
-
-const WRITABLE = ['classification', 'description', 'ownerId', 'tags'] as const;
-/** Members that responses contain, and that clients may try to send back. */
-const READABLE = [
-  ...([
-    'id',
-    'name',
-    'categoryKey',
-    'type',
-    'completeStatus',
-    'ownerSource',
-    'externalId',
-    'source',
-    'createdAt',
-    'updatedAt',
-  ] as const),
-  ...(['lastCheckedAt', 'dataStored', 'accountId', 'region', 'serialNumber', 'osVersion', 'email'] as const),
-];
-const MAX_DESCRIPTION = 500;
-const MAX_TAG_KEY = 1000;
-const MAX_TAG_VALUE = 255;
-const MAX_TAGS = 20;
-const MAX_IDS = 100;
+import {
+  AssetMetadataPatchDto,
+  type BulkPatchDto,
+  BulkUpdateDto,
+  type BulkUpdateSummaryDto,
+  READABLE,
+} from './asset-patch.dto';
 
 /** Reads the body of a single update. @throws `validation_failed` with every invalid member */
 export function readAssetPatch(body: JsonBody): AssetPatch {
-  const faults = new InputFaults();
-  const reader = BodyReader.of(body.value, [], faults);
-  const patch = readFields(reader, body);
-  const tags = readTags(reader);
-  faults.throwAny();
-  const wanted = tags === null && clearsByNull(body) ? [] : tags;
-  return wanted ? { tags: wanted, ...patch } : patch;
+  const { tags, ...fields } = readBodyAs(AssetMetadataPatchDto, body, READABLE);
+  const wanted = tags === null && clearsByNull(body) ? [] : tags?.map(({ key }) => key);
+  return { ...(wanted && { tags: wanted }), ...toPatch(fields, body) };
 }
 
 /** Reads the body of a bulk update. @throws `validation_failed` with every invalid member */
 export function readBulkUpdate(body: JsonBody): BulkUpdate {
-  const faults = new InputFaults();
-  const reader = BodyReader.of(body.value, [], faults);
-  reader.allowOnly(['ids', 'patch', 'dryRun']);
-  const isDryRun = reader.boolean('dryRun') ?? false;
-  const ids = reader.array('ids', { min: 1, max: MAX_IDS });
-  for (const name of ['ids', 'patch']) reader.require(name);
-  for (const [index, id] of (ids ?? []).entries()) {
-    if (typeof id === 'string' && isUuid(id)) continue;
-    faults.addMember(['ids', index], 'format', 'is no UUID.');
-  }
-  const sent = reader.raw('patch');
-  const patchReader = BodyReader.of(sent ?? {}, ['patch'], faults);
-  const patch = readFields(patchReader, body);
-  if (patchReader.raw('tags') != null) patchReader.refuse('tags', 'readonly', 'cannot be updated in bulk.');
-  faults.throwAny();
-  return { ids: [...new Set((ids ?? []).map((id) => assetId(id as string)))], patch, isDryRun };
+  const { ids, patch, dryRun } = readBodyAs(BulkUpdateDto, body);
+  return { ids: [...new Set(ids.map(assetId))], patch: toPatch(patch, body), isDryRun: dryRun ?? false };
 }
 
 export function toBulkUpdateSummaryDto({ updated, notFound, changes }: BulkUpdateSummary): BulkUpdateSummaryDto {
@@ -71,28 +36,12 @@ export function toBulkUpdateSummaryDto({ updated, notFound, changes }: BulkUpdat
 /** In a merge patch (RFC 7396) null removes. In plain JSON many client libraries send null for unset members. */
 const clearsByNull = ({ mediaType }: JsonBody): boolean => mediaType === 'application/merge-patch+json';
 
-function readFields(reader: BodyReader, body: JsonBody): AssetPatch {
-  reader.allowOnly(WRITABLE, READABLE);
-  const set = <Value>(value: ThreeState<Value>) => (value === null && !clearsByNull(body) ? undefined : value);
-  const classification = set(reader.choice('classification', CLASSIFICATIONS));
-  const description = set(reader.text('description', MAX_DESCRIPTION));
-  const ownerId = set(reader.uuid('ownerId'));
+function toPatch(sent: Omit<BulkPatchDto, 'tags'>, body: JsonBody): AssetPatch {
+  const kept = Object.entries(sent).filter(([, value]) => value !== null || clearsByNull(body));
+  const { description, ownerId, ...others } = Object.fromEntries(kept) as Omit<BulkPatchDto, 'tags'>;
   return {
-    classification,
-    description: description === undefined ? undefined : description || null,
-    ownerId: ownerId == null ? ownerId : assetId(ownerId),
+    ...others,
+    ...(description !== undefined && { description: description || null }),
+    ...(ownerId !== undefined && { ownerId: ownerId === null ? null : assetId(ownerId) }),
   };
-}
-
-/** The keys as sent. */
-function readTags(reader: BodyReader): ThreeState<readonly string[]> {
-  const tags = reader.objects('tags', { min: 0, max: MAX_TAGS });
-  if (tags === undefined || tags === null) return tags;
-  return tags.map((tag) => {
-    tag.allowOnly(['key', 'value', 'readOnly']);
-    tag.text('value', MAX_TAG_VALUE);
-    tag.boolean('readOnly');
-    tag.require('key');
-    return tag.text('key', MAX_TAG_KEY) ?? '';
-  });
 }

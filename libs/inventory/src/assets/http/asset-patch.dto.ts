@@ -1,9 +1,25 @@
 import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
-import { ApiObject, openEnum } from '#libs/platform/openapi';
+import {
+  ApiObject,
+  BooleanMember,
+  ChoiceMember,
+  ObjectMember,
+  ObjectsMember,
+  RefusedMember,
+  TextMember,
+  UuidMember,
+  UuidsMember,
+  openEnum,
+} from '#libs/platform/openapi';
+import type { Classification } from '../domain/asset';
 import { CLASSIFICATION } from './asset-enums';
 
-/** Every string of a body refuses U+0000. */
-const STORABLE = '^[^\\u0000]*$';
+/** Members that responses contain, and that clients may try to send back. */
+export const READABLE = [
+  ...(['id', 'name', 'categoryKey', 'type', 'completeStatus', 'ownerSource', 'externalId', 'source'] as const),
+  ...(['createdAt', 'updatedAt', 'lastCheckedAt', 'dataStored', 'accountId', 'region'] as const),
+  ...(['serialNumber', 'osVersion', 'email'] as const),
+];
 
 /** A tag in a request. Tags can be sent as they were read: only the key counts. */
 @ApiObject({
@@ -12,52 +28,34 @@ const STORABLE = '^[^\\u0000]*$';
   additionalProperties: false,
 })
 export class TagPatchDto {
-  @ApiProperty({
+  @TextMember({
+    required: true,
     maxLength: 1000,
-    pattern: STORABLE,
     description: 'An existing customer-defined tag key; any other is refused.',
     example: 'env',
   })
   key!: string;
 
-  @ApiPropertyOptional({
-    type: 'string',
-    nullable: true,
-    maxLength: 255,
-    pattern: STORABLE,
-    description: 'Ignored: values cannot change.',
-    example: 'production',
-  })
+  @TextMember({ maxLength: 255, description: 'Ignored: values cannot change.', example: 'production' })
   value?: string | null;
 
-  @ApiPropertyOptional({ type: 'boolean', nullable: true, description: 'Ignored.', example: false })
+  @BooleanMember({ description: 'Ignored.', example: false })
   readOnly?: boolean | null;
 }
 
 /** The governance fields that single and bulk updates share. */
 class GovernancePatchDto {
-  @ApiPropertyOptional({
-    ...CLASSIFICATION,
-    nullable: true,
-    description: 'Data classification.',
-    example: 'INTERNAL',
-  })
-  classification?: string | null;
+  @ChoiceMember({ list: CLASSIFICATION, description: 'Data classification.', example: 'INTERNAL' })
+  classification?: Classification | null;
 
-  @ApiPropertyOptional({
-    type: 'string',
-    nullable: true,
+  @TextMember({
     maxLength: 500,
-    pattern: STORABLE,
     description: 'At most 500 Unicode code points; empty clears it.',
     example: 'Access logs of the public website',
   })
   description?: string | null;
 
-  @ApiPropertyOptional({
-    type: 'string',
-    format: 'uuid',
-    nullable: true,
+  @UuidMember({
     description: 'A visible employee of the workspace; any other id is refused.',
     example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
   })
@@ -72,9 +70,8 @@ class GovernancePatchDto {
   additionalProperties: false,
 })
 export class AssetMetadataPatchDto extends GovernancePatchDto {
-  @ApiPropertyOptional({
-    type: [TagPatchDto],
-    nullable: true,
+  @ObjectsMember({
+    type: TagPatchDto,
     maxItems: 20,
     description:
       'The whole set of customer tags that you want. Missing tags are added, others are removed, tags of the platform stay. `[]` removes all customer tags.',
@@ -97,10 +94,8 @@ export class AssetMetadataMergePatchDto extends AssetMetadataPatchDto {}
   additionalProperties: false,
 })
 export class BulkPatchDto extends GovernancePatchDto {
-  @ApiPropertyOptional({
-    type: 'string',
-    nullable: true,
-    maxLength: 0,
+  @RefusedMember({
+    reason: 'cannot be updated in bulk.',
     description: 'Must be absent or null: tags cannot be updated in bulk.',
     example: null,
   })
@@ -122,21 +117,24 @@ export class BulkMergePatchDto extends BulkPatchDto {}
   additionalProperties: false,
 })
 export class BulkUpdateDto {
-  @ApiProperty({
-    type: 'array',
-    items: { type: 'string', format: 'uuid', example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11' },
+  @UuidsMember({
+    required: true,
     minItems: 1,
     maxItems: 100,
+    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
     description: 'Ids of the assets to update. An id that is given twice counts once.',
   })
   ids!: string[];
 
-  @ApiProperty({ type: BulkPatchDto, description: 'The change, the same for each asset.' })
+  @ObjectMember({
+    required: true,
+    type: BulkPatchDto,
+    readable: READABLE,
+    description: 'The change, the same for each asset.',
+  })
   patch!: BulkPatchDto;
 
-  @ApiPropertyOptional({
-    type: 'boolean',
-    nullable: true,
+  @BooleanMember({
     description: 'True: checks the update and returns what would change, but writes nothing.',
     example: false,
   })
@@ -149,7 +147,12 @@ export class BulkUpdateDto {
   additionalProperties: false,
 })
 export class BulkUpdateMergePatchDto extends BulkUpdateDto {
-  @ApiProperty({ type: BulkMergePatchDto, description: 'The change, the same for each asset.' })
+  @ObjectMember({
+    required: true,
+    type: BulkMergePatchDto,
+    readable: READABLE,
+    description: 'The change, the same for each asset.',
+  })
   declare patch: BulkMergePatchDto;
 }
 

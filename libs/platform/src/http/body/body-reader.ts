@@ -25,10 +25,10 @@ export class BodyReader {
   }
 
   /** Refuses every other member by name. `readable` lists members that responses contain but writes must not. */
-  allowOnly(names: readonly string[], readable: readonly string[] = []): void {
+  allowOnly(names: { has(name: string): boolean }, readable: readonly string[] = []): void {
     for (const name of Object.keys(this.members ?? {})) {
       if (this.faults.isFull) return;
-      if (names.includes(name)) continue;
+      if (names.has(name)) continue;
       if (readable.includes(name)) this.refuse(name, 'readonly', 'cannot be written.');
       else this.refuse(name, 'unknown', 'is not a member of this request.');
     }
@@ -81,7 +81,7 @@ export class BodyReader {
   }
 
   /** Reads an array within the bounds, each item as it was sent. */
-  array(name: string, bounds: { readonly min: number; readonly max: number }): ThreeState<readonly unknown[]> {
+  private array(name: string, bounds: { readonly min: number; readonly max: number }): ThreeState<readonly unknown[]> {
     const value = this.raw(name);
     if (value === undefined || value === null) return value;
     if (!Array.isArray(value)) return this.unreadable(name, 'format', 'must be an array.');
@@ -89,6 +89,20 @@ export class BodyReader {
       return this.unreadable(name, 'length', `must have ${bounds.min} to ${bounds.max} entries.`);
     }
     return value as unknown[];
+  }
+
+  uuids(name: string, bounds: { readonly min: number; readonly max: number }): ThreeState<readonly unknown[]> {
+    const items = this.array(name, bounds);
+    for (const [index, item] of (items ?? []).entries()) {
+      if (typeof item === 'string' && isUuid(item)) continue;
+      this.faults.addMember([...this.place, name, index], 'format', 'is no UUID.');
+    }
+    return items;
+  }
+
+  /** Reads an object. An absent one, and null, read as an empty one. */
+  object(name: string): BodyReader {
+    return BodyReader.of(this.raw(name) ?? {}, [...this.place, name], this.faults);
   }
 
   /** Reads an array of objects within the bounds. */
