@@ -67,6 +67,32 @@ describe('admin status --deep', () => {
     expect(stdout).toMatch(/│ acme +│ CUSTOM +│ 0 +│ 2 +│ 3 +│/);
   });
 
+  it('reports and repairs wrong counts of owners, tag keys and sources', async () => {
+    const file = join(directory, 'owned.ndjson');
+    const ada = { categoryKey: 'EMPLOYEE', externalId: 'hr-1', name: 'Ada' };
+    const badge = { categoryKey: 'CUSTOM', externalId: 'badge', name: 'Badge', owner: 'hr-1', tags: [{ key: 'env' }] };
+    writeFileSync(file, [ada, badge].map((one) => JSON.stringify(one)).join('\n'));
+    await document('workspaces', 'create', 'initech', '--name', 'Initech');
+    await document('tag-keys', 'create', '--workspace', 'initech', '--key', 'env');
+    await document('import', '--workspace', 'initech', '--source', 'hr', file);
+    const ofInitech = `FROM workspace WHERE workspace.id = workspace_id AND slug = 'initech'`;
+    for (const counter of ['owner_count', 'tag_count']) {
+      await database.admin.query(`UPDATE ${counter} SET n = n + 4 ${ofInitech}`);
+    }
+    await database.admin.query(`UPDATE source_count SET n = 0 ${ofInitech} AND sub_key = 13`);
+    const { rows } = await database.admin.query<{ id: string }>(
+      `SELECT public_id AS id FROM asset WHERE external_id = 'hr-1'`,
+    );
+
+    const wrongValues = [
+      { workspace: 'initech', filter: 'ownerId', value: rows[0]?.id, counted: 5, actual: 1 },
+      { workspace: 'initech', filter: 'tagKey', value: 'env', counted: 5, actual: 1 },
+      { workspace: 'initech', filter: 'source', value: 'hr CUSTOM 2', counted: 0, actual: 1 },
+    ];
+    expect(await document('status', '--deep')).toMatchObject({ counters: { wrong: [], wrongValues, repaired: 3 } });
+    expect(await document('status', '--deep')).toMatchObject({ counters: { wrongValues: [], repaired: 0 } });
+  });
+
   it('counts nothing while migrations are pending', async () => {
     await database.admin.query('DELETE FROM migration WHERE timestamp = (SELECT max(timestamp) FROM migration)');
     const finished = await admin('status', '--deep', '--json');

@@ -56,7 +56,7 @@ describe('Facet counters', () => {
       `UPDATE asset SET visibility = 1 WHERE workspace_id = '${setting.here}' AND external_id = 'ds-0'`,
     );
     const before = await setting.everything();
-    expect(await reconcile()).toEqual({ assets: DATA_SETS + 1, wrong: [] });
+    expect(await reconcile()).toEqual({ assets: DATA_SETS + 1, wrong: [], wrongValues: [] });
     expect(await setting.everything()).toBe(before);
   });
 
@@ -74,15 +74,16 @@ describe('Facet counters', () => {
         { subKey: 'INFORMATION', facet: 8, counted: -1, actual: 1 },
         { subKey: 'EMPLOYEE', facet: 0, counted: 0, actual: 2 },
       ],
+      wrongValues: [],
     });
-    expect(await reconcile()).toEqual({ assets: DATA_SETS + 2, wrong: [] });
+    expect(await reconcile()).toEqual({ assets: DATA_SETS + 2, wrong: [], wrongValues: [] });
   });
 
   it('are repaired in one workspace without reading another', async () => {
     const first = setting.here;
     await setting.change(`UPDATE facet_count SET n = n + 7 WHERE workspace_id = '${first}'`);
     await setting.enterWorkspace();
-    expect(await reconcile()).toEqual({ assets: 0, wrong: [] });
+    expect(await reconcile()).toEqual({ assets: 0, wrong: [], wrongValues: [] });
     setting.here = first;
     expect((await reconcile()).wrong).toHaveLength(2);
   });

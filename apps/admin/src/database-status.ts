@@ -1,4 +1,5 @@
 import type { CountersProgress, CountersReport } from '#libs/inventory/operators';
+import type { WorkspaceId } from '#libs/kernel';
 import { Client } from 'pg';
 import { type OperatorDatabase, connectionFault } from './operator-database';
 import { type Operator, operateOn, withDatabase } from './operator';
@@ -7,15 +8,16 @@ import { schema } from '../../features';
 /** The oldest supported version, as Postgres numbers it. */
 const OLDEST_VERSION = 150_000;
 
+/** A difference with the workspace's slug in place of its id. */
+type WithSlug<Difference> = Omit<Difference, 'workspaceId'> & { readonly workspace: string };
+
 /** Result of comparing the counters with a full count of the assets. */
 export interface CountersStatus {
   readonly workspaces: number;
   /** Assets that clients see, counted row by row. */
   readonly assets: number;
-  readonly wrong: readonly (Omit<CountersReport['wrong'][number], 'workspaceId'> & {
-    /** The slug. */
-    readonly workspace: string;
-  })[];
+  readonly wrong: readonly WithSlug<CountersReport['wrong'][number]>[];
+  readonly wrongValues: readonly WithSlug<CountersReport['wrongValues'][number]>[];
   /** Number of corrected counters. */
   readonly repaired: number;
 }
@@ -68,13 +70,14 @@ async function reconcile(
     operator.checkInterrupted();
     onCounting({ ...progress, portion: progress.workspaces / Math.max(1, workspaces.length) });
   });
-  return {
-    ...report,
-    wrong: report.wrong.map(({ workspaceId, ...difference }) => ({
-      workspace: slugs.get(workspaceId) ?? workspaceId,
-      ...difference,
-    })),
-  };
+  const withSlug = <Difference extends { readonly workspaceId: WorkspaceId }>({
+    workspaceId,
+    ...rest
+  }: Difference) => ({
+    workspace: slugs.get(workspaceId) ?? workspaceId,
+    ...rest,
+  });
+  return { ...report, wrong: report.wrong.map(withSlug), wrongValues: report.wrongValues.map(withSlug) };
 }
 
 async function inspectBy(

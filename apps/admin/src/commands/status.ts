@@ -38,14 +38,17 @@ export function statusCommand(): Command {
     });
 }
 
-async function describe({ workspaces, assets, wrong, repaired }: CountersStatus): Promise<string> {
+async function describe({ workspaces, assets, wrong, wrongValues, repaired }: CountersStatus): Promise<string> {
   const counted = `Full count: ${assets.toLocaleString('en')} assets, ${workspaces} workspaces.`;
-  if (wrong.length === 0) return `${counted} Every counter is right.`;
-  return [
-    `${counted} Repaired ${repaired} wrong counters:`,
-    await table(
-      ['workspace', 'sub key', 'facet', 'counter', 'assets'],
-      wrong.map((counter) => [counter.workspace, counter.subKey, counter.facet, counter.counted, counter.actual]),
-    ),
-  ].join('\n');
+  if (repaired === 0) return `${counted} Every counter is right.`;
+  const lines = [`${counted} Repaired ${repaired} wrong counters:`];
+  if (wrong.length > 0) {
+    const rows = wrong.map((one) => [one.workspace, one.subKey, one.facet, one.counted, one.actual]);
+    lines.push(await table(['workspace', 'sub key', 'facet', 'counter', 'assets'], rows));
+  }
+  if (wrongValues.length > 0) {
+    const rows = wrongValues.map((one) => [one.workspace, one.filter, one.value, one.counted, one.actual]);
+    lines.push(await table(['workspace', 'filter', 'value', 'counter', 'assets'], rows));
+  }
+  return lines.join('\n');
 }

@@ -3,12 +3,18 @@ import type { WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import type { EntityManager } from 'typeorm';
 import { ASSET_TYPES } from '../domain/asset-category';
-import { type CounterReconciliation, FacetCounters } from '../domain/facet-counters.port';
+import { type CounterReconciliation, FacetCounters, type ValueDifference } from '../domain/facet-counters.port';
 
 interface ComparedRow {
   readonly sub_key: number;
   readonly facet: number;
   /** A bigint as text. */
+  readonly counted: string;
+  readonly actual: string;
+}
+
+interface WrongValue {
+  readonly value: string;
   readonly counted: string;
   readonly actual: string;
 }
@@ -38,6 +44,46 @@ const REPAIR = `
     FROM unnest($2::smallint[], $3::smallint[], $4::bigint[]) AS wrong (sub_key, facet, difference)
       ON CONFLICT (workspace_id, sub_key, facet) DO UPDATE SET n = kept.n + excluded.n`;
 
+/**
+ * Compares the counts of a table with a full count, and adds the differences, in one statement and so one snapshot.
+ * `actual` counts assets by `keys`; `shown` is the value that the operator sees.
+ */
+const reconcileValues = (table: string, keys: string, actual: string, shown: string, conflict = ''): string => `
+  WITH compared AS (
+    SELECT ${keys}, sum(actual) AS actual, sum(counted) AS counted FROM (
+      ${actual} GROUP BY ${keys}
+      UNION ALL SELECT ${keys}, 0, n FROM ${table} WHERE workspace_id = $1) AS counts
+     GROUP BY ${keys} HAVING sum(actual) <> sum(counted)
+  ), repaired AS (
+    INSERT INTO ${table} AS kept (workspace_id, ${keys}, n)
+    SELECT $1::uuid, ${keys}, actual - counted FROM compared ORDER BY ${keys} ${conflict})
+  SELECT ${shown} AS value, counted, actual FROM compared ORDER BY ${keys}`;
+
+const OF_VISIBLE = 'count(*) AS actual, 0 AS counted FROM asset WHERE workspace_id = $1 AND facet IS NOT NULL';
+const RECONCILE_VALUES: Readonly<Record<ValueDifference['filter'], string>> = {
+  ownerId: reconcileValues(
+    'owner_count',
+    'owner_id',
+    `SELECT owner_id, ${OF_VISIBLE} AND owner_id IS NOT NULL`,
+    'owner_id::text',
+  ),
+  tagKey: reconcileValues(
+    'tag_count',
+    'tag_key_id',
+    `SELECT tag_key_id, count(*) AS actual, 0 AS counted
+       FROM asset_tag JOIN asset ON asset.workspace_id = $1 AND asset.id = asset_id
+      WHERE asset_tag.workspace_id = $1 AND asset.facet IS NOT NULL`,
+    `coalesce((SELECT key FROM tag_key WHERE workspace_id = $1 AND tag_key.id = tag_key_id), tag_key_id::text)`,
+  ),
+  source: reconcileValues(
+    'source_count',
+    'source, sub_key, facet',
+    `SELECT source, sub_key, facet, ${OF_VISIBLE}`,
+    `source || ' ' || (ARRAY['${ASSET_TYPES.join("', '")}'])[sub_key] || ' ' || facet`,
+    'ON CONFLICT (workspace_id, source, sub_key, facet) DO UPDATE SET n = kept.n + excluded.n',
+  ),
+};
+
 @Injectable()
 export class FacetCountersTypeorm extends FacetCounters {
   constructor(private readonly database: Database) {
@@ -45,22 +91,44 @@ export class FacetCountersTypeorm extends FacetCounters {
   }
 
   async reconcile(workspaceId: WorkspaceId): Promise<CounterReconciliation> {
+    const facets = await this.inTurn(workspaceId, (manager) => reconcileFacets(manager, workspaceId));
+    const wrongValues: ValueDifference[] = [];
+    // A transaction for each, because it holds the counters that it repairs.
+    for (const filter of ['ownerId', 'tagKey', 'source'] as const) {
+      const rows = await this.inTurn(workspaceId, (manager) =>
+        manager.query<WrongValue[]>(RECONCILE_VALUES[filter], [workspaceId]),
+      );
+      for (const { value, counted, actual } of rows) {
+        wrongValues.push({ filter, value, counted: Number(counted), actual: Number(actual) });
+      }
+    }
+    return { ...facets, wrongValues };
+  }
+
+  private inTurn<Result>(workspaceId: WorkspaceId, work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
     return this.database.transaction({ workspaceId }, async (manager) => {
       await manager.query(TAKE_TURNS, [workspaceId]);
-      const compared = await manager.query<ComparedRow[]>(COMPARE, [workspaceId]);
-      const wrong = compared.filter(({ counted, actual }) => counted !== actual);
-      if (wrong.length > 0) await repair(manager, workspaceId, wrong);
-      return {
-        assets: compared.reduce((sum, { actual }) => sum + Number(actual), 0),
-        wrong: wrong.map((row) => ({
-          subKey: ASSET_TYPES[row.sub_key - 1] ?? `unknown (${row.sub_key})`,
-          facet: row.facet,
-          counted: Number(row.counted),
-          actual: Number(row.actual),
-        })),
-      };
+      return work(manager);
     });
   }
+}
+
+async function reconcileFacets(
+  manager: EntityManager,
+  workspaceId: WorkspaceId,
+): Promise<Omit<CounterReconciliation, 'wrongValues'>> {
+  const compared = await manager.query<ComparedRow[]>(COMPARE, [workspaceId]);
+  const wrong = compared.filter(({ counted, actual }) => counted !== actual);
+  if (wrong.length > 0) await repair(manager, workspaceId, wrong);
+  return {
+    assets: compared.reduce((sum, { actual }) => sum + Number(actual), 0),
+    wrong: wrong.map((row) => ({
+      subKey: ASSET_TYPES[row.sub_key - 1] ?? `unknown (${row.sub_key})`,
+      facet: row.facet,
+      counted: Number(row.counted),
+      actual: Number(row.actual),
+    })),
+  };
 }
 
 async function repair(manager: EntityManager, workspaceId: WorkspaceId, wrong: readonly ComparedRow[]): Promise<void> {
