@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { shownFile } from '../support/doc-examples';
 import { installPackedClient } from '../support/packed-client';
+import { Sealing } from '../support/sealing';
 import { type TestApp, startApp } from '../support/start-app';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
@@ -128,7 +129,8 @@ describe('warehouse.mjs', () => {
 });
 
 describe('forward.mjs', () => {
-  const taken: { type: string; id: string }[] = [];
+  const taken: { action: string; target: unknown }[] = [];
+  let sealing: Sealing;
   let refusals = 0;
   let siem: Server;
   beforeAll(async () => {
@@ -149,8 +151,12 @@ describe('forward.mjs', () => {
       });
     }).listen(0, '127.0.0.1');
     await once(siem, 'listening');
+    sealing = await Sealing.of(app);
   });
-  afterAll(() => siem.close());
+  afterAll(async () => {
+    siem.close();
+    await sealing.close();
+  });
 
   const start = (): ChildProcess => {
     const env = { ...environment, SIEM_URL: `http://127.0.0.1:${(siem.address() as AddressInfo).port}` };
@@ -158,12 +164,17 @@ describe('forward.mjs', () => {
   };
   const exitCode = async (program: ChildProcess): Promise<unknown> => ((await once(program, 'exit')) as unknown[])[0];
 
-  it('sends what changed after its first start, and sends again what was refused', async () => {
+  it('sends events from its first start on, and sends again what was refused', async () => {
+    const { id } = await app.arrange.anAsset(workspace, { name: 'new' });
+    const writer = await app.arrange.aClient(workspace);
+    await writer.patch(`/v1/inventory/assets/${id}`, { description: 'Before the first start' });
+    await sealing.seal();
     const first = start();
     await until(async () => existsSync(join(directory, 'cursor')));
     first.kill('SIGTERM');
     expect(await exitCode(first)).toBe(0);
-    const { id } = await app.arrange.anAsset(workspace, { name: 'new' });
+    await writer.patch(`/v1/inventory/assets/${id}`, { description: 'After it' });
+    await sealing.seal();
     refusals = 1;
 
     expect(await exitCode(start())).toBe(1);
@@ -172,7 +183,9 @@ describe('forward.mjs', () => {
     third.kill('SIGTERM');
 
     expect(await exitCode(third)).toBe(0);
-    expect(taken).toEqual([expect.objectContaining({ type: 'UPSERTED', id })]);
+    const target = { type: 'ASSET', id };
+    const changes = [{ field: 'description', old: 'Before the first start', new: 'After it' }];
+    expect(taken).toEqual([expect.objectContaining({ action: 'asset.updated', target, changes })]);
   });
 });
 

@@ -38,6 +38,7 @@ describe('The client', () => {
       getMe: 'me',
       listAssetChanges: 'changes',
       listComputerChanges: 'computerChanges',
+      listAuditEvents: 'auditEvents',
     };
     // The same operations as of the lists.
     const streams = ['export', 'exportComputers'];

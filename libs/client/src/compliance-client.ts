@@ -14,6 +14,8 @@ import {
   type AssetPatch,
   type AssetExportQuery,
   type AssetQuery,
+  type AuditEvent,
+  type AuditEventQuery,
   type BulkUpdate,
   type BulkUpdateSummary,
   type CategoryQuery,
@@ -151,6 +153,12 @@ export class ComplianceClient {
     return changesOf(query, options, (next) =>
       this.#api.GET('/v1/computers/changes', { signal, params: { query: next } }),
     );
+  }
+
+  /** Follows audit events in the order of their `sequence`. Without a cursor it begins with the first one. */
+  auditEvents(query: AuditEventQuery = {}, options: FollowOptions = {}): Changes<AuditEvent> {
+    const { signal } = options;
+    return changesOf(query, options, (next) => this.#api.GET('/v1/audit-events', { signal, params: { query: next } }));
   }
 
   /** Reads all assets that the filters match in one response, which is resumed when it is cut. */

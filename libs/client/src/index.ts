@@ -22,6 +22,8 @@ export {
   type AssetExportQuery,
   type AssetPatch,
   type AssetQuery,
+  type AuditEvent,
+  type AuditEventQuery,
   type BulkUpdate,
   type BulkUpdateSummary,
   type CategoryQuery,

@@ -19,6 +19,7 @@ export type AssetCategory = Answer<'listCategories'>['results'][number];
 export type Computer = Answer<'getComputer'>;
 export type AssetChange = Answer<'listAssetChanges'>['results'][number];
 export type ComputerChange = Answer<'listComputerChanges'>['results'][number];
+export type AuditEvent = Answer<'listAuditEvents'>['results'][number];
 export type TagKey = Answer<'listTagKeys'>['results'][number];
 export type BulkUpdateSummary = Answer<'updateAssets'>;
 
@@ -34,6 +35,7 @@ export type AssetExportQuery = Omit<AssetQuery, 'pageSize' | 'pageCursor'>;
 export type ComputerExportQuery = Omit<ComputerQuery, 'pageSize' | 'pageCursor'>;
 export type AssetChangeQuery = Query<'listAssetChanges'>;
 export type ComputerChangeQuery = Query<'listComputerChanges'>;
+export type AuditEventQuery = Query<'listAuditEvents'>;
 
 /** An absent or null member stays unchanged. */
 export type AssetPatch = Body<'updateAsset'>;
