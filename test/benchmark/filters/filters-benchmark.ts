@@ -13,6 +13,7 @@ import { formatNumber, median, milliseconds } from '../statistics';
 import { takeTurns } from '../turns';
 import { DEPTHS, type Depth, type Place, placeOf, positionsOf } from './depths';
 import { everyFilter } from './every-filter';
+import { ExactValues, exactFilters } from './exact-filters';
 import { RandomPages } from './random-pages';
 import { type BySize, ratioAtRandom, ratioByDepth, ratioBySize, worstOf } from './ratios';
 
@@ -21,6 +22,7 @@ const REPEATS = 40;
 const TURNS = 4;
 
 interface Case {
+  readonly filter: AssetFilter;
   readonly workspace: WorkspaceId;
   readonly size: DemoSize;
   readonly depth: Depth;
@@ -44,19 +46,23 @@ export async function benchmarkFilters(setting: Setting): Promise<Findings> {
     byDepth: [] as number[],
     buffers: [] as number[],
   };
-  for (const filter of ASSET_FILTERS) {
-    const cases = await casesOf(repository, places, filter);
-    const times = await measure(repository, filter, cases, sizes.rounds);
+  const values = await ExactValues.of(database, places);
+  const measured = [...ASSET_FILTERS.map((filter) => ({ filter, isExact: false })), ...exactFilters()];
+  for (const { filter, isExact } of measured) {
+    const filterOf = (size: DemoSize): AssetFilter => values.fill(size, filter);
+    const cases = await casesOf(repository, places, filterOf);
+    const times = await measure(repository, cases, sizes.rounds);
     const subject = describeFilter(filter);
     for (const [name, one] of Object.entries(cases)) {
       const variant = `${describeSize(one.size)}, ${one.depth} page`;
-      const plan = await explainPage(database.api, one.workspace, filter, { size: PAGE, after: one.after });
+      const plan = await explainPage(database.api, one.workspace, one.filter, { size: PAGE, after: one.after });
       const buffers = buffersOf(plan);
-      all.buffers.push(buffers);
+      // Totals of an exact value beside facets may count its assets, so they have no target.
+      if (!isExact) all.buffers.push(buffers);
       measurements.push({ subject, variant, figure: 'p50', unit: 'ms', values: times[name] ?? [] });
       measurements.push({ subject, variant, figure: 'buffers', unit: '', values: [buffers] });
     }
-    const random = await randomPages.time(filter, PAGE, sizes.rounds);
+    const random = await randomPages.time(filterOf, PAGE, sizes.rounds);
     for (const [size, values] of Object.entries(random)) {
       const variant = `${describeSize(size as DemoSize)}, random pages`;
       measurements.push({ subject, variant, figure: 'p50', unit: 'ms', values });
@@ -64,9 +70,11 @@ export async function benchmarkFilters(setting: Setting): Promise<Findings> {
     const pages = pagesOf(times, cases, sizes.workspaces);
     const [bySize, byDepth] = [ratioBySize(pages), ratioByDepth(pages)];
     const atRandom = ratioAtRandom(sizes.workspaces.map((size) => random[size]));
-    all.bySize.push(bySize);
-    all.byDepth.push(byDepth);
-    all.atRandom.push(atRandom);
+    if (!isExact) {
+      all.bySize.push(bySize);
+      all.byDepth.push(byDepth);
+      all.atRandom.push(atRandom);
+    }
     const ratios = { 'by size': bySize, 'by depth': byDepth, 'at random': atRandom };
     const said = Object.entries(ratios).map(([name, ratio]) => `${name} ${formatNumber(ratio ?? Number.NaN)}`);
     say(`  ${subject}: ${said.join(', ')}`);
@@ -100,16 +108,17 @@ const nameOf = (size: DemoSize, depth: Depth): string => `${size} ${depth}`;
 async function casesOf(
   repository: AssetRepositoryTypeorm,
   places: ReadonlyMap<DemoSize, Place>,
-  filter: AssetFilter,
+  filterOf: (size: DemoSize) => AssetFilter,
 ): Promise<Record<string, Case>> {
   const cases: Record<string, Case> = {};
   for (const [size, place] of places) {
     const { workspace } = place;
+    const filter = filterOf(size);
     const positions = await positionsOf(repository, place, filter, PAGE);
     for (const depth of DEPTHS) {
       const after = positions[depth];
       const { items } = await repository.list(workspace, filter, { size: PAGE, after });
-      cases[nameOf(size, depth)] = { workspace, size, depth, after, items: items.length };
+      cases[nameOf(size, depth)] = { filter, workspace, size, depth, after, items: items.length };
     }
   }
   return cases;
@@ -118,7 +127,6 @@ async function casesOf(
 /** Returns the smallest median of each round's turns, by case. */
 function measure(
   repository: AssetRepositoryTypeorm,
-  filter: AssetFilter,
   cases: Readonly<Record<string, Case>>,
   rounds: number,
 ): Promise<Record<string, number[]>> {
@@ -126,7 +134,7 @@ function measure(
     Object.keys(cases),
     { rounds, turns: TURNS },
     async (name) => {
-      const { workspace, after } = cases[name] as Case;
+      const { filter, workspace, after } = cases[name] as Case;
       const elapsed: number[] = [];
       for (let repeat = 0; repeat < REPEATS; repeat += 1) {
         elapsed.push(await milliseconds(() => repository.list(workspace, filter, { size: PAGE, after })));

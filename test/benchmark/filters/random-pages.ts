@@ -60,14 +60,18 @@ export class RandomPages {
   }
 
   /** Returns the p50 of a full page in milliseconds for each round, by the sizes with enough pages. */
-  async time(filter: AssetFilter, pageSize: number, rounds: number): Promise<Partial<Record<DemoSize, number[]>>> {
+  async time(
+    filterOf: (size: DemoSize) => AssetFilter,
+    pageSize: number,
+    rounds: number,
+  ): Promise<Partial<Record<DemoSize, number[]>>> {
     const times = await takeTurns(
       [...this.clients.keys()],
       { rounds, turns: 1 },
       async (size) => {
         const elapsed: number[] = [];
         for (let count = 0; count < DRAWN; count += 1) {
-          const page = await this.read(this.clients.get(size) as Client, filter, pageSize);
+          const page = await this.read(this.clients.get(size) as Client, filterOf(size), pageSize);
           if (page.items === pageSize) elapsed.push(page.elapsed);
         }
         return elapsed.length < FEWEST ? Number.NaN : median(elapsed);
