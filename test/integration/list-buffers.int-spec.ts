@@ -4,8 +4,9 @@ import { type WorkspaceId, assetId, workspaceId } from '#libs/kernel';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { DEMO_SIZES } from '../../libs/inventory/src/imports/domain/demo-inventory';
 import { ASSET_FILTERS, FILTERS_WITHOUT_TYPES, withFacetFilters } from '../support/asset-filters';
+import { COMBINED_POSTURES, COMPUTER_FILTERS } from '../support/computer-filters';
 import { loadDemoAssets } from '../support/demo-assets';
-import { type Plan, buffersOf, explainPage } from '../support/page-plan';
+import { type Plan, buffersOf, explainComputers, explainPage } from '../support/page-plan';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
 const PAGE = 25;
@@ -22,6 +23,11 @@ const OWNER = assetId('018f9c2e-7d2a-7c41-9a51-000000000001');
 const KEYS = [{ ownerId: OWNER }, { tagKey: 'env' }, { source: 'demo' }];
 /** Their indexes do not know the types. */
 const TEXTS = [{ name: 'Shared' }, { serialNumber: 'Shared' }, { email: 'Shared' }];
+
+/** Each computer of a page is looked up by its id, which reads 8 at most. */
+const MOST_BUFFERS_OF_COMPUTERS = 300;
+/** Postures together read a branch for each one that occurs. */
+const MOST_BUFFERS_OF_POSTURES = 500;
 
 /** Counts the reads of a page of 25, which do not depend on the machine. */
 describe('A page of a large inventory', () => {
@@ -116,6 +122,19 @@ describe('A page of a large inventory', () => {
         expect(buffersOf(plan)).toBeLessThanOrEqual(hasTypes ? MOST_BUFFERS_OF_TYPES : MOST_BUFFERS);
         expect(rowsRead(plan)).toBeLessThanOrEqual(hasTypes ? MOST_ROWS_OF_TYPES : MOST_ROWS);
         expect(nodes(plan).map((node) => node['Node Type'])).not.toContain('Seq Scan');
+      }
+    },
+  );
+
+  it.each([...COMPUTER_FILTERS, ...COMBINED_POSTURES].map((filter) => [JSON.stringify(filter), filter] as const))(
+    'reads few buffers of computers, first or last, with the filter %s',
+    async (_, filter) => {
+      const most = COMPUTER_FILTERS.includes(filter) ? MOST_BUFFERS_OF_COMPUTERS : MOST_BUFFERS_OF_POSTURES;
+      const last = await lastPosition(database.admin);
+      for (const after of [null, last]) {
+        const plans = await explainComputers(api, workspace, filter, { size: PAGE, after });
+        expect(plans.reduce((sum, plan) => sum + buffersOf(plan), 0)).toBeLessThanOrEqual(most);
+        expect(plans.flatMap(nodes).map((node) => node['Node Type'])).not.toContain('Seq Scan');
       }
     },
   );

@@ -60,7 +60,6 @@ const COUNTS = `
          count(*) FILTER (WHERE is_new)::int AS created,
          count(*) FILTER (WHERE changed)::int AS changed, count(*) FILTER (WHERE retagged)::int AS retagged,
          count(*) FILTER (WHERE is_new AND tag_key_ids <> '{}')::int AS tagged,
-         count(*) FILTER (WHERE is_new AND sub_key = ${COMPUTER})::int AS computers,
          count(*) FILTER (WHERE checked)::int AS checked`;
 
 const COMPUTER_COLUMNS = [
@@ -149,7 +148,7 @@ export const MATCH = `
       ) AS c ON true
      WHERE ${IS_NEW} OR ${WAITS} OR ${CHANGED} OR ${CHECKED} OR (${REFUSAL}) IS NOT NULL
      ORDER BY s.place
-    RETURNING refusal, waits, is_new, changed, retagged, checked, sub_key, tag_key_ids
+    RETURNING refusal, waits, is_new, changed, retagged, checked, tag_key_ids
   ) ${COUNTS} FROM matched`;
 /** Counts again after refused and waiting records were removed. */
 export const COUNT_MATCHED = `${COUNTS} FROM import_matched`;
@@ -193,8 +192,15 @@ export const UPDATE_CHANGED = `
    WHERE asset.workspace_id = $1 AND asset.id = m.asset_id AND m.changed AND ${changesOf(BECOMES_NOW)}
   RETURNING asset.id, asset.change_id = $2::bigint AS is_change`;
 
-/** $3 the change set. */
+/**
+ * Computers come with their posture in one statement, so that triggers on both tables see both. $3 is the change set.
+ */
 export const INSERT_NEW = `
+  WITH posture AS (
+    INSERT INTO computer (workspace_id, asset_id, ${COMPUTER_COLUMNS.join(', ')})
+    SELECT $1::uuid, m.asset_id, ${COMPUTER_COLUMNS.map((column) => `m.${column}`).join(', ')}
+      FROM import_matched AS m WHERE m.is_new AND m.sub_key = ${COMPUTER}
+  )
   INSERT INTO asset (workspace_id, id, public_id, source, external_id, change_id, ${columns.join(', ')}) OVERRIDING SYSTEM VALUE
   SELECT $1::uuid, m.asset_id, COALESCE(m.wanted_id, gen_random_uuid()), $2, m.external_id, $3::bigint, ${columns
     .map((column) => {
@@ -203,11 +209,6 @@ export const INSERT_NEW = `
     })
     .join(', ')}
     FROM import_matched AS m WHERE m.is_new`;
-
-export const INSERT_COMPUTERS = `
-  INSERT INTO computer (workspace_id, asset_id, ${COMPUTER_COLUMNS.join(', ')})
-  SELECT $1::uuid, m.asset_id, ${COMPUTER_COLUMNS.map((column) => `m.${column}`).join(', ')}
-    FROM import_matched AS m WHERE m.is_new AND m.sub_key = ${COMPUTER}`;
 
 /**
  * Writes the posture of existing computers, and tells the feed of their assets. The first posture of a computer does not

@@ -15,7 +15,6 @@ export interface Matched {
   readonly changed: number;
   readonly retagged: number;
   readonly tagged: number;
-  readonly computers: number;
   readonly checked: number;
 }
 
@@ -110,7 +109,7 @@ export class StagingConnection {
       if (waiting === 'refuse') refused.push(...(await this.refuse(sql.REFUSE_WAITING)));
       else deferred = (await client.query(sql.DEFER_WAITING)).rowCount ?? 0;
     }
-    const { created, changed, retagged, tagged, computers, checked } =
+    const { created, changed, retagged, tagged, checked } =
       matched.refused + matched.waiting > 0 ? onlyRow(await client.query<Matched>(sql.COUNT_MATCHED)) : matched;
     const updated = new Set<string>();
     if (changed + checked > 0) await client.query(sql.LOCK_CHANGED, [workspaceId]);
@@ -125,7 +124,6 @@ export class StagingConnection {
       }
     }
     if (created > 0) await client.query(sql.INSERT_NEW, [workspaceId, this.source, changeSetId]);
-    if (computers > 0) await client.query(sql.INSERT_COMPUTERS, [workspaceId]);
     if (checked > 0) {
       const { rows } = await client.query<{ asset_id: string; was_there: boolean }>(sql.UPSERT_COMPUTERS, [
         workspaceId,
