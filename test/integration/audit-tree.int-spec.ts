@@ -95,6 +95,30 @@ describe('The Merkle tree of the audit', () => {
     }
   });
 
+  const OTHER = `decode('${'5a'.repeat(32)}', 'hex')`;
+  it.each([
+    ['size', 6, 'size = 6'],
+    ['size beyond the events', 8, 'size = 700'],
+    ['link', 7, `link = ${OTHER}`],
+    ['roots', 7, `roots[2] = ${OTHER}`],
+    ['roots, one less', 7, 'roots = roots[1:2]'],
+    ['mac', 7, `mac = ${OTHER}`],
+  ])('does not verify for operators after an edit of its %s', async (_column, sequence, change) => {
+    const workspace = await setting.aWorkspace();
+    await setting.record(workspace, 7);
+    await setting.sealer().sealAll();
+    expect(await setting.verify(workspace)).toBe('ok');
+
+    await setting.tamper(workspace, `UPDATE audit_tree SET ${change} WHERE workspace_id = $1`);
+
+    expect(await setting.verify(workspace)).toMatchObject({ sequence, reason: expect.any(String) as string });
+    await setting.tamper(workspace, 'DELETE FROM audit_event WHERE workspace_id = $1');
+    for (const table of ['audit_seal', 'audit_head']) {
+      await setting.tamper(workspace, `DELETE FROM ${table} WHERE workspace_id = $1`);
+    }
+    await setting.database.admin.query('DELETE FROM audit_tree');
+  });
+
   it('is not for the runtime role to change', async () => {
     const workspace = await setting.aChain();
     await setting.sealer().sealAll();

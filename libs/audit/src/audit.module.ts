@@ -17,7 +17,6 @@ import { CheckpointSignerSystem } from './system/checkpoint-signer.system';
 import { watchSealing } from './system/audit-sealing-metrics';
 import { leafHash } from './system/leaf-hash';
 import { AuditLogTypeorm } from './typeorm/audit-log.typeorm';
-import { treeHashes } from './system/tree-hashes';
 import { AuditRecorder } from './typeorm/audit-recorder';
 import { AuditSealStoreTypeorm } from './typeorm/audit-seal-store.typeorm';
 import { AuditTreeStoreTypeorm } from './typeorm/audit-tree-store.typeorm';
@@ -60,7 +59,7 @@ import { auditEvidence } from './audit-operator.module';
     {
       provide: CheckpointsService,
       useFactory: (trees: AuditTreeStore, evidence: AuditEvidence, keys: CheckpointKeys, { baseUrl }: Settings) =>
-        new CheckpointsService(trees, evidence, treeHashes, new CheckpointSignerSystem(keys, new URL(baseUrl).host)),
+        new CheckpointsService(trees, evidence, new CheckpointSignerSystem(keys, new URL(baseUrl).host)),
       inject: [AuditTreeStore, AuditEvidence, CheckpointKeys, Settings],
     },
     {

@@ -20,7 +20,10 @@ export const CHAPTERS: readonly Chapter[] = [
     title: 'Start',
     guides: [inDocs('getting-started'), inDocs('authentication'), { name: 'client', file: 'libs/client/README.md' }],
   },
-  { title: 'Read', guides: [inDocs('pagination'), inDocs('streams'), inDocs('filters'), inDocs('changes')] },
+  {
+    title: 'Read',
+    guides: [inDocs('pagination'), inDocs('streams'), inDocs('filters'), inDocs('changes'), inDocs('verify-the-audit')],
+  },
   {
     title: 'Write',
     guides: [inDocs('updates'), inDocs('bulk-updates'), inDocs('idempotency'), inDocs('concurrent-updates')],

@@ -1,6 +1,6 @@
 import { DomainError, type WorkspaceId } from '#libs/kernel';
 import { type AuditEvidence } from '../domain/audit-evidence.port';
-import { EMPTY_TREE, type TreeHashes, rootOf } from '../domain/audit-tree';
+import { EMPTY_TREE, rootOf } from '../domain/audit-tree';
 import { type AuditTreeStore } from '../domain/audit-tree-store.port';
 import { type CheckpointSigner } from '../domain/checkpoint-signer.port';
 
@@ -9,7 +9,6 @@ export class CheckpointsService {
   constructor(
     private readonly trees: AuditTreeStore,
     private readonly evidence: AuditEvidence,
-    private readonly hashes: TreeHashes,
     private readonly signer: CheckpointSigner,
   ) {}
 
@@ -23,6 +22,6 @@ export class CheckpointsService {
       throw new DomainError('service_unavailable', 'There is no checkpoint until the audit was checked.');
     }
     const { size, roots } = tree ?? EMPTY_TREE;
-    return this.signer.sign(workspaceId, size, rootOf({ size, roots }, this.hashes));
+    return this.signer.sign(workspaceId, size, rootOf({ size, roots }, this.evidence.treeHashes));
   }
 }

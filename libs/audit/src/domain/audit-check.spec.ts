@@ -12,6 +12,7 @@ class ForgetfulSnapshot extends AuditSnapshot {
   readonly sealedCount = 0;
   readonly unsealedCount = 1;
   readonly head = null;
+  readonly tree = null;
   seals = (): AsyncGenerator<StoredSeal, void> => nothing();
   sealedEvents = (): AsyncGenerator<AnchoredEvent, void> => nothing();
   unsealedEvents = (): AsyncGenerator<AnchoredEvent, void> => nothing();

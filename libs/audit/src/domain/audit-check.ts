@@ -3,6 +3,7 @@ import type { AnchoredEvent, StoredSeal } from './audit-event';
 import { anchorStands, isAuthentic } from './audit-event-check';
 import type { AuditEvidence } from './audit-evidence.port';
 import type { AuditSnapshot } from './audit-trail.port';
+import { TreeCheck } from './tree-check';
 
 /** The first fault in a workspace's audit. */
 export interface AuditFault {
@@ -12,9 +13,10 @@ export interface AuditFault {
   readonly reason: string;
 }
 
-/** Recomputes one workspace's chain from its start and compares all stored data with it. */
+/** Recomputes one workspace's chain and its tree from their start and compares all stored data with it. */
 export class AuditCheck {
   private link: string;
+  private readonly tree: TreeCheck;
   /** The chain is verified up to this position. */
   private last = 0;
   /** When the events so far were recorded. Null once some are not published. */
@@ -28,6 +30,7 @@ export class AuditCheck {
     private readonly onEvent: () => void,
   ) {
     this.link = evidence.chainStart(workspaceId);
+    this.tree = new TreeCheck(evidence, snapshot.tree);
   }
 
   /** Returns null when nothing is wrong. Checks sealed events first, in the order of the chain. */
@@ -56,6 +59,8 @@ export class AuditCheck {
       if (seal?.lastSequence === sequence && seal.head !== this.link) {
         return { sequence, reason: 'the seal was made over another chain' };
       }
+      const treeFault = this.tree.next(event, sequence, seal?.recordedAt ?? null);
+      if (treeFault) return treeFault;
       this.last = sequence;
     }
     const rest = seal !== null && seal.lastSequence > this.last ? seal : (await seals.next()).value;
@@ -94,7 +99,7 @@ export class AuditCheck {
     const next = this.last + 1;
     if (sealedCount !== this.last) return { sequence: next, reason: 'events stand outside the chain' };
     if (head === null) {
-      return this.last === 0
+      return this.last === 0 && this.snapshot.tree === null
         ? null
         : { sequence: next, reason: 'the head is missing: the chain may have been cut here' };
     }
@@ -105,7 +110,8 @@ export class AuditCheck {
     if (head.sequence < this.last) {
       return { sequence: head.sequence + 1, reason: 'the event is beyond the head of the chain' };
     }
-    return head.head === this.link ? null : { sequence: this.last, reason: 'the head is that of another chain' };
+    if (head.head !== this.link) return { sequence: this.last, reason: 'the head is that of another chain' };
+    return (this.snapshot.tree?.size ?? 0) > this.last ? missing(next) : null;
   }
 
   private async unsealedFault(): Promise<AuditFault | null> {

@@ -1,12 +1,15 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { AuditEvent, AuditHead, AuditSeal } from './audit-event';
-import type { AuditTree } from './audit-tree';
+import type { AuditTree, TreeHashes } from './audit-tree';
 
 /**
  * Makes the codes that protect the audit. Only a holder of the audit key can compute them. Each code is an HMAC-SHA256
  * in hexadecimal, and a code for one purpose never fits another.
  */
 export abstract class AuditEvidence {
+  /** Hashes of the Merkle tree. Everybody can compute them. */
+  abstract readonly treeHashes: TreeHashes;
+
   /**
    * Makes a UUIDv7 for this time, in milliseconds since 1970. Ids of this process always increase. After the clock went
    * back, an id carries the latest earlier time.

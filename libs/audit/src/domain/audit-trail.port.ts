@@ -1,4 +1,5 @@
 import type { AssetId, WorkspaceId } from '#libs/kernel';
+import type { AuditTree } from './audit-tree';
 import type { AnchoredEvent, AuditHead, RecordedEvent, StoredSeal } from './audit-event';
 
 /** Restricts a list of events. An absent member restricts nothing. */
@@ -16,6 +17,9 @@ export abstract class AuditSnapshot {
   abstract readonly unsealedCount: number;
   /** Null when there is none. */
   abstract readonly head: AuditHead | null;
+
+  /** Null when there is none. */
+  abstract readonly tree: AuditTree | null;
 
   /** Ordered by last sequence. */
   abstract seals(): AsyncGenerator<StoredSeal, void>;

@@ -2,7 +2,7 @@ import type { WorkspaceId } from '#libs/kernel';
 import type { RecordedEvent } from './audit-event';
 import { isAuthentic } from './audit-event-check';
 import type { AuditEvidence } from './audit-evidence.port';
-import { type AuditTree, EMPTY_TREE, type TreeHashes, appendLeaves } from './audit-tree';
+import { type AuditTree, EMPTY_TREE, appendLeaves } from './audit-tree';
 import { publish } from './published-event';
 
 /** A published event. */
@@ -25,7 +25,6 @@ export class AuditTreeBroken extends Error {
  */
 export function growTree(
   evidence: AuditEvidence,
-  hashes: TreeHashes,
   workspaceId: WorkspaceId,
   before: AuditTree | null,
   events: readonly EventOfTree[],
@@ -38,10 +37,10 @@ export function growTree(
     const sequence = size + leaves.length + 1;
     const next = evidence.nextLink(link, sequence, event.mac);
     if (event.sequence !== sequence || event.link !== next || !isAuthentic(evidence, event)) break;
-    leaves.push(hashes.leaf(publish(event, sequence, event.recordedAt)));
+    leaves.push(evidence.treeHashes.leaf(publish(event, sequence, event.recordedAt)));
     link = next;
   }
   if (leaves.length === 0) throw new AuditTreeBroken(size);
-  const tree = { workspaceId, link, ...appendLeaves({ size, roots }, leaves, hashes) };
+  const tree = { workspaceId, link, ...appendLeaves({ size, roots }, leaves, evidence.treeHashes) };
   return { ...tree, mac: evidence.treeMac(tree) };
 }

@@ -7,6 +7,7 @@ import { SHORTEST_AUDIT_KEY } from '#libs/platform/keys';
 import type { AuditEvent, AuditHead, AuditSeal } from '../domain/audit-event';
 import type { AuditTree } from '../domain/audit-tree';
 import { AuditEvidence } from '../domain/audit-evidence.port';
+import { treeHashes } from './tree-hashes';
 
 /** Counters start at random in the lower half of 32 bits, so that no millisecond runs out of ids. */
 const FIRST_COUNTS = 2 ** 31;
@@ -17,6 +18,7 @@ const FIRST_COUNTS = 2 ** 31;
  */
 @Injectable()
 export class AuditEvidenceSystem extends AuditEvidence {
+  readonly treeHashes = treeHashes;
   private readonly key: KeyObject;
   /** Milliseconds and counter of the last id. */
   private time = 0;

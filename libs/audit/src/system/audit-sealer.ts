@@ -6,7 +6,6 @@ import type { AuditEvidence } from '../domain/audit-evidence.port';
 import type { AuditBacklog, AuditSealStore } from '../domain/audit-seal-store.port';
 import { AuditTreeBroken, growTree } from '../domain/tree-growth';
 import type { AuditTreeStore } from '../domain/audit-tree-store.port';
-import { treeHashes } from './tree-hashes';
 
 const INTERVAL_MS = 5_000;
 /** Events in one transaction, which are all in memory together. */
@@ -101,9 +100,7 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
 
   private growTreeOf(workspaceId: WorkspaceId): Promise<number | null> {
     const grow = (): Promise<number | null> =>
-      this.trees.growNext(workspaceId, BATCH, (before, events) =>
-        growTree(this.evidence, treeHashes, workspaceId, before, events),
-      );
+      this.trees.growNext(workspaceId, BATCH, (before, events) => growTree(this.evidence, workspaceId, before, events));
     return this.attempt(`tree of ${workspaceId}`, null, grow, { workspaceId });
   }
 

@@ -1,5 +1,6 @@
-import { workspaceId } from '#libs/kernel';
+import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import type { AnchoredEvent, AuditHead, EventKind, RecordedEvent, StoredSeal } from '../domain/audit-event';
+import type { AuditTree } from '../domain/audit-tree';
 import type { EventOfTree } from '../domain/tree-growth';
 
 /** Milliseconds with all digits, so that a change by one microsecond is visible. */
@@ -31,6 +32,12 @@ export const EVENTS_OF_TREE = `
                    WHERE kept.workspace_id = event.workspace_id AND kept.last_sequence >= event.sequence
                    ORDER BY kept.last_sequence LIMIT 1) AS seal ON seal.recorded_at IS NOT NULL
    WHERE event.workspace_id = $1 AND event.sequence > $2 ORDER BY event.sequence LIMIT $3`;
+
+export const AUDIT_TREE = `
+  SELECT size, encode(link, 'hex') AS link, encode(mac, 'hex') AS mac,
+         (SELECT string_agg(encode(root, 'hex'), ' ' ORDER BY place)
+            FROM unnest(roots) WITH ORDINALITY AS part (root, place)) AS roots
+    FROM audit_tree WHERE workspace_id = $1`;
 
 /** Columns that an update of an asset leaves NULL. */
 type KindColumns = Pick<AuditEventRow, 'action' | 'actor_type' | 'target_type' | 'target_id'>;
@@ -80,6 +87,22 @@ export interface AuditHeadRow {
   readonly head: string;
   readonly mac: string;
 }
+
+export interface AuditTreeRow {
+  readonly size: string;
+  readonly link: string;
+  readonly mac: string;
+  /** Separated by spaces. */
+  readonly roots: string | null;
+}
+
+export const toAuditTree = (workspaceId: WorkspaceId, { size, link, mac, roots }: AuditTreeRow): AuditTree => ({
+  workspaceId,
+  size: Number(size),
+  link,
+  roots: roots?.split(' ') ?? [],
+  mac,
+});
 
 export function toRecordedEvent(row: AuditEventRow): RecordedEvent {
   const { anchor_sequence: sequence, anchor_link: link } = row;

@@ -1,15 +1,19 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { QueryRunner } from 'typeorm';
 import type { AuditHead, AnchoredEvent, StoredSeal } from '../domain/audit-event';
+import type { AuditTree } from '../domain/audit-tree';
 import { AuditSnapshot } from '../domain/audit-trail.port';
 import {
   AUDIT_HEAD,
+  AUDIT_TREE,
   ANCHORED_EVENT_COLUMNS,
   type AnchoredEventRow,
   type AuditHeadRow,
   type AuditSealRow,
+  type AuditTreeRow,
   SEAL_COLUMNS,
   toAuditHead,
+  toAuditTree,
   toAnchoredEvent,
   toStoredSeal,
 } from './audit-columns';
@@ -38,6 +42,7 @@ export class AuditSnapshotTypeorm extends AuditSnapshot {
     readonly sealedCount: number,
     readonly unsealedCount: number,
     readonly head: AuditHead | null,
+    readonly tree: AuditTree | null,
   ) {
     super();
   }
@@ -48,8 +53,9 @@ export class AuditSnapshotTypeorm extends AuditSnapshot {
       const [counts] = (await runner.query(COUNT, [workspaceId])) as [{ sealed: string; unsealed: string }];
       const [head] = (await runner.query(AUDIT_HEAD, [workspaceId])) as AuditHeadRow[];
       const { sealed, unsealed } = counts;
-      const kept = head ? toAuditHead(head) : null;
-      return new AuditSnapshotTypeorm(runner, workspaceId, Number(sealed), Number(unsealed), kept);
+      const [row] = (await runner.query(AUDIT_TREE, [workspaceId])) as AuditTreeRow[];
+      const ends = [head ? toAuditHead(head) : null, row ? toAuditTree(workspaceId, row) : null] as const;
+      return new AuditSnapshotTypeorm(runner, workspaceId, Number(sealed), Number(unsealed), ...ends);
     } catch (error) {
       await end(runner);
       throw error;

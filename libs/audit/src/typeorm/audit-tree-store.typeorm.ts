@@ -1,23 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
+import type { WorkspaceId } from '#libs/kernel';
 import { Database, type Statement, bind } from '#libs/platform/database';
 import type { EntityManager } from 'typeorm';
 import type { AuditTree } from '../domain/audit-tree';
 import { AuditTreeStore } from '../domain/audit-tree-store.port';
 import type { EventOfTree } from '../domain/tree-growth';
-import { EVENTS_OF_TREE, type EventOfTreeRow, toEventOfTree } from './audit-columns';
+import {
+  AUDIT_TREE,
+  type AuditTreeRow,
+  EVENTS_OF_TREE,
+  type EventOfTreeRow,
+  toAuditTree,
+  toEventOfTree,
+} from './audit-columns';
 import { tryLock } from './audit-seal-store.typeorm';
-import { AuditTreeRow } from './audit-tree.row';
 
 /** One round trip, for checkpoints. */
-const FIND: Statement = {
-  name: 'audit_find_tree_1',
-  text: `
-    SELECT size, encode(link, 'hex'), encode(mac, 'hex'),
-           (SELECT string_agg(encode(root, 'hex'), ' ' ORDER BY place)
-              FROM unnest(roots) WITH ORDINALITY AS part (root, place))
-      FROM audit_tree WHERE workspace_id = $1`,
-};
+const FIND: Statement = { name: 'audit_find_tree_1', text: AUDIT_TREE };
 
 const GROW = `
   SELECT grow_audit_tree($1, $2, decode($3, 'hex'),
@@ -31,9 +30,8 @@ export class AuditTreeStoreTypeorm extends AuditTreeStore {
 
   async find(workspaceId: WorkspaceId): Promise<AuditTree | null> {
     const [[row] = []] = await this.database.run({ workspaceId }, [bind(FIND, [workspaceId])]);
-    if (!row) return null;
-    const [size, link, mac, roots] = row as string[];
-    return { workspaceId, size: Number(size), link: link ?? '', mac: mac ?? '', roots: (roots ?? '').split(' ') };
+    const [size, link, mac, roots] = (row ?? []) as string[];
+    return row ? toAuditTree(workspaceId, { size, link, mac, roots } as AuditTreeRow) : null;
   }
 
   async growNext(
@@ -55,14 +53,6 @@ export class AuditTreeStoreTypeorm extends AuditTreeStore {
 }
 
 async function findTree(manager: EntityManager, workspaceId: WorkspaceId): Promise<AuditTree | null> {
-  const row = await manager.findOneBy(AuditTreeRow, { workspace_id: workspaceId });
-  return row && toAuditTree(row);
+  const [row] = await manager.query<AuditTreeRow[]>(AUDIT_TREE, [workspaceId]);
+  return row ? toAuditTree(workspaceId, row) : null;
 }
-
-const toAuditTree = ({ workspace_id, size, link, roots, mac }: AuditTreeRow): AuditTree => ({
-  workspaceId: toWorkspaceId(workspace_id),
-  size: Number(size),
-  link: link.toString('hex'),
-  roots: roots.map((root) => root.toString('hex')),
-  mac: mac.toString('hex'),
-});

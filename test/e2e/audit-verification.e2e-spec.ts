@@ -1,0 +1,88 @@
+/**
+ * @needs python3
+ */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { setTimeout as delay } from 'node:timers/promises';
+import { examplesOf } from '../support/doc-examples';
+import { noteOf } from '../support/audit-verifier';
+import { demandProgram, searchPath } from '../support/programs.cjs';
+import { type TestApp, startApp } from '../support/start-app';
+
+const [program] = examplesOf('verify-the-audit.md').filter(({ name }) => name === 'verify');
+const LONGEST_PROGRAM = 60;
+
+describe("The auditor's program in the documentation", () => {
+  let app: TestApp;
+  let directory: string;
+  let workspace: string;
+  let token: string;
+  let asset: string;
+  beforeAll(async () => {
+    demandProgram('python3');
+    app = await startApp();
+    workspace = await app.arrange.aWorkspace();
+    asset = (await app.arrange.anAsset(workspace)).id;
+    token = await app.arrange.aToken(workspace, ['all:read', 'inventory:write']);
+  });
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'compliance-audit-'));
+    writeFileSync(join(directory, 'verify.py'), program?.code ?? '');
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+  afterAll(() => app.stop());
+
+  /** Returns the output, or the complaint of a failure. */
+  const verify = async (): Promise<string> => {
+    const env = { PATH: searchPath(), BASE_URL: app.origin, TOKEN: token };
+    return promisify(execFile)('python3', ['verify.py'], { cwd: directory, env, timeout: 60_000 }).then(
+      ({ stdout }) => stdout,
+      ({ stderr }: { stderr: string }) => stderr,
+    );
+  };
+  const record = async (descriptions: readonly string[]): Promise<void> => {
+    const client = app.client(token);
+    const { size } = await noteOf(client);
+    for (const description of descriptions) await client.patch(`/v1/inventory/assets/${asset}`, { description });
+    for (const until = Date.now() + 60_000; Date.now() < until; await delay(100)) {
+      if ((await noteOf(client)).size === size + descriptions.length) return;
+    }
+    throw new Error('never in the tree');
+  };
+  const tamper = (statement: string) => app.database.admin.query(statement, [workspace]);
+
+  it(`is at most ${LONGEST_PROGRAM} lines long`, () => {
+    expect(program?.code.trimEnd().split('\n').length).toBeLessThanOrEqual(LONGEST_PROGRAM);
+  });
+
+  it('proves an empty audit, then every event, whatever text it holds', async () => {
+    expect(await verify()).toBe('0 events are as they were recorded.\n');
+    await record(['Zugriff “Süd” 🗝 \u2028 \\ "', 'tab\tand\nline', '\u007f￿𐀀', 'x'.repeat(500), '<&>', 'six', 'seven']);
+    expect(await verify()).toBe('7 events are as they were recorded.\n');
+    await record(['eight']);
+    expect(await verify()).toBe('8 events are as they were recorded.\n');
+  });
+
+  it.each([
+    ['edited', `UPDATE audit_event SET client_id = 'ci_x' WHERE workspace_id = $1 AND sequence = 3`, /were changed/],
+    ['removed', 'DELETE FROM audit_event WHERE workspace_id = $1 AND sequence = 8', /were changed/],
+  ])('fails when an event is %s', async (_what, statement, complaint) => {
+    expect(await verify()).toMatch(/^8 events/);
+    await tamper('CREATE TABLE kept AS SELECT * FROM audit_event WHERE workspace_id = $1');
+    await tamper(statement);
+    expect(await verify()).toMatch(complaint);
+    await tamper('DELETE FROM audit_event WHERE workspace_id = $1');
+    await app.database.admin.query('INSERT INTO audit_event SELECT * FROM kept');
+    await app.database.admin.query('DROP TABLE kept');
+  });
+
+  it('fails when another key signs than the one that it kept', async () => {
+    await verify();
+    const kept = join(directory, 'kept.json');
+    writeFileSync(kept, readFileSync(kept, 'utf8').replace(/"x": "./g, '"x": "_'));
+    expect(await verify()).toMatch(/No key that was kept/);
+  });
+});
