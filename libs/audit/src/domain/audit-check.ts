@@ -1,17 +1,9 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { AnchoredEvent, StoredSeal } from './audit-event';
-import { anchorStands, isAuthentic } from './audit-event-check';
+import { type AuditFault, anchorStands, isAuthentic } from './audit-event-check';
 import type { AuditEvidence } from './audit-evidence.port';
 import type { AuditSnapshot } from './audit-trail.port';
 import { TreeCheck } from './tree-check';
-
-/** The first fault in a workspace's audit. */
-export interface AuditFault {
-  /** Position in the chain. Null for an unsealed event. */
-  readonly sequence: number | null;
-  /** For people. */
-  readonly reason: string;
-}
 
 /** Recomputes one workspace's chain and its tree from their start and compares all stored data with it. */
 export class AuditCheck {

@@ -1,6 +1,14 @@
 import type { AnchoredEvent, RecordedEvent } from './audit-event';
 import type { AuditEvidence } from './audit-evidence.port';
 
+/** The first fault in a workspace's audit. */
+export interface AuditFault {
+  /** Position in the chain. Null for an unsealed event. */
+  readonly sequence: number | null;
+  /** For people. */
+  readonly reason: string;
+}
+
 /** Tells whether an event is unaltered. Altering or inventing one needs the audit key. */
 export function isAuthentic(evidence: AuditEvidence, event: RecordedEvent): boolean {
   try {

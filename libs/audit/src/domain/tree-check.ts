@@ -1,5 +1,5 @@
-import type { AuditFault } from './audit-check';
 import type { RecordedEvent } from './audit-event';
+import type { AuditFault } from './audit-event-check';
 import type { AuditEvidence } from './audit-evidence.port';
 import { type AuditTree, EMPTY_TREE, type TreeFrontier, appendLeaves } from './audit-tree';
 import { publish } from './published-event';
