@@ -123,7 +123,7 @@ export class ProvokedResponses {
       const headers = { Accept: 'application/x-ndjson' };
       // The first one waits for its rows.
       const both = () => Promise.all([this.send(one, { headers }), this.send(one, { headers })]);
-      const answers = await this.whileLocked(['asset'], both);
+      const answers = await this.whileLocked(['asset', 'audit_event'], both);
       return answers.find(({ status }) => status === 409) ?? answers[0];
     },
     cursor_expired: async (one) => {

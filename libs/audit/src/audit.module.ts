@@ -19,6 +19,7 @@ import { leafHash } from './system/leaf-hash';
 import { AuditLogTypeorm } from './typeorm/audit-log.typeorm';
 import { AuditRecorder } from './typeorm/audit-recorder';
 import { AuditSealStoreTypeorm } from './typeorm/audit-seal-store.typeorm';
+import { ExportRecorder } from './typeorm/export-recorder';
 import { AuditTreeStoreTypeorm } from './typeorm/audit-tree-store.typeorm';
 import { auditEvidence } from './audit-operator.module';
 
@@ -29,6 +30,7 @@ import { auditEvidence } from './audit-operator.module';
     { provide: Clock, useClass: SystemClock },
     auditEvidence,
     AuditRecorder,
+    ExportRecorder,
     {
       provide: AuditLog,
       useFactory: (database: Database) => new AuditLogTypeorm(database, leafHash),

@@ -90,7 +90,7 @@ export interface paths {
     };
     /**
      * List audit events
-     * @description Needs `audit:read` (or `all:read`). The events of the workspace in the order of their `sequence`, complete and a few seconds late. Keep `resumeCursor`, and ask again with it.
+     * @description Needs `audit:read` (or `all:read`). The events of the workspace in the order of their `sequence`, complete and a few seconds late. Keep `resumeCursor`, and ask again with it. `Accept: application/x-ndjson` returns the whole list as a stream of JSON lines. A stream takes no `pageSize`, and as `pageCursor` only one of a checkpoint line.
      */
     get: operations['listAuditEvents'];
     put?: never;
@@ -693,6 +693,16 @@ export interface components {
       sequence: number;
       /** @description What it happened to. */
       target: components['schemas']['AuditTarget'];
+    };
+    /** @description A line of a stream with an audit event. */
+    AuditEventLine: {
+      /** @description The event. */
+      event: components['schemas']['AuditEvent'];
+      /**
+       * @description What the line is.
+       * @example event
+       */
+      type: string;
     };
     /** @description A page of audit events. */
     AuditEventPage: {
@@ -2306,6 +2316,10 @@ export interface operations {
         };
         content: {
           'application/json': components['schemas']['AuditEventPage'];
+          'application/x-ndjson':
+            | components['schemas']['AuditEventLine']
+            | components['schemas']['StreamCheckpoint']
+            | components['schemas']['StreamEnd'];
         };
       };
       /**
@@ -2356,6 +2370,22 @@ export interface operations {
           RateLimit: components['headers']['RateLimit'];
           'RateLimit-Policy': components['headers']['RateLimit-Policy'];
           'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/problem+json': components['schemas']['Problem'];
+        };
+      };
+      /** @description `export_in_progress`: The application already reads a stream, and it can read only one at a time. */
+      409: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
           'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
           'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
           'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];

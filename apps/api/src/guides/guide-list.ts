@@ -22,7 +22,14 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     title: 'Read',
-    guides: [inDocs('pagination'), inDocs('streams'), inDocs('filters'), inDocs('changes'), inDocs('verify-the-audit')],
+    guides: [
+      inDocs('pagination'),
+      inDocs('streams'),
+      inDocs('filters'),
+      inDocs('changes'),
+      inDocs('read-the-audit'),
+      inDocs('verify-the-audit'),
+    ],
   },
   {
     title: 'Write',

@@ -1,26 +1,45 @@
-import { Controller, Get, Query, Res } from '@nestjs/common';
+import { Controller, Get, Query, Res, StreamableFile } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Clock } from '#libs/kernel';
 import { RequireScope } from '#libs/platform/access';
-import { FeedPaging } from '#libs/platform/change-pages';
+import { FeedPaging, feedStartOf } from '#libs/platform/change-pages';
 import { type Caller, CurrentCaller } from '#libs/platform/http';
 import { ApiProblems, ApiSuccess } from '#libs/platform/openapi';
+import { type ExportedList, Exports, STREAM_DESCRIPTION, asksForStream, streamOf } from '#libs/platform/streams';
 import type { Response } from 'express';
-import { AuditLog } from '../domain/audit-log.port';
-import { AUDIT_EVENT_PAGE_EXAMPLES } from './audit-event-examples';
+import { AuditLog, type HashedEvent } from '../domain/audit-log.port';
+import { AUDIT_EVENT, AUDIT_EVENT_PAGE_EXAMPLES } from './audit-event-examples';
 import { AuditEventQueryDto, toEventFilter } from './audit-event-query.dto';
-import { AuditEventPageDto, toAuditEventDto } from './audit-event.dto';
+import { AuditEventLineDto, AuditEventPageDto, toAuditEventDto } from './audit-event.dto';
 
 const RESOURCE = 'audit-events';
 
 @ApiTags('Audit')
 @Controller('v1/audit-events')
 export class AuditEventsController {
+  private readonly exported: ExportedList<HashedEvent>;
+
   constructor(
     private readonly log: AuditLog,
     private readonly paging: FeedPaging,
     private readonly clock: Clock,
-  ) {}
+    private readonly exports: Exports,
+  ) {
+    this.exported = {
+      resource: RESOURCE,
+      item: 'event',
+      feed: null,
+      reader: (workspaceId, { since, ...filters }) => {
+        const [beginning, filter] = [feedStartOf(since), toEventFilter(filters)];
+        return async ({ size, after }) => {
+          const start = after === null ? beginning : ({ kind: 'position', position: after } as const);
+          const { changes, position, hasMore } = await log.read(workspaceId, filter, start, size);
+          return { items: changes, lastPosition: position, endPosition: hasMore ? position : null, totalCount: 0 };
+        };
+      },
+      show: toAuditEventDto,
+    };
+  }
 
   @Get()
   @RequireScope('audit:read')
@@ -29,19 +48,23 @@ export class AuditEventsController {
     summary: 'List audit events',
     description:
       'Needs `audit:read` (or `all:read`). The events of the workspace in the order of their `sequence`, complete and a few ' +
-      'seconds late. Keep `resumeCursor`, and ask again with it.',
+      'seconds late. Keep `resumeCursor`, and ask again with it. ' +
+      STREAM_DESCRIPTION,
   })
   @ApiSuccess(AuditEventPageDto, {
     description: 'A page of audit events.',
     examples: AUDIT_EVENT_PAGE_EXAMPLES,
     headers: { Link: 'sometimes' },
+    stream: streamOf(AuditEventLineDto, { type: 'event', event: AUDIT_EVENT }, { hasStart: false }),
   })
-  @ApiProblems('validation_failed', 'invalid_cursor', 'cursor_expired')
+  @ApiProblems('validation_failed', 'invalid_cursor', 'cursor_expired', 'export_in_progress')
   async list(
-    @CurrentCaller() { workspaceId }: Caller,
+    @CurrentCaller() caller: Caller,
     @Query() query: AuditEventQueryDto,
     @Res({ passthrough: true }) response: Response,
-  ): Promise<AuditEventPageDto> {
+  ): Promise<AuditEventPageDto | StreamableFile> {
+    if (asksForStream(response)) return this.exports.begin(caller, query, response, this.exported);
+    const { workspaceId } = caller;
     const { start, size, filters } = this.paging.request(workspaceId, RESOURCE, query);
     const oldestWaiting = await this.log.oldestWaiting(workspaceId);
     const page = await this.log.read(workspaceId, toEventFilter(filters), start, size);

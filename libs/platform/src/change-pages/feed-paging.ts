@@ -28,7 +28,7 @@ export class FeedPaging {
     const { pageSize, pageCursor, since, ...others } = query;
     const sent = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined)) as ListFilters;
     const size = pageSize === undefined ? DEFAULT_PAGE_SIZE : Number(pageSize);
-    if (pageCursor === undefined) return { start: startOf(since), size, filters: sent };
+    if (pageCursor === undefined) return { start: feedStartOf(since), size, filters: sent };
     if (since !== undefined) throw refusedSince('choice', 'since cannot be given together with pageCursor.');
     const { after, filters } = this.paging.open(workspaceId, resource, pageCursor, sent);
     return { start: { kind: 'position', position: after }, size, filters };
@@ -49,7 +49,8 @@ export class FeedPaging {
   }
 }
 
-function startOf(since: string | undefined): FeedStart {
+/** @throws `validation_failed` */
+export function feedStartOf(since: string | undefined): FeedStart {
   if (since === undefined) return { kind: 'beginning' };
   if (since === 'now') return { kind: 'now' };
   const time = parseTimestamp(since);

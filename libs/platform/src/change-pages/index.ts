@@ -1,3 +1,3 @@
 export { ChangeQueryDto } from './change-query.dto';
 export { ChangeDto, FeedPageInfoDto, RESUME_CURSOR, toChangeDto } from './change.dto';
-export { FeedPaging } from './feed-paging';
+export { FeedPaging, feedStartOf } from './feed-paging';

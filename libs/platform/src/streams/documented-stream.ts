@@ -11,13 +11,16 @@ export const STREAM_DESCRIPTION =
 export const streamOf = <Line extends { readonly type: string }>(
   line: Type<Line>,
   example: Line,
+  { hasStart = true }: { readonly hasStart?: boolean } = {},
 ): DocumentedStream => ({
-  lines: [StreamStartDto, line, StreamCheckpointDto, StreamEndDto],
+  lines: [...(hasStart ? [StreamStartDto] : []), line, StreamCheckpointDto, StreamEndDto],
   examples: {
-    start: {
-      summary: 'The first line',
-      value: { type: 'start', totalCount: 1000, resumeCursor: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU' },
-    },
+    ...(hasStart && {
+      start: {
+        summary: 'The first line',
+        value: { type: 'start', totalCount: 1000, resumeCursor: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU' },
+      },
+    }),
     [example.type]: { summary: 'A line for each row', value: example },
     checkpoint: {
       summary: 'A line after every 1,000 rows',

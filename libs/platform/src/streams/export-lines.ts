@@ -6,7 +6,8 @@ export const ROWS_PER_CHECKPOINT = 1_000;
 const LINES_AT_ONCE = 100;
 
 export interface StreamedRows<Item> {
-  readonly start: object;
+  /** The start line, if the stream has one. */
+  readonly start: object | null;
   readonly first: Page<Item>;
   readonly countBefore: number;
   read(page: PageRequest): Promise<Page<Item>>;
@@ -20,7 +21,7 @@ export interface StreamedRows<Item> {
  * page only when its reader wants more, and no transaction outlives a page.
  */
 export async function* exportLines<Item>(rows: StreamedRows<Item>): AsyncGenerator<string> {
-  yield lineOf(rows.start);
+  if (rows.start) yield lineOf(rows.start);
   let count = rows.countBefore;
   for (let page = rows.first; ;) {
     for (let at = 0; at < page.items.length; at += LINES_AT_ONCE) {

@@ -14,6 +14,9 @@ export interface ExportedList<Item> {
   reader(workspaceId: WorkspaceId, filters: ListFilters): (page: PageRequest) => Promise<Page<Item>>;
   /** The item as clients see it. */
   show(item: Item): object;
-  /** The feed that goes on where a stream ends: the name in its cursors, and the filters that it knows. */
-  readonly feed: { readonly resource: string; readonly filters: readonly string[] };
+  /**
+   * The feed that goes on where a stream ends: the name in its cursors, and the filters that it knows. Null for a list that
+   * only grows at its end: its stream has no start line, and its last checkpoint goes on.
+   */
+  readonly feed: { readonly resource: string; readonly filters: readonly string[] } | null;
 }

@@ -7,7 +7,6 @@ import type { Caller } from '../http/request-context';
 import { Metrics } from '../observability/metrics';
 import { Tally } from '../observability/tally';
 import { Cursors, type ListFilters } from '../pagination/cursors';
-import type { PageQueryDto } from '../pagination/page-query.dto';
 import { Paging } from '../pagination/paging';
 import { NDJSON_MEDIA_TYPE } from './asks-for-stream';
 import { ROWS_PER_CHECKPOINT, exportLines } from './export-lines';
@@ -16,11 +15,27 @@ import type { ExportedList } from './exported-list';
 
 const MAX_DURATION_MS = 30 * 60_000;
 
+/** The parameters of a list; those of a page among them. */
+interface StreamQuery {
+  readonly pageSize?: string;
+  readonly pageCursor?: string;
+}
+
 /** Why a stream ended; `complete` is the only one with an end line. */
 const OUTCOMES = ['complete', 'disconnected', 'stalled', 'too_long', 'stopped', 'failed'] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
+/** A stream that ended, complete or cut. */
+export interface EndedStream {
+  readonly caller: Caller;
+  readonly requestId: string;
+  readonly resource: string;
+  /** Rows sent in this response. */
+  readonly rows: number;
+}
+
 interface Stream {
+  readonly caller: Caller;
   readonly resource: string;
   readonly response: Response;
   outcome: Outcome;
@@ -34,6 +49,7 @@ export class Exports {
   private readonly logger = new Logger('Exports');
   private readonly underWay = new Set<Stream>();
   private readonly outcomes = new Tally(OUTCOMES);
+  private readonly listeners: ((ended: EndedStream) => void)[] = [];
   private rows = 0;
   private isStopping = false;
 
@@ -56,11 +72,12 @@ export class Exports {
    * @throws `validation_failed`, `invalid_cursor`, `export_in_progress`, `rate_limited`; afterwards the stream just ends
    */
   async begin<Item>(
-    { workspaceId, clientId }: Caller,
-    query: PageQueryDto,
+    caller: Caller,
+    query: StreamQuery,
     response: Response,
     list: ExportedList<Item>,
   ): Promise<StreamableFile> {
+    const { workspaceId, clientId } = caller;
     if (query.pageSize !== undefined) throw new PageSizeRefused();
     const { page, filters } = this.paging.request(workspaceId, cursorsOf(list.resource), query);
     const read = list.reader(workspaceId, filters);
@@ -69,17 +86,14 @@ export class Exports {
     if (this.isStopping)
       throw new DomainError('service_unavailable', 'The service is restarting. Send the request again.');
     const leavePlace = await this.places.take(clientId, response);
-    const stream = this.watch(list.resource, response, leavePlace);
+    const stream = this.watch(caller, list.resource, response, leavePlace);
     try {
       const { after, count } = positionOf(page.after);
-      const isResumed = page.after !== null;
       // Before the first row: what changes meanwhile is in the feed behind it.
-      const start = isResumed
-        ? { resumed: true }
-        : { resumeCursor: await this.feedNow(workspaceId, list.feed, filters) };
+      const start = list.feed && (await this.startOf(workspaceId, list.feed, filters, page.after !== null));
       const first = await read({ size: ROWS_PER_CHECKPOINT, after });
       const lines = exportLines({
-        start: { type: 'start', totalCount: first.totalCount, ...start },
+        start: start && { type: 'start', totalCount: first.totalCount, ...start },
         first,
         countBefore: count,
         read,
@@ -92,6 +106,11 @@ export class Exports {
       fail(stream, error);
       throw error;
     }
+  }
+
+  /** Calls the listener after each stream. */
+  onEnd(listener: (ended: EndedStream) => void): void {
+    this.listeners.push(listener);
   }
 
   /** Ends all streams without their end line, and lets no other begin. */
@@ -110,8 +129,8 @@ export class Exports {
     }
   }
 
-  private watch(resource: string, response: Response, leavePlace: () => void): Stream {
-    const stream: Stream = { resource, response, outcome: 'disconnected', rows: 0 };
+  private watch(caller: Caller, resource: string, response: Response, leavePlace: () => void): Stream {
+    const stream: Stream = { caller, resource, response, outcome: 'disconnected', rows: 0 };
     const end = (): void => {
       clearTimeout(longest);
       leavePlace();
@@ -130,11 +149,12 @@ export class Exports {
   }
 
   private end(stream: Stream): void {
-    const { resource, response, rows, error } = stream;
+    const { caller, resource, response, rows, error } = stream;
     const isLost = stream.outcome === 'complete' && !response.writableFinished;
     const outcome = isLost ? 'disconnected' : stream.outcome;
     this.outcomes.add(outcome);
     const { requestId } = response.req.context;
+    for (const listener of this.listeners) listener({ caller, requestId, resource, rows });
     if (outcome === 'complete') {
       this.logger.log({ message: 'stream complete', requestId, resource, rows });
       return;
@@ -147,13 +167,16 @@ export class Exports {
     this.rows += rows;
   }
 
-  private async feedNow(
+  private async startOf(
     workspaceId: WorkspaceId,
-    feed: ExportedList<never>['feed'],
+    feed: NonNullable<ExportedList<never>['feed']>,
     sent: ListFilters,
-  ): Promise<string> {
+    isResumed: boolean,
+  ): Promise<object> {
+    if (isResumed) return { resumed: true };
     const filters = Object.fromEntries(Object.entries(sent).filter(([name]) => feed.filters.includes(name)));
-    return this.cursors.issue(workspaceId, feed.resource, { after: await this.feed.positionNow(workspaceId), filters });
+    const after = await this.feed.positionNow(workspaceId);
+    return { resumeCursor: this.cursors.issue(workspaceId, feed.resource, { after, filters }) };
   }
 
   private checkpoint(

@@ -1,4 +1,4 @@
 export { asksForStream } from './asks-for-stream';
 export { STREAM_DESCRIPTION, streamOf } from './documented-stream';
 export { type ExportedList } from './exported-list';
-export { Exports } from './exports';
+export { type EndedStream, Exports } from './exports';

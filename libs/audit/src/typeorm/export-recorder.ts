@@ -1,0 +1,48 @@
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import { Database } from '#libs/platform/database';
+import { type EndedStream, Exports } from '#libs/platform/streams';
+import type { AuditAct } from '../domain/audit-act';
+import { AuditRecorder } from './audit-recorder';
+
+/**
+ * Records each stream when it has ended, complete or cut. A stream that no event can be recorded of is in the log; one of a
+ * killed instance is not recorded.
+ */
+@Injectable()
+export class ExportRecorder implements BeforeApplicationShutdown {
+  private readonly logger = new Logger('ExportRecorder');
+  private readonly underWay = new Set<Promise<void>>();
+
+  constructor(
+    exports: Exports,
+    private readonly database: Database,
+    private readonly audit: AuditRecorder,
+  ) {
+    exports.onEnd((ended) => {
+      const recorded = this.record(ended).finally(() => this.underWay.delete(recorded));
+      this.underWay.add(recorded);
+    });
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all(this.underWay);
+  }
+
+  private async record({ caller, requestId, resource, rows }: EndedStream): Promise<void> {
+    const { workspaceId, applicationId, clientId } = caller;
+    const act: AuditAct = {
+      action: 'inventory.exported',
+      actor: { type: 'APPLICATION', applicationId, clientId },
+      target: { type: 'INVENTORY', id: resource },
+      requestId,
+      changes: { rows: { old: null, new: rows } },
+    };
+    try {
+      await this.database.transaction({ workspaceId }, (manager) =>
+        this.audit.record(workspaceId, act, (text, values) => manager.query(text, values)),
+      );
+    } catch (error) {
+      this.logger.error({ message: 'stream not recorded in the audit', workspaceId, requestId, resource, rows, error });
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import type { ApiClient } from '../support/api-client';
+import { Sealing } from '../support/sealing';
+import { type TestApp, startApp } from '../support/start-app';
+
+type Line =
+  | { readonly type: 'event'; readonly event: { readonly sequence: number; readonly leafHash: string } }
+  | { readonly type: 'checkpoint'; readonly pageCursor: string; readonly count: number }
+  | { readonly type: 'end'; readonly count: number };
+
+const EVENTS = 2_500;
+
+describe('GET /v1/audit-events as NDJSON', () => {
+  let app: TestApp;
+  let sealing: Sealing;
+  let workspace: string;
+  let client: ApiClient;
+
+  beforeAll(async () => {
+    app = await startApp();
+    sealing = await Sealing.of(app);
+  });
+  afterAll(async () => {
+    await sealing.close();
+    await app.stop();
+  });
+  beforeEach(async () => {
+    workspace = await app.arrange.aWorkspace();
+    client = await app.arrange.aClient(workspace);
+  });
+
+  const stream = async (query = ''): Promise<Line[]> => {
+    const response = await client.get(`/v1/audit-events${query}`, { headers: { Accept: 'application/x-ndjson' } });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
+    return response.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Line);
+  };
+  const sequencesOf = (lines: readonly Line[]): number[] =>
+    lines.flatMap((line) => (line.type === 'event' ? [line.event.sequence] : []));
+  const from = (first: number, last: number): number[] =>
+    Array.from({ length: last - first + 1 }, (_, place) => first + place);
+  /** Bulks of a hundred, which is quick. */
+  const update = async (events: number): Promise<void> => {
+    const ids: string[] = [];
+    for (let made = 0; made < 100; made += 1) ids.push((await app.arrange.anAsset(workspace)).id);
+    for (let done = 0; done < events; done += 100) {
+      const patch = { description: `Review ${done}` };
+      expect((await client.patch('/v1/inventory/assets', { ids, patch })).status).toBe(200);
+    }
+    await sealing.seal();
+  };
+
+  it('gives all events in order with checkpoints, can be resumed from one, and is recorded', async () => {
+    await update(EVENTS);
+
+    const lines = await stream();
+
+    expect(sequencesOf(lines)).toEqual(from(1, EVENTS));
+    expect(lines.filter(({ type }) => type === 'checkpoint')).toMatchObject([{ count: 1000 }, { count: 2000 }]);
+    expect(lines[0]?.type).toBe('event');
+    expect(lines.at(-1)).toEqual({ type: 'end', count: EVENTS });
+
+    const [checkpoint] = lines.filter((line) => line.type === 'checkpoint');
+    const resumed = await stream(`?pageCursor=${checkpoint?.pageCursor}`);
+
+    // The first stream was recorded meanwhile; the sealer may have published that.
+    expect(sequencesOf(resumed).slice(0, EVENTS - 1000)).toEqual(from(1001, EVENTS));
+    expect(resumed.at(-1)).toMatchObject({ type: 'end', count: expect.any(Number) as number });
+
+    await sealing.seal();
+    const { body } = await client.get('/v1/audit-events?action=inventory.exported');
+    expect(body['results']).toMatchObject([
+      {
+        sequence: EVENTS + 1,
+        actor: { type: 'APPLICATION', clientId: expect.stringMatching(/^ci_/) as string },
+        target: { type: 'INVENTORY', id: 'audit-events' },
+        request: { id: expect.any(String) as string },
+        changes: [{ field: 'rows', old: null, new: EVENTS }],
+      },
+      { sequence: EVENTS + 2 },
+    ]);
+  });
+
+  it('takes the filters of the list, and no pageSize', async () => {
+    await update(100);
+    const now = new Date(Date.now() + 60_000).toISOString();
+
+    expect(sequencesOf(await stream('?action=asset.updated'))).toEqual(from(1, 100));
+    expect(sequencesOf(await stream(`?since=${now}`))).toEqual([]);
+    expect(sequencesOf(await stream('?until=2000-01-01T00:00:00Z'))).toEqual([]);
+    const refused = await client.get('/v1/audit-events?pageSize=1', { headers: { Accept: 'application/x-ndjson' } });
+    expect(refused.body).toMatchObject({ code: 'validation_failed', errors: [{ parameter: 'pageSize' }] });
+  });
+
+  it('records streams of assets, too, and also one that was cut', async () => {
+    await app.arrange.manyAssets(workspace, 20_000, 400);
+    const token = await app.arrange.aToken(workspace);
+    const abort = new AbortController();
+    const response = await fetch(`${app.origin}/v1/inventory/assets`, {
+      headers: { Accept: 'application/x-ndjson', Authorization: `Bearer ${token}` },
+      signal: abort.signal,
+    });
+    await response.body?.getReader().read();
+
+    abort.abort();
+
+    for (const deadline = Date.now() + 30_000; Date.now() < deadline;) {
+      await sealing.seal();
+      const { body } = await client.get('/v1/audit-events?action=inventory.exported');
+      const [event] = body['results'] as { target: object; changes: [{ new: number }] }[];
+      if (!event) continue;
+      expect(event.target).toEqual({ type: 'INVENTORY', id: 'assets' });
+      expect(event.changes[0].new).toBeLessThan(20_000);
+      return;
+    }
+    throw new Error('The stream was not recorded.');
+  });
+});
