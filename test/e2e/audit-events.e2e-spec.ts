@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import canonicalize from 'canonicalize';
+import { ComplianceClient } from '#libs/client';
 import type { ApiClient, ApiResponse } from '../support/api-client';
 import { Sealing } from '../support/sealing';
 import { type TestApp, startApp } from '../support/start-app';
@@ -284,6 +285,28 @@ describe('GET /v1/audit-events', () => {
     expect(response.status).toBe(410);
     expect(response.body).toMatchObject({ code: 'cursor_expired', errors: [{ code: 'diverged' }] });
     expect((await get(`?pageCursor=${before.resumeCursor}`)).status).toBe(200);
+  });
+
+  it('is followed by the client from a stored cursor on', async () => {
+    await updateAndSeal(3);
+    let cursor: string | null = null;
+    const cursorStore = {
+      read: () => Promise.resolve(cursor),
+      write: (next: string) => Promise.resolve(void (cursor = next)),
+    };
+    const credentials = await app.arrange.anApplication(workspace, ['audit:read']);
+    const api = new ComplianceClient({ baseUrl: app.origin, ...credentials });
+    const follow = async (): Promise<number[]> => {
+      const seen: number[] = [];
+      for await (const { sequence } of api.auditEvents({ action: 'asset.updated', pageSize: 2 }, { cursorStore })) {
+        seen.push(sequence);
+      }
+      return seen;
+    };
+
+    expect(await follow()).toEqual([1, 2, 3]);
+    await updateAndSeal(1);
+    expect(await follow()).toEqual([4]);
   });
 
   it('looks at a bounded number of events for a page with several filters, and goes on behind them', async () => {
