@@ -1,0 +1,92 @@
+import { DataSource } from 'typeorm';
+import type { FeedStart, WorkspaceId } from '#libs/kernel';
+import { Database } from '#libs/platform/database';
+import type { EventFilter } from '../../libs/audit/src/domain/audit-log.port';
+import { leafHash } from '../../libs/audit/src/system/leaf-hash';
+import { AuditLogTypeorm } from '../../libs/audit/src/typeorm/audit-log.typeorm';
+import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { AuditSetting } from '../support/audit-setting';
+import { testEntities as entities } from '../support/test-database';
+
+const BEGINNING: FeedStart = { kind: 'beginning' };
+
+describe('The list of audit events', () => {
+  let setting: AuditSetting;
+  let source: DataSource;
+  let log: AuditLogTypeorm;
+
+  beforeAll(async () => {
+    setting = await AuditSetting.open();
+    // The owner sees every workspace: the queries must name theirs.
+    const connection = {
+      url: setting.database.migrationDatabaseUrl,
+      poolSize: 1,
+      patience: 'operator',
+      entities,
+    } as const;
+    source = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
+    log = new AuditLogTypeorm(new Database(source), leafHash);
+  });
+  afterAll(async () => {
+    await source.destroy();
+    await setting.close();
+  });
+
+  const read = async (workspace: WorkspaceId, filter: EventFilter = {}, start: FeedStart = BEGINNING) =>
+    (await log.read(workspace, filter, start, 100)).changes.map(({ sequence }) => sequence);
+
+  it('has no event of another workspace, whatever the role may see', async () => {
+    const [here, there] = [await setting.aWorkspace(), await setting.aWorkspace()];
+    await setting.record(there, 3);
+    await setting.seal(there);
+    await setting.record(there, 1);
+
+    expect(await read(here)).toEqual([]);
+    expect(await read(here, { action: 'asset.updated' })).toEqual([]);
+    expect(await read(here, {}, { kind: 'since', since: new Date(0) })).toEqual([]);
+    expect(await log.oldestWaiting(here)).toBeNull();
+    await setting.record(here, 2);
+    await setting.seal(here);
+    expect(await read(here)).toEqual([1, 2]);
+    expect(await read(here, { clientId: 'ci_test' })).toEqual([1, 2]);
+  });
+
+  it('is in the order of sequences, however rows are stored', async () => {
+    const workspace = await setting.aWorkspace();
+    await setting.record(workspace, 5);
+    await setting.seal(workspace);
+    // A new version of a row stands behind the others.
+    for (const sequence of [1, 3]) {
+      await setting.tamper(
+        workspace,
+        `UPDATE audit_event SET mac = mac WHERE workspace_id = $1 AND sequence = ${sequence}`,
+      );
+    }
+
+    // Without an index Postgres reads rows as they are stored.
+    await source.query('SET enable_indexscan = off; SET enable_bitmapscan = off');
+
+    const [all, filtered] = [await read(workspace), await read(workspace, { clientId: 'ci_test' })];
+
+    await source.query('RESET enable_indexscan; RESET enable_bitmapscan');
+    expect(all).toEqual([1, 2, 3, 4, 5]);
+    expect(filtered).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('dates events by their seals, and never backwards', async () => {
+    const workspace = await setting.aWorkspace();
+    const clocks = [10_000, 5_000, 20_000];
+    for (const clock of clocks) {
+      await setting.record(workspace);
+      await setting.seal(workspace, Date.UTC(2026, 0, 1) + clock);
+    }
+
+    const { changes } = await log.read(workspace, {}, BEGINNING, 100);
+
+    const seconds = changes.map(({ recordedAt }) => (Date.parse(recordedAt) - Date.UTC(2026, 0, 1)) / 1_000);
+    expect(seconds).toEqual([10, 10, 20]);
+    const since = new Date(Date.UTC(2026, 0, 1) + 10_000);
+    expect(await read(workspace, {}, { kind: 'since', since })).toEqual([1, 2, 3]);
+    expect(await read(workspace, { until: new Date(since.getTime() + 1) })).toEqual([1, 2]);
+  });
+});
