@@ -208,13 +208,13 @@ describe('Alerts and dashboards', () => {
   });
 
   it('name a first step, and match the runbook section by section', () => {
-    const runbook = textOf('docs/operations.md').split('## Runbook')[1] ?? '';
-    const places = [...runbook.matchAll(/^### (\w+)$/gm)].map(([, name]) => name);
+    const runbook = textOf('docs/runbook.md');
+    const places = [...runbook.matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
     const names = rules.flatMap((rule) => at(rule, 'alert')).map(String);
     expect(places).toEqual(names);
     expect(rules.flatMap((rule) => at(rule, 'annotations.action'))).toHaveLength(names.length);
     expect(rules.flatMap((rule) => at(rule, 'annotations.runbook'))).toEqual(
-      names.map((name) => `docs/operations.md#${name.toLowerCase()}`),
+      names.map((name) => `docs/runbook.md#${name.toLowerCase()}`),
     );
   });
 
