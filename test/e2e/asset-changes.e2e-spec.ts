@@ -139,7 +139,7 @@ describe('GET /v1/inventory/changes', () => {
     expect((await follow('?pageSize=100', 100)).changes).toHaveLength(520);
   });
 
-  it('spends no page on assets that were removed before', async () => {
+  it('needs no page for assets that were removed before', async () => {
     await app.arrange.manyAssets(workspace, 2_500);
     await app.arrange.change(workspace, 'UPDATE asset SET visibility = 1 WHERE workspace_id = $1', [workspace]);
     const last = await app.arrange.anAsset(workspace);
@@ -285,7 +285,7 @@ describe('GET /v1/inventory/changes', () => {
       expect((await follow(`?pageCursor=${before.resumeCursor}`)).changes).toHaveLength(1);
     });
 
-    it('returns 410 diverged to a reader who passed over what was lost during the first load', async () => {
+    it('returns 410 diverged to a reader who passed lost assets during the first load', async () => {
       await app.arrange.manyAssets(workspace, 3);
       const [first] = (await page('?pageSize=1')).results;
       await patch(first?.id as string, { description: 'lost' });

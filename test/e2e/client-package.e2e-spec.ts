@@ -115,7 +115,7 @@ describe('The client package', () => {
   it.each([
     ['publint', 'publint/src/cli.js', ['run', '--strict']],
     ['attw', '@arethetypeswrong/cli/dist/index.js', ['--no-definitely-typed', '--no-emoji']],
-  ])('has the shape that %s demands of packages', (_, program, words) => {
+  ])('has the shape that %s expects of packages', (_, program, words) => {
     runProgram(process.execPath, [join(root, 'node_modules', program), ...words, file], root);
   });
 

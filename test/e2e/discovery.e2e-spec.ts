@@ -69,7 +69,7 @@ describe('Discovery', () => {
       expect(verify('sha256', signed, publicKey, Buffer.from(signature, 'base64url'))).toBe(true);
     });
 
-    it('returns the public key of checkpoints beside those of tokens', async () => {
+    it('returns the public checkpoint key beside token keys', async () => {
       const { body } = await app.client().get<{ keys: Record<string, string>[] }>(KEYS);
 
       const [key = {}] = body.keys.filter(({ kty }) => kty === 'OKP');
@@ -87,7 +87,7 @@ describe('Discovery', () => {
       await own.stop();
     });
 
-    it('returns the public key of checkpoints beside those of tokens', async () => {
+    it('returns the public checkpoint key beside token keys', async () => {
       const { body } = await app.client().get<{ keys: Record<string, string>[] }>(KEYS);
 
       const [key = {}] = body.keys.filter(({ kty }) => kty === 'OKP');

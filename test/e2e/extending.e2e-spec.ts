@@ -45,7 +45,7 @@ describe('docs/extending.md', () => {
     });
   const bin = (name: string, ...args: string[]) => run(process.execPath, join('node_modules', name), ...args);
 
-  it('touches as many files as its table says', () => {
+  it('changes as many files as its table says', () => {
     const rows = [...pageText('extending.md').matchAll(/^\| \[[^\]]+\]\(#(\S+)\) +\| (\d+) +\| (\d+) /gm)];
     expect(rows.length).toBe(3);
     for (const [, section, made, edited] of rows) {
@@ -55,7 +55,7 @@ describe('docs/extending.md', () => {
     }
   });
 
-  it('gives code that passes types, lint, layout and import rules, and whose tests pass', async () => {
+  it('shows code that passes types, lint, layout and import rules, with passing tests', async () => {
     const [types, lint, layout, imports, tests] = await Promise.all([
       bin('typescript/bin/tsc', '--noEmit'),
       bin('eslint/bin/eslint.js', '--max-warnings', '0', ...FILES),

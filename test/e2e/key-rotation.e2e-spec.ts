@@ -228,7 +228,7 @@ describe('Keys shared by two instances', () => {
     expect(instance.output.match(/SIGNING_KEYS_DIR: \w+\.pem cannot be read \(not a regular file\)/g)).toHaveLength(4);
   });
 
-  it('without one of checkpoints start as before in production, warn, and take up the one that is made', async () => {
+  it('without a checkpoint key start in production as before, warn, and load a key made later', async () => {
     const keys = join(directory, 'of-an-earlier-release');
     mkdirSync(keys);
     for (const kid of await listPemKeys(TOKEN_KEYS, signingKeysDir)) {

@@ -59,7 +59,7 @@ describe('Filters of lists', () => {
     });
   });
 
-  describe('of an exact value', () => {
+  describe('by an exact value', () => {
     let workspace: string;
     let here: ApiClient;
     let values: Readonly<Record<string, string>>;
@@ -95,7 +95,7 @@ describe('Filters of lists', () => {
     const idsOf = (items: readonly Record<string, unknown>[]) => items.map(({ id }) => id);
 
     it.each(['ownerId'])(
-      '%s finds all visible assets of the value, page by page, with their total',
+      '%s returns all visible assets with the value, page by page, with their total',
       async (parameter) => {
         const first = await here.page(ASSETS, { ...queryOf(parameter), pageSize: '2' });
         const walked = await here.walk(ASSETS, { ...queryOf(parameter), pageSize: '2' });
@@ -121,7 +121,7 @@ describe('Filters of lists', () => {
       expect(lines.flatMap(({ asset }) => (asset ? [(asset as { id: string }).id] : []))).toEqual(matching);
     });
 
-    it.each(EXACT)('%s gives an empty page when nothing has the value', async (parameter) => {
+    it.each(EXACT)('%s returns an empty page when nothing has the value', async (parameter) => {
       const page = await here.page(ASSETS, { [parameter]: NOBODY });
       expect([page.results, page.pageInfo.totalCount]).toEqual([[], 0]);
     });
@@ -131,7 +131,7 @@ describe('Filters of lists', () => {
       expect([page.results, page.pageInfo.totalCount]).toEqual([[], 0]);
     });
 
-    it.each(SHARED)('%s is bound to the cursor', async (parameter) => {
+    it.each(SHARED)('%s must not differ from its cursor’s', async (parameter) => {
       const { pageInfo } = await here.page(ASSETS, { ...queryOf(parameter), pageSize: '2' });
       const next = { pageCursor: pageInfo.endCursor as string };
 
@@ -144,7 +144,7 @@ describe('Filters of lists', () => {
       expect([changed.status, changed.body['code']]).toEqual([400, 'invalid_cursor']);
     });
 
-    it('finds an asset by a tag key as soon as an update has set it, and no longer when one has removed it', async () => {
+    it('tagKey finds an asset once an update sets the tag, and no longer once one removes it', async () => {
       const elsewhere = await app.arrange.aWorkspace();
       const writer = await app.arrange.aClient(elsewhere, ['all:read', 'all:write']);
       await app.arrange.aTagKey(elsewhere, 'env');
@@ -168,7 +168,7 @@ describe('Filters of lists', () => {
       expect(await found()).toEqual([[], 0]);
     });
 
-    it('finds an external id in every source, or in the one that is named', async () => {
+    it('externalId matches every source, or the one of source', async () => {
       const ids: string[] = [];
       for (const source of ['first', 'second']) {
         const columns = { source, external_id: 'arn:1' };
@@ -181,7 +181,7 @@ describe('Filters of lists', () => {
       expect([idsOf(ofOne.results), ofOne.pageInfo.totalCount]).toEqual([ids.slice(1), 1]);
     });
 
-    it('finds only computers by serial number, and only employees by e-mail address', async () => {
+    it('serialNumber finds only computers, and email only employees', async () => {
       const columns = { serial_number: 'C02XK', email: 'grace@example.com' };
       const computer = await app.arrange.anAsset(workspace, { type: 'COMPUTER', columns });
       const employee = await app.arrange.anAsset(workspace, { type: 'EMPLOYEE', columns });
@@ -192,7 +192,7 @@ describe('Filters of lists', () => {
       expect([idsOf(bySerial.results), idsOf(byEmail.results)]).toEqual([[computer.id], [employee.id]]);
     });
 
-    it('pages through values of 256 characters of four bytes, which are sent with each cursor', async () => {
+    it('page through values of 256 four-byte characters, which each cursor repeats', async () => {
       const name = '🖨'.repeat(256);
       const ids: string[] = [];
       for (let index = 0; index < 3; index += 1) ids.push((await app.arrange.anAsset(workspace, { name })).id);
@@ -206,12 +206,12 @@ describe('Filters of lists', () => {
       expect(alone.body['detail']).toContain('name');
     });
 
-    it('takes an owner whose id is written in capitals', async () => {
+    it('ownerId may be in capitals', async () => {
       const page = await here.page(ASSETS, { ownerId: (values['ownerId'] as string).toUpperCase() });
       expect(page.pageInfo.totalCount).toBe(matching.length);
     });
 
-    it('gives an empty page for an owner of assets without an owner', async () => {
+    it('return an empty page for an owner combined with hasOwner=false', async () => {
       const page = await here.page(ASSETS, { ...queryOf('ownerId'), hasOwner: 'false' });
       expect([page.results, page.pageInfo.totalCount]).toEqual([[], 0]);
     });

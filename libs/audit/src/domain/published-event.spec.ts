@@ -23,7 +23,7 @@ const event: RecordedEvent = {
 };
 
 describe('The published form of an audit event', () => {
-  it('names what happened, and lists changes by field', () => {
+  it('names the action and lists changes by field', () => {
     expect(publish(event, 7, '2026-11-24T00:03:50.000Z')).toEqual({
       id: event.id,
       sequence: 7,
@@ -40,7 +40,7 @@ describe('The published form of an audit event', () => {
     });
   });
 
-  it('names the act of an operator', () => {
+  it('names the action of an operator', () => {
     const kind = { action: 'tag_key.created', actorType: 'OPERATOR', targetType: 'TAG_KEY', targetId: 'env' };
     const none = { assetId: null, applicationId: null, clientId: null, requestId: null, keyHash: null, changes: {} };
 
@@ -57,7 +57,7 @@ describe('The published form of an audit event', () => {
     });
   });
 
-  it('has a form for altered rows, too', () => {
+  it('exists for altered rows, too', () => {
     const altered = { tags: null, ownerId: {}, description: { old: 1 } } as unknown as RecordedEvent['changes'];
 
     expect(publish({ ...event, changes: altered }, 7, '').changes).toEqual([

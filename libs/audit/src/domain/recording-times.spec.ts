@@ -2,8 +2,8 @@ import { recordingTimes } from './recording-times';
 
 const at = (second: number): Date => new Date(second * 1_000);
 
-describe('The times at which events were recorded', () => {
-  it('never fall, though clocks of instances differ', () => {
+describe('Recording times of audit events', () => {
+  it('never fall although clocks of instances differ', () => {
     expect(recordingTimes(at(10), [at(9), at(12), at(11), at(13)])).toEqual([at(10), at(12), at(12), at(13)]);
     expect(recordingTimes(null, [at(9)])).toEqual([at(9)]);
   });

@@ -23,13 +23,13 @@ describe('CheckpointKeys', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  it('may be none beside keys of tokens: the reading names the command that makes one', async () => {
+  it('reports the command that creates a key when there are only token keys', async () => {
     const fault = 'SIGNING_KEYS_DIR holds no key (*.checkpoint.pem); admin keys init makes one.';
     expect(await keys.reread()).toEqual({ kids: [], faults: [fault] });
     expect([keys.inUse(), keys.jwks]).toEqual([null, { keys: [] }]);
   });
 
-  it('are published as Ed25519 keys of RFC 8037, without a private member', async () => {
+  it('publishes Ed25519 keys by RFC 8037 without private members', async () => {
     const kid = await put();
 
     await keys.reread();
@@ -38,7 +38,7 @@ describe('CheckpointKeys', () => {
     expect(keys.jwks).toEqual({ keys: [{ kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: 'EdDSA' }] });
   });
 
-  it('sign with a new key a minute later, and publish the old one for kept checkpoints', async () => {
+  it('signs with a new key after a minute, and publishes the old one for kept checkpoints', async () => {
     const old = await put();
     await keys.reread();
     const { kid } = await rotatePemKey(CHECKPOINT_KEYS, directory, clock);
@@ -50,7 +50,7 @@ describe('CheckpointKeys', () => {
     expect(readdirSync(directory).filter((name) => name.endsWith('.checkpoint.pem'))).toHaveLength(2);
   });
 
-  it('are no keys of another algorithm under their name', async () => {
+  it('refuses keys of another algorithm under its names', async () => {
     const { content } = await newPemKeyFile(TOKEN_KEYS, clock);
     writeFileSync(join(directory, 'other.checkpoint.pem'), content);
     const { faults } = await keys.reread();

@@ -21,7 +21,7 @@ describe('makeMissingKeys', () => {
 
   const both = () => Promise.all([TOKEN_KEYS, CHECKPOINT_KEYS].map((kind) => listPemKeys(kind, signing)));
 
-  it('adds a key of checkpoints beside those of a release that had none', async () => {
+  it('adds a checkpoint key to the keys of a release without one', async () => {
     await make();
     const [kid = ''] = (await listPemKeys(CHECKPOINT_KEYS, signing)).map((key) => key.kid);
     rmSync(join(signing, `${kid}.checkpoint.pem`));
@@ -40,7 +40,7 @@ describe('makeMissingKeys', () => {
     ['is the root of a file system of its own', () => mkdirSync(join(signing, 'lost+found'), { recursive: true })],
     ['holds a hidden file', () => (mkdirSync(signing), writeFileSync(join(signing, '.gitkeep'), ''))],
   ])(
-    'makes one key of tokens and one of checkpoints when the directory %s, even in concurrent starts, and never again',
+    'makes one token key and one checkpoint key when the directory %s, even in concurrent starts, and never again',
     async (_how, arrange) => {
       arrange();
       const before = existsSync(signing) ? readdirSync(signing).filter((name) => !name.startsWith('.keys-lock')) : [];

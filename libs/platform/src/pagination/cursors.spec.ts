@@ -32,7 +32,7 @@ describe('Cursors', () => {
     expect(() => cursorsOf(fresh).open(HERE, 'assets', cursor)).toThrow(CursorInvalid);
   });
 
-  it('are short whatever the filters, and hold the digests of long ones', () => {
+  it('stay short for any filters by holding digests of long ones', () => {
     const cursors = cursorsOf(newCursorKey(0));
     const long = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, '\u0001'.repeat(1_000)]));
     const cursor = cursors.issue(HERE, 'assets', { after: '9'.repeat(19), filters: { ...long, short: 'x' } });
