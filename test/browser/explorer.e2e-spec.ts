@@ -148,11 +148,18 @@ describe('Swagger UI', () => {
     expect((await api.get(`/v1/inventory/assets/${asset.id}`)).body['classification']).toBe('PUBLIC');
     await succeeds('getComputer', (shown) => shown.parameter('id').fill(computer.id));
     const READS = [
-      ...['getHealth', 'getMe', 'listCategories', 'listComputers', 'listTagKeys', 'getAuditCheckpoint'],
+      ...['getHealth', 'getMe', 'listCategories', 'listComputers', 'listTagKeys', 'listAuditEvents'],
       ...['listAssetChanges', 'listComputerChanges'],
       ...['getAuthorizationServer', 'getProtectedResource', 'getKeySet'],
     ];
     for (const operationId of READS) await succeeds(operationId);
+    const checkpoint = await explorer.operation('getAuditCheckpoint');
+    expect(await checkpoint.execute()).toMatchObject({
+      status: '200',
+      body: expect.stringContaining('/audit/') as string,
+    });
+    succeeded.add('getAuditCheckpoint');
+    await checkpoint.close();
 
     const { body } = await api.get<{ paths: Record<string, Record<string, { operationId: string }>> }>(
       '/docs/openapi.json',

@@ -3,6 +3,8 @@ import { ERROR_CODES, type ErrorCode } from '#libs/kernel';
 import { BEARER_PROBLEMS, WRITE_PROBLEMS } from '#libs/platform/openapi';
 import { PROBLEMS, problemExample } from '#libs/platform/problems';
 import { PageQueryDto } from '#libs/platform/pagination';
+import { AuditEventQueryDto } from '../../libs/audit/src/http/audit-event-query.dto';
+import { ComputerQueryDto } from '../../libs/computers/src/http/computer-query.dto';
 import { TagKeyQueryDto } from '../../libs/inventory/src/tag-keys/http/tag-key.dto';
 import { AssetQueryDto } from '../../libs/inventory/src/assets/http/asset-query.dto';
 import {
@@ -109,8 +111,9 @@ describe('The contract documents with an example', () => {
         .filter(([place, one]) => one.in === 'query' && place.startsWith(`${operationId} `))
         .map(([, one]) => one.name);
     expect(new Set(documented('listAssets'))).toEqual(read(AssetQueryDto));
-    expect(new Set(documented('listComputers'))).toEqual(read(PageQueryDto));
+    expect(new Set(documented('listComputers'))).toEqual(read(ComputerQueryDto));
     expect(new Set(documented('listTagKeys'))).toEqual(read(TagKeyQueryDto));
+    expect(new Set(documented('listAuditEvents'))).toEqual(read(AuditEventQueryDto));
     expect(new Set(documented('listCategories'))).toEqual(read(PageQueryDto));
     expect(
       ['getAsset', 'getComputer', 'updateAsset', 'updateAssets', 'issueToken', 'getHealth', 'getMe'].flatMap(

@@ -173,7 +173,7 @@ describe('admin', () => {
       const words = ['--workspace', 'acme', '--json'];
       const env = documentOf(await run('tag-keys', 'create', '--key', 'env', '--value', 'production', ...words));
       expect(env).toMatchObject({ key: 'env', value: 'production', platform: false });
-      expectFault(await run('tag-keys', 'create', '--key', 'env', ...words), 1, /has the tag key "env" already/);
+      expectFault(await run('tag-keys', 'create', '--key', 'env', ...words), 1, /already has the tag key "env"/);
       const own = documentOf(await run('tag-keys', 'create', '--key', 'aws:stack', '--platform', ...words));
       expect(documentOf(await run('tag-keys', 'list', ...words))).toEqual({ items: [own, env] });
 
@@ -273,6 +273,7 @@ describe('admin', () => {
       expect(items.map(({ use, current }) => [use, current])).toEqual([
         ['signing', true],
         ['cursor', true],
+        ['checkpoint', true],
       ]);
       expect(items[0]?.['kid']).toBe(readdirSync(production.SIGNING_KEYS_DIR)[0]?.replace('.pem', ''));
       const { keys: sealed } = JSON.parse(readFileSync(production.CURSOR_KEYS_FILE, 'utf8')) as {

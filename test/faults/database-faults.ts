@@ -25,7 +25,7 @@ export async function updateFaults(
 ): Promise<string[]> {
   const events = await rowsOf<EventRow>(
     admin,
-    'SELECT key_hash, asset_id, changes FROM audit_event WHERE workspace_id = $1',
+    'SELECT key_hash, asset_id, changes FROM audit_event WHERE workspace_id = $1 AND asset_id IS NOT NULL',
     workspaceId,
   );
   const assets = await rowsOf<AssetRow>(

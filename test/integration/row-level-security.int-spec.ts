@@ -29,15 +29,6 @@ describe('Row-level security', () => {
          SELECT workspace_id, asset.id, tag_key.id FROM asset JOIN tag_key USING (workspace_id) WHERE workspace_id = $1`,
         [workspace],
       );
-      for (const sql of [
-        `INSERT INTO audit_event SELECT $1, id, now(), id, id, 'ci', 'r', 'k', '{}', NULL, NULL, sha256(''), 1, sha256('')
-           FROM gen_random_uuid() AS id`,
-        `INSERT INTO idempotency_record VALUES ($1, $1, '', '', 200, '{}', NULL, now(), now())`,
-        `INSERT INTO audit_seal VALUES ($1, 1, 1, sha256(''), now(), sha256(''))`,
-        `INSERT INTO audit_head VALUES ($1, 1, sha256(''), sha256(''))`,
-      ]) {
-        await app.arrange.change(workspace, sql, [workspace]);
-      }
     }
     api = new Client({ connectionString: app.database.databaseUrl });
     await api.connect();
