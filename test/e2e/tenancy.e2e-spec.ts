@@ -38,7 +38,8 @@ describe('Tenancy', () => {
       else if (path.endsWith('/checkpoint')) expect(response.text).toMatch(/^\S+\n0\n/);
       else if (response.status === 200 && !path.endsWith('categories') && path !== '/v1/me') {
         expect(response.body).toMatchObject({ results: [], pageInfo: { hasNextPage: false } });
-        if (!/\/(changes|audit-events)$/.test(path)) expect(response.body).toMatchObject({ pageInfo: { totalCount: 0 } });
+        if (!/\/(changes|audit-events)$/.test(path))
+          expect(response.body).toMatchObject({ pageInfo: { totalCount: 0 } });
       }
       if (path === '/v1/me') expect(response.text).not.toContain(theirs);
       const withCursor = method === 'patch' ? write(path) : {};

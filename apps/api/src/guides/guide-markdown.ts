@@ -10,7 +10,7 @@ export interface Heading {
 /** A guide as HTML. */
 export interface RenderedGuide {
   readonly title: string;
-  /** The first sentence, as HTML. */
+  /** The first sentence, as HTML without links: it also stands on other pages. */
   readonly summary: string;
   /** The headings of the second level. */
   readonly sections: readonly Heading[];
@@ -78,11 +78,17 @@ export function renderGuide(text: string, file: string): RenderedGuide {
   const lead = tokens[tokens.findIndex(({ type }) => type === 'paragraph_open') + 1]?.content ?? '';
   return {
     title: headings.find(({ level }) => level === 'h1')?.text ?? file,
-    summary: markdown.renderInline(lead.replace(/\s+/g, ' ').replace(/^(.*?\.) .*$/, '$1'), environment),
+    summary: markdown.renderInline(firstSentence(lead), environment),
     sections: headings.filter(({ level }) => level === 'h2'),
     html: markdown.renderer.render(tokens, markdown.options, environment),
   };
 }
+
+const firstSentence = (lead: string): string =>
+  lead
+    .replace(/\s+/g, ' ')
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/^(.*?\.) .*$/, '$1');
 
 const textOf = (token: Token | undefined): string =>
   (token?.children ?? []).map(({ type, content }) => (['text', 'code_inline'].includes(type) ? content : '')).join('');
