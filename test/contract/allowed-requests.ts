@@ -120,6 +120,10 @@ function textOf({ format, pattern, minLength = 0, maxLength = 100 }: Schema): fc
       fc.uuid(),
       fc.uuid().map((id) => id.toUpperCase()),
     );
+  if (format === 'date-time') {
+    const date = fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
+    return date.map((time) => time.toISOString());
+  }
   // Any code point, even U+0000: `binary` excludes only lone surrogates.
   const any = fc.string({ unit: 'binary', minLength, maxLength });
   return pattern ? fc.oneof(any, fc.stringMatching(new RegExp(pattern))) : any;
