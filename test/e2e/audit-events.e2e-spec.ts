@@ -185,6 +185,16 @@ describe('GET /v1/audit-events', () => {
     expect((await page('?since=now')).results).toEqual([]);
   });
 
+  it('compares since and until with more digits than recordedAt has', async () => {
+    await updateAndSeal(1);
+    const [{ recordedAt }] = (await page()).results as [EventBody];
+    const justAfter = recordedAt.replace('Z', '0001Z');
+
+    expect(sequences((await page(`?until=${justAfter}`)).results)).toEqual([1]);
+    expect((await page(`?since=${justAfter}`)).results).toEqual([]);
+    expect(sequences((await page('?until=9999-12-31T23:59:59.9999Z')).results)).toEqual([1]);
+  });
+
   it('keeps to until on every page', async () => {
     await updateAndSeal(3);
     const [{ recordedAt }] = (await page('?since=2000-01-01T00:00:00Z')).results as [EventBody];
@@ -233,6 +243,10 @@ describe('GET /v1/audit-events', () => {
     ['until=2026-02-30T00:00:00Z', 'until'],
     ['assetId=1', 'assetId'],
     ['action=', 'action'],
+    ['action=%00', 'action'],
+    ['clientId=ci_1%00', 'clientId'],
+    ['requestId=%00', 'requestId'],
+    [`requestId=${'é'.repeat(65)}`, 'requestId'],
     ['requestId=1&requestId=2', 'requestId'],
     ['limit=1', 'limit'],
   ])('refuses %s', async (query, parameter) => {

@@ -62,6 +62,7 @@ describe('GET /v1/computers with filters', () => {
     expect(await idsOf({ lastCheckedBefore: '2026-11-01T07:00:00.123+01:00' })).toEqual([never]);
     expect(await idsOf({ lastCheckedBefore: '2026-11-01T06:00:00.1230001Z' })).toEqual([never, at]);
     expect(await idsOf({ lastCheckedBefore: '2026-11-01T06:00:00.124Z' })).toEqual([never, at]);
+    expect(await idsOf({ lastCheckedBefore: '9999-12-31T23:59:59.9999Z' })).toEqual([never, at]);
   });
 
   it('finds computers of an owner, a serial number, an id in any source, and a source', async () => {

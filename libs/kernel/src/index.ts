@@ -26,5 +26,5 @@ export {
 export { SCOPES, type Scope, coveredByBoth, coveringScope, covers, isScope } from './scope';
 export { shown } from './shown-text';
 export { isLongerThan, isStorable } from './stored-text';
-export { parseTimestamp } from './timestamp';
+export { parseTimeBound, parseTimestamp } from './timestamp';
 export { ValidationFailed } from './validation-failed';

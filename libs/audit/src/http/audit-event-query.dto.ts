@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { ValidationFailed, parseTimestamp } from '#libs/kernel';
-import type { ListFilters } from '#libs/platform/pagination';
+import { ValidationFailed, parseTimeBound } from '#libs/kernel';
+import { ExactText, type ListFilters } from '#libs/platform/pagination';
 import { IsOptional, Length, Matches } from 'class-validator';
 import { ChangeQueryDto } from '#libs/platform/change-pages';
 import type { EventFilter } from '../domain/audit-log.port';
@@ -49,24 +49,18 @@ export class AuditEventQueryDto extends ChangeQueryDto {
   @Length(1, 40, { message: 'until must be a date-time' })
   until?: string;
 
-  @ApiPropertyOptional({
-    description: 'Exact action. One that does not exist gives an empty list.',
-    minLength: 1,
+  @ExactText({
     maxLength: 64,
+    description: 'Exact action. One that does not exist gives an empty list.',
     example: 'asset.updated',
   })
-  @IsOptional()
-  @Length(1, 64, { message: 'action must have 1 to 64 characters' })
   action?: string;
 
-  @ApiPropertyOptional({
-    description: 'Client id of the application that acted.',
-    minLength: 1,
+  @ExactText({
     maxLength: 200,
+    description: 'Client id of the application that acted.',
     example: 'ci_5f0c2e7d2a7c419a',
   })
-  @IsOptional()
-  @Length(1, 200, { message: 'clientId must have 1 to 200 characters' })
   clientId?: string;
 
   @ApiPropertyOptional({
@@ -78,14 +72,11 @@ export class AuditEventQueryDto extends ChangeQueryDto {
   @Matches(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, { message: 'assetId must be a UUID' })
   assetId?: string;
 
-  @ApiPropertyOptional({
-    description: '`X-Request-Id` of the request that made the change.',
-    minLength: 1,
+  @ExactText({
     maxLength: 64,
+    description: '`X-Request-Id` of the request that made the change.',
     example: '6b1f2c1e-0a54-4f6e-9a9b-6a1c7a3c2f10',
   })
-  @IsOptional()
-  @Length(1, 64, { message: 'requestId must have 1 to 64 characters' })
   requestId?: string;
 }
 
@@ -93,7 +84,7 @@ export class AuditEventQueryDto extends ChangeQueryDto {
 export function toEventFilter({ until, assetId, ...others }: ListFilters): EventFilter {
   const filter = assetId === undefined ? others : { ...others, assetId: assetId.toLowerCase() };
   if (until === undefined) return filter;
-  const time = parseTimestamp(until);
+  const time = parseTimeBound(until);
   if (time) return { ...filter, until: time };
   const detail = 'until must be a date-time such as 2026-01-02T03:04:05Z.';
   throw new ValidationFailed([{ parameter: 'until', code: 'format', detail }]);

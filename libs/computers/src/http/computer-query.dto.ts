@@ -1,5 +1,5 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { assetId, parseTimestamp } from '#libs/kernel';
+import { assetId, parseTimeBound } from '#libs/kernel';
 import { AnyOf, ExactId, ExactText, type ListFilters, PageQueryDto } from '#libs/platform/pagination';
 import { IsIn, IsOptional, ValidateBy } from 'class-validator';
 import type { ComputerFilter } from '../domain/computer-filter';
@@ -44,7 +44,7 @@ export class ComputerQueryDto extends PageQueryDto {
   @ValidateBy({
     name: 'dateTime',
     validator: {
-      validate: (value) => typeof value === 'string' && parseTimestamp(value) !== null,
+      validate: (value) => typeof value === 'string' && parseTimeBound(value) !== null,
       defaultMessage: () => 'lastCheckedBefore must be a date-time such as 2026-01-02T03:04:05Z',
     },
   })
@@ -85,12 +85,5 @@ const CONVERSIONS: { readonly [Name in keyof ComputerFilter]-?: (text: string) =
   source: String,
   failingAnyOf: toChecks,
   unknownAnyOf: toChecks,
-  lastCheckedBefore: roundedUp,
+  lastCheckedBefore: (text) => parseTimeBound(text) ?? new Date(Number.NaN),
 };
-
-/** Times are kept in milliseconds, so a fraction of one begins with the next. */
-function roundedUp(text: string): Date {
-  const time = parseTimestamp(text) ?? new Date(Number.NaN);
-  const hasFraction = /\.\d{3}0*[1-9]/.test(text);
-  return new Date(time.getTime() + (hasFraction ? 1 : 0));
-}

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type ChangePage, type FeedStart, ValidationFailed, type WorkspaceId, parseTimestamp } from '#libs/kernel';
+import { type ChangePage, type FeedStart, ValidationFailed, type WorkspaceId, parseTimeBound } from '#libs/kernel';
 import type { Response } from 'express';
 import { Cursors, type ListFilters } from '../pagination/cursors';
 import { Paging } from '../pagination/paging';
@@ -53,7 +53,7 @@ export class FeedPaging {
 export function feedStartOf(since: string | undefined): FeedStart {
   if (since === undefined) return { kind: 'beginning' };
   if (since === 'now') return { kind: 'now' };
-  const time = parseTimestamp(since);
+  const time = parseTimeBound(since);
   if (!time) throw refusedSince('format', 'since must be now or a date-time such as 2026-01-02T03:04:05Z.');
   return { kind: 'since', since: time };
 }
