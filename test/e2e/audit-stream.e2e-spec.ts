@@ -116,4 +116,32 @@ describe('GET /v1/audit-events as NDJSON', () => {
     }
     throw new Error('The stream was not recorded.');
   });
+
+  it('has a checkpoint after every 1,000 rows also where filters pass over events between them', async () => {
+    const { id } = await app.arrange.anAsset(workspace);
+    await client.patch(`/v1/inventory/assets/${id}`, { description: 'Reviewed' });
+    await sealing.seal();
+    await app.arrange.change(
+      workspace,
+      `INSERT INTO audit_event (workspace_id, id, occurred_at, asset_id, application_id, client_id, request_id, key_hash,
+              changes, mac, sequence, link)
+       SELECT $1, gen_random_uuid(), now(), asset_id, application_id, 'ci_' || n % 2, request_id, key_hash, changes, mac,
+              n, link
+         FROM audit_event, generate_series(2, 5000) AS n WHERE workspace_id = $1 AND sequence = 1`,
+      [workspace],
+    );
+    await app.arrange.change(
+      workspace,
+      'UPDATE audit_seal SET last_sequence = 5000 WHERE workspace_id = $1 AND last_sequence = 1',
+      [workspace],
+    );
+
+    const lines = await stream(`?assetId=${id}&clientId=ci_0`);
+
+    const checkpoints = lines.filter((line) => line.type === 'checkpoint');
+    expect(checkpoints.map(({ count }) => count)).toEqual([1000, 2000]);
+    const resumed = await stream(`?pageCursor=${checkpoints[1]?.pageCursor}`);
+    expect(sequencesOf(resumed)).toEqual(sequencesOf(lines).slice(2000));
+    expect(resumed.at(-1)).toEqual({ type: 'end', count: 2500 });
+  });
 });

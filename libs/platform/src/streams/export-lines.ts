@@ -30,11 +30,12 @@ export async function* exportLines<Item>(rows: StreamedRows<Item>): AsyncGenerat
       rows.sent(items.length);
     }
     count += page.items.length;
-    if (page.lastPosition !== null && page.items.length === ROWS_PER_CHECKPOINT) {
+    const wanting = ROWS_PER_CHECKPOINT - (count % ROWS_PER_CHECKPOINT);
+    if (page.lastPosition !== null && page.items.length > 0 && wanting === ROWS_PER_CHECKPOINT) {
       yield lineOf({ type: 'checkpoint', pageCursor: rows.checkpoint(page.lastPosition, count), count });
     }
     if (page.endPosition === null) break;
-    page = await rows.read({ size: ROWS_PER_CHECKPOINT, after: page.endPosition });
+    page = await rows.read({ size: wanting, after: page.endPosition });
   }
   yield lineOf({ type: 'end', count });
 }
