@@ -37,7 +37,10 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     title: 'Connect',
-    guides: [connector('dlt'), connector('airbyte'), connector('elastic'), connector('sentinel'), connector('nodejs')],
+    guides: [
+      ...[connector('dlt'), connector('airbyte'), connector('elastic'), connector('sentinel'), connector('nodejs')],
+      inDocs('ocsf'),
+    ],
   },
   { title: 'Limits and errors', guides: [inDocs('rate-limits'), inDocs('errors')] },
   { title: 'Reference', guides: [inDocs('contract'), inDocs('versioning'), inDocs('changelog')] },
