@@ -1,3 +1,4 @@
+import { ComplianceClient } from '#libs/client';
 import type { ApiClient } from '../support/api-client';
 import { Sealing } from '../support/sealing';
 import { type TestApp, startApp } from '../support/start-app';
@@ -80,6 +81,30 @@ describe('GET /v1/audit-events as NDJSON', () => {
       },
       { sequence: EVENTS + 2 },
     ]);
+  });
+
+  it('is read by the client, which resumes from a checkpoint', async () => {
+    await update(EVENTS);
+    const credentials = await app.arrange.anApplication(workspace, ['audit:read']);
+    const api = new ComplianceClient({ baseUrl: app.origin, ...credentials });
+    const written: (string | null)[] = [];
+    let stored: string | null = null;
+    const checkpointStore = {
+      read: () => Promise.resolve(stored),
+      write: (checkpoint: string | null) => Promise.resolve(void written.push(checkpoint)),
+    };
+    const query = { action: 'asset.updated', since: '2000-01-01T00:00:00Z' };
+    const exported = async (): Promise<number[]> => {
+      const seen: number[] = [];
+      for await (const { sequence } of api.exportAuditEvents(query, { checkpointStore })) seen.push(sequence);
+      return seen;
+    };
+
+    expect(await exported()).toEqual(from(1, EVENTS));
+    expect(written).toEqual([expect.any(String), expect.any(String), null]);
+
+    stored = written[0] ?? null;
+    expect(await exported()).toEqual(from(1001, EVENTS));
   });
 
   it('takes the filters of the list, and no pageSize', async () => {

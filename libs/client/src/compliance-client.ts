@@ -15,6 +15,7 @@ import {
   type AssetExportQuery,
   type AssetQuery,
   type AuditEvent,
+  type AuditEventExportQuery,
   type AuditEventQuery,
   type BulkUpdate,
   type BulkUpdateSummary,
@@ -171,6 +172,14 @@ export class ComplianceClient {
     return this.#export('/v1/computers', query, 'computer', options);
   }
 
+  /** Reads audit events in one response, in the order of their `sequence`. `since` counts only without a checkpoint. */
+  exportAuditEvents(
+    query: AuditEventExportQuery = {},
+    options: Omit<ExportOptions, 'feedCursorStore'> = {},
+  ): Export<AuditEvent> {
+    return this.#export('/v1/audit-events', query, 'event', options);
+  }
+
   async getAsset(id: string, options: CallOptions = {}): Promise<Answer<Asset>> {
     return answerOf(await this.#api.GET('/v1/inventory/assets/{id}', { ...options, params: { path: { id } } }));
   }
@@ -211,7 +220,10 @@ export class ComplianceClient {
         for (const [name, value] of Object.entries(query)) {
           if (value !== undefined) url.searchParams.set(name, String(value));
         }
-        if (checkpoint !== null) url.searchParams.set('pageCursor', checkpoint);
+        if (checkpoint !== null) {
+          url.searchParams.set('pageCursor', checkpoint);
+          url.searchParams.delete('since');
+        }
         const headers = { Accept: 'application/x-ndjson' };
         return this.#transport.open(new Request(url, { headers, signal: options.signal ?? null }));
       },

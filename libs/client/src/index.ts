@@ -23,6 +23,7 @@ export {
   type AssetPatch,
   type AssetQuery,
   type AuditEvent,
+  type AuditEventExportQuery,
   type AuditEventQuery,
   type BulkUpdate,
   type BulkUpdateSummary,
