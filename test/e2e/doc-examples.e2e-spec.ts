@@ -10,12 +10,13 @@ import { promisify } from 'node:util';
 import { demandProgram, searchPath } from '../support/programs.cjs';
 import { type Example, LANGUAGES, type Language, examplesOf } from '../support/doc-examples';
 import { type Meddling, MeddlingProxy } from '../support/meddling-proxy';
+import { Sealing } from '../support/sealing';
 import { SPECIFIED_LIMITS, type TestApp, startApp, startInstance } from '../support/start-app';
 
 const PAGES = [
   ...['getting-started.md', 'authentication.md', 'pagination.md', 'filters.md', 'updates.md', 'bulk-updates.md'],
   ...['idempotency.md', 'concurrent-updates.md', 'rate-limits.md', 'errors.md', 'contract.md', 'versioning.md'],
-  ...['streams.md', 'changes.md'],
+  ...['streams.md', 'changes.md', 'read-the-audit.md'],
 ];
 const NAMES = [
   'start',
@@ -30,6 +31,7 @@ const NAMES = [
   'errors',
   'stream',
   'mirror',
+  'audit',
 ];
 /** Lines that set the environment variables of the examples. */
 const SETS_ENVIRONMENT = /^export /;
@@ -69,14 +71,17 @@ let app: TestApp;
 /** An instance with a burst of two reads. */
 let limited: TestApp;
 let proxy: MeddlingProxy;
+let sealing: Sealing;
 beforeAll(async () => {
   demandProgram('curl');
   demandProgram('python3');
   app = await startApp();
   limited = await startInstance(app, { RATE_LIMIT_READ: '60/2' });
   proxy = await MeddlingProxy.to(app.origin);
+  sealing = await Sealing.of(app);
 }, 240_000);
 afterAll(async () => {
+  await sealing.close();
   await proxy.close();
   await limited.stop();
   await app.stop();
@@ -182,6 +187,35 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
     expect(mirrored().get(id)).toBe('renamed');
     expect(app.logLines.slice(before).filter(({ route }) => route === '/v1/inventory/changes')).toHaveLength(1);
     await app.arrange.change(workspace, `UPDATE asset SET name = 'printer' WHERE public_id = $1`, [id]);
+  });
+
+  it('read the audit, and only what is new when run again', async () => {
+    const read = (): string[] => {
+      type Event = { action: string; target: { id: string } };
+      return readFileSync(join(directory, 'audit.ndjson'), 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Event | { results: Event[] })
+        .flatMap((line) => ('results' in line ? line.results : [line]))
+        .filter(({ action }) => action === 'asset.updated')
+        .map(({ target }) => target.id);
+    };
+    const updated = async (): Promise<string> => {
+      const other = (await app.arrange.anAsset(workspace)).id;
+      const writer = await app.arrange.aClient(workspace);
+      expect((await writer.patch(`/v1/inventory/assets/${other}`, { description: 'Read' })).status).toBe(200);
+      await app.arrange.change(workspace, 'UPDATE asset SET visibility = 2 WHERE public_id = $1', [other]);
+      await sealing.seal();
+      return other;
+    };
+    const first = await updated();
+    await run('audit');
+    expect(read()).toEqual([first]);
+    const second = await updated();
+
+    await run('audit');
+
+    expect(read()).toEqual([first, second]);
   });
 
   it('fail when a page is refused or its response is lost', async () => {
