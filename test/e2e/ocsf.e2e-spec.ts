@@ -10,10 +10,15 @@ import { type TestApp, startApp } from '../support/start-app';
 
 interface Event {
   readonly id: string;
+  readonly sequence: number;
+  readonly occurredAt: string;
+  readonly recordedAt: string;
   readonly action: string;
   readonly actor: { readonly type: string; readonly clientId: string | null };
   readonly target: { readonly type: string; readonly id: string };
+  readonly request: { readonly id: string | null };
   readonly changes: readonly object[];
+  readonly leafHash: string;
 }
 type Members = Readonly<Record<string, unknown>>;
 interface OcsfEvent extends Members {
@@ -172,8 +177,7 @@ describe('ocsf.mjs', () => {
   it('keeps who did it, to what, when, and everything else', () => {
     expect(mapped).toHaveLength(events.length);
     for (const [place, event] of events.entries()) {
-      const { id, sequence, occurredAt, recordedAt, action, actor, target, request, changes, leafHash } =
-        event as unknown as Record<string, never> & Event & { request: { id: string | null } };
+      const { id, sequence, occurredAt, recordedAt, action, actor, target, request, changes, leafHash } = event;
       const one = mapped[place] as OcsfEvent;
       expect(one).toMatchObject({
         time: Date.parse(occurredAt),
