@@ -41,7 +41,7 @@ describe('The client', () => {
       listAuditEvents: 'auditEvents',
     };
     // The same operations as of the lists.
-    const streams = ['export', 'exportComputers'];
+    const streams = ['export', 'exportAuditEvents', 'exportComputers'];
     expect(methods.sort()).toEqual([...streams, ...expected.map((name) => shorter[name] ?? name)].sort());
   });
 
