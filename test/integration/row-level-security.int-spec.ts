@@ -29,6 +29,8 @@ describe('Row-level security', () => {
          SELECT workspace_id, asset.id, tag_key.id FROM asset JOIN tag_key USING (workspace_id) WHERE workspace_id = $1`,
         [workspace],
       );
+      const floor = `INSERT INTO audit_floor VALUES ($1, 1, sha256(''), ARRAY[sha256('')], now(), sha256(''))`;
+      await app.arrange.change(workspace, floor, [workspace]);
     }
     api = new Client({ connectionString: app.database.databaseUrl });
     await api.connect();

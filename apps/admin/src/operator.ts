@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { type DynamicModule, Global, type INestApplicationContext, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ApplicationsService, type Workspace, WorkspacesService, makeMissingKeys } from '#libs/auth/operators';
-import { AuditService } from '#libs/audit/operators';
+import { AuditArchiveService, AuditService } from '#libs/audit/operators';
 import {
   DemoService,
   FacetCountersService,
@@ -35,6 +35,7 @@ export interface Operator {
   readonly removedAssets: RemovedAssets;
   readonly feedRestart: FeedRestart;
   readonly audit: AuditService;
+  readonly auditArchive: AuditArchiveService;
   readonly facetCounters: FacetCountersService;
   readonly idempotencyPurge: IdempotencyPurge;
   /** Long work calls it between steps. @throws once the command was interrupted */
@@ -79,6 +80,7 @@ export async function operateOn<Result>(
         removedAssets: context.get(RemovedAssets),
         feedRestart: context.get(FeedRestart),
         audit: context.get(AuditService),
+        auditArchive: context.get(AuditArchiveService),
         facetCounters: context.get(FacetCountersService),
         idempotencyPurge: context.get(IdempotencyPurge),
         checkInterrupted: interruption.check,

@@ -1,10 +1,16 @@
 import { Module } from '@nestjs/common';
 import { Clock } from '#libs/kernel';
+import { Database } from '#libs/platform/database';
 import { Settings, SystemClock, readSecretFileSync } from '#libs/platform/config';
+import { AuditArchiveService } from './application/audit-archive.service';
 import { AuditService } from './application/audit.service';
 import { AuditEvidence } from './domain/audit-evidence.port';
 import { AuditTrail } from './domain/audit-trail.port';
+import { ArchiveFilesSystem } from './system/archive-files.system';
 import { AuditEvidenceSystem } from './system/audit-evidence.system';
+import { CheckpointKeys } from './system/checkpoint-keys';
+import { CheckpointSignerSystem } from './system/checkpoint-signer.system';
+import { AuditArchiveStoreTypeorm } from './typeorm/audit-archive-store.typeorm';
 import { AuditRecorder } from './typeorm/audit-recorder';
 import { AuditTrailTypeorm } from './typeorm/audit-trail.typeorm';
 
@@ -22,7 +28,18 @@ export const auditEvidence = {
     AuditRecorder,
     { provide: Clock, useClass: SystemClock },
     { provide: AuditTrail, useClass: AuditTrailTypeorm },
+    {
+      provide: AuditArchiveService,
+      useFactory: async (database: Database, evidence: AuditEvidence, settings: Settings, clock: Clock) => {
+        const keys = new CheckpointKeys(settings.signingKeysDir, clock);
+        await keys.reread();
+        const signer = new CheckpointSignerSystem(keys, new URL(settings.baseUrl).host);
+        const store = new AuditArchiveStoreTypeorm(database);
+        return new AuditArchiveService(store, evidence, signer, new ArchiveFilesSystem());
+      },
+      inject: [Database, AuditEvidence, Settings, Clock],
+    },
   ],
-  exports: [AuditService, AuditRecorder],
+  exports: [AuditArchiveService, AuditService, AuditRecorder],
 })
 export class AuditOperatorModule {}

@@ -1,3 +1,4 @@
+export { AuditArchiveService } from './application/audit-archive.service';
 export { AuditService, type AuditVerdict } from './application/audit.service';
 export { AuditOperatorModule } from './audit-operator.module';
 export { type EventKind, type RecordedEvent, kindOf } from './domain/audit-event';

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { EventKind, RecordedEvent } from '#libs/audit/operators';
+import { auditArchiveCommand } from './audit-archive';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import type { Operator } from '../operator';
 import { type CommonOptions, parseClientId, parseSlug, withCommonOptions } from '../options';
@@ -42,6 +43,7 @@ export function auditCommand(): Command {
     .description('recompute every code and chain; exit code 1 when an event was altered, removed, added or moved')
     .option('--workspace <slug>', 'of this workspace only', parseSlug)
     .action(verify);
+  group.addCommand(auditArchiveCommand());
   return group;
 }
 

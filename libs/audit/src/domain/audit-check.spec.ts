@@ -13,6 +13,7 @@ class ForgetfulSnapshot extends AuditSnapshot {
   readonly unsealedCount = 1;
   readonly head = null;
   readonly tree = null;
+  readonly floor = null;
   seals = (): AsyncGenerator<StoredSeal, void> => nothing();
   sealedEvents = (): AsyncGenerator<AnchoredEvent, void> => nothing();
   unsealedEvents = (): AsyncGenerator<AnchoredEvent, void> => nothing();

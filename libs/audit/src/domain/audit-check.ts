@@ -3,16 +3,17 @@ import type { AnchoredEvent, StoredSeal } from './audit-event';
 import { type AuditFault, anchorStands, isAuthentic } from './audit-event-check';
 import type { AuditEvidence } from './audit-evidence.port';
 import type { AuditSnapshot } from './audit-trail.port';
+import { EMPTY_TREE } from './audit-tree';
 import { TreeCheck } from './tree-check';
 
-/** Recomputes one workspace's chain and its tree from their start and compares all stored data with it. */
+/** Recomputes one workspace's chain and its tree from their start, or from the floor, and compares all stored data with it. */
 export class AuditCheck {
   private link: string;
   private readonly tree: TreeCheck;
   /** The chain is verified up to this position. */
-  private last = 0;
+  private last: number;
   /** When the events so far were recorded. Null once some are not published. */
-  private recordedAt: string | null = '';
+  private recordedAt: string | null;
 
   /** `onEvent` is called for every event and may throw to stop. */
   constructor(
@@ -21,18 +22,34 @@ export class AuditCheck {
     private readonly snapshot: AuditSnapshot,
     private readonly onEvent: () => void,
   ) {
-    this.link = evidence.chainStart(workspaceId);
-    this.tree = new TreeCheck(evidence, snapshot.tree);
+    const { floor, tree } = snapshot;
+    this.link = floor?.link ?? evidence.chainStart(workspaceId);
+    this.last = floor?.size ?? 0;
+    this.recordedAt = floor?.recordedAt ?? '';
+    this.tree = new TreeCheck(evidence, tree, floor ?? EMPTY_TREE);
   }
 
   /** Returns null when nothing is wrong. Checks sealed events first, in the order of the chain. */
   async firstFault(): Promise<AuditFault | null> {
+    const floorFault = this.floorFault();
+    if (floorFault) return floorFault;
     const seals = this.snapshot.seals();
     try {
       return (await this.sealedFault(seals)) ?? (await this.unsealedFault());
     } finally {
       await seals.return();
     }
+  }
+
+  /** Everything after it is checked from the floor on. */
+  private floorFault(): AuditFault | null {
+    const { floor, tree } = this.snapshot;
+    if (floor === null) return null;
+    const sequence = floor.size;
+    if (this.evidence.floorMac(floor) !== floor.mac) return { sequence, reason: 'the floor was altered' };
+    return tree === null || tree.size < sequence
+      ? { sequence, reason: 'the tree ends before the events that are kept' }
+      : this.tree.atFloor(floor);
   }
 
   private async sealedFault(seals: AsyncGenerator<StoredSeal, void>): Promise<AuditFault | null> {
@@ -87,9 +104,10 @@ export class AuditCheck {
 
   /** A truncated chain is consistent in itself. Only the separately stored head reveals the missing part. */
   private endFault(): AuditFault | null {
-    const { head, sealedCount } = this.snapshot;
+    const { head, sealedCount, floor } = this.snapshot;
     const next = this.last + 1;
-    if (sealedCount !== this.last) return { sequence: next, reason: 'events stand outside the chain' };
+    if (sealedCount !== this.last - (floor?.size ?? 0))
+      return { sequence: next, reason: 'events stand outside the chain' };
     if (head === null) {
       return this.last === 0 && this.snapshot.tree === null
         ? null

@@ -1,5 +1,6 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { AuditEvent, AuditHead, AuditSeal } from './audit-event';
+import type { AuditFloor } from './audit-floor';
 import type { AuditTree, TreeHashes } from './audit-tree';
 
 /**
@@ -30,4 +31,6 @@ export abstract class AuditEvidence {
   abstract headMac(head: Omit<AuditHead, 'mac'>): string;
 
   abstract treeMac(tree: Omit<AuditTree, 'mac'>): string;
+
+  abstract floorMac(floor: Omit<AuditFloor, 'mac'>): string;
 }

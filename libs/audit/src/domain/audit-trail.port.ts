@@ -1,4 +1,5 @@
 import type { AssetId, WorkspaceId } from '#libs/kernel';
+import type { AuditFloor } from './audit-floor';
 import type { AuditTree } from './audit-tree';
 import type { AnchoredEvent, AuditHead, RecordedEvent, StoredSeal } from './audit-event';
 
@@ -20,6 +21,9 @@ export abstract class AuditSnapshot {
 
   /** Null when there is none. */
   abstract readonly tree: AuditTree | null;
+
+  /** Null while nothing was archived. */
+  abstract readonly floor: AuditFloor | null;
 
   /** Ordered by last sequence. */
   abstract seals(): AsyncGenerator<StoredSeal, void>;

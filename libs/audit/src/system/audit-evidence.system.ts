@@ -5,6 +5,7 @@ import { v7 } from 'uuid';
 import type { WorkspaceId } from '#libs/kernel';
 import { SHORTEST_AUDIT_KEY } from '#libs/platform/keys';
 import type { AuditEvent, AuditHead, AuditSeal } from '../domain/audit-event';
+import type { AuditFloor } from '../domain/audit-floor';
 import type { AuditTree } from '../domain/audit-tree';
 import { AuditEvidence } from '../domain/audit-evidence.port';
 import { treeHashes } from './tree-hashes';
@@ -70,6 +71,10 @@ export class AuditEvidenceSystem extends AuditEvidence {
 
   treeMac({ workspaceId, size, link, roots }: Omit<AuditTree, 'mac'>): string {
     return this.mac('audit tree 1', { workspaceId, size, link, roots });
+  }
+
+  floorMac({ workspaceId, size, link, roots, recordedAt }: Omit<AuditFloor, 'mac'>): string {
+    return this.mac('audit floor 1', { workspaceId, size, link, roots, recordedAt });
   }
 
   private mac(use: string, covered: object): string {

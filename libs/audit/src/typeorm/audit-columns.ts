@@ -1,5 +1,6 @@
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import type { AnchoredEvent, AuditHead, EventKind, RecordedEvent, StoredSeal } from '../domain/audit-event';
+import type { AuditFloor } from '../domain/audit-floor';
 import type { AuditTree } from '../domain/audit-tree';
 import type { EventOfTree } from '../domain/tree-growth';
 
@@ -11,10 +12,16 @@ export const EVENT_COLUMNS = `
   application_id, client_id, request_id, key_hash, changes, anchor_sequence, encode(anchor_link, 'hex') AS anchor_link, encode(mac, 'hex') AS mac, sequence,
   encode(link, 'hex') AS link`;
 
-/** Columns of `event`, with the link that is now at its anchor's position. Costs one index lookup for each event. */
-export const ANCHORED_EVENT_COLUMNS = `${EVENT_COLUMNS},
+/**
+ * Columns of `event`, with the link that is now at its anchor's position. Costs one index lookup for each event, and a
+ * second one where the anchor was archived. An anchor below the floor cannot be checked, and counts as standing.
+ */
+export const ANCHORED_EVENT_COLUMNS = `${EVENT_COLUMNS}, coalesce(
   (SELECT encode(anchored.link, 'hex') FROM audit_event AS anchored
-    WHERE anchored.workspace_id = event.workspace_id AND anchored.sequence = event.anchor_sequence) AS anchored_link`;
+    WHERE anchored.workspace_id = event.workspace_id AND anchored.sequence = event.anchor_sequence),
+  (SELECT encode(CASE floor.sequence WHEN event.anchor_sequence THEN floor.link ELSE event.anchor_link END, 'hex')
+     FROM audit_floor AS floor
+    WHERE floor.workspace_id = event.workspace_id AND floor.sequence >= event.anchor_sequence)) AS anchored_link`;
 
 export const SEAL_COLUMNS = `
   workspace_id, first_sequence, last_sequence, encode(head, 'hex') AS head, ${milliseconds('sealed_at')} AS sealed_at,
@@ -38,6 +45,13 @@ export const AUDIT_TREE = `
          (SELECT string_agg(encode(root, 'hex'), ' ' ORDER BY place)
             FROM unnest(roots) WITH ORDINALITY AS part (root, place)) AS roots
     FROM audit_tree WHERE workspace_id = $1`;
+
+export const AUDIT_FLOOR = `
+  SELECT sequence AS size, encode(link, 'hex') AS link, encode(mac, 'hex') AS mac,
+         (SELECT string_agg(encode(root, 'hex'), ' ' ORDER BY place)
+            FROM unnest(roots) WITH ORDINALITY AS part (root, place)) AS roots,
+         ${milliseconds('recorded_at')} AS recorded_at
+    FROM audit_floor WHERE workspace_id = $1`;
 
 /** Columns that an update of an asset leaves NULL. */
 type KindColumns = Pick<AuditEventRow, 'action' | 'actor_type' | 'target_type' | 'target_id'>;
@@ -95,6 +109,15 @@ export interface AuditTreeRow {
   /** Separated by spaces. */
   readonly roots: string | null;
 }
+
+export interface AuditFloorColumns extends AuditTreeRow {
+  readonly recorded_at: string;
+}
+
+export const toAuditFloor = (workspaceId: WorkspaceId, row: AuditFloorColumns): AuditFloor => ({
+  ...toAuditTree(workspaceId, row),
+  recordedAt: toIsoTime(row.recorded_at),
+});
 
 export const toAuditTree = (workspaceId: WorkspaceId, { size, link, mac, roots }: AuditTreeRow): AuditTree => ({
   workspaceId,

@@ -15,6 +15,7 @@ import {
 import { type PublishedEvent, publish } from '../domain/published-event';
 import { kindOfRow } from './audit-columns';
 import { AuditEventRow } from './audit-event.row';
+import { AuditFloorRow } from './audit-floor.row';
 import { AuditSealRow } from './audit-seal.row';
 
 /** Each is the middle of an index that begins with the workspace and ends in the sequence. */
@@ -56,6 +57,8 @@ export class AuditLogTypeorm extends AuditLog {
       const end = await this.end(manager, workspaceId);
       const after = await this.startOf(manager, workspaceId, start, end);
       const { events, position, hasMore } = await this.page(manager, workspaceId, filter, after, end, size);
+      // Last: where events were archived meanwhile, the page may have a gap, and the floor shows it.
+      if (start.kind === 'position') await this.assertKnown(manager, workspaceId, after);
       const changes = events.map((event) => ({ ...event, leafHash: this.leafHash(event) }));
       return { changes, position: writePosition(position), hasMore };
     });
@@ -92,7 +95,7 @@ export class AuditLogTypeorm extends AuditLog {
     start: FeedStart,
     end: LogPosition,
   ): Promise<LogPosition> {
-    if (start.kind === 'beginning') return LOG_START;
+    if (start.kind === 'beginning') return this.floor(manager, workspaceId);
     if (start.kind === 'now') return end;
     if (start.kind === 'since') {
       const seal = await manager.findOne(AuditSealRow, {
@@ -101,20 +104,28 @@ export class AuditLogTypeorm extends AuditLog {
       });
       return seal ? positionAt(Number(seal.first_sequence) - 1, '') : end;
     }
-    const position = readPosition(start.position);
-    await this.assertKnown(manager, workspaceId, position);
-    return position;
+    return readPosition(start.position);
   }
 
   /** @throws {@link AuditCursorExpired} unless the event in this place is the one that the reader saw */
   private async assertKnown(manager: EntityManager, workspaceId: WorkspaceId, position: LogPosition): Promise<void> {
-    if (position.mark === '') return;
     const event = await manager.findOneBy(AuditEventRow, {
       workspace_id: workspaceId,
       sequence: String(position.sequence),
     });
-    const { mark } = positionAt(position.sequence, event?.link?.toString('hex') ?? '');
+    // After the event: one that is archived in between is then below the floor.
+    const floor = await this.floor(manager, workspaceId);
+    if (position.sequence < floor.sequence) throw new AuditCursorExpired('purged');
+    if (position.mark === '') return;
+    const link = event?.link?.toString('hex') ?? '';
+    const { mark } = position.sequence === floor.sequence ? floor : positionAt(position.sequence, link);
     if (mark !== position.mark) throw new AuditCursorExpired('diverged');
+  }
+
+  /** The last archived event. The list begins after it. */
+  private async floor(manager: EntityManager, workspaceId: WorkspaceId): Promise<LogPosition> {
+    const floor = await manager.findOneBy(AuditFloorRow, { workspace_id: workspaceId });
+    return floor ? positionAt(Number(floor.sequence), floor.link.toString('hex')) : LOG_START;
   }
 
   private async page(

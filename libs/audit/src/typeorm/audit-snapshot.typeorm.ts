@@ -1,17 +1,21 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { QueryRunner } from 'typeorm';
 import type { AuditHead, AnchoredEvent, StoredSeal } from '../domain/audit-event';
+import type { AuditFloor } from '../domain/audit-floor';
 import type { AuditTree } from '../domain/audit-tree';
 import { AuditSnapshot } from '../domain/audit-trail.port';
 import {
+  AUDIT_FLOOR,
   AUDIT_HEAD,
   AUDIT_TREE,
   ANCHORED_EVENT_COLUMNS,
   type AnchoredEventRow,
+  type AuditFloorColumns,
   type AuditHeadRow,
   type AuditSealRow,
   type AuditTreeRow,
   SEAL_COLUMNS,
+  toAuditFloor,
   toAuditHead,
   toAuditTree,
   toAnchoredEvent,
@@ -43,6 +47,7 @@ export class AuditSnapshotTypeorm extends AuditSnapshot {
     readonly unsealedCount: number,
     readonly head: AuditHead | null,
     readonly tree: AuditTree | null,
+    readonly floor: AuditFloor | null,
   ) {
     super();
   }
@@ -54,7 +59,12 @@ export class AuditSnapshotTypeorm extends AuditSnapshot {
       const [head] = (await runner.query(AUDIT_HEAD, [workspaceId])) as AuditHeadRow[];
       const { sealed, unsealed } = counts;
       const [row] = (await runner.query(AUDIT_TREE, [workspaceId])) as AuditTreeRow[];
-      const ends = [head ? toAuditHead(head) : null, row ? toAuditTree(workspaceId, row) : null] as const;
+      const [floor] = (await runner.query(AUDIT_FLOOR, [workspaceId])) as AuditFloorColumns[];
+      const ends = [
+        head ? toAuditHead(head) : null,
+        row ? toAuditTree(workspaceId, row) : null,
+        floor ? toAuditFloor(workspaceId, floor) : null,
+      ] as const;
       return new AuditSnapshotTypeorm(runner, workspaceId, Number(sealed), Number(unsealed), ...ends);
     } catch (error) {
       await end(runner);

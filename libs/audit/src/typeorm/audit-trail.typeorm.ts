@@ -16,7 +16,9 @@ const workspacesOf = (table: string): string => `
    )
    SELECT workspace_id FROM found WHERE workspace_id IS NOT NULL)`;
 
-const WORKSPACES = ['audit_event', 'audit_seal', 'audit_head', 'audit_tree'].map(workspacesOf).join(' UNION ');
+const WORKSPACES = ['audit_event', 'audit_seal', 'audit_head', 'audit_tree', 'audit_floor']
+  .map(workspacesOf)
+  .join(' UNION ');
 
 /** Ids contain the time, so one index finds a workspace's newest events. The newest of all are among these. */
 const listStatement = (byAsset: boolean, byClient: boolean): string => `

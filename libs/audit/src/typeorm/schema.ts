@@ -1,5 +1,6 @@
 import type { SchemaPart } from '#libs/platform/database';
 import { AuditEventRow } from './audit-event.row';
+import { AuditFloorRow } from './audit-floor.row';
 import { AuditHeadRow } from './audit-head.row';
 import { AuditSealRow } from './audit-seal.row';
 import { AuditTreeRow } from './audit-tree.row';
@@ -8,6 +9,7 @@ import { AuditBacklog1780000000014 } from './migrations/1780000000014-audit-back
 import { AuditPublication1780000000070 } from './migrations/1780000000070-audit-publication';
 import { AuditFilterIndexes1780000000071 } from './migrations/1780000000071-audit-filter-indexes';
 import { AuditTree1780000000075 } from './migrations/1780000000075-audit-tree';
+import { AuditFloor1780000000077 } from './migrations/1780000000077-audit-floor';
 
 /** All columns except the sequence and the link, which only the sealing function sets. */
 const RECORDED =
@@ -15,19 +17,21 @@ const RECORDED =
   'request_id, key_hash, changes, anchor_sequence, anchor_link, mac';
 
 export const auditSchema: SchemaPart = {
-  entities: [AuditEventRow, AuditSealRow, AuditHeadRow, AuditTreeRow],
+  entities: [AuditEventRow, AuditSealRow, AuditHeadRow, AuditTreeRow, AuditFloorRow],
   migrations: [
     Audit1780000000012,
     AuditBacklog1780000000014,
     AuditPublication1780000000070,
     AuditFilterIndexes1780000000071,
     AuditTree1780000000075,
+    AuditFloor1780000000077,
   ],
   grants: [
     { table: 'audit_event', privileges: `SELECT, INSERT (${RECORDED})` },
     { table: 'audit_seal', privileges: 'SELECT' },
     { table: 'audit_head', privileges: 'SELECT' },
     { table: 'audit_tree', privileges: 'SELECT' },
+    { table: 'audit_floor', privileges: 'SELECT' },
     { function: 'workspaces_to_seal' },
     { function: 'seal_audit_events' },
     { function: 'workspaces_to_publish' },

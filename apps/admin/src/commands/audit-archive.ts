@@ -1,0 +1,44 @@
+import { Command } from 'commander';
+import { confirm } from '../confirmation';
+import { type CommonOptions, parseSlug, withCommonOptions } from '../options';
+import { print } from '../output';
+import { parseSince } from '../since-option';
+
+interface ArchiveOptions extends CommonOptions {
+  readonly workspace: string;
+  /** Milliseconds since 1970. */
+  readonly before: number;
+}
+
+export function auditArchiveCommand(): Command {
+  return withCommonOptions(new Command('archive'))
+    .description('write old events to files with a checkpoint, prove the files, then remove the events for good')
+    .argument('<dir>', 'the directory for the files')
+    .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
+    .requiredOption('--before <date>', 'recorded before this time, such as 2026-01-31, or 90d ago', parseSince)
+    .action(archive);
+}
+
+async function archive(directory: string, { workspace, before: time, ...options }: ArchiveOptions): Promise<void> {
+  const before = new Date(time);
+  await confirm(`Archive the audit of "${workspace}" before ${before.toISOString()}, and remove it?`, options);
+  const { operate, workspaceOf } = await import('../operator.js');
+  const { createProgress } = await import('../progress.js');
+  const done = await operate(async (operator) => {
+    const { id } = await workspaceOf(operator, workspace);
+    const progress = createProgress('events');
+    try {
+      return await operator.auditArchive.archive({ id, slug: workspace }, before, directory, (step) => {
+        progress.show(step.done, step.done / step.known);
+        operator.checkInterrupted();
+      });
+    } finally {
+      progress.end();
+    }
+  });
+  const { first = null, last = null, file = null, checkpoint = null } = done ?? {};
+  const archived = done === null ? 0 : done.last - done.first + 1;
+  const json = { workspace, archived, firstSequence: first, lastSequence: last, file, checkpoint };
+  const text = (): string => (done === null ? 'No event can be archived.' : `Archived ${archived} events in ${file}.`);
+  await print({ json, text }, options);
+}
