@@ -59,6 +59,8 @@ export class Cluster {
       process.env['TEST_SUPERUSER_URL'] = postgres.superuserUrl;
       process.env['TEST_MIGRATION_DATABASE_URL'] = postgres.migrationDatabaseUrl;
       process.env['TEST_DATABASE_URL'] = postgres.databaseUrl;
+      // Imports record under the audit key of the API, which seals what they recorded.
+      process.env['TEST_LOCAL_DIR'] = cluster.localDir;
       return await work(cluster);
     } finally {
       await MeasuredProcess.stopAll();

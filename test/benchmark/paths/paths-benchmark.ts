@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Setting } from '../setting';
 import type { Findings } from '../findings';
-import { cannonade, load, middleOf } from '../load';
+import { type CannonadeOptions, type LoadSource, cannonade, load, middleOf } from '../load';
 import { type MeasuredProcess } from '../measured-process';
 import { startOther } from '../servers';
+import type { Sizes } from '../sizes';
 import { takeTurns } from '../turns';
 import { assertSameResponses } from './fairness';
 import { type Loads, type Variant, countTargets, countsOf, loadTargets, measurementsOf } from './path-findings';
@@ -77,10 +78,27 @@ async function measureReads(setting: Setting, place: Place): Promise<Record<stri
     await tutorial.stop();
     await place.database.admin.query('DROP INDEX tutorial_tag, tutorial_key, tutorial_order');
   }
-  for (const route of PAGES_OF_100) loads[route.name] = await measureRoute(setting, route, { api });
+  Object.assign(loads, await measurePagesOf100(setting, api));
   await api.server.stop();
   await floor.server.stop();
   return loads;
+}
+
+/** The two pages take turns on one server, because one is compared with the other. */
+async function measurePagesOf100({ cluster, sizes, say }: Setting, api: Site): Promise<Record<string, Loads>> {
+  say('  a page of the list, a page of changes in turn');
+  const names = PAGES_OF_100.map(({ name }) => name);
+  const sources = new Map<string, LoadSource>();
+  for (const route of PAGES_OF_100) sources.set(route.name, await route.source(api));
+  for (const source of sources.values()) await cannonade(api.server.port, source, warmUpOf(sizes, PAGES_OF_100[0]));
+  const length = { seconds: sizes.secondsPerTurn };
+  const loads = await takeTurns(
+    names,
+    { rounds: sizes.rounds, turns: TURNS },
+    (name) => load(api.server, cluster, sources.get(name) ?? [], { length, connections: CONNECTIONS }),
+    middleOf,
+  );
+  return Object.fromEntries(names.map((name) => [name, { api: loads[name] }]));
 }
 
 /** A tutorial's schema: keys of one column, and an index on the sorting column. */
@@ -117,10 +135,7 @@ async function measureRoute(
     // The tutorial has no cursors and always returns its first page.
     sources.set(variant, await route.source(variant === 'tutorial' ? (sites.api ?? site) : site));
   }
-  const warmUp = {
-    length: { requests: Math.max(CONNECTIONS, sizes.warmUpRequests / route.weight) },
-    connections: CONNECTIONS,
-  };
+  const warmUp = warmUpOf(sizes, route);
   for (const [variant, site] of Object.entries(sites)) {
     if (variant !== 'tutorial') await cannonade(site.server.port, sources.get(variant) ?? [], warmUp);
   }
@@ -137,6 +152,11 @@ async function measureRoute(
     middleOf,
   );
 }
+
+const warmUpOf = ({ warmUpRequests }: Sizes, { weight }: Route): CannonadeOptions => ({
+  length: { requests: Math.max(CONNECTIONS, warmUpRequests / weight) },
+  connections: CONNECTIONS,
+});
 
 /** The API's work for its updates ends when their audit events are sealed. */
 async function allSealed({ database }: Site): Promise<void> {
