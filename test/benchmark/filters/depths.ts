@@ -1,6 +1,4 @@
-import type { WorkspaceId } from '#libs/kernel';
-import type { AssetFilter } from '../../../libs/inventory/src/assets/domain/asset-filter';
-import type { AssetRepositoryTypeorm } from '../../../libs/inventory/src/assets/typeorm/asset-repository.typeorm';
+import type { PageRequest, WorkspaceId } from '#libs/kernel';
 import type { BenchmarkDatabase } from '../benchmark-database';
 
 export const DEPTHS = ['first', 'middle', 'last'] as const;
@@ -12,6 +10,9 @@ export interface Place {
   readonly least: bigint;
   readonly most: bigint;
 }
+
+/** Reads a page of a list with its filter. */
+export type ReadPage = (page: PageRequest) => Promise<{ readonly items: readonly unknown[] }>;
 
 export async function placeOf({ admin }: BenchmarkDatabase, workspace: WorkspaceId): Promise<Place> {
   const { rows } = await admin.query<{ least: string; most: string }>(
@@ -27,15 +28,14 @@ export async function placeOf({ admin }: BenchmarkDatabase, workspace: Workspace
  * fewer match.
  */
 export async function positionsOf(
-  repository: AssetRepositoryTypeorm,
-  { workspace, least, most }: Place,
-  filter: AssetFilter,
+  read: ReadPage,
+  { least, most }: Place,
   size: number,
 ): Promise<Readonly<Record<Depth, string | null>>> {
   // Steps back from the end by growing distances until a full page follows.
   for (let back = 32n; ; back = (back * 5n) / 4n) {
     const after = most > least + back ? String(most - back) : '0';
-    const page = await repository.list(workspace, filter, { size, after });
+    const page = await read({ size, after });
     if (page.items.length < size && after !== '0') continue;
     return { first: null, middle: String((least + most) / 2n), last: after };
   }

@@ -10,10 +10,14 @@ import type { BenchmarkDatabase } from '../benchmark-database';
 import type { Place } from './depths';
 
 /** Stands for the value of each workspace. */
-const ANY = '…';
+export const ANY = '…';
 
-/** Only employees show an address, and only computers a serial number. */
-const CATEGORIES: { readonly [Name in ExactFilter]?: CategoryKey } = { email: 'EMPLOYEE', serialNumber: 'COMPUTER' };
+/** Only employees show an address, and only computers a serial number. The external id is that of a computer too. */
+const CATEGORIES: { readonly [Name in ExactFilter]?: CategoryKey } = {
+  email: 'EMPLOYEE',
+  serialNumber: 'COMPUTER',
+  externalId: 'COMPUTER',
+};
 
 /** Each exact filter alone, and beside one filter of facets. */
 export function exactFilters(): { readonly filter: AssetFilter; readonly isExact: true }[] {
@@ -26,7 +30,7 @@ export function exactFilters(): { readonly filter: AssetFilter; readonly isExact
 
 /** The commonest value of each filter; for those that are nearly unique, that of some asset. */
 const FIND: Readonly<Record<ExactFilter, string>> = {
-  externalId: `SELECT external_id AS value FROM asset WHERE workspace_id = $1 AND facet IS NOT NULL LIMIT 1`,
+  externalId: `SELECT external_id AS value FROM asset WHERE workspace_id = $1 AND sub_key = 12 AND facet IS NOT NULL LIMIT 1`,
   email: `SELECT email AS value FROM asset WHERE workspace_id = $1 AND sub_key = 15 AND facet IS NOT NULL LIMIT 1`,
   serialNumber: `SELECT serial_number AS value FROM asset WHERE workspace_id = $1 AND sub_key = 12 AND facet IS NOT NULL LIMIT 1`,
   name: `SELECT name AS value FROM asset WHERE workspace_id = $1 AND sub_key = 14 GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1`,
@@ -53,11 +57,11 @@ export class ExactValues {
   }
 
   /** Puts the workspace's value in the place of {@link ANY}. */
-  fill(size: DemoSize, filter: AssetFilter): AssetFilter {
-    const entries = Object.entries(filter).map(([name, value]): [string, unknown] => {
-      const found = value === ANY ? (this.values.get(size)?.[name] as string) : (value as unknown);
+  fill<Filter extends object>(size: DemoSize, filter: Filter): Filter {
+    const entries = Object.entries(filter).map(([name, value]: [string, unknown]): [string, unknown] => {
+      const found = value === ANY ? this.values.get(size)?.[name] : value;
       return [name, name === 'ownerId' ? assetId(String(found)) : found];
     });
-    return Object.fromEntries(entries);
+    return Object.fromEntries(entries) as Filter;
   }
 }

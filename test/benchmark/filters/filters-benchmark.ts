@@ -1,9 +1,7 @@
 import type { WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
-import type { AssetFilter } from '../../../libs/inventory/src/assets/domain/asset-filter';
 import { DEMO_SIZES, type DemoSize } from '../../../libs/inventory/src/imports/domain/demo-inventory';
 import type { AssetRepositoryTypeorm } from '../../../libs/inventory/src/assets/typeorm/asset-repository.typeorm';
-import { ASSET_FILTERS } from '../../support/asset-filters';
 import { assetRepositoryOn } from '../../support/asset-repository';
 import { buffersOf, explainPage } from '../../support/page-plan';
 import type { BenchmarkDatabase } from '../benchmark-database';
@@ -11,9 +9,10 @@ import type { Findings, Measurement } from '../findings';
 import type { Setting } from '../setting';
 import { formatNumber, median, milliseconds } from '../statistics';
 import { takeTurns } from '../turns';
-import { DEPTHS, type Depth, type Place, placeOf, positionsOf } from './depths';
+import { DEPTHS, type Depth, type Place, type ReadPage, placeOf, positionsOf } from './depths';
 import { everyFilter } from './every-filter';
-import { ExactValues, exactFilters } from './exact-filters';
+import { ExactValues } from './exact-filters';
+import { type MeasuredList, listsOfAssets, listsOfComputers } from './measured-lists';
 import { RandomPages } from './random-pages';
 import { type BySize, ratioAtRandom, ratioByDepth, ratioBySize, worstOf } from './ratios';
 
@@ -22,8 +21,8 @@ const REPEATS = 40;
 const TURNS = 4;
 
 interface Case {
-  readonly filter: AssetFilter;
-  readonly workspace: WorkspaceId;
+  readonly read: ReadPage;
+  readonly buffers: number;
   readonly size: DemoSize;
   readonly depth: Depth;
   readonly after: string | null;
@@ -47,22 +46,17 @@ export async function benchmarkFilters(setting: Setting): Promise<Findings> {
     buffers: [] as number[],
   };
   const values = await ExactValues.of(database, places);
-  const measured = [...ASSET_FILTERS.map((filter) => ({ filter, isExact: false })), ...exactFilters()];
-  for (const { filter, isExact } of measured) {
-    const filterOf = (size: DemoSize): AssetFilter => values.fill(size, filter);
-    const cases = await casesOf(repository, places, filterOf);
-    const times = await measure(repository, cases, sizes.rounds);
-    const subject = describeFilter(filter);
-    for (const [name, one] of Object.entries(cases)) {
-      const variant = `${describeSize(one.size)}, ${one.depth} page`;
-      const plan = await explainPage(database.api, one.workspace, one.filter, { size: PAGE, after: one.after });
-      const buffers = buffersOf(plan);
-      // Totals of an exact value beside facets may count its assets, so they have no target.
-      if (!isExact) all.buffers.push(buffers);
+  for (const list of [...listsOfAssets(database, values), ...listsOfComputers(database, values)]) {
+    const { subject, hasTarget, assetFilterOf } = list;
+    const cases = await casesOf(list, places);
+    const times = await measure(cases, sizes.rounds);
+    for (const [name, { size, depth, buffers }] of Object.entries(cases)) {
+      const variant = `${describeSize(size)}, ${depth} page`;
+      if (hasTarget) all.buffers.push(buffers);
       measurements.push({ subject, variant, figure: 'p50', unit: 'ms', values: times[name] ?? [] });
       measurements.push({ subject, variant, figure: 'buffers', unit: '', values: [buffers] });
     }
-    const random = await randomPages.time(filterOf, PAGE, sizes.rounds);
+    const random = assetFilterOf ? await randomPages.time(assetFilterOf, PAGE, sizes.rounds) : {};
     for (const [size, values] of Object.entries(random)) {
       const variant = `${describeSize(size as DemoSize)}, random pages`;
       measurements.push({ subject, variant, figure: 'p50', unit: 'ms', values });
@@ -70,7 +64,7 @@ export async function benchmarkFilters(setting: Setting): Promise<Findings> {
     const pages = pagesOf(times, cases, sizes.workspaces);
     const [bySize, byDepth] = [ratioBySize(pages), ratioByDepth(pages)];
     const atRandom = ratioAtRandom(sizes.workspaces.map((size) => random[size]));
-    if (!isExact) {
+    if (hasTarget) {
       all.bySize.push(bySize);
       all.byDepth.push(byDepth);
       all.atRandom.push(atRandom);
@@ -96,48 +90,35 @@ export async function benchmarkFilters(setting: Setting): Promise<Findings> {
   };
 }
 
-const describeFilter = (filter: AssetFilter): string =>
-  Object.entries(filter)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(' ') || 'no filter';
-
 const describeSize = (size: DemoSize): string => `${DEMO_SIZES[size].toLocaleString('en')} assets`;
 
 const nameOf = (size: DemoSize, depth: Depth): string => `${size} ${depth}`;
 
-async function casesOf(
-  repository: AssetRepositoryTypeorm,
-  places: ReadonlyMap<DemoSize, Place>,
-  filterOf: (size: DemoSize) => AssetFilter,
-): Promise<Record<string, Case>> {
+async function casesOf(list: MeasuredList, places: ReadonlyMap<DemoSize, Place>): Promise<Record<string, Case>> {
   const cases: Record<string, Case> = {};
   for (const [size, place] of places) {
-    const { workspace } = place;
-    const filter = filterOf(size);
-    const positions = await positionsOf(repository, place, filter, PAGE);
+    const { read, buffers } = list.pagesOf(place.workspace, size);
+    const positions = await positionsOf(read, place, PAGE);
     for (const depth of DEPTHS) {
-      const after = positions[depth];
-      const { items } = await repository.list(workspace, filter, { size: PAGE, after });
-      cases[nameOf(size, depth)] = { filter, workspace, size, depth, after, items: items.length };
+      const page = { size: PAGE, after: positions[depth] };
+      const { items } = await read(page);
+      const { after } = page;
+      cases[nameOf(size, depth)] = { read, buffers: await buffers(page), size, depth, after, items: items.length };
     }
   }
   return cases;
 }
 
 /** Returns the smallest median of each round's turns, by case. */
-function measure(
-  repository: AssetRepositoryTypeorm,
-  cases: Readonly<Record<string, Case>>,
-  rounds: number,
-): Promise<Record<string, number[]>> {
+function measure(cases: Readonly<Record<string, Case>>, rounds: number): Promise<Record<string, number[]>> {
   return takeTurns(
     Object.keys(cases),
     { rounds, turns: TURNS },
     async (name) => {
-      const { filter, workspace, after } = cases[name] as Case;
+      const { read, after } = cases[name] as Case;
       const elapsed: number[] = [];
       for (let repeat = 0; repeat < REPEATS; repeat += 1) {
-        elapsed.push(await milliseconds(() => repository.list(workspace, filter, { size: PAGE, after })));
+        elapsed.push(await milliseconds(() => read({ size: PAGE, after })));
       }
       return median(elapsed);
     },
@@ -173,7 +154,8 @@ async function worstBuffers(
   say(`  buffers of all ${filters.length} filters`);
   const all: number[] = [];
   for (const filter of filters) {
-    for (const after of Object.values(await positionsOf(repository, place, filter, PAGE))) {
+    const read: ReadPage = (page) => repository.list(place.workspace, filter, page);
+    for (const after of Object.values(await positionsOf(read, place, PAGE))) {
       all.push(buffersOf(await explainPage(database.api, place.workspace, filter, { size: PAGE, after })));
     }
   }
