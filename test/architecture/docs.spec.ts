@@ -14,7 +14,7 @@ const root = join(__dirname, '../..');
 
 describe('docs/', () => {
   it('has no broken link', () => {
-    const folders = ['docs', 'docs/connectors', '.github'];
+    const folders = ['docs', 'docs/connectors', 'docs/extending', '.github'];
     const pages = [
       'README.md',
       ...folders.flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(folder, name))),

@@ -6,8 +6,6 @@ export interface GuideBlock {
   readonly kind: 'whole' | 'change';
   readonly file: string;
   readonly text: string;
-  /** The heading that it stands below, as in a link: `add-a-filter`. */
-  readonly section: string;
 }
 
 const BLOCK = /^```(ts|diff) file=(\S+)\n([\s\S]*?)^```$/gm;
@@ -15,17 +13,12 @@ const BLOCK = /^```(ts|diff) file=(\S+)\n([\s\S]*?)^```$/gm;
 export const pageText = (page: string): string => readFileSync(join(__dirname, '../../docs', page), 'utf8');
 
 /** Returns the blocks of a page in `docs` that name a file, in their order. */
-export function blocksOf(page: string): GuideBlock[] {
-  return pageText(page)
-    .split(/^## /m)
-    .flatMap((part) => {
-      const section = part.split('\n', 1)[0]?.toLowerCase().replaceAll(' ', '-') ?? '';
-      return [...part.matchAll(BLOCK)].map(([, language, file = '', text = '']): GuideBlock => ({
-        ...{ section, file, text },
-        kind: language === 'diff' ? 'change' : 'whole',
-      }));
-    });
-}
+export const blocksOf = (page: string): GuideBlock[] =>
+  [...pageText(page).matchAll(BLOCK)].map(([, language, file = '', text = '']) => ({
+    kind: language === 'diff' ? 'change' : 'whole',
+    file,
+    text,
+  }));
 
 /** Applies the hunks of a change, which lines of `@@` separate. @throws when a hunk has no place, or several */
 export function changed(before: string, { file, text }: GuideBlock): string {
