@@ -1,8 +1,8 @@
-import type { CountersProgress, CountersReport } from '#libs/inventory/operators';
+import type { CountersReport } from '#libs/inventory/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import { Client } from 'pg';
-import { type OperatorDatabase, connectionFault } from './operator-database';
-import { type Operator, operateOn, withDatabase } from './operator';
+import type { Interruption } from './interruption';
+import { type OperatorDatabase, connectionFault, withDatabase } from './operator-database';
 import { schema } from '../../features';
 
 /** The oldest supported version, as Postgres numbers it. */
@@ -41,18 +41,14 @@ export interface DatabaseStatus {
   readonly problems: readonly string[];
 }
 
-/** With `onCounting` the inspection is deep: it also compares and repairs the counters of every workspace. */
-export async function inspect(
-  onCounting: ((progress: CountersProgress & { readonly portion: number }) => void) | null = null,
-): Promise<DatabaseStatus> {
+/** A deep inspection also compares and repairs the counters of every workspace. */
+export async function inspect(deep: boolean): Promise<DatabaseStatus> {
   return withDatabase(async (database, interruption) => {
     const client = new Client({ connectionString: database.migrationDatabaseUrl });
     client.on('error', () => undefined);
     await client.connect();
     try {
-      const countDeeply =
-        onCounting && (() => operateOn(database, interruption, (operator) => reconcile(operator, onCounting)));
-      return await inspectBy(client, database, countDeeply);
+      return await inspectBy(client, database, deep ? () => reconcile(database, interruption) : null);
     } finally {
       await client.end();
     }
@@ -60,15 +56,20 @@ export async function inspect(
 }
 
 /** Repairs the counters first, so that later totals are correct. */
-async function reconcile(
-  operator: Operator,
-  onCounting: (progress: CountersProgress & { readonly portion: number }) => void,
-): Promise<CountersStatus> {
-  const workspaces = await operator.workspaces.list();
-  const slugs = new Map(workspaces.map(({ id, slug }) => [id, slug]));
-  const report = await operator.facetCounters.reconcile([...slugs.keys()], (progress) => {
-    operator.checkInterrupted();
-    onCounting({ ...progress, portion: progress.workspaces / Math.max(1, workspaces.length) });
+async function reconcile(database: OperatorDatabase, interruption: Interruption): Promise<CountersStatus> {
+  const { operateOn } = await import('./operator.js');
+  const { AuthOperatorModule, WorkspacesService } = await import('#libs/auth/operators');
+  const { FacetCountersService, InventoryOperatorModule } = await import('#libs/inventory/operators');
+  const modules = [AuthOperatorModule, InventoryOperatorModule];
+  const [report, slugs] = await operateOn(database, interruption, modules, async (operator) => {
+    const workspaces = await operator.get(WorkspacesService).list();
+    const known = new Map(workspaces.map(({ id, slug }) => [id, slug]));
+    const counted = await operator.withProgress('assets counted', (show) =>
+      operator
+        .get(FacetCountersService)
+        .reconcile([...known.keys()], (done) => show(done.assets, done.workspaces / Math.max(1, known.size))),
+    );
+    return [counted, known] as const;
   });
   const withSlug = <Difference extends { readonly workspaceId: WorkspaceId }>({
     workspaceId,

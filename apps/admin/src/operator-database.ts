@@ -4,6 +4,7 @@ import { migrate } from '#libs/platform/database';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { CommandFailed, WrongUsage } from './command-faults';
+import { Interruption } from './interruption';
 import { say } from './output';
 import { type Environment, isSet, loadSettingsWithoutDatabase } from './settings-without-database';
 import { schema } from '../../features';
@@ -25,7 +26,7 @@ export interface OperatorDatabase {
  * Opens the configured database, or else the embedded one, whose schema is updated first. An operator's own database is
  * changed by `migrate` only.
  */
-export async function openOperatorDatabase(environment: Environment = process.env): Promise<OperatorDatabase> {
+async function openOperatorDatabase(environment: Environment = process.env): Promise<OperatorDatabase> {
   if (isSet(environment, 'DATABASE_URL')) return openNamedDatabase(environment);
   if (isSet(environment, 'MIGRATION_DATABASE_URL')) {
     throw new WrongUsage('MIGRATION_DATABASE_URL is set and DATABASE_URL is not; set both or none.');
@@ -47,6 +48,20 @@ export async function openOperatorDatabase(environment: Environment = process.en
     MIGRATION_DATABASE_URL: migrationDatabaseUrl,
   });
   return { settings, databaseUrl, migrationDatabaseUrl, migrated, close: () => closeQuietly(server) };
+}
+
+/** Opens the database while `work` runs, which may be interrupted. */
+export async function withDatabase<Result>(
+  work: (database: OperatorDatabase, interruption: Interruption) => Promise<Result>,
+): Promise<Result> {
+  const interruption = new Interruption();
+  const database = await interruption.outcomeOf(openOperatorDatabase());
+  try {
+    interruption.check();
+    return await interruption.outcomeOf(work(database, interruption));
+  } finally {
+    await database.close();
+  }
 }
 
 async function openNamedDatabase(environment: Environment): Promise<OperatorDatabase> {

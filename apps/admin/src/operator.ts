@@ -1,108 +1,106 @@
 import 'reflect-metadata';
 import { type DynamicModule, Global, type INestApplicationContext, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { ApplicationsService, type Workspace, WorkspacesService, makeMissingKeys } from '#libs/auth/operators';
-import { AuditArchiveService, AuditService } from '#libs/audit/operators';
-import {
-  DemoService,
-  FacetCountersService,
-  ImportsService,
-  RemovedAssets,
-  TagKeysService,
-} from '#libs/inventory/operators';
-import { FeedRestart } from '#libs/platform/changes';
+import type { Workspace } from '#libs/auth/operators';
 import { DatabaseModule } from '#libs/platform/database';
-import { IdempotencyPurge } from '#libs/platform/idempotency';
 import type { ProcessLogger } from '#libs/platform/observability';
 import { Settings } from '#libs/platform/config';
-import { unreadableKey } from '#libs/platform/keys';
+import { makeMissingKeys, unreadableKey } from '#libs/platform/keys';
 import { setTimeout as delay } from 'node:timers/promises';
-import { FEATURES, entities } from '../../features';
+import { entities } from '../../features';
 import { CommandFailed } from './command-faults';
-import { Interruption } from './interruption';
-import { type OperatorDatabase, openOperatorDatabase } from './operator-database';
+import type { Interruption } from './interruption';
+import { type OperatorDatabase, withDatabase } from './operator-database';
 
 /** A command does one thing at a time, except that an import merges while it reads. */
 const POOL_SIZE = 4;
 
-/** The services that operators' commands use. */
-export interface Operator {
-  readonly workspaces: WorkspacesService;
-  readonly applications: ApplicationsService;
-  readonly tagKeys: TagKeysService;
-  readonly imports: ImportsService;
-  readonly demo: DemoService;
-  readonly removedAssets: RemovedAssets;
-  readonly feedRestart: FeedRestart;
-  readonly audit: AuditService;
-  readonly auditArchive: AuditArchiveService;
-  readonly facetCounters: FacetCountersService;
-  readonly idempotencyPurge: IdempotencyPurge;
-  /** Long work calls it between steps. @throws once the command was interrupted */
-  readonly checkInterrupted: () => void;
-}
+/** `portion` is between 0 and 1, or null when the total is unknown. */
+type Show = (count: number, portion: number | null) => void;
 
-/** Opens the database while `work` runs, which may be interrupted. */
-export async function withDatabase<Result>(
-  work: (database: OperatorDatabase, interruption: Interruption) => Promise<Result>,
-): Promise<Result> {
-  const interruption = new Interruption();
-  const database = await interruption.outcomeOf(openOperatorDatabase());
-  try {
-    interruption.check();
-    return await interruption.outcomeOf(work(database, interruption));
-  } finally {
-    await database.close();
+/** What a command works with: the services of the modules that it named. */
+export class Operator {
+  constructor(
+    private readonly context: INestApplicationContext,
+    private readonly interruption: Interruption,
+  ) {}
+
+  get<Service>(service: Type<Service>): Service {
+    return this.context.get(service);
+  }
+
+  /** Long work calls it between steps. @throws once the command was interrupted */
+  checkInterrupted(): void {
+    this.interruption.check();
+  }
+
+  /** Runs long work, which shows its progress after each step. An interrupted command ends at the next step. */
+  async withProgress<Result>(unit: string, work: (show: Show) => Promise<Result>): Promise<Result> {
+    const { createProgress } = await import('./progress.js');
+    const progress = createProgress(unit);
+    try {
+      return await work((count, portion) => {
+        progress.show(count, portion);
+        this.checkInterrupted();
+      });
+    } finally {
+      progress.end();
+    }
   }
 }
 
-/** Runs `work` with the features' services. */
-export async function operate<Result>(work: (operator: Operator) => Promise<Result>): Promise<Result> {
-  return withDatabase((database, interruption) => operateOn(database, interruption, work));
+/** Runs `work` with the services of these modules. */
+export async function operate<Result>(
+  modules: readonly Type[],
+  work: (operator: Operator) => Promise<Result>,
+): Promise<Result> {
+  return withDatabase((database, interruption) => operateOn(database, interruption, modules, work));
 }
 
-/** Runs `work` with the features' services on an open database. */
+/** Runs `work` on a workspace. @throws when there is none with this slug */
+export async function operateIn<Result>(
+  slug: string,
+  modules: readonly Type[],
+  work: (operator: Operator, workspace: Workspace) => Promise<Result>,
+): Promise<Result> {
+  const { AuthOperatorModule } = await import('#libs/auth/operators');
+  return operate([AuthOperatorModule, ...modules], async (operator) =>
+    work(operator, await workspaceOf(operator, slug)),
+  );
+}
+
+/** @throws when there is none */
+export async function workspaceOf(operator: Operator, slug: string): Promise<Workspace> {
+  const { WorkspacesService } = await import('#libs/auth/operators');
+  const workspace = await operator.get(WorkspacesService).findBySlug(slug);
+  if (workspace === null) throw new CommandFailed(`There is no workspace "${slug}".`);
+  return workspace;
+}
+
+/** Runs `work` with the services of these modules on an open database. */
 export async function operateOn<Result>(
   { settings, migrationDatabaseUrl }: OperatorDatabase,
   interruption: Interruption,
+  modules: readonly Type[],
   work: (operator: Operator) => Promise<Result>,
 ): Promise<Result> {
   if (!settings.production) await makeMissingKeys(settings);
-  const context = await createContext(settings, migrationDatabaseUrl);
+  const context = await createContext(settings, migrationDatabaseUrl, modules);
   try {
-    return await interruption.outcomeOf(
-      work({
-        workspaces: context.get(WorkspacesService),
-        applications: context.get(ApplicationsService),
-        tagKeys: context.get(TagKeysService),
-        imports: context.get(ImportsService),
-        demo: context.get(DemoService),
-        removedAssets: context.get(RemovedAssets),
-        feedRestart: context.get(FeedRestart),
-        audit: context.get(AuditService),
-        auditArchive: context.get(AuditArchiveService),
-        facetCounters: context.get(FacetCountersService),
-        idempotencyPurge: context.get(IdempotencyPurge),
-        checkInterrupted: interruption.check,
-      }),
-    );
+    return await interruption.outcomeOf(work(new Operator(context, interruption)));
   } finally {
     // Closing waits for connections in use, which interrupted work may never release.
     await Promise.race([context.close(), delay(3_000)]);
   }
 }
 
-/** @throws when there is none */
-export async function workspaceOf(operator: Operator, slug: string): Promise<Workspace> {
-  const workspace = await operator.workspaces.findBySlug(slug);
-  if (workspace === null) throw new CommandFailed(`There is no workspace "${slug}".`);
-  return workspace;
-}
-
-async function createContext(settings: Settings, databaseUrl: string): Promise<INestApplicationContext> {
+async function createContext(
+  settings: Settings,
+  databaseUrl: string,
+  modules: readonly Type[],
+): Promise<INestApplicationContext> {
   try {
-    const features = await Promise.all(FEATURES.flatMap(({ operators }) => operators?.() ?? []));
-    return await NestFactory.createApplicationContext(OperatorModule.forRoot(settings, databaseUrl, features), {
+    return await NestFactory.createApplicationContext(OperatorModule.forRoot(settings, databaseUrl, modules), {
       logger: await logger(settings.logLevel),
       abortOnError: false,
     });
@@ -128,14 +126,14 @@ async function logger(level: string): Promise<ProcessLogger | false> {
 @Global()
 @Module({})
 class OperatorModule {
-  static forRoot(settings: Settings, databaseUrl: string, features: readonly Type[]): DynamicModule {
+  static forRoot(settings: Settings, databaseUrl: string, modules: readonly Type[]): DynamicModule {
     return {
       module: OperatorModule,
       imports: [
         DatabaseModule.forRoot({ url: databaseUrl, poolSize: POOL_SIZE, patience: 'operator', entities }),
-        ...features,
+        ...modules,
       ],
-      providers: [{ provide: Settings, useValue: settings }, IdempotencyPurge],
+      providers: [{ provide: Settings, useValue: settings }],
       exports: [Settings],
     };
   }

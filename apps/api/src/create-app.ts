@@ -1,11 +1,10 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { makeMissingKeys } from '#libs/auth/operators';
 import { ApiServerAdapter, trustProxies } from '#libs/platform/http/server';
 import { ProcessLogger, createLog } from '#libs/platform/observability';
 import { type Settings } from '#libs/platform/config';
 import { assertAccessDeclared } from '#libs/platform/http';
-import { assertKeysReadable } from '#libs/platform/keys';
+import { assertKeysReadable, makeMissingKeys } from '#libs/platform/keys';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { serveApiDocument } from './api-document';

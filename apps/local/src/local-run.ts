@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { makeMissingKeys } from '#libs/auth/operators';
+import { makeMissingKeys } from '#libs/platform/keys';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '#libs/local-postgres';
 import { type Settings, SettingsInvalid, loadSettings } from '#libs/platform/config';
 import type { ApiProcess } from './api-process';

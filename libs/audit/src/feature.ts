@@ -5,5 +5,4 @@ export const audit: Feature = {
   schema: auditSchema,
   api: async () => (await import('#libs/audit/module')).AuditModule,
   tag: { name: 'Audit', description: 'What was changed, by whom and when, for auditors and SIEMs.' },
-  operators: async () => (await import('#libs/audit/operators')).AuditOperatorModule,
 };

@@ -4,6 +4,5 @@ import { authSchema } from './typeorm/schema';
 export const auth: Feature = {
   schema: authSchema,
   api: async () => (await import('#libs/auth/module')).AuthModule,
-  operators: async () => (await import('#libs/auth/operators')).AuthOperatorModule,
   tag: { name: 'Authentication', description: 'Tokens by the OAuth 2.0 client credentials grant.' },
 };

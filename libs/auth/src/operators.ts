@@ -3,4 +3,3 @@ export { WorkspacesService } from './application/workspaces.service';
 export { AuthOperatorModule } from './auth-operator.module';
 export { type Application } from './domain/application';
 export { WORKSPACE_SLUG, type Workspace } from './domain/workspace';
-export { makeMissingKeys } from './jwt/local-keys';

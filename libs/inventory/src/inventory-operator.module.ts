@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { AuditOperatorModule } from '#libs/audit/operators';
-import { FeedRestart } from '#libs/platform/changes';
 import { RemovedAssets } from './changes/typeorm/removed-assets';
 import { DemoService } from './imports/application/demo.service';
 import { FacetCountersService } from './assets/application/facet-counters.service';
@@ -24,12 +23,11 @@ import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.t
     ImportsService,
     TagKeysService,
     RemovedAssets,
-    FeedRestart,
     { provide: FacetCounters, useClass: FacetCountersTypeorm },
     { provide: ImportFiles, useClass: ImportFilesSystem },
     { provide: ImportStore, useClass: ImportStoreTypeorm },
     { provide: TagKeyRepository, useClass: TagKeyRepositoryTypeorm },
   ],
-  exports: [DemoService, FacetCountersService, ImportsService, TagKeysService, RemovedAssets, FeedRestart],
+  exports: [DemoService, FacetCountersService, ImportsService, TagKeysService, RemovedAssets],
 })
 export class InventoryOperatorModule {}

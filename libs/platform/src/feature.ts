@@ -7,8 +7,6 @@ export interface Feature {
   readonly schema: SchemaPart;
   /** Loads the module with the routes. Only the API does, so the command line starts without them. */
   readonly api: () => Promise<Type>;
-  /** Loads the module with the services of the command line. */
-  readonly operators?: () => Promise<Type>;
   /** Heading in the contract. */
   readonly tag?: { readonly name: string; readonly description: string };
 }

@@ -8,7 +8,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import express from 'express';
 import { RequireScope } from '#libs/platform/access';
-import { makeMissingKeys } from '#libs/auth/operators';
+import { makeMissingKeys } from '#libs/platform/keys';
 import { ApiServerAdapter } from '#libs/platform/http/server';
 import { Public } from '#libs/platform/http';
 import { type Settings, loadSettings } from '#libs/platform/config';

@@ -25,7 +25,7 @@ export function addChanges(group: Command): void {
     .argument('<client_id>', 'its client id', parseClientId)
     .addOption(scopeOption())
     .action((clientId: string, { scope, ...options }: CommonOptions & { readonly scope: readonly Scope[] }) =>
-      change(clientId, options, (applications) => applications.setScopes(clientId, scope)),
+      oneApplication(clientId, options, (applications) => applications.setScopes(clientId, scope)),
     );
   withCommonOptions(group.command('set-limits'))
     .description('set limits of one application, each as <per minute>/<burst>')
@@ -38,7 +38,7 @@ export function addChanges(group: Command): void {
     .description('remove the limits of one application, so that the general ones apply')
     .argument('<client_id>', 'its client id', parseClientId)
     .action((clientId: string, options: CommonOptions) =>
-      change(clientId, options, (applications) => applications.clearLimits(clientId)),
+      oneApplication(clientId, options, (applications) => applications.clearLimits(clientId)),
     );
 }
 
@@ -46,8 +46,7 @@ async function rotateSecret(
   clientId: string,
   { overlap, ...options }: CommonOptions & { readonly overlap?: number },
 ): Promise<void> {
-  const { operate } = await import('../operator.js');
-  const rotated = await operate(({ applications }) => applications.rotateSecret(clientId, overlap ?? null));
+  const rotated = await withApplications((applications) => applications.rotateSecret(clientId, overlap ?? null));
   if (rotated === null) throw unknown(clientId);
   const { previousSecretExpiresAt } = rotated.application;
   const secret = { client_id: clientId, client_secret: rotated.clientSecret };
@@ -61,19 +60,25 @@ async function rotateSecret(
 async function setLimits(clientId: string, { read, write, token, ...options }: LimitOptions): Promise<void> {
   const limits = { ...(read && { read }), ...(write && { write }), ...(token && { token }) };
   if (Object.keys(limits).length === 0) throw new WrongUsage('Name at least one limit: --read, --write or --token.');
-  await change(clientId, options, (applications) => applications.setLimits(clientId, limits));
+  await oneApplication(clientId, options, (applications) => applications.setLimits(clientId, limits));
 }
 
-async function change(
+/** Shows one application after `work`, which returns null for an unknown client id. */
+export async function oneApplication(
   clientId: string,
   options: CommonOptions,
   work: (applications: ApplicationsService) => Promise<Application | null>,
 ): Promise<void> {
-  const { operate } = await import('../operator.js');
-  const application = await operate(({ applications }) => work(applications));
+  const application = await withApplications(work);
   if (application === null) throw unknown(clientId);
   const text = (): Promise<string> => card({ client_id: clientId, ...applicationCard(application) });
   await print({ json: applicationJson(application), text }, options);
+}
+
+async function withApplications<Result>(work: (applications: ApplicationsService) => Promise<Result>): Promise<Result> {
+  const { operate } = await import('../operator.js');
+  const { ApplicationsService, AuthOperatorModule } = await import('#libs/auth/operators');
+  return operate([AuthOperatorModule], (operator) => work(operator.get(ApplicationsService)));
 }
 
 const unknown = (clientId: string): CommandFailed =>

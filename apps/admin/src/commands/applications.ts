@@ -1,11 +1,10 @@
 import { Command } from 'commander';
 import type { Scope } from '#libs/kernel';
-import { CommandFailed } from '../command-faults';
 import { type CommonOptions, parseClientId, parseName, parseSlug, withCommonOptions } from '../options';
 import { applicationCard, applicationJson } from '../application-output';
 import { card, print, table } from '../output';
 import { scopeOption } from '../scope-option';
-import { addChanges } from './application-changes';
+import { addChanges, oneApplication } from './application-changes';
 
 interface CreateOptions extends CommonOptions {
   readonly workspace: string;
@@ -28,25 +27,31 @@ export function applicationsCommand(): Command {
   withCommonOptions(group.command('show'))
     .description('show one application, without its secret')
     .argument('<client_id>', 'its client id', parseClientId)
-    .action((clientId: string, options: CommonOptions) => one(clientId, options, 'show'));
+    .action((clientId: string, options: CommonOptions) =>
+      oneApplication(clientId, options, (applications) => applications.find(clientId)),
+    );
   withCommonOptions(group.command('enable'))
     .description('enable a disabled application again')
     .argument('<client_id>', 'its client id', parseClientId)
-    .action((clientId: string, options: CommonOptions) => one(clientId, options, 'enable'));
+    .action((clientId: string, options: CommonOptions) =>
+      oneApplication(clientId, options, (applications) => applications.setDisabled(clientId, false)),
+    );
   withCommonOptions(group.command('disable'))
     .description('disable an application from its next request on; enable reverses it')
     .argument('<client_id>', 'its client id', parseClientId)
-    .action((clientId: string, options: CommonOptions) => one(clientId, options, 'disable'));
+    .action((clientId: string, options: CommonOptions) =>
+      oneApplication(clientId, options, (applications) => applications.setDisabled(clientId, true)),
+    );
   addChanges(group);
   return group;
 }
 
 async function create(options: CreateOptions): Promise<void> {
-  const { operate, workspaceOf } = await import('../operator.js');
-  const { application, clientSecret } = await operate(async (operator) => {
-    const workspace = await workspaceOf(operator, options.workspace);
-    return operator.applications.create(workspace.id, options.name, options.scope);
-  });
+  const { operateIn } = await import('../operator.js');
+  const { ApplicationsService } = await import('#libs/auth/operators');
+  const { application, clientSecret } = await operateIn(options.workspace, [], (operator, { id }) =>
+    operator.get(ApplicationsService).create(id, options.name, options.scope),
+  );
   const { client_id, ...rest } = applicationJson(application);
   const text = async (): Promise<string> => {
     const drawn = await card({ client_id, client_secret: clientSecret, ...applicationCard(application) });
@@ -56,11 +61,11 @@ async function create(options: CreateOptions): Promise<void> {
 }
 
 async function list(options: CommonOptions & { readonly workspace: string }): Promise<void> {
-  const { operate, workspaceOf } = await import('../operator.js');
-  const applications = await operate(async (operator) => {
-    const workspace = await workspaceOf(operator, options.workspace);
-    return operator.applications.list(workspace.id);
-  });
+  const { operateIn } = await import('../operator.js');
+  const { ApplicationsService } = await import('#libs/auth/operators');
+  const applications = await operateIn(options.workspace, [], (operator, { id }) =>
+    operator.get(ApplicationsService).list(id),
+  );
   const text = (): Promise<string> =>
     table(
       ['client_id', 'name', 'scopes', 'disabled', 'created', 'last token'],
@@ -69,14 +74,4 @@ async function list(options: CommonOptions & { readonly workspace: string }): Pr
       }),
     );
   await print({ json: { items: applications.map(applicationJson) }, text }, options);
-}
-
-async function one(clientId: string, options: CommonOptions, verb: 'show' | 'enable' | 'disable'): Promise<void> {
-  const { operate } = await import('../operator.js');
-  const application = await operate(({ applications }) =>
-    verb === 'show' ? applications.find(clientId) : applications.setDisabled(clientId, verb === 'disable'),
-  );
-  if (application === null) throw new CommandFailed(`There is no application with the client id "${clientId}".`);
-  const text = (): Promise<string> => card({ client_id: clientId, ...applicationCard(application) });
-  await print({ json: applicationJson(application), text }, options);
 }

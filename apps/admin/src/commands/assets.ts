@@ -23,19 +23,12 @@ export function assetsCommand(): Command {
 async function purge({ workspace, removedBefore, ...options }: PurgeOptions): Promise<void> {
   const before = new Date(removedBefore);
   await confirm(`Delete the assets of "${workspace}" that were removed before ${before.toISOString()}?`, options);
-  const { operate, workspaceOf } = await import('../operator.js');
-  const { createProgress } = await import('../progress.js');
-  const purged = await operate(async (operator) => {
-    const { id } = await workspaceOf(operator, workspace);
-    const progress = createProgress('assets');
-    try {
-      return await operator.removedAssets.purge(id, before, (assets) => {
-        progress.show(assets, null);
-        operator.checkInterrupted();
-      });
-    } finally {
-      progress.end();
-    }
-  });
+  const { operateIn } = await import('../operator.js');
+  const { InventoryOperatorModule, RemovedAssets } = await import('#libs/inventory/operators');
+  const purged = await operateIn(workspace, [InventoryOperatorModule], (operator, { id }) =>
+    operator.withProgress('assets', (show) =>
+      operator.get(RemovedAssets).purge(id, before, (assets) => show(assets, null)),
+    ),
+  );
   await print({ json: { workspace, purged }, text: () => `Deleted ${purged} removed assets.` }, options);
 }

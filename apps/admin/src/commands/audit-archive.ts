@@ -22,20 +22,15 @@ export function auditArchiveCommand(): Command {
 async function archive(directory: string, { workspace, before: time, ...options }: ArchiveOptions): Promise<void> {
   const before = new Date(time);
   await confirm(`Archive the audit of "${workspace}" before ${before.toISOString()}, and remove it?`, options);
-  const { operate, workspaceOf } = await import('../operator.js');
-  const { createProgress } = await import('../progress.js');
-  const done = await operate(async (operator) => {
-    const { id } = await workspaceOf(operator, workspace);
-    const progress = createProgress('events');
-    try {
-      return await operator.auditArchive.archive({ id, slug: workspace }, before, directory, (step) => {
-        progress.show(step.done, step.done / step.known);
-        operator.checkInterrupted();
-      });
-    } finally {
-      progress.end();
-    }
-  });
+  const { operateIn } = await import('../operator.js');
+  const { AuditArchiveService, AuditOperatorModule } = await import('#libs/audit/operators');
+  const done = await operateIn(workspace, [AuditOperatorModule], (operator, { id }) =>
+    operator.withProgress('events', (show) =>
+      operator
+        .get(AuditArchiveService)
+        .archive({ id, slug: workspace }, before, directory, (step) => show(step.done, step.done / step.known)),
+    ),
+  );
   const { first = null, last = null, file = null, checkpoint = null } = done ?? {};
   const archived = done === null ? 0 : done.last - done.first + 1;
   const json = { workspace, archived, firstSequence: first, lastSequence: last, file, checkpoint };

@@ -52,13 +52,15 @@ async function list(options: ListOptions): Promise<void> {
     throw new WrongUsage('--json and --ndjson exclude each other; give one of them.');
   }
   const { operate, workspaceOf } = await import('../operator.js');
-  const { kindOf } = await import('#libs/audit/operators');
+  const { AuditOperatorModule, AuditService, kindOf } = await import('#libs/audit/operators');
+  const { AuthOperatorModule } = await import('#libs/auth/operators');
   const limit = options.limit ?? (options.ndjson === true ? Infinity : DEFAULT_LIMIT);
-  const events = await operate(async (operator) => {
+  const events = await operate([AuditOperatorModule, AuthOperatorModule], async (operator) => {
     const { workspace, asset, application, since } = options;
+    const audit = operator.get(AuditService);
     const { assetId } = await import('#libs/kernel');
     const filter = {
-      workspaceIds: workspace ? [(await workspaceOf(operator, workspace)).id] : await operator.audit.workspaces(),
+      workspaceIds: workspace ? [(await workspaceOf(operator, workspace)).id] : await audit.workspaces(),
       ...(asset === undefined ? {} : { assetId: assetId(asset) }),
       ...(application === undefined ? {} : { clientId: application }),
       ...(since === undefined ? {} : { since }),
@@ -66,7 +68,7 @@ async function list(options: ListOptions): Promise<void> {
     const lines = options.ndjson === true ? new DocumentLines() : null;
     const found: RecordedEvent[] = [];
     let none = true;
-    for await (const event of operator.audit.list(filter, limit)) {
+    for await (const event of audit.list(filter, limit)) {
       operator.checkInterrupted();
       none = false;
       if (lines === null) found.push(event);
@@ -85,31 +87,29 @@ async function list(options: ListOptions): Promise<void> {
 
 /** Refuses an unknown id, unless events of a deleted application exist: an empty list would hide a typing error. */
 async function assertApplication(operator: Operator, clientId: string | undefined): Promise<void> {
-  if (clientId === undefined || (await operator.applications.find(clientId)) !== null) return;
+  if (clientId === undefined) return;
+  const { ApplicationsService } = await import('#libs/auth/operators');
+  if ((await operator.get(ApplicationsService).find(clientId)) !== null) return;
   throw new CommandFailed(`There is no application with the client id "${clientId}".`);
 }
 
 async function verify(options: CommonOptions & { readonly workspace?: string }): Promise<void> {
   const { operate, workspaceOf } = await import('../operator.js');
-  const { createProgress } = await import('../progress.js');
-  const verdict = await operate(async (operator) => {
-    const slugs = new Map((await operator.workspaces.list()).map(({ id, slug }) => [id, slug]));
+  const { AuditOperatorModule, AuditService } = await import('#libs/audit/operators');
+  const { AuthOperatorModule, WorkspacesService } = await import('#libs/auth/operators');
+  const verdict = await operate([AuditOperatorModule, AuthOperatorModule], async (operator) => {
+    const audit = operator.get(AuditService);
+    const slugs = new Map((await operator.get(WorkspacesService).list()).map(({ id, slug }) => [id, slug]));
     const slugOf = (id: Parameters<typeof slugs.get>[0]): string => slugs.get(id) ?? id;
     const workspaceIds = options.workspace
       ? [(await workspaceOf(operator, options.workspace)).id]
-      : (await operator.audit.workspaces()).sort((one, other) => (slugOf(one) < slugOf(other) ? -1 : 1));
-    const progress = createProgress('events');
-    try {
-      const { firstBad, ...rest } = await operator.audit.verify(workspaceIds, ({ verified, known }) => {
-        progress.show(verified, verified / known);
-        operator.checkInterrupted();
-      });
-      if (firstBad === null) return { ...rest, firstBad };
-      const { workspaceId, sequence, reason } = firstBad;
-      return { ...rest, firstBad: { workspace: slugOf(workspaceId), sequence, reason } };
-    } finally {
-      progress.end();
-    }
+      : (await audit.workspaces()).sort((one, other) => (slugOf(one) < slugOf(other) ? -1 : 1));
+    const { firstBad, ...rest } = await operator.withProgress('events', (show) =>
+      audit.verify(workspaceIds, ({ verified, known }) => show(verified, verified / known)),
+    );
+    if (firstBad === null) return { ...rest, firstBad };
+    const { workspaceId, sequence, reason } = firstBad;
+    return { ...rest, firstBad: { workspace: slugOf(workspaceId), sequence, reason } };
   });
   const { ok, sealed, unsealed, firstBad } = verdict;
   const text = (): string => (ok ? `${sealed} sealed and ${unsealed} unsealed events: all as they were recorded.` : '');

@@ -14,11 +14,12 @@ export function changesCommand(): Command {
 
 async function restart({ workspace, ...options }: CommonOptions & { readonly workspace: string }): Promise<void> {
   await confirm(`Have every reader of the change feeds of "${workspace}" begin again?`, options);
-  const { operate, workspaceOf } = await import('../operator.js');
-  const sequence = await operate(async (operator) => {
-    const { id } = await workspaceOf(operator, workspace);
-    return operator.feedRestart.restart(id);
-  });
+  const { operateIn } = await import('../operator.js');
+  const { FeedRestart } = await import('#libs/platform/changes');
+  const { Database } = await import('#libs/platform/database');
+  const sequence = await operateIn(workspace, [], (operator, { id }) =>
+    new FeedRestart(operator.get(Database)).restart(id),
+  );
   const text = () => `Readers of the change feeds of "${workspace}" begin again.`;
   await print({ json: { workspace, sequence: Number(sequence) }, text }, options);
 }

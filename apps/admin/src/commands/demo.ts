@@ -26,19 +26,15 @@ interface LoadOptions extends CommonOptions {
 
 async function load({ workspace, size, ...options }: LoadOptions): Promise<void> {
   const { operate, workspaceOf } = await import('../operator.js');
-  const { createProgress } = await import('../progress.js');
-  const report = await operate(async (operator) => {
-    await operator.workspaces.create(workspace, workspace === WORKSPACE.slug ? WORKSPACE.name : workspace);
+  const { AuthOperatorModule, WorkspacesService } = await import('#libs/auth/operators');
+  const { DemoService, InventoryOperatorModule } = await import('#libs/inventory/operators');
+  const report = await operate([AuthOperatorModule, InventoryOperatorModule], async (operator) => {
+    const name = workspace === WORKSPACE.slug ? WORKSPACE.name : workspace;
+    await operator.get(WorkspacesService).create(workspace, name);
     const { id } = await workspaceOf(operator, workspace);
-    const progress = createProgress('assets');
-    try {
-      return await operator.demo.load(id, size, ({ done, total }) => {
-        operator.checkInterrupted();
-        progress.show(done, done / total);
-      });
-    } finally {
-      progress.end();
-    }
+    return operator.withProgress('assets', (show) =>
+      operator.get(DemoService).load(id, size, ({ done, total }) => show(done, done / total)),
+    );
   });
   const { read, created, updated, unchanged } = report;
   const text = (): Promise<string> => card({ workspace, size, read, created, updated, unchanged });

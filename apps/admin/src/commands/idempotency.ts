@@ -12,17 +12,12 @@ export function idempotencyCommand(): Command {
 
 async function purge(options: CommonOptions): Promise<void> {
   const { operate } = await import('../operator.js');
-  const { createProgress } = await import('../progress.js');
-  const purged = await operate(async (operator) => {
-    const progress = createProgress('records');
-    try {
-      return await operator.idempotencyPurge.run('wait', (sofar) => {
-        progress.show(sofar, null);
-        operator.checkInterrupted();
-      });
-    } finally {
-      progress.end();
-    }
-  });
+  const { Database } = await import('#libs/platform/database');
+  const { IdempotencyPurge } = await import('#libs/platform/idempotency');
+  const purged = await operate([], (operator) =>
+    operator.withProgress('records', (show) =>
+      new IdempotencyPurge(operator.get(Database)).run('wait', (records) => show(records, null)),
+    ),
+  );
   await print({ json: { purged }, text: () => `Removed ${purged} records.` }, options);
 }

@@ -47,29 +47,26 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
   const files = named.map((file) => (file === '-' ? file : fromCaller(file)));
   const errorsPath = options.errors === undefined ? null : fromCaller(options.errors);
   if (errorsPath !== null) ErrorFile.refuseInput(errorsPath, files);
-  const { operate, workspaceOf } = await import('../operator.js');
-  const { createProgress } = await import('../progress.js');
-  const report = await operate(async (operator) => {
-    const { id } = await workspaceOf(operator, options.workspace);
+  const { operateIn } = await import('../operator.js');
+  const { ImportsService, InventoryOperatorModule } = await import('#libs/inventory/operators');
+  const report = await operateIn(options.workspace, [InventoryOperatorModule], async (operator, { id }) => {
     const errors = errorsPath === null ? null : new ErrorFile(errorsPath);
-    const progress = createProgress('records');
     try {
-      const imported = await operator.imports.run(id, {
-        source: options.source,
-        files,
-        dryRun: options.dryRun ?? false,
-        missing: options.missing,
-        createTagKeys: options.createTagKeys ?? null,
-        onProgress: ({ read, bytesRead, bytesTotal }) => {
-          operator.checkInterrupted();
-          progress.show(read, bytesTotal === null ? null : bytesTotal === 0 ? 1 : bytesRead / bytesTotal);
-        },
-        ...(errors && { onBadLine: (line) => errors.add(line) }),
-      });
+      const imported = await operator.withProgress('records', (show) =>
+        operator.get(ImportsService).run(id, {
+          source: options.source,
+          files,
+          dryRun: options.dryRun ?? false,
+          missing: options.missing,
+          createTagKeys: options.createTagKeys ?? null,
+          onProgress: ({ read, bytesRead, bytesTotal }) =>
+            show(read, bytesTotal === null ? null : bytesTotal === 0 ? 1 : bytesRead / bytesTotal),
+          ...(errors && { onBadLine: (line) => errors.add(line) }),
+        }),
+      );
       await errors?.complete();
       return imported;
     } finally {
-      progress.end();
       errors?.close();
     }
   });

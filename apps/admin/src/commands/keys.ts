@@ -61,7 +61,7 @@ function rotateCommand(): Command {
 }
 
 async function init(options: CommonOptions): Promise<void> {
-  const { makeMissingKeys } = await import('#libs/auth/operators');
+  const { makeMissingKeys } = await import('#libs/platform/keys');
   const made = await makeMissingKeys(await settings());
   const text = made.length === 0 ? 'All keys exist.' : `Made:\n  ${made.join('\n  ')}`;
   await print({ json: { made }, text: () => text }, options);

@@ -8,7 +8,7 @@ export function migrateCommand(): Command {
     .action(async (options: CommonOptions) => {
       const { migrate } = await import('#libs/platform/database');
       const { schema } = await import('../../../features.js');
-      const { withDatabase } = await import('../operator.js');
+      const { withDatabase } = await import('../operator-database.js');
       const { applied } = await withDatabase(async (database) => {
         const report = await migrate({ ...database, schema, onWait: sayThatItWaits });
         return { applied: [...database.migrated, ...report.applied] };

@@ -14,11 +14,7 @@ export function statusCommand(): Command {
     .option('--deep', 'count every asset, and repair counters of list totals that are wrong')
     .action(async (options: StatusOptions) => {
       const { inspect } = await import('../database-status.js');
-      const { createProgress } = await import('../progress.js');
-      const progress = createProgress('assets counted');
-      const status = await inspect(
-        options.deep === true ? ({ assets, portion }) => progress.show(assets, portion) : null,
-      ).finally(() => progress.end());
+      const status = await inspect(options.deep ?? false);
       const { server, roles, migrations, workspaces, applications, assets, counters, problems } = status;
       const text = async (): Promise<string> => {
         const shown = await card({

@@ -1,6 +1,8 @@
 import { Command } from 'commander';
-import type { TagKey } from '#libs/inventory/operators';
+import type { Workspace } from '#libs/auth/operators';
+import type { TagKey, TagKeysService } from '#libs/inventory/operators';
 import { CommandFailed } from '../command-faults';
+import type { Operator } from '../operator';
 import { confirm } from '../confirmation';
 import { type CommonOptions, parseSlug, parseTagKey, parseTagValue, withCommonOptions } from '../options';
 import { card, print, table } from '../output';
@@ -37,21 +39,15 @@ export function tagKeysCommand(): Command {
 }
 
 async function create({ workspace, key, value, platform, ...options }: CreateOptions): Promise<void> {
-  const { operate, workspaceOf } = await import('../operator.js');
-  const made = await operate(async (operator) => {
-    const { id } = await workspaceOf(operator, workspace);
-    return operator.tagKeys.create(id, { key, value: value ?? null, platform: platform ?? false });
-  });
+  const made = await withTagKeys(workspace, (tagKeys, { id }) =>
+    tagKeys.create(id, { key, value: value ?? null, platform: platform ?? false }),
+  );
   if (made === null) throw new CommandFailed(`The workspace "${workspace}" already has the tag key "${key}".`);
   await print({ json: tagKeyJson(made), text: () => card(tagKeyJson(made)) }, options);
 }
 
 async function list(options: CommonOptions & { readonly workspace: string }): Promise<void> {
-  const { operate, workspaceOf } = await import('../operator.js');
-  const tagKeys = await operate(async (operator) => {
-    const { id } = await workspaceOf(operator, options.workspace);
-    return operator.tagKeys.list(id);
-  });
+  const tagKeys = await withTagKeys(options.workspace, (service, { id }) => service.list(id));
   const rows = tagKeys.map(({ key, value, platform, createdAt }) => [key, value, platform, createdAt]);
   const text = (): Promise<string> => table(['key', 'value', 'platform', 'created'], rows);
   await print({ json: { items: tagKeys.map(tagKeyJson) }, text }, options);
@@ -59,23 +55,23 @@ async function list(options: CommonOptions & { readonly workspace: string }): Pr
 
 async function remove({ workspace, key, ...options }: KeyOptions): Promise<void> {
   await confirm(`Remove the tag key "${key}" from every asset of "${workspace}" and delete it?`, options);
-  const { operate, workspaceOf } = await import('../operator.js');
-  const { createProgress } = await import('../progress.js');
-  const removed = await operate(async (operator) => {
-    const { id } = await workspaceOf(operator, workspace);
-    const progress = createProgress('assets');
-    try {
-      return await operator.tagKeys.delete(id, key, (assets) => {
-        progress.show(assets, null);
-        operator.checkInterrupted();
-      });
-    } finally {
-      progress.end();
-    }
-  });
+  const removed = await withTagKeys(workspace, (tagKeys, { id }, operator) =>
+    operator.withProgress('assets', (show) => tagKeys.delete(id, key, (assets) => show(assets, null))),
+  );
   if (removed === null) throw new CommandFailed(`The workspace "${workspace}" has no tag key "${key}".`);
   const { assets } = removed;
   await print({ json: { key, assets }, text: () => `Deleted "${key}", which ${assets} assets had.` }, options);
+}
+
+async function withTagKeys<Result>(
+  slug: string,
+  work: (tagKeys: TagKeysService, workspace: Workspace, operator: Operator) => Promise<Result>,
+): Promise<Result> {
+  const { operateIn } = await import('../operator.js');
+  const { InventoryOperatorModule, TagKeysService } = await import('#libs/inventory/operators');
+  return operateIn(slug, [InventoryOperatorModule], (operator, workspace) =>
+    work(operator.get(TagKeysService), workspace, operator),
+  );
 }
 
 function tagKeyJson({ key, value, platform, createdAt }: TagKey) {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Workspace } from '#libs/auth/operators';
+import type { Workspace, WorkspacesService } from '#libs/auth/operators';
 import { CommandFailed } from '../command-faults';
 import { type CommonOptions, parseName, parseSlug, withCommonOptions } from '../options';
 import { card, print, table } from '../output';
@@ -11,16 +11,14 @@ export function workspacesCommand(): Command {
     .argument('<slug>', 'its short name: lower-case letters, digits and inner hyphens', parseSlug)
     .requiredOption('--name <name>', 'its name for people', parseName)
     .action(async (slug: string, options: CommonOptions & { name: string }) => {
-      const { operate } = await import('../operator.js');
-      const workspace = await operate(({ workspaces }) => workspaces.create(slug, options.name));
+      const workspace = await withWorkspaces((workspaces) => workspaces.create(slug, options.name));
       if (workspace === null) throw new CommandFailed(`The slug "${slug}" is taken.`);
       await print({ json: workspaceJson(workspace), text: () => card({ ...workspaceJson(workspace) }) }, options);
     });
   withCommonOptions(group.command('list'))
     .description('list all workspaces by slug')
     .action(async (options: CommonOptions) => {
-      const { operate } = await import('../operator.js');
-      const workspaces = await operate((operator) => operator.workspaces.list());
+      const workspaces = await withWorkspaces((service) => service.list());
       await print(
         {
           json: { items: workspaces.map(workspaceJson) },
@@ -34,6 +32,12 @@ export function workspacesCommand(): Command {
       );
     });
   return group;
+}
+
+async function withWorkspaces<Result>(work: (workspaces: WorkspacesService) => Promise<Result>): Promise<Result> {
+  const { operate } = await import('../operator.js');
+  const { AuthOperatorModule, WorkspacesService } = await import('#libs/auth/operators');
+  return operate([AuthOperatorModule], (operator) => work(operator.get(WorkspacesService)));
 }
 
 function workspaceJson({ id, slug, name, createdAt }: Workspace) {

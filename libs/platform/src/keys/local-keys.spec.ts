@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadSettings } from '#libs/platform/config';
+import { loadSettings } from '../config/settings';
 import { makeMissingKeys } from './local-keys';
-import { CHECKPOINT_KEYS, TOKEN_KEYS, listPemKeys } from '#libs/platform/keys';
+import { listPemKeys } from './pem-key-files';
+import { CHECKPOINT_KEYS, TOKEN_KEYS } from './pem-key-kinds';
 
 describe('makeMissingKeys', () => {
   let directory: string;

@@ -1,14 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { type Settings, SystemClock } from '#libs/platform/config';
-import {
-  CHECKPOINT_KEYS,
-  TOKEN_KEYS,
-  listPemKeys,
-  makeSecretDirectoryOnce,
-  makeSecretFileOnce,
-  newCursorKeyFile,
-  newPemKeyFile,
-} from '#libs/platform/keys';
+import type { Settings } from '../config/settings';
+import { SystemClock } from '../config/system-clock';
+import { newCursorKeyFile } from './cursor-keys';
+import { makeSecretDirectoryOnce, makeSecretFileOnce } from './key-files';
+import { listPemKeys, newPemKeyFile } from './pem-key-files';
+import { CHECKPOINT_KEYS, TOKEN_KEYS } from './pem-key-kinds';
 
 /**
  * Creates missing keys at the configured paths. Of several processes that start together exactly one creates each key.
