@@ -2,7 +2,7 @@
  * @needs python3
  */
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,6 +16,9 @@ import { Sealing } from '../support/sealing';
 import { type TestApp, startApp } from '../support/start-app';
 
 const [program] = examplesOf('verify-the-audit.md').filter(({ name }) => name === 'verify');
+
+/** Enough to write for longer than it takes to kill. */
+const EVENTS_TO_KILL = 5_000;
 
 interface Archived {
   readonly archived: number;
@@ -84,16 +87,19 @@ describe('admin audit archive', () => {
   };
   const sizeOfTree = async (): Promise<number> =>
     Number((await client.get('/v1/audit-events/checkpoint')).text.split('\n')[1]);
+  const untilInTree = async (events: number): Promise<void> => {
+    for (const until = Date.now() + 60_000; Date.now() < until; await delay(20)) {
+      await sealing.seal();
+      if ((await sizeOfTree()) === events) return;
+    }
+    throw new Error('never in the tree');
+  };
   const record = async (...descriptions: string[]): Promise<void> => {
     const size = (await sizeOfTree()) + descriptions.length;
     for (const description of descriptions) {
       expect((await client.patch(`/v1/inventory/assets/${asset}`, { description })).status).toBe(200);
     }
-    for (const until = Date.now() + 60_000; Date.now() < until; await delay(20)) {
-      await sealing.seal();
-      if ((await sizeOfTree()) === size) return;
-    }
-    throw new Error('never in the tree');
+    await untilInTree(size);
   };
   const list = (query = '') => client.get<ListBody>(`/v1/audit-events${query}`);
   const sequences = async (query = ''): Promise<number[]> =>
@@ -250,6 +256,34 @@ describe('admin audit archive', () => {
     const done = await archive();
     expect([await rows(), names]).toEqual([3 - done.archived, expect.arrayContaining([done.file, done.checkpoint])]);
     expect(documentOf(await archiveWith('2999-01-01', directory))).toMatchObject({ archived: 0 });
+  });
+
+  it('loses nothing when it is killed while it writes, and works the next time', async () => {
+    const ids: string[] = [];
+    for (let made = 0; made < 100; made += 1) ids.push((await app.arrange.anAsset(workspace)).id);
+    for (let done = 0; done < EVENTS_TO_KILL; done += ids.length) {
+      const patch = { description: `Review ${done}` };
+      expect((await client.patch('/v1/inventory/assets', { ids, patch })).status).toBe(200);
+    }
+    await untilInTree(EVENTS_TO_KILL);
+    await record('one');
+    await record('two');
+    const words = ['audit', 'archive', directory, '--workspace', slug, '--before', '2999-01-01', '--yes'];
+    const killed = new RunningCommand('apps/admin/run.mjs', words, environment);
+    const written = (): number =>
+      readdirSync(directory).reduce((bytes, name) => bytes + statSync(join(directory, name)).size, 0);
+    for (const until = Date.now() + 60_000; written() === 0 && Date.now() < until;) await delay(1);
+
+    await killed.signal('SIGKILL');
+
+    expect((await killed.finished).exitCode).toBeNull();
+    expect(readdirSync(directory)).toEqual([expect.stringMatching(/\.ndjson\..*\.part$/)]);
+    expect(await rows()).toBe(EVENTS_TO_KILL + 2);
+    const { archived, file } = await archive();
+    expect(linesOf(file).map(({ sequence }) => sequence)).toEqual(from(1, archived));
+    expect(await rows()).toBe(EVENTS_TO_KILL + 2 - archived);
+    expect(await sequences()).toEqual(from(archived + 1, EVENTS_TO_KILL + 2));
+    expect(await verdict()).toMatch(/all as they were recorded/);
   });
 
   it('archives nothing of an audit that was altered', async () => {

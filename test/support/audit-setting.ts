@@ -1,15 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
-import { AuditService, type AuditVerdict } from '#libs/audit/operators';
+import { AuditArchiveService, AuditService, type AuditVerdict } from '#libs/audit/operators';
 import { type AssetId, type WorkspaceId, applicationId, assetId, workspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { SystemClock } from '#libs/platform/config';
 import { sealBatch } from '../../libs/audit/src/domain/audit-chain';
 import type { AnchoredEvent } from '../../libs/audit/src/domain/audit-event';
+import { growTree } from '../../libs/audit/src/domain/tree-growth';
 import type { FieldChange } from '../../libs/audit/src/domain/asset-change';
 import { AuditEvidenceSystem } from '../../libs/audit/src/system/audit-evidence.system';
+import { ArchiveFilesSystem } from '../../libs/audit/src/system/archive-files.system';
 import { AuditSealer } from '../../libs/audit/src/system/audit-sealer';
 import { AssetRepositoryTypeorm } from '../../libs/inventory/src/assets/typeorm/asset-repository.typeorm';
+import { AuditArchiveStoreTypeorm } from '../../libs/audit/src/typeorm/audit-archive-store.typeorm';
 import { AuditRecorder } from '../../libs/audit/src/typeorm/audit-recorder';
 import { AuditSealStoreTypeorm } from '../../libs/audit/src/typeorm/audit-seal-store.typeorm';
 import { AuditTreeStoreTypeorm } from '../../libs/audit/src/typeorm/audit-tree-store.typeorm';
@@ -18,6 +21,7 @@ import { dataSourceOptions } from '../../libs/platform/src/database/connections/
 import { entities } from '../../apps/features';
 import { type TestDatabase, createTestDatabase } from './test-database';
 
+type Grow = Parameters<AuditTreeStoreTypeorm['growNext']>[2];
 type Fields = Readonly<Record<string, FieldChange>>;
 
 /** Unique among all events. */
@@ -33,6 +37,7 @@ export class AuditSetting {
   readonly trail: AuditTrailTypeorm;
   /** The API's connection, as the runtime role. */
   readonly api: Database;
+  private readonly operator: Database;
   private readonly recorder: AuditRecorder;
   private readonly apiSources: DataSource[];
 
@@ -43,6 +48,7 @@ export class AuditSetting {
   ) {
     this.apiSources = [apiSource];
     this.api = new Database(apiSource);
+    this.operator = new Database(owner);
     this.recorder = new AuditRecorder(this.evidence(), new SystemClock());
     this.trail = new AuditTrailTypeorm(owner);
     this.audit = this.auditUnder(this.key);
@@ -76,6 +82,16 @@ export class AuditSetting {
       new SystemClock(),
       intervalMs,
     );
+  }
+
+  archiveStore(): AuditArchiveStoreTypeorm {
+    return new AuditArchiveStoreTypeorm(this.operator);
+  }
+
+  /** One run of the operators' command. Its checkpoints carry no signature. */
+  archive(store = this.archiveStore(), files = new ArchiveFilesSystem()): AuditArchiveService {
+    const sign = (_workspace: WorkspaceId, size: number, root: string): string => `${size}\n${root}\n`;
+    return new AuditArchiveService(store, this.evidence(), { sign }, files);
   }
 
   sealStore(database = this.api): AuditSealStoreTypeorm {
@@ -145,6 +161,12 @@ export class AuditSetting {
       sealBatch(this.evidence(), workspace, before, events, sealedAt),
     );
     await store.publishNext(workspace, 1_000);
+  }
+
+  /** Adds published events to the workspace's tree, as the sealer does. */
+  async growTree(workspace: WorkspaceId, events: number): Promise<void> {
+    const grow = (...[before, added]: Parameters<Grow>) => growTree(this.evidence(), workspace, before, added);
+    await new AuditTreeStoreTypeorm(this.api).growNext(workspace, events, grow);
   }
 
   /** Seals events without checking them, in any order. */

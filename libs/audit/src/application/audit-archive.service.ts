@@ -1,5 +1,10 @@
 import type { WorkspaceId } from '#libs/kernel';
-import { type ArchivePlan, ArchiveRefused, type AuditArchiveStore } from '../domain/audit-archive-store.port';
+import {
+  type ArchivePlan,
+  ArchiveRefused,
+  type AuditArchiveStore,
+  EventsGone,
+} from '../domain/audit-archive-store.port';
 import { type ArchiveFiles } from '../domain/archive-files.port';
 import { type AuditEvidence } from '../domain/audit-evidence.port';
 import type { AuditFloor } from '../domain/audit-floor';
@@ -56,7 +61,7 @@ export class AuditArchiveService {
     await this.proveNote(archive.checkpoint, note);
     const known = plan.tree.size - first + 1;
     onProgress({ done: known, known });
-    await this.store.remove(plan.floor, floor);
+    await this.store.remove(first, floor);
     return archive;
   }
 
@@ -81,17 +86,17 @@ export class AuditArchiveService {
     const walk = this.walk(workspaceId, start, last, tree.size, (size) => {
       onProgress({ done: size - from, known: tree.size - from });
     });
-    const ends: AuditFloor[] = [];
+    const reached: { floor?: AuditFloor } = {};
     const linesToArchive = async function* (): AsyncGenerator<string> {
-      while (ends.at(-1)?.size !== last) {
+      while (reached.floor?.size !== last) {
         const step = await walk.next();
         if (step.done) return;
-        ends.push(step.value.end);
+        reached.floor = step.value.end;
         yield* step.value.lines;
       }
     };
     await this.files.write(file, linesToArchive());
-    const floor = ends.at(-1);
+    const { floor } = reached;
     let end: AuditTree | undefined = floor;
     for await (const step of walk) ({ end } = step);
     const isThis = end?.link === tree.link && end.roots.join() === tree.roots.join();
@@ -111,8 +116,9 @@ export class AuditArchiveService {
       const size: number = tree?.size ?? 0;
       const limit = Math.min(PAGE, (size < last ? last : end) - size);
       const events = await this.store.events(workspaceId, size, limit);
-      tree = events.length === 0 ? null : growTree(this.evidence, workspaceId, tree, events);
-      if (tree?.size !== size + limit) throw new AuditTreeBroken(tree?.size ?? size);
+      if (events[0]?.sequence !== size + 1) throw new EventsGone();
+      tree = growTree(this.evidence, workspaceId, tree, events);
+      if (tree.size !== size + limit) throw new AuditTreeBroken(tree.size);
       const lines = events.map((event) => {
         const published = publish(event, event.sequence ?? 0, event.recordedAt);
         return toLine({ ...published, leafHash: this.evidence.treeHashes.leaf(published) });

@@ -24,10 +24,10 @@ export abstract class AuditArchiveStore {
   abstract events(workspaceId: WorkspaceId, after: number, limit: number): Promise<EventOfTree[]>;
 
   /**
-   * Removes everything up to the new floor, and raises the floor, in one transaction. `before` is the old floor.
-   * @throws {@link ArchiveRefused} when the events or the floor are no longer the same
+   * Removes the events from `first` up to the new floor, and raises the floor, in one transaction.
+   * @throws {@link EventsGone} unless all of them are there
    */
-  abstract remove(before: AuditFloor | null, floor: AuditFloor): Promise<void>;
+  abstract remove(first: number, floor: AuditFloor): Promise<void>;
 }
 
 /** The events cannot be archived. None was removed. */
@@ -35,5 +35,11 @@ export class ArchiveRefused extends Error {
   constructor(reason: string) {
     super(`${reason} Nothing was removed.`);
     this.name = 'ArchiveRefused';
+  }
+}
+
+export class EventsGone extends ArchiveRefused {
+  constructor() {
+    super('Events are missing: another run archived them, or audit verify tells more.');
   }
 }

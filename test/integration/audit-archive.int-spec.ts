@@ -1,0 +1,216 @@
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { WorkspaceId } from '#libs/kernel';
+import { AuditTreeBroken, growTree } from '../../libs/audit/src/domain/tree-growth';
+import { ArchiveFilesSystem } from '../../libs/audit/src/system/archive-files.system';
+import { AuditSetting } from '../support/audit-setting';
+
+const ALL = new Date('2999-01-01');
+const DAY = 86_400_000;
+
+describe('An archive of audit events', () => {
+  let setting: AuditSetting;
+  let workspace: WorkspaceId;
+  let directory: string;
+
+  beforeAll(async () => (setting = await AuditSetting.open()));
+  afterAll(() => setting.close());
+  beforeEach(async () => {
+    workspace = await setting.aWorkspace();
+    directory = mkdtempSync(join(tmpdir(), 'compliance-audit-'));
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  const archive = (run = setting.archive(), before = ALL) =>
+    run.archive({ id: workspace, slug: 'acme' }, before, directory, () => undefined);
+  /** One seal for each number of events, all of them in the tree. */
+  const seals = async (...sizes: number[]): Promise<void> => {
+    for (const size of sizes) {
+      await setting.record(workspace, size);
+      await setting.sealer().sealAll();
+    }
+  };
+  const kept = async (): Promise<number[]> => {
+    const { rows } = await setting.database.admin.query<{ sequence: string | null }>(
+      'SELECT sequence FROM audit_event WHERE workspace_id = $1 ORDER BY sequence',
+      [workspace],
+    );
+    return rows.map(({ sequence }) => Number(sequence));
+  };
+  const archived = (file: string): number[] =>
+    readFileSync(file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { sequence: number }).sequence);
+  const from = (first: number, last: number): number[] =>
+    Array.from({ length: last - first + 1 }, (_, place) => first + place);
+
+  it('ends before the newest seal, and begins behind the last archive', async () => {
+    await seals(2, 3, 1);
+
+    expect(await archive()).toMatchObject({ first: 1, last: 5 });
+    expect(await archive()).toBeNull();
+    expect(await kept()).toEqual([6]);
+    await seals(1);
+    expect(await archive()).toMatchObject({ first: 6, last: 6 });
+    expect(await setting.verify(workspace)).toBe('ok');
+  });
+
+  it('has only events that were recorded before the time', async () => {
+    const noon = Date.UTC(2026, 0, 1, 12);
+    for (const sealedAt of [noon - DAY, noon, noon + DAY]) {
+      await setting.record(workspace, 2);
+      await setting.seal(workspace, sealedAt);
+    }
+    await setting.sealer().sealAll();
+
+    expect(await archive(setting.archive(), new Date(noon - DAY))).toBeNull();
+    expect(await archive(setting.archive(), new Date(noon))).toMatchObject({ first: 1, last: 2 });
+  });
+
+  it('keeps what is in no tree yet', async () => {
+    await setting.record(workspace, 2);
+    await setting.seal(workspace);
+    await setting.record(workspace, 1);
+    await setting.seal(workspace);
+    expect(await archive()).toBeNull();
+
+    await setting.growTree(workspace, 1);
+    expect(await archive()).toBeNull();
+    await setting.sealer().sealAll();
+
+    expect(await archive()).toMatchObject({ last: 2 });
+  });
+
+  it('keeps everything behind the anchor of an unsealed event', async () => {
+    await seals(2);
+    await setting.record(workspace, 1, {
+      database: await setting.anotherInstance(),
+      meanwhile: () => seals(2, 2, 1),
+    });
+
+    expect(await archive()).toMatchObject({ first: 1, last: 2 });
+
+    expect(await kept()).toEqual([...from(3, 7), 0]);
+    expect(await setting.verify(workspace)).toBe('ok');
+    await setting.sealer().sealAll();
+    expect(await setting.verify(workspace)).toBe('ok');
+    expect(await archive()).toMatchObject({ first: 3, last: 7 });
+    expect(await setting.verify(workspace)).toBe('ok');
+  });
+
+  it.each([
+    ['with the same time removes the events first', 'remove', ALL, ALL],
+    ['with an earlier time removes events first', 'remove', ALL, new Date(Date.UTC(2026, 0, 2))],
+    ['with a later time removes the events first', 'remove', new Date(Date.UTC(2026, 0, 2)), ALL],
+    ['removes the events before they are read', 'events', ALL, ALL],
+  ] as const)('loses nothing when another run %s', async (_what, step, before, beforeOfOther) => {
+    for (const day of [1, 3, 5]) {
+      await setting.record(workspace, 2);
+      await setting.seal(workspace, Date.UTC(2026, 0, day));
+    }
+    await setting.sealer().sealAll();
+    const store = setting.archiveStore();
+    let other: Awaited<ReturnType<typeof archive>> = null;
+    const carryOut = store[step].bind(store) as (...values: unknown[]) => Promise<never>;
+    jest.spyOn(store, step).mockImplementation(async (...values: unknown[]) => {
+      other = await archive(setting.archive(), beforeOfOther);
+      return carryOut(...values);
+    });
+
+    await expect(archive(setting.archive(store), before)).rejects.toThrow(/another run.*Nothing was removed/);
+
+    const { file, last } = other as unknown as { file: string; last: number };
+    expect([...archived(file), ...(await kept())]).toEqual(from(1, 6));
+    expect(await kept()).toEqual(from(last + 1, 6));
+    expect(await setting.verify(workspace)).toBe('ok');
+  });
+
+  it('loses nothing when many run at once', async () => {
+    await seals(50, 50, 50, 50, 1);
+
+    const runs = await Promise.allSettled(from(1, 4).map(() => archive()));
+
+    const files = runs.flatMap((run) => (run.status === 'fulfilled' && run.value ? [run.value.file] : []));
+    const reasons = runs.flatMap((run) => (run.status === 'rejected' ? [String(run.reason)] : []));
+    expect(files).toHaveLength(1);
+    expect(reasons.filter((reason) => !/another run/.test(reason))).toEqual([]);
+    expect([...archived(files[0] ?? ''), ...(await kept())]).toEqual(from(1, 201));
+    expect(readdirSync(directory)).toHaveLength(2);
+    expect(await setting.verify(workspace)).toBe('ok');
+  });
+
+  it('takes no part in a changed time of recording', async () => {
+    await seals(2, 2);
+    await setting.tamper(
+      workspace,
+      `UPDATE audit_seal SET recorded_at = recorded_at - interval '1 s' WHERE workspace_id = $1 AND last_sequence = 2`,
+    );
+    await expect(archive()).rejects.toThrow(/The tree is not that of the events.*Nothing was removed/);
+
+    // Roots need no key, their code does.
+    const { roots } = growTree(
+      setting.evidence(),
+      workspace,
+      null,
+      await setting.archiveStore().events(workspace, 0, 4),
+    );
+    await setting.database.admin.query(
+      `UPDATE audit_tree SET roots = ARRAY(SELECT decode(root, 'hex') FROM unnest($2::text[]) AS root) WHERE workspace_id = $1`,
+      [workspace, roots],
+    );
+    await expect(archive()).rejects.toThrow(AuditTreeBroken);
+
+    expect(await kept()).toEqual(from(1, 4));
+  });
+
+  it('refuses a floor that was raised without the key', async () => {
+    await seals(1, 1, 1, 1);
+    await archive(setting.archive());
+    await seals(1, 1);
+    await setting.tamper(
+      workspace,
+      `UPDATE audit_floor SET sequence = 4, link = (SELECT link FROM audit_event
+        WHERE workspace_id = $1 AND sequence = 4) WHERE workspace_id = $1`,
+    );
+
+    await expect(archive()).rejects.toThrow(AuditTreeBroken);
+
+    expect(await kept()).toEqual(from(4, 6));
+  });
+
+  it('holds one page of events at a time, however many there are', async () => {
+    for (let made = 0; made < 3_500; made += 500) await setting.record(workspace, 500);
+    await setting.sealer().sealAll();
+    const store = setting.archiveStore();
+    let inMemory = 0;
+    let most = 0;
+    const events = store.events.bind(store);
+    jest.spyOn(store, 'events').mockImplementation(async (...values) => {
+      const page = await events(...values);
+      inMemory += page.length;
+      most = Math.max(most, inMemory);
+      return page;
+    });
+    const files = new ArchiveFilesSystem();
+    const write = files.write.bind(files);
+    jest.spyOn(files, 'write').mockImplementation((path, lines) =>
+      write(
+        path,
+        (async function* () {
+          for await (const line of lines) {
+            if (inMemory > 0) inMemory -= 1;
+            if (inMemory % 500 === 0) await delay(1);
+            yield line;
+          }
+        })(),
+      ),
+    );
+
+    expect(await archive(setting.archive(store, files))).toMatchObject({ first: 1, last: 3_400 });
+
+    expect(most).toBeLessThanOrEqual(1_000);
+  });
+});
