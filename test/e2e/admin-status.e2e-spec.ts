@@ -93,6 +93,42 @@ describe('admin status --deep', () => {
     expect(await document('status', '--deep')).toMatchObject({ counters: { wrongValues: [], repaired: 0 } });
   });
 
+  it('reports and repairs computers that filters find wrongly, and their counts', async () => {
+    const file = join(directory, 'computers.ndjson');
+    const laptop = (name: string) => ({ categoryKey: 'COMPUTER', externalId: name, name, managed: true });
+    writeFileSync(file, ['c-1', 'c-2', 'c-3'].map((name) => JSON.stringify(laptop(name))).join('\n'));
+    await document('workspaces', 'create', 'hooli', '--name', 'Hooli');
+    await document('import', '--workspace', 'hooli', '--source', 'mdm', file);
+    const ofHooli = `FROM workspace WHERE workspace.id = workspace_id AND slug = 'hooli'`;
+    const idOf = (name: string) =>
+      `(SELECT asset.id FROM asset JOIN workspace ON workspace.id = workspace_id WHERE slug = 'hooli' AND external_id = '${name}')`;
+    // The triggers need it.
+    await database.admin.query(
+      `SELECT set_config('app.workspace_id', id::text, false) FROM workspace WHERE slug = 'hooli'`,
+    );
+    await database.admin.query(`DELETE FROM listed_computer WHERE id = ${idOf('c-1')}`);
+    await database.admin.query(`UPDATE listed_computer SET source = 'edr' WHERE id = ${idOf('c-2')}`);
+    await database.admin.query(`UPDATE computer_count SET n = n + 4 ${ofHooli} AND kind = 0`);
+
+    expect(await document('status', '--deep')).toMatchObject({
+      counters: {
+        wrong: [],
+        wrongValues: [],
+        wrongComputers: 2,
+        wrongComputerCounts: [{ workspace: 'hooli', filter: 'posture', value: '81', actual: 3 }],
+        repaired: 3,
+      },
+    });
+    expect(await document('status', '--deep')).toMatchObject({
+      counters: { wrongComputers: 0, wrongComputerCounts: [], repaired: 0 },
+    });
+    await database.admin.query(`UPDATE computer_count SET n = 7 ${ofHooli} AND kind = 1`);
+    await database.admin.query(`DELETE FROM listed_computer WHERE id = ${idOf('c-1')}`);
+    const { stdout } = await admin('status', '--deep');
+    expect(stdout).toContain('Filters found 1 computers wrongly.');
+    expect(stdout).toMatch(/│ hooli +│ lastCheckedAt +│ never +│/);
+  });
+
   it('counts nothing while migrations are pending', async () => {
     await database.admin.query('DELETE FROM migration WHERE timestamp = (SELECT max(timestamp) FROM migration)');
     const finished = await admin('status', '--deep', '--json');

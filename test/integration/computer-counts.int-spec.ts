@@ -1,4 +1,6 @@
 import { Client } from 'pg';
+import { Database } from '#libs/platform/database';
+import { ListedComputers } from '../../libs/computers/src/typeorm/listed-computers';
 import { ListExistingComputers1780000000061 } from '../../libs/computers/src/typeorm/migrations/1780000000061-list-existing-computers';
 import { ImportSetting, LAPTOP, type Row } from '../support/import-setting';
 
@@ -105,6 +107,60 @@ describe('Counts of computers', () => {
 
     expect((await setting.rowsOf('computer_count')).length).toBeLessThan(2_500);
     expect(await wrong()).toEqual([[], []]);
+  });
+
+  describe('after rows were changed by hand', () => {
+    let listed: ListedComputers;
+    beforeAll(() => (listed = new ListedComputers(new Database(setting.dataSource))));
+    const reconcile = () => listed.reconcile(setting.here);
+    const tamper = async (): Promise<void> => {
+      const here = `workspace_id = '${setting.here}'`;
+      await setting.change(`
+        DELETE FROM listed_computer WHERE ${here} AND id % 5 = 0;
+        UPDATE listed_computer SET posture = 161 - posture WHERE ${here} AND id % 5 = 1;
+        UPDATE listed_computer SET last_checked_at = '2020-01-01', source = 'x' WHERE ${here} AND id % 5 = 2;
+        INSERT INTO listed_computer SELECT workspace_id, id, 0, NULL, 'x', NULL FROM asset
+         WHERE ${here} AND sub_key = 12 AND facet IS NULL;
+        UPDATE computer_count SET n = n + 3 WHERE ${here} AND random() < 0.3;
+        INSERT INTO computer_count (workspace_id, kind, key, source, n) VALUES ('${setting.here}', 2, 0, 'y', 9)`);
+    };
+
+    it('are repaired with the list, in one workspace alone', async () => {
+      await importSome(0, 'mdm');
+      expect(await reconcile()).toEqual({ wrongComputers: 0, wrongCounts: [] });
+      await tamper();
+
+      const found = await reconcile();
+
+      expect(found.wrongComputers).toBeGreaterThan(10);
+      expect(found.wrongCounts).toContainEqual({ filter: 'source', value: 'y', counted: 9, actual: 0 });
+      expect(await wrong()).toEqual([[], []]);
+      const first = setting.here;
+      await tamper();
+      await setting.enterWorkspace();
+      expect(await reconcile()).toEqual({ wrongComputers: 0, wrongCounts: [] });
+      setting.here = first;
+      expect((await reconcile()).wrongComputers).toBeGreaterThan(10);
+    });
+
+    it('are repaired once by concurrent repairs', async () => {
+      await importSome(0, 'mdm');
+      for (let round = 0; round < 5; round += 1) {
+        await setting.change(`UPDATE computer_count SET n = n + 3 WHERE workspace_id = '${setting.here}'`);
+        await Promise.all([reconcile(), reconcile(), reconcile(), reconcile()]);
+        expect(await wrong()).toEqual([[], []]);
+      }
+    });
+
+    it('are repaired while computers change', async () => {
+      await importSome(0, 'mdm');
+      await importSome(20, 'edr');
+      for (let round = 0; round < 6; round += 1) {
+        await tamper();
+        await Promise.all([importSome(0, 'mdm'), importSome(20, 'edr'), reconcile(), reconcile()]);
+        expect(await wrong()).toEqual([[], []]);
+      }
+    });
   });
 
   it('and the list are made for computers that were there before, and made once', async () => {

@@ -1,7 +1,9 @@
+import type { WrongComputerCount } from '#libs/computers/operators';
 import type { CountersReport } from '#libs/inventory/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import { Client } from 'pg';
 import type { Interruption } from './interruption';
+import type { Operator } from './operator';
 import { type OperatorDatabase, connectionFault, withDatabase } from './operator-database';
 import { schema } from '../../features';
 
@@ -18,7 +20,10 @@ export interface CountersStatus {
   readonly assets: number;
   readonly wrong: readonly WithSlug<CountersReport['wrong'][number]>[];
   readonly wrongValues: readonly WithSlug<CountersReport['wrongValues'][number]>[];
-  /** Number of corrected counters. */
+  /** Computers that filters found wrongly or not at all. */
+  readonly wrongComputers: number;
+  readonly wrongComputerCounts: readonly WithSlug<WrongComputerCount>[];
+  /** Number of corrected counters and computers. */
   readonly repaired: number;
 }
 
@@ -60,8 +65,9 @@ async function reconcile(database: OperatorDatabase, interruption: Interruption)
   const { operateOn } = await import('./operator.js');
   const { AuthOperatorModule, WorkspacesService } = await import('#libs/auth/operators');
   const { FacetCountersService, InventoryOperatorModule } = await import('#libs/inventory/operators');
-  const modules = [AuthOperatorModule, InventoryOperatorModule];
-  const [report, slugs] = await operateOn(database, interruption, modules, async (operator) => {
+  const { ComputersOperatorModule } = await import('#libs/computers/operators');
+  const modules = [AuthOperatorModule, InventoryOperatorModule, ComputersOperatorModule];
+  const [report, slugs, computers] = await operateOn(database, interruption, modules, async (operator) => {
     const workspaces = await operator.get(WorkspacesService).list();
     const known = new Map(workspaces.map(({ id, slug }) => [id, slug]));
     const counted = await operator.withProgress('assets counted', (show) =>
@@ -69,7 +75,7 @@ async function reconcile(database: OperatorDatabase, interruption: Interruption)
         .get(FacetCountersService)
         .reconcile([...known.keys()], (done) => show(done.assets, done.workspaces / Math.max(1, known.size))),
     );
-    return [counted, known] as const;
+    return [counted, known, await reconcileComputers(operator, known)] as const;
   });
   const withSlug = <Difference extends { readonly workspaceId: WorkspaceId }>({
     workspaceId,
@@ -78,7 +84,28 @@ async function reconcile(database: OperatorDatabase, interruption: Interruption)
     workspace: slugs.get(workspaceId) ?? workspaceId,
     ...rest,
   });
-  return { ...report, wrong: report.wrong.map(withSlug), wrongValues: report.wrongValues.map(withSlug) };
+  return {
+    ...report,
+    wrong: report.wrong.map(withSlug),
+    wrongValues: report.wrongValues.map(withSlug),
+    ...computers,
+    repaired: report.repaired + computers.wrongComputers + computers.wrongComputerCounts.length,
+  };
+}
+
+async function reconcileComputers(
+  operator: Operator,
+  slugs: ReadonlyMap<WorkspaceId, string>,
+): Promise<Pick<CountersStatus, 'wrongComputers' | 'wrongComputerCounts'>> {
+  const { ListedComputers } = await import('#libs/computers/operators');
+  let wrongComputers = 0;
+  const wrongComputerCounts: WithSlug<WrongComputerCount>[] = [];
+  for (const [workspaceId, workspace] of slugs) {
+    const found = await operator.get(ListedComputers).reconcile(workspaceId, () => operator.checkInterrupted());
+    wrongComputers += found.wrongComputers;
+    wrongComputerCounts.push(...found.wrongCounts.map((count) => ({ workspace, ...count })));
+  }
+  return { wrongComputers, wrongComputerCounts };
 }
 
 async function inspectBy(

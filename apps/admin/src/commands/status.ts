@@ -34,7 +34,8 @@ export function statusCommand(): Command {
     });
 }
 
-async function describe({ workspaces, assets, wrong, wrongValues, repaired }: CountersStatus): Promise<string> {
+async function describe(counters: CountersStatus): Promise<string> {
+  const { workspaces, assets, wrong, wrongValues, wrongComputers, wrongComputerCounts, repaired } = counters;
   const counted = `Full count: ${assets.toLocaleString('en')} assets, ${workspaces} workspaces.`;
   if (repaired === 0) return `${counted} Every counter is right.`;
   const lines = [`${counted} Repaired ${repaired} wrong counters:`];
@@ -45,6 +46,11 @@ async function describe({ workspaces, assets, wrong, wrongValues, repaired }: Co
   if (wrongValues.length > 0) {
     const rows = wrongValues.map((one) => [one.workspace, one.filter, one.value, one.counted, one.actual]);
     lines.push(await table(['workspace', 'filter', 'value', 'counter', 'assets'], rows));
+  }
+  if (wrongComputers > 0) lines.push(`Filters found ${wrongComputers} computers wrongly.`);
+  if (wrongComputerCounts.length > 0) {
+    const rows = wrongComputerCounts.map((one) => [one.workspace, one.filter, one.value, one.counted, one.actual]);
+    lines.push(await table(['workspace', 'member', 'value', 'counter', 'computers'], rows));
   }
   return lines.join('\n');
 }

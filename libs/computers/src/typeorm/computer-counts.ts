@@ -2,9 +2,9 @@ import { type ComputerFilter, posturesOf } from '../domain/computer-filter';
 import { POSTURES } from '../domain/posture';
 
 /** Checks are counted by spans of six hours. Within one span they are few enough to be counted one by one. */
-const SPAN_MS = 6 * 3_600_000;
+export const SPAN_MS = 6 * 3_600_000;
 /** `computer_count.kind`; see migration 1780000000060-listed-computers. */
-const KINDS = { posture: 0, check: 1, source: 2 } as const;
+export const KINDS = { posture: 0, check: 1, source: 2 } as const;
 
 /** The key of computers that were never checked, before every span. */
 export const NEVER_CHECKED = '(-9223372036854775808)::bigint';

@@ -1,0 +1,2 @@
+export { ComputersOperatorModule } from './computers-operator.module';
+export { ListedComputers, type WrongComputerCount } from './typeorm/listed-computers';
