@@ -4,7 +4,7 @@ import { Database, type Statement, bind } from '#libs/platform/database';
 import type { Computer } from '../domain/computer';
 import { ComputerDirectory } from '../domain/computer-directory.port';
 import { type ComputerFilter, posturesOf } from '../domain/computer-filter';
-import { AT, COMPUTER_COLUMNS, toComputer } from './computer-columns';
+import { AT, COMPUTER_COLUMNS, toComputer } from './visible-computer.row';
 import { type Sizes, listStatement, needsSizes, sizesStatement, toSizes } from './computer-list-statements';
 
 const SELECTED = COMPUTER_COLUMNS.join(', ');
@@ -31,8 +31,8 @@ export class ComputerDirectoryTypeorm extends ComputerDirectory {
     const list = listStatement(workspaceId, filter, page, sizes);
     const [rows = []] = await this.database.read({ workspaceId }, [list], freshness);
     const found = rows
-      .filter((row) => row[AT.id] !== null)
-      .map((row) => ({ computer: toComputer(row), position: row[AT.position] as string }));
+      .filter((row) => row[AT.public_id] !== null)
+      .map((row) => ({ computer: toComputer(row), position: row[AT.id] as string }));
     const { items, ...place } = toPage(found, page.size, Number(rows[0]?.[AT.next] ?? 0));
     return { items: items.map(({ computer }) => computer), ...place };
   }

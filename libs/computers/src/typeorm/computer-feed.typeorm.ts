@@ -3,7 +3,7 @@ import type { AssetId, Change, ChangePage, FeedStart, Freshness, WorkspaceId } f
 import { ChangeFeed, feedStatement } from '#libs/platform/changes';
 import type { Computer } from '../domain/computer';
 import { ComputerFeed } from '../domain/computer-feed.port';
-import { COMPUTER_COLUMNS, toComputer } from './computer-columns';
+import { COMPUTER_COLUMNS, toComputer } from './visible-computer.row';
 
 /** The sub key of every row of the view. */
 const COMPUTER = 12;

@@ -1,7 +1,7 @@
 import type { BoundStatement } from '#libs/platform/database';
 import type { ComputerFilter } from '../domain/computer-filter';
 import { CHECKS, CHECK_STATES, type Check, type CheckState, POSTURES } from '../domain/posture';
-import { COMPUTER_COLUMNS } from './computer-columns';
+import { COMPUTER_COLUMNS } from './visible-computer.row';
 import { spanOf, postureCodesOf, startOfSpan, sumOf } from './computer-counts';
 
 /** The filter whose rows a list reads. The others only look at these rows. */

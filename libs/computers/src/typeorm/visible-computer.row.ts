@@ -1,5 +1,7 @@
+import { assetId } from '#libs/kernel';
+import { type TextRow, columnList } from '#libs/platform/database';
 import { ViewColumn, ViewEntity } from 'typeorm';
-import type { Tag } from '../domain/computer';
+import type { Computer, Tag } from '../domain/computer';
 
 @ViewEntity({ name: 'visible_computer', synchronize: false })
 export class VisibleComputerRow {
@@ -22,3 +24,55 @@ export class VisibleComputerRow {
   @ViewColumn() updated_at!: Date;
   @ViewColumn() source!: string;
 }
+
+/** The columns of a computer, in the order of a row. */
+const COLUMNS = [
+  'id',
+  'public_id',
+  'name',
+  'operating_system',
+  'os_version',
+  'serial_number',
+  'owner_id',
+  'is_monitored',
+  'last_checked_at',
+  'updated_at',
+  'source',
+  'tags',
+  'agent_version',
+  'antivirus_installed',
+  'disk_encryption_enabled',
+  'password_manager_installed',
+  'screen_lock_enabled',
+] as const satisfies readonly (keyof VisibleComputerRow)[];
+
+/** Columns as {@link toComputer} reads them, and the place of each. */
+export const { selected: COMPUTER_COLUMNS, at: AT } = columnList(COLUMNS);
+
+/** The computer in a row of {@link COMPUTER_COLUMNS}. */
+export function toComputer(row: TextRow): Computer {
+  const ownerId = row[AT.owner_id];
+  const lastCheckedAt = row[AT.last_checked_at];
+  return {
+    id: assetId(row[AT.public_id] as string),
+    name: row[AT.name] as string,
+    operatingSystem: row[AT.operating_system] ?? null,
+    osVersion: row[AT.os_version] ?? null,
+    serialNumber: row[AT.serial_number] ?? null,
+    ownerId: ownerId ? assetId(ownerId) : null,
+    isMonitored: row[AT.is_monitored] === 't',
+    lastCheckedAt: lastCheckedAt ? new Date(Number(lastCheckedAt)) : null,
+    updatedAt: new Date(Number(row[AT.updated_at])),
+    source: row[AT.source] as string,
+    tags: JSON.parse(row[AT.tags] as string) as Tag[],
+    compliance: {
+      agentVersion: row[AT.agent_version] ?? null,
+      antivirusInstalled: toBoolean(row[AT.antivirus_installed]),
+      diskEncryptionEnabled: toBoolean(row[AT.disk_encryption_enabled]),
+      passwordManagerInstalled: toBoolean(row[AT.password_manager_installed]),
+      screenLockEnabled: toBoolean(row[AT.screen_lock_enabled]),
+    },
+  };
+}
+
+const toBoolean = (column: TextRow[number] | undefined): boolean | null => (column == null ? null : column === 't');

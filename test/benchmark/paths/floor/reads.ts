@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { RandomPieces } from '../../../../libs/platform/src/pagination/random-pieces';
-import { AT } from '../../../../libs/inventory/src/assets/typeorm/asset-columns';
+import { AT } from '../../../../libs/inventory/src/assets/typeorm/asset.row';
 import { FIND_ASSET, listStatement } from '../../../../libs/inventory/src/assets/typeorm/asset-statements';
 import { type Claims, Refused } from './access';
 import { type Row, toAsset, toComputer } from './items';

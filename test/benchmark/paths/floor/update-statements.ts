@@ -1,5 +1,5 @@
 import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
-import { ASSET_COLUMNS } from '../../../../libs/inventory/src/assets/typeorm/asset-columns';
+import { ASSET_COLUMNS } from '../../../../libs/inventory/src/assets/typeorm/asset.row';
 
 const RECORD = `
       SELECT encode(fingerprint, 'hex'), body, entity_tag FROM idempotency_record

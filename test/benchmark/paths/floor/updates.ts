@@ -1,7 +1,7 @@
 import { createHmac, hash, randomBytes } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { AT } from '../../../../libs/inventory/src/assets/typeorm/asset-columns';
+import { AT } from '../../../../libs/inventory/src/assets/typeorm/asset.row';
 import { RecentKeys } from '../../../../libs/platform/src/idempotency/recent-keys';
 import { type Claims, Refused } from './access';
 import { CLASSIFICATIONS, type Row, toAsset } from './items';

@@ -1,4 +1,4 @@
-import type { AssetDto, AssetPageDto } from './asset.dto';
+import { type AssetPageDto, BUCKET, EMPLOYEE } from './asset.dto';
 import type {
   AssetMetadataMergePatchDto,
   AssetMetadataPatchDto,
@@ -6,53 +6,6 @@ import type {
   BulkUpdateMergePatchDto,
   BulkUpdateSummaryDto,
 } from './asset-patch.dto';
-
-export const BUCKET: AssetDto = {
-  id: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
-  name: 'access-logs',
-  categoryKey: 'CLOUD',
-  type: 'CLOUD_STORAGE_BUCKET',
-  classification: 'INTERNAL',
-  completeStatus: 'COMPLETE',
-  description: 'Access logs of the public website',
-  ownerId: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
-  ownerSource: 'API',
-  externalId: 'arn:aws:s3:::access-logs',
-  source: 'aws',
-  createdAt: '2026-01-02T03:04:05.000Z',
-  updatedAt: '2026-11-02T08:00:00.000Z',
-  lastCheckedAt: '2026-11-01T00:00:00.000Z',
-  tags: [
-    { key: 'aws:stack', value: 'web', readOnly: true },
-    { key: 'env', value: 'production', readOnly: false },
-  ],
-  dataStored: null,
-  accountId: '123456789012',
-  region: 'eu-west-1',
-  serialNumber: null,
-  osVersion: null,
-  email: null,
-};
-
-const EMPLOYEE: AssetDto = {
-  ...BUCKET,
-  id: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
-  name: 'Ada Okafor',
-  categoryKey: 'EMPLOYEE',
-  type: 'EMPLOYEE',
-  classification: 'UNKNOWN',
-  completeStatus: 'INCOMPLETE',
-  description: null,
-  ownerId: null,
-  ownerSource: null,
-  externalId: 'hr-17',
-  source: 'hr',
-  lastCheckedAt: null,
-  tags: [],
-  accountId: null,
-  region: null,
-  email: 'ada@example.com',
-};
 
 export const ASSET_EXAMPLES = {
   cloud: { summary: 'A storage bucket', value: BUCKET },
@@ -80,9 +33,9 @@ export const ASSET_PATCH_EXAMPLES = {
   govern: {
     summary: 'Set owner, classification, description and the wanted set of customer tags',
     value: {
-      ownerId: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
+      ownerId: BUCKET.ownerId,
       classification: 'INTERNAL',
-      description: 'Access logs of the public website',
+      description: BUCKET.description,
       tags: [{ key: 'env' }],
     } satisfies AssetMetadataPatchDto as AssetMetadataPatchDto,
   },
@@ -104,15 +57,15 @@ export const BULK_UPDATE_EXAMPLES = {
   classify: {
     summary: 'Classify two assets',
     value: {
-      ids: ['018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11', '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c13'],
+      ids: [BUCKET.id, '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c13'],
       patch: { classification: 'CONFIDENTIAL' },
     } satisfies BulkUpdateDto as BulkUpdateDto,
   },
   tried: {
     summary: 'Try an update and write nothing',
     value: {
-      ids: ['018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11'],
-      patch: { ownerId: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12' },
+      ids: [BUCKET.id],
+      patch: { ownerId: EMPLOYEE.id },
       dryRun: true,
     } satisfies BulkUpdateDto as BulkUpdateDto,
   },
@@ -144,7 +97,7 @@ export const BULK_SUMMARY_EXAMPLES = {
       successfulUpdates: 1,
       failedUpdates: 0,
       failures: [],
-      changes: [{ id: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11', fields: ['ownerId'] }],
+      changes: [{ id: BUCKET.id, fields: ['ownerId'] }],
     } satisfies BulkUpdateSummaryDto as BulkUpdateSummaryDto,
   },
 };

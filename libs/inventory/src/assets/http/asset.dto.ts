@@ -6,6 +6,54 @@ import { ASSET_TYPES, categoryOf } from '../domain/asset-category';
 import { CATEGORY_KEY, CLASSIFICATION, COMPLETE_STATUS } from './asset-enums';
 import { TagDto } from './tag.dto';
 
+/** Examples of an asset. The members of {@link AssetDto} show those of the first. */
+export const BUCKET = {
+  id: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
+  name: 'access-logs',
+  categoryKey: 'CLOUD',
+  type: 'CLOUD_STORAGE_BUCKET',
+  classification: 'INTERNAL',
+  completeStatus: 'COMPLETE',
+  description: 'Access logs of the public website',
+  ownerId: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
+  ownerSource: 'API',
+  externalId: 'arn:aws:s3:::access-logs',
+  source: 'aws',
+  createdAt: '2026-01-02T03:04:05.000Z',
+  updatedAt: '2026-11-02T08:00:00.000Z',
+  lastCheckedAt: '2026-11-01T00:00:00.000Z',
+  tags: [
+    { key: 'aws:stack', value: 'web', readOnly: true },
+    { key: 'env', value: 'production', readOnly: false },
+  ],
+  dataStored: null,
+  accountId: '123456789012',
+  region: 'eu-west-1',
+  serialNumber: null,
+  osVersion: null,
+  email: null,
+};
+
+export const EMPLOYEE: AssetDto = {
+  ...BUCKET,
+  id: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
+  name: 'Ada Okafor',
+  categoryKey: 'EMPLOYEE',
+  type: 'EMPLOYEE',
+  classification: 'UNKNOWN',
+  completeStatus: 'INCOMPLETE',
+  description: null,
+  ownerId: null,
+  ownerSource: null,
+  externalId: 'hr-17',
+  source: 'hr',
+  lastCheckedAt: null,
+  tags: [],
+  accountId: null,
+  region: null,
+  email: 'ada@example.com',
+};
+
 /** Maximum length of a text in an import. */
 const MAX_TEXT = 2000;
 const only = (category: string, what: string, maxLength: number) =>
@@ -52,14 +100,14 @@ export class AssetDto {
   @ApiProperty({
     format: 'uuid',
     description: 'Id of the asset. For an EMPLOYEE asset, the id of the employee.',
-    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
+    example: BUCKET.id,
   })
   id!: string;
 
-  @ApiProperty({ maxLength: 1000, description: 'Display name.', example: 'access-logs' })
+  @ApiProperty({ maxLength: 1000, description: 'Display name.', example: BUCKET.name })
   name!: string;
 
-  @ApiProperty({ ...CATEGORY_KEY, description: 'Top-level category.', example: 'CLOUD' })
+  @ApiProperty({ ...CATEGORY_KEY, description: 'Top-level category.', example: BUCKET.categoryKey })
   categoryKey!: string;
 
   @ApiProperty(openEnum(ASSET_TYPES, 'Type within the category.'))
@@ -68,14 +116,14 @@ export class AssetDto {
   @ApiProperty({
     ...CLASSIFICATION,
     description: '`UNKNOWN` when nobody classified the asset.',
-    example: 'INTERNAL',
+    example: BUCKET.classification,
   })
   classification!: string;
 
   @ApiProperty({
     ...COMPLETE_STATUS,
     description: '`COMPLETE` exactly when the asset has an owner.',
-    example: 'COMPLETE',
+    example: BUCKET.completeStatus,
   })
   completeStatus!: string;
 
@@ -84,7 +132,7 @@ export class AssetDto {
     nullable: true,
     maxLength: 500,
     description: 'Governance description; null when there is none.',
-    example: 'Access logs of the public website',
+    example: BUCKET.description,
   })
   description!: string | null;
 
@@ -93,7 +141,7 @@ export class AssetDto {
     format: 'uuid',
     nullable: true,
     description: 'Id of the employee who owns the asset; null without an owner.',
-    example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
+    example: BUCKET.ownerId,
   })
   ownerId!: string | null;
 
@@ -104,7 +152,7 @@ export class AssetDto {
     minLength: 1,
     maxLength: 2048,
     description: 'Identifier of the asset in its source system.',
-    example: 'arn:aws:s3:::access-logs',
+    example: BUCKET.externalId,
   })
   externalId!: string;
 
@@ -112,17 +160,17 @@ export class AssetDto {
     minLength: 1,
     maxLength: 100,
     description: 'Import source that `externalId` belongs to.',
-    example: 'aws',
+    example: BUCKET.source,
   })
   source!: string;
 
-  @ApiProperty({ format: 'date-time', description: 'Creation time, UTC.', example: '2026-01-02T03:04:05.000Z' })
+  @ApiProperty({ format: 'date-time', description: 'Creation time, UTC.', example: BUCKET.createdAt })
   createdAt!: string;
 
   @ApiProperty({
     format: 'date-time',
     description: 'Last visible change, UTC. A check-in that moves only `lastCheckedAt` is none.',
-    example: '2026-11-02T08:00:00.000Z',
+    example: BUCKET.updatedAt,
   })
   updatedAt!: string;
 
@@ -131,7 +179,7 @@ export class AssetDto {
     format: 'date-time',
     nullable: true,
     description: 'Last compliance check, UTC; null when there was none.',
-    example: '2026-11-01T00:00:00.000Z',
+    example: BUCKET.lastCheckedAt,
   })
   lastCheckedAt!: string | null;
 

@@ -1,6 +1,6 @@
 import type { Statement } from '#libs/platform/database';
 import { type AssetFilter, EXACT_FILTERS, type ExactFilter } from '../domain/asset-filter';
-import { ASSET_COLUMNS, TABLE_COLUMNS } from './asset-columns';
+import { ASSET_COLUMNS, TABLE_COLUMNS } from './asset.row';
 
 /** Longer texts are not in the indexes, because no filter asks for them. */
 const isText = (column: string, value: string): string =>

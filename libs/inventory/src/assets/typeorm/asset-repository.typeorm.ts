@@ -8,7 +8,7 @@ import { type AssetFilter, EXACT_FILTERS, FACETS, facetsOf, typesOf } from '../d
 import { type AuditAnchor, AuditRecorder, type ChangeAuthor } from '#libs/audit';
 import type { AssetPatch, PatchedAsset } from '../domain/asset-patch';
 import { AssetRepository, type LockedAssets } from '../domain/asset-repository.port';
-import { AT, toAsset } from './asset-columns';
+import { AT, toAsset } from './asset.row';
 import { LIST_KEYS, type ListKey, exactValues, matchingStatement } from './asset-list-keys';
 import { FIND_ASSET, type ListBranches, branchValues, listStatement, wantedArrays } from './asset-statements';
 import { apiSetBits, lockStatements, markStatement, tagStatements, updateStatement } from './asset-update-statements';
@@ -42,7 +42,7 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     const position = [workspaceId, page.after ?? START, String(page.size + 1)];
     const list = this.boundList(filter, subKeys, codes, position);
     const [rows = []] = await this.database.read({ workspaceId }, [list], freshness);
-    const found = rows.filter((row) => row[AT.id] !== null).map(toPositioned);
+    const found = rows.filter((row) => row[AT.public_id] !== null).map(toPositioned);
     const { items, ...place } = toPage(found, page.size, Number(rows[0]?.[AT.next] ?? 0));
     return { items: items.map(({ asset }) => asset), ...place };
   }
@@ -146,5 +146,5 @@ function branchesOf(subKeys: readonly number[], facets: readonly number[], key: 
 
 const toPositioned = (row: TextRow): { asset: Asset; position: string } => ({
   asset: toAsset(row),
-  position: row[AT.position] as string,
+  position: row[AT.id] as string,
 });

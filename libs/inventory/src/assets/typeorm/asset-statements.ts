@@ -1,5 +1,5 @@
 import type { Statement } from '#libs/platform/database';
-import { ASSET_COLUMNS, TABLE_COLUMNS } from './asset-columns';
+import { ASSET_COLUMNS, TABLE_COLUMNS } from './asset.row';
 import { CHOSEN_TAG_KEY, type ListKey } from './asset-list-keys';
 import { LAST_CLOUD } from './sub-keys';
 

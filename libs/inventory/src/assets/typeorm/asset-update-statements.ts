@@ -1,11 +1,11 @@
 import type { AssetId, WorkspaceId } from '#libs/kernel';
 import { type BoundStatement, GATE_IS_OPEN, type Statement, bind } from '#libs/platform/database';
-import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../domain/asset';
+import type { Asset } from '../domain/asset';
 import type { AssetPatch } from '../domain/asset-patch';
 import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
-import { API_SET } from './api-set';
-import { ASSET_COLUMNS } from './asset-columns';
+import { ASSET_COLUMNS } from './asset.row';
 import { EMPLOYEE } from './sub-keys';
+import { EACH_WRITTEN_FIELD } from './written-fields';
 
 /** Locks in the order of the ids, like every other writer, so updates cannot deadlock. A replay waits for no asset. */
 const LOCK: Statement = {
@@ -134,13 +134,8 @@ export function tagStatements(workspaceId: WorkspaceId, { id, tags }: Asset): Bo
 }
 
 /** Returns the patch's fields as bits of asset.api_set; 0 for none. */
-export function apiSetBits({ ownerId, description, classification, tags }: AssetPatch): number {
-  return (
-    (ownerId === undefined ? 0 : API_SET.owner) |
-    (description === undefined ? 0 : API_SET.description) |
-    (classification === undefined ? 0 : API_SET.classification) |
-    (tags === undefined ? 0 : API_SET.tags)
-  );
+export function apiSetBits(patch: AssetPatch): number {
+  return EACH_WRITTEN_FIELD.reduce((bits, [field, { bit }]) => (patch[field] === undefined ? bits : bits | bit), 0);
 }
 
 /** Assets of one bulk share their time of update, as they share their change set. */
@@ -150,20 +145,10 @@ function updatedAtOf(assets: readonly Asset[]): Assignment {
 }
 
 function assignmentsOf(patch: AssetPatch, patched: Asset): Assignment[] {
-  const { classification, description, ownerId, ownerSource, tags } = patched;
-  const code = String(CLASSIFICATIONS.indexOf(classification));
-  const source = ownerSource === null ? null : String(OWNER_SOURCES.indexOf(ownerSource) + 1);
-  return [
-    ...(patch.classification === undefined ? [] : [{ column: 'classification', type: 'smallint', value: code }]),
-    ...(patch.description === undefined ? [] : [{ column: 'description', type: 'text', value: description }]),
-    ...(patch.ownerId === undefined
-      ? []
-      : [
-          { column: 'owner_id', type: 'uuid', value: ownerId },
-          { column: 'owner_source', type: 'smallint', value: source },
-        ]),
-    ...(patch.tags === undefined ? [] : [{ column: 'tags', type: 'jsonb', value: JSON.stringify(tags) }]),
-  ];
+  const written = EACH_WRITTEN_FIELD.filter(([field]) => patch[field] !== undefined);
+  return written.flatMap(([, { columns }]) =>
+    columns.map(({ column, type, value }) => ({ column, type, value: value(patched) })),
+  );
 }
 
 /** Ids were validated, so they need no quoting. */

@@ -1,5 +1,8 @@
+import { assetId } from '#libs/kernel';
+import { type TextRow, columnList } from '#libs/platform/database';
 import { Column, Entity, Generated, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
-import type { Tag } from '../domain/asset';
+import { type Asset, CLASSIFICATIONS, OWNER_SOURCES, type Tag } from '../domain/asset';
+import { ASSET_TYPES } from '../domain/asset-category';
 
 @Entity('asset')
 export class AssetRow {
@@ -34,3 +37,88 @@ export class AssetRow {
   /** Postgres computes it. */
   @Column({ type: 'smallint', nullable: true, insert: false, update: false }) facet!: number | null;
 }
+
+/** The columns of an asset, in the order of a row. */
+const COLUMNS = [
+  'id',
+  'public_id',
+  'sub_key',
+  'name',
+  'classification',
+  'description',
+  'owner_id',
+  'owner_source',
+  'external_id',
+  'source',
+  'created_at',
+  'updated_at',
+  'last_checked_at',
+  'tags',
+  'contains_patient_data',
+  'contains_user_data',
+  'user_data_info',
+  'account_id',
+  'region',
+  'serial_number',
+  'operating_system',
+  'os_version',
+  'email',
+  'version',
+] as const satisfies readonly (keyof AssetRow)[];
+
+/** Column names of the table. */
+export const TABLE_COLUMNS = COLUMNS.join(', ');
+
+/** Columns as {@link toAsset} reads them, and the place of each. */
+export const { selected: ASSET_COLUMN_LIST, at: AT } = columnList(COLUMNS);
+export const ASSET_COLUMNS = ASSET_COLUMN_LIST.join(', ');
+
+/**
+ * Reads an asset from a row of {@link ASSET_COLUMNS}. Codes are small integers in the table (see the comments on its
+ * columns).
+ */
+export function toAsset(row: TextRow): Asset {
+  const type = ASSET_TYPES[Number(row[AT.sub_key]) - 1];
+  const classification = CLASSIFICATIONS[Number(row[AT.classification])];
+  if (type === undefined || classification === undefined) throw new Error('An asset holds a code that is not known.');
+  const ownerId = row[AT.owner_id];
+  const ownerSource = row[AT.owner_source];
+  const lastCheckedAt = row[AT.last_checked_at];
+  return {
+    id: assetId(row[AT.public_id] as string),
+    type,
+    name: row[AT.name] as string,
+    classification,
+    description: row[AT.description] || null,
+    ownerId: ownerId ? assetId(ownerId) : null,
+    ownerSource: ownerSource ? (OWNER_SOURCES[Number(ownerSource) - 1] ?? null) : null,
+    externalId: row[AT.external_id] as string,
+    source: row[AT.source] as string,
+    createdAt: new Date(Number(row[AT.created_at])),
+    updatedAt: new Date(Number(row[AT.updated_at])),
+    lastCheckedAt: lastCheckedAt ? new Date(Number(lastCheckedAt)) : null,
+    tags: JSON.parse(row[AT.tags] as string) as Tag[],
+    dataStored: toDataStored(row[AT.contains_patient_data], row[AT.contains_user_data], row[AT.user_data_info]),
+    accountId: row[AT.account_id] ?? null,
+    region: row[AT.region] ?? null,
+    serialNumber: row[AT.serial_number] ?? null,
+    operatingSystem: row[AT.operating_system] ?? null,
+    osVersion: row[AT.os_version] ?? null,
+    email: row[AT.email] ?? null,
+    version: Number(row[AT.version]),
+  };
+}
+
+type Value = TextRow[number] | undefined;
+
+/** Returns null when nothing is known. */
+function toDataStored(patientData: Value, userData: Value, userDataInfo: Value): Asset['dataStored'] {
+  if (patientData == null && userData == null && userDataInfo == null) return null;
+  return {
+    containsPatientData: toBoolean(patientData),
+    containsUserData: toBoolean(userData),
+    userDataInfo: userDataInfo ?? null,
+  };
+}
+
+const toBoolean = (column: Value): boolean | null => (column == null ? null : column === 't');

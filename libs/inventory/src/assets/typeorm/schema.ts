@@ -7,6 +7,7 @@ import { ComputerRow } from './computer.row';
 import { FacetCountRow } from './facet-count.row';
 import { OwnerCountRow } from './owner-count.row';
 import { SourceCountRow } from './source-count.row';
+import { EACH_WRITTEN_FIELD } from './written-fields';
 import { AssetsAndFacetCounts1780000000010 } from './migrations/1780000000010-assets-and-facet-counts';
 import { CountExistingTags1780000000042 } from './migrations/1780000000042-count-existing-tags';
 import { TagCounts1780000000041 } from './migrations/1780000000041-tag-counts';
@@ -25,8 +26,11 @@ import { TagFacets1780000000056 } from './migrations/1780000000056-tag-facets';
 import { FillTagFacets1780000000057 } from './migrations/1780000000057-fill-tag-facets';
 import { TagIndexes1780000000058 } from './migrations/1780000000058-tag-indexes';
 
-/** Columns that updates write. All others belong to the asset's source. */
-const WRITTEN = 'classification, description, owner_id, owner_source, tags, api_set, version, change_id, updated_at';
+/** Columns that updates write. */
+const WRITTEN = [
+  ...EACH_WRITTEN_FIELD.flatMap(([, { columns }]) => columns.map(({ column }) => column)),
+  ...['api_set', 'version', 'change_id', 'updated_at'],
+].join(', ');
 
 export const inventorySchema: SchemaPart = {
   entities: [TagKeyRow, AssetRow, AssetTagRow, ComputerRow, FacetCountRow, TagCountRow, OwnerCountRow, SourceCountRow],

@@ -1,4 +1,4 @@
-import { BUCKET } from '../../assets/http/asset-examples';
+import { BUCKET } from '../../assets/http/asset.dto';
 import type { AssetChangePageDto } from './asset-change.dto';
 
 export const ASSET_CHANGE_PAGE_EXAMPLES = {

@@ -1,9 +1,9 @@
 import type { WorkspaceId } from '#libs/kernel';
 import { NEW_CHANGE_SET_ID, originCode } from '#libs/platform/changes';
 import { escapeLiteral } from 'pg';
-import { API_SET } from '../../assets/typeorm/api-set';
 import { STAGING_COLUMNS } from './import-rows';
 import { COMPUTER, EMPLOYEE, LAST_CLOUD } from '../../assets/typeorm/sub-keys';
+import { WRITTEN_FIELDS } from '../../assets/typeorm/written-fields';
 
 const names = STAGING_COLUMNS.map(([name]) => name);
 
@@ -24,7 +24,8 @@ const PLAIN_COLUMNS = [
   'user_data_info',
 ] as const;
 
-const keptOr = (bit: number, kept: string, imported: string): string =>
+/** An imported value, unless a client has set the field. */
+const keptOr = ({ bit }: { readonly bit: number }, kept: string, imported: string): string =>
   `CASE WHEN asset.api_set & ${bit} <> 0 THEN ${kept} ELSE ${imported} END`;
 
 /** Imported platform tags and customer tags set through the API, sorted by the code points of the key. */
@@ -37,16 +38,16 @@ const MERGED_TAGS = `COALESCE((
 /** New values of an existing asset: column → expression over `asset` and `m`, the matched record. */
 const BECOMES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(PLAIN_COLUMNS.map((column) => [column, `m.${column}`])),
-  classification: keptOr(API_SET.classification, 'asset.classification', 'm.classification'),
-  description: keptOr(API_SET.description, 'asset.description', 'm.description'),
-  owner_id: keptOr(API_SET.owner, 'asset.owner_id', 'm.owner_id'),
+  classification: keptOr(WRITTEN_FIELDS.classification, 'asset.classification', 'm.classification'),
+  description: keptOr(WRITTEN_FIELDS.description, 'asset.description', 'm.description'),
+  owner_id: keptOr(WRITTEN_FIELDS.ownerId, 'asset.owner_id', 'm.owner_id'),
   owner_source: keptOr(
-    API_SET.owner,
+    WRITTEN_FIELDS.ownerId,
     'asset.owner_source',
     'CASE WHEN m.owner_id IS NULL THEN NULL WHEN asset.owner_id = m.owner_id THEN asset.owner_source ELSE 3 END',
   ),
   created_at: 'COALESCE(m.created_at, asset.created_at)',
-  tags: keptOr(API_SET.tags, MERGED_TAGS, 'm.tags'),
+  tags: keptOr(WRITTEN_FIELDS.tags, MERGED_TAGS, 'm.tags'),
 };
 const columns = Object.keys(BECOMES);
 const changesOf = (becomes: typeof BECOMES, of = columns): string =>
@@ -236,7 +237,7 @@ export const UNTAG_CHANGED = `
    WHERE m.retagged AND asset_tag.workspace_id = $1 AND asset_tag.asset_id = m.asset_id
      AND asset.workspace_id = $1 AND asset.id = m.asset_id
      AND tag_key.workspace_id = $1 AND tag_key.id = asset_tag.tag_key_id
-     AND (tag_key.platform OR asset.api_set & ${API_SET.tags} = 0)`;
+     AND (tag_key.platform OR asset.api_set & ${WRITTEN_FIELDS.tags.bit} = 0)`;
 export const TAG = `
   INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id, value, sub_key, facet)
   SELECT $1::uuid, tag.asset_id, tag.key_id, tag.value, tagged.sub_key, tagged.facet
@@ -247,7 +248,7 @@ export const TAG = `
    WHERE tag.is_new OR NOT EXISTS (
      SELECT FROM asset JOIN tag_key ON tag_key.workspace_id = $1 AND tag_key.id = tag.key_id
       WHERE asset.workspace_id = $1 AND asset.id = tag.asset_id
-        AND asset.api_set & ${API_SET.tags} <> 0 AND NOT tag_key.platform)`;
+        AND asset.api_set & ${WRITTEN_FIELDS.tags.bit} <> 0 AND NOT tag_key.platform)`;
 
 export const NAME = 'INSERT INTO import_named SELECT unnest($1::text[])';
 export const INDEX_NAMES = 'CREATE INDEX IF NOT EXISTS import_named_external_id ON import_named (external_id)';

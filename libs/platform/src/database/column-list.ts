@@ -1,0 +1,16 @@
+/** The columns that a statement selects, and the place of each in a row. */
+export interface ColumnList<Name extends string> {
+  /** Expressions for SELECT. Times are milliseconds. */
+  readonly selected: readonly string[];
+  /** `next` is the first place after the columns. */
+  readonly at: Readonly<Record<Name | 'next', number>>;
+}
+
+/** Lists columns by name, so that SQL and the function that reads a row share one order. */
+export function columnList<Name extends string>(names: readonly Name[]): ColumnList<Name> {
+  const places = [...names, 'next'].map((name, place) => [name, place]);
+  return {
+    selected: names.map((name) => (name.endsWith('_at') ? `(extract(epoch FROM ${name}) * 1000)::bigint` : name)),
+    at: Object.fromEntries(places) as Record<Name | 'next', number>,
+  };
+}
