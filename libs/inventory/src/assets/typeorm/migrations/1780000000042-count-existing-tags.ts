@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { inEachWorkspace } from '../counters';
 
 /**
  * Adds what the triggers have not counted, one workspace after the other. Each statement compares within one snapshot, so
@@ -9,12 +10,8 @@ export class CountExistingTags1780000000042 implements MigrationInterface {
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`
-      DO $$
-      DECLARE workspace record;
-      BEGIN
-        FOR workspace IN SELECT id FROM workspace ORDER BY id LOOP
-          PERFORM set_config('app.workspace_id', workspace.id::text, true);
+    await runner.query(
+      inEachWorkspace(`
           -- small: one row per tag key
           INSERT INTO tag_count (workspace_id, tag_key_id, n)
           SELECT workspace.id, tag_key_id, sum(n) FROM (
@@ -24,9 +21,8 @@ export class CountExistingTags1780000000042 implements MigrationInterface {
             UNION ALL
             SELECT tag_key_id, -sum(n) FROM tag_count WHERE workspace_id = workspace.id GROUP BY tag_key_id) AS counts
            GROUP BY tag_key_id HAVING sum(n) <> 0;
-          COMMIT;
-        END LOOP;
-      END $$`);
+      `),
+    );
   }
 
   async down(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { inEachWorkspace } from '../counters';
 
 /**
  * Adds what the triggers have not counted, one workspace after the other. Each statement compares within one snapshot, so
@@ -9,12 +10,8 @@ export class CountExistingOwners1780000000052 implements MigrationInterface {
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`
-      DO $$
-      DECLARE workspace record;
-      BEGIN
-        FOR workspace IN SELECT id FROM workspace ORDER BY id LOOP
-          PERFORM set_config('app.workspace_id', workspace.id::text, true);
+    await runner.query(
+      inEachWorkspace(`
           -- small: one row per owner
           INSERT INTO owner_count (workspace_id, owner_id, n)
           SELECT workspace.id, owner_id, sum(n) FROM (
@@ -23,9 +20,8 @@ export class CountExistingOwners1780000000052 implements MigrationInterface {
             UNION ALL
             SELECT owner_id, -sum(n) FROM owner_count WHERE workspace_id = workspace.id GROUP BY owner_id) AS counts
            GROUP BY owner_id HAVING sum(n) <> 0;
-          COMMIT;
-        END LOOP;
-      END $$`);
+      `),
+    );
   }
 
   async down(): Promise<void> {

@@ -1,5 +1,6 @@
 import { tenantPolicy } from '#libs/platform/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { countingTriggers } from '../counters';
 
 const COUNTERS = ['count_inserted_sources', 'count_updated_sources', 'count_deleted_sources'];
 
@@ -28,12 +29,7 @@ export class SourceCounts1780000000053 implements MigrationInterface {
       ${counter('count_inserted_sources', added)}
       ${counter('count_updated_sources', `${added} UNION ALL ${removed}`)}
       ${counter('count_deleted_sources', removed)}
-      CREATE TRIGGER count_inserted_sources AFTER INSERT ON asset
-        REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_inserted_sources();
-      CREATE TRIGGER count_updated_sources AFTER UPDATE ON asset
-        REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_updated_sources();
-      CREATE TRIGGER count_deleted_sources AFTER DELETE ON asset
-        REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_deleted_sources();
+      ${countingTriggers('sources')}
     `);
   }
 

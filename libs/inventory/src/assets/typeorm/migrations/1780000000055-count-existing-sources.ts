@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { inEachWorkspace } from '../counters';
 
 /**
  * Adds what the triggers have not counted, one workspace after the other. Each statement compares within one snapshot.
@@ -9,12 +10,8 @@ export class CountExistingSources1780000000055 implements MigrationInterface {
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`
-      DO $$
-      DECLARE workspace record;
-      BEGIN
-        FOR workspace IN SELECT id FROM workspace ORDER BY id LOOP
-          PERFORM set_config('app.workspace_id', workspace.id::text, true);
+    await runner.query(
+      inEachWorkspace(`
           -- small: at most 240 rows per source
           INSERT INTO source_count AS counted (workspace_id, source, sub_key, facet, n)
           SELECT workspace.id, source, sub_key, facet, sum(n) FROM (
@@ -25,9 +22,8 @@ export class CountExistingSources1780000000055 implements MigrationInterface {
            GROUP BY source, sub_key, facet HAVING sum(n) <> 0
            ORDER BY source, sub_key, facet
               ON CONFLICT (workspace_id, source, sub_key, facet) DO UPDATE SET n = counted.n + excluded.n;
-          COMMIT;
-        END LOOP;
-      END $$`);
+      `),
+    );
   }
 
   async down(): Promise<void> {
