@@ -6,7 +6,7 @@ import { type Settings } from '#libs/platform/config';
 import { chargeBucket, tokensLeft } from '../../libs/platform/src/throttling/bucket';
 import { CHARGE } from '../../libs/platform/src/throttling/charge-script';
 import { LocalBuckets } from '../../libs/platform/src/throttling/local-buckets';
-import { type BucketSize, bucketSizeOf } from '../../libs/platform/src/throttling/rate-limit';
+import { type BucketSize, bucketSizeOf } from '../../libs/platform/src/throttling/bucket';
 import { SPARE } from '../../libs/platform/src/throttling/spare-script';
 import {
   type ChargeReply,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { prefersPage } from '#libs/platform/http';
-import type { Express, Request, Response } from 'express';
+import type { Express } from 'express';
 import helmet from 'helmet';
 import { makeAccessible } from './explorer-access';
 import { explorerDocument } from './explorer-document';
@@ -41,13 +41,12 @@ export function serveExplorer(app: NestExpressApplication, contract: () => OpenA
       strictTransportSecurity: false,
     }),
   );
-  // A layer instead of a route: `/` exists for browsers only, so other methods get 404 and not 405.
-  app.use((request: Request, response: Response, next: () => void) => {
-    const asksForPage = request.path === '/' && ['GET', 'HEAD'].includes(request.method) && prefersPage(request);
-    if (asksForPage) response.vary('Accept').redirect('docs');
+  const express = app.getHttpAdapter().getInstance() as Express;
+  // For all methods: `/` exists for browsers only, so other methods get 404 and not 405.
+  express.all('/', (request, response, next) => {
+    if (['GET', 'HEAD'].includes(request.method) && prefersPage(request)) response.vary('Accept').redirect('docs');
     else next();
   });
-  const express = app.getHttpAdapter().getInstance() as Express;
   /** The bytes are created at the first request and shared by all responses. */
   const serve = (path: string, mediaType: string, make: () => string | Buffer): void => {
     let bytes: Buffer | undefined;

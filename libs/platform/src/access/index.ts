@@ -1,2 +1,1 @@
-export { AnyToken } from './any-token.decorator';
-export { RequireScope } from './require-scope.decorator';
+export { AnyToken, RequireScope } from './require-scope.decorator';

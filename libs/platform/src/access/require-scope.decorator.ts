@@ -12,3 +12,7 @@ export const RequireScope = (scope: Scope): MethodDecorator & ClassDecorator =>
     SetMetadata<string, RouteAccess>(ROUTE_ACCESS, { kind: 'scope', scope }),
     ApiBearer([scope, coveringScope(scope)]),
   );
+
+/** The route needs a bearer token, whatever its scopes. */
+export const AnyToken = (): MethodDecorator & ClassDecorator =>
+  applyDecorators(SetMetadata<string, RouteAccess>(ROUTE_ACCESS, { kind: 'token' }), ApiBearer());

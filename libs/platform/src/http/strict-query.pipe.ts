@@ -4,6 +4,9 @@ import { getMetadataStorage, validateSync } from 'class-validator';
 
 type QueryClass = new () => object;
 
+/** The query of a route without parameters. Any parameter is refused by name. */
+export class NoQueryDto {}
+
 /**
  * Checks a query against its DTO, whose members are optional strings. Refuses by name an unknown, repeated, bracketed
  * or empty parameter (decisions, section 5). Converts nothing.

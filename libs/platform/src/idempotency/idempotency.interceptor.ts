@@ -1,4 +1,10 @@
-import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import {
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  UseInterceptors,
+} from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type Observable, lastValueFrom, of } from 'rxjs';
 import { JSON_RESPONSE, JSON_MEDIA_TYPES, type JsonBody, parseJson } from '../http/body/json-body';
@@ -45,6 +51,12 @@ export class IdempotencyInterceptor implements NestInterceptor {
     }
   }
 }
+
+/**
+ * Marks a write that happens at most once per Idempotency-Key (specification, Idempotency rules). A test requires it on
+ * every write under a scope. Reads omit it, because an interceptor costs as much as the guards.
+ */
+export const Idempotent = (): MethodDecorator => UseInterceptors(IdempotencyInterceptor);
 
 async function readJsonBody(request: Request, response: Response): Promise<JsonBody> {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;

@@ -1,4 +1,3 @@
-export { IdempotencyInterceptor } from './idempotency.interceptor';
-export { Idempotent } from './idempotent.decorator';
+export { IdempotencyInterceptor, Idempotent } from './idempotency.interceptor';
 export { IdempotencyPurge } from './records/idempotency-purge';
 export { idempotencySchema } from './records/idempotency-schema';

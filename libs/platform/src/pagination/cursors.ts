@@ -1,7 +1,6 @@
-import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { DomainError, type WorkspaceId } from '#libs/kernel';
 import type { CursorKeys } from '../keys/cursor-keys';
-import { RandomPieces } from './random-pieces';
 
 /** Filters of a list as the client sent them, by parameter name. Absent ones are left out. */
 export type ListFilters = Readonly<Record<string, string>>;
@@ -39,14 +38,12 @@ export class CursorInvalid extends DomainError {
  * Layout, base64url: version (1 byte) · key id (4) · IV (12) · ciphertext · tag (16).
  */
 export class Cursors {
-  private readonly ivs = new RandomPieces(IV_BYTES);
-
   constructor(private readonly keys: Pick<CursorKeys, 'current' | 'find'>) {}
 
   issue(workspaceId: WorkspaceId, resource: string, content: CursorContent): string {
     const key = this.keys.current();
     const header = Buffer.concat([Buffer.of(VERSION), Buffer.from(key.kid, 'hex')]);
-    const iv = this.ivs.next();
+    const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv('aes-256-gcm', key.secret, iv);
     cipher.setAAD(boundTo(header, workspaceId, resource));
     const sealed = Buffer.concat([cipher.update(written(content)), cipher.final()]);

@@ -1,19 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { type Charge, RateLimited } from '#libs/kernel';
+import { type Charge, DomainError, RateLimited } from '#libs/kernel';
 import type { Response } from 'express';
 import { Settings } from '../config/settings';
 import { RedisClient } from '../redis/redis-client';
-import { bucketSizeOf } from '../throttling/rate-limit';
+import { bucketSizeOf } from '../throttling/bucket';
 import { setBucketHeaders } from '../throttling/rate-limit-headers';
 import { type ChargeReply, TokenBuckets, bucketField, chargeOf, clientKey } from '../throttling/token-buckets';
-import { ExportInProgress } from './export-in-progress';
 import { KEEP_PLACE, LEAVE_PLACE, TAKE_PLACE } from './place-scripts';
 
 const BUCKET = 'export';
 /** The place of a killed instance is free after this long (specification: within five seconds). */
 const LEASE_MS = 4_000;
 const RENEWAL_MS = 1_000;
+
+/** The application already reads a stream. */
+export class ExportInProgress extends DomainError {
+  constructor() {
+    super('export_in_progress', 'This application already reads a stream. It can read one at a time.');
+  }
+}
 
 /**
  * The one stream at a time of each application. All instances share a lease in Redis for each place. While Redis is away

@@ -1,6 +1,6 @@
 import type { Charge } from '#libs/kernel';
 import { chargeBucket, tokensLeft } from './bucket';
-import { type BucketSize, microsecondsToFill, shareOf } from './rate-limit';
+import { type BucketSize, microsecondsToFill, shareOf } from './bucket';
 
 /** Limits the memory to some megabytes. */
 const MOST_BUCKETS = 50_000;

@@ -2,7 +2,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
 import type { Request } from 'express';
 import { Settings } from '../config/settings';
-import { type BucketSize, bucketSizeOf, rateClassOf } from './rate-limit';
+import { type BucketSize, bucketSizeOf, rateClassOf } from './bucket';
 import { TokenBuckets } from './token-buckets';
 
 /**

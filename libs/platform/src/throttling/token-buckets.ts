@@ -6,7 +6,7 @@ import { RedisClient } from '../redis/redis-client';
 import { toCharge } from './bucket';
 import { CHARGE } from './charge-script';
 import { LocalBuckets } from './local-buckets';
-import type { BucketSize } from './rate-limit';
+import type { BucketSize } from './bucket';
 import { SPARE } from './spare-script';
 
 /** The reply of a charge script: allowed (1 or 0), remaining tokens in microseconds, microseconds to full. */

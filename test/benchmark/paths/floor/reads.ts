@@ -1,5 +1,4 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { RandomPieces } from '../../../../libs/platform/src/pagination/random-pieces';
 import { AT } from '../../../../libs/inventory/src/assets/typeorm/asset.row';
 import { FIND_ASSET, listStatement } from '../../../../libs/inventory/src/assets/typeorm/asset-statements';
 import { type Claims, Refused } from './access';
@@ -36,7 +35,6 @@ const STREAMED = 1_000;
 const LINES_AT_ONCE = 100;
 
 const cursorKey = randomBytes(32);
-const ivs = new RandomPieces(12);
 
 export async function listAssets({ workspace }: Claims, query: string): Promise<object> {
   const { size, after } = pageOf(query);
@@ -103,7 +101,7 @@ function toPage(rows: readonly Row[], size: number, toItem: (row: Row) => object
 }
 
 function cursorOf(position: string): string {
-  const iv = ivs.next();
+  const iv = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', cursorKey, iv);
   const sealed = Buffer.concat([cipher.update(JSON.stringify([position, {}])), cipher.final()]);
   return Buffer.concat([iv, sealed, cipher.getAuthTag()]).toString('base64url');

@@ -1,5 +1,4 @@
 import type { Pool, PoolClient } from 'pg';
-import { hearLosses } from './data-source';
 import { connectionTimedOut, connectionWasLost } from './database-fault';
 import { Permits } from './permits';
 import { type BoundStatement, PipelinedStatements, type TextRow } from '../pipelined-statements';
@@ -123,4 +122,11 @@ export class ConnectionPool {
     });
     return this.counted(() => inTime);
   }
+}
+
+const unheard = (): void => undefined;
+
+/** Ignores the error event of a lost connection, which would end the process. The next query reports the loss. */
+function hearLosses(client: PoolClient): void {
+  if (!client.listeners('error').includes(unheard)) client.on('error', unheard);
 }

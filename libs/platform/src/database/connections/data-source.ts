@@ -1,5 +1,5 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
-import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import { Pool, type PoolConfig } from 'pg';
 import { sendUnprepared } from '../pipelined-statements';
 
 export interface DatabaseConnection {
@@ -70,13 +70,6 @@ export function poolOf(dataSource: DataSource): Pool {
   return (dataSource.driver as unknown as { master: Pool }).master;
 }
 
-const unheard = (): void => undefined;
-
-/** Ignores the error event of a lost connection, which would end the process. The next query reports the loss. */
-export function hearLosses(client: PoolClient): void {
-  if (!client.listeners('error').includes(unheard)) client.on('error', unheard);
-}
-
 /** Opens connections to a standby, for reads only. */
 export function standbyPool(url: string, size: number, preparedStatements: boolean): Pool {
   const config: PoolConfig = {
@@ -89,7 +82,7 @@ export function standbyPool(url: string, size: number, preparedStatements: boole
     ...STANDBY_SESSION,
   };
   const pool = new Pool(config);
-  pool.on('error', unheard);
+  pool.on('error', () => undefined);
   if (!preparedStatements) sendUnprepared(pool);
   return pool;
 }

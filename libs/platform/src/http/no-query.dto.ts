@@ -1,2 +1,0 @@
-/** The query of a route without parameters. Any parameter is refused by name. */
-export class NoQueryDto {}
