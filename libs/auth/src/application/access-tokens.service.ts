@@ -110,6 +110,13 @@ export class AccessTokensService {
     return accept(claims, grant, null, cached.freshness);
   }
 
+  /** Whether the application of an accepted token may still use this scope, or may do anything at all when it is null. */
+  async isStillGranted(claims: AccessTokenClaims, scope: string | null): Promise<boolean> {
+    const grant = await this.applications.findGrant(claims.clientId);
+    if (!grant || grant.disabled) return false;
+    return scope === null || covers(coveredByBoth(claims.scopes, grant.scopes), scope);
+  }
+
   /** Charges a wrong secret to separate buckets, so that guessing cannot exhaust the client's own bucket. */
   private async authenticateClient(clientId: string, secretDigest: Buffer, source: string): Promise<Grant> {
     // An impossible id is looked up like any other, so it costs the same. Postgres refuses U+0000.

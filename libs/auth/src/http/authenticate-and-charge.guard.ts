@@ -39,6 +39,10 @@ export class AuthenticateAndChargeGuard extends ThrottlerGuard {
       scopes,
       token: claims,
       freshness,
+      mayGoOn: () => {
+        const access = accessOf(this.reflector, context);
+        return this.tokens.isStillGranted(claims, access.kind === 'scope' ? access.scope : null);
+      },
     };
     const own = grant.limits[rateClass];
     const size = own ? bucketSizeOf(own) : { burst: limit, interval: Math.round(ttl * 1_000) };

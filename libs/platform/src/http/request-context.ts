@@ -15,6 +15,11 @@ export interface Caller {
   readonly token: { readonly issuedAt: number; readonly expiresAt: number };
   /** How new the data must be so that the caller sees its own writes. */
   readonly freshness: Freshness;
+  /**
+   * Asks Postgres whether the application may still call the route, for responses that take long. A token that expired or
+   * was replaced does not matter.
+   */
+  readonly mayGoOn: () => Promise<boolean>;
 }
 
 /** A write after its key and body were read. Its route and the audit use it. */

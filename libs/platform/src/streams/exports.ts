@@ -14,6 +14,8 @@ import { ExportPlaces } from './export-places';
 import type { ExportedList } from './exported-list';
 
 const MAX_DURATION_MS = 30 * 60_000;
+/** A client that may no longer read the list reads on for so long at most. */
+const ACCESS_CHECK_MS = 3_000;
 
 /** The parameters of a list; those of a page among them. */
 interface StreamQuery {
@@ -22,7 +24,7 @@ interface StreamQuery {
 }
 
 /** Why a stream ended; `complete` is the only one with an end line. */
-const OUTCOMES = ['complete', 'disconnected', 'stalled', 'too_long', 'stopped', 'failed'] as const;
+const OUTCOMES = ['complete', 'disconnected', 'stalled', 'too_long', 'withdrawn', 'stopped', 'failed'] as const;
 type Outcome = (typeof OUTCOMES)[number];
 
 /** A stream that ended, complete or cut. */
@@ -133,11 +135,13 @@ export class Exports {
     const stream: Stream = { caller, resource, response, outcome: 'disconnected', rows: 0 };
     const end = (): void => {
       clearTimeout(longest);
+      clearInterval(access);
       leavePlace();
       this.underWay.delete(stream);
       this.end(stream);
     };
     const longest = setTimeout(() => cut(stream, 'too_long'), MAX_DURATION_MS).unref();
+    const access = setInterval(() => void cutIfWithdrawn(stream), ACCESS_CHECK_MS).unref();
     this.underWay.add(stream);
     response.once('timeout', () => cut(stream, 'stalled'));
     response.once('close', end);
@@ -213,6 +217,16 @@ function positionOf(after: string | null): { readonly after: string | null; read
 function fail(stream: Stream, error: unknown): void {
   stream.outcome = 'failed';
   stream.error = error;
+}
+
+/** A client whose access cannot be checked is cut too. It resumes the stream when it may. */
+async function cutIfWithdrawn(stream: Stream): Promise<void> {
+  try {
+    if (!(await stream.caller.mayGoOn())) cut(stream, 'withdrawn');
+  } catch (error) {
+    fail(stream, error);
+    stream.response.destroy();
+  }
 }
 
 /** Closes the connection, so that the client sees that the response is not complete. */

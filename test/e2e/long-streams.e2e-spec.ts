@@ -1,0 +1,127 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ArrangedApplication } from '../support/arrangement';
+import { type TestOperator, openOperator } from '../support/operator';
+import { type TestApp, startApp } from '../support/start-app';
+import { StreamReader } from '../support/stream-reader';
+
+const ASSETS = '/v1/inventory/assets';
+const COMPUTERS = '/v1/computers';
+/** More than the buffers of a connection take, so that a stream that nobody reads goes on. */
+const ENDLESS = { rows: 30_000, descriptionLength: 400 };
+/** Longer than the API takes to notice that access was withdrawn. */
+const NOTICED_MS = 6_000;
+
+describe('A long stream', () => {
+  let app: TestApp;
+  let operator: TestOperator;
+  let workspace: string;
+  let application: ArrangedApplication;
+  let token: string;
+  let reader: StreamReader | undefined;
+
+  beforeAll(async () => {
+    app = await startApp();
+    operator = await openOperator(app);
+    workspace = await app.arrange.aWorkspace();
+    await app.arrange.manyAssets(workspace, ENDLESS.rows, ENDLESS.descriptionLength);
+    await app.arrange.change(workspace, 'UPDATE asset SET sub_key = 12 WHERE workspace_id = $1', [workspace]);
+  });
+  afterAll(async () => {
+    await operator.close();
+    await app.stop();
+  });
+  beforeEach(async () => {
+    application = await app.arrange.anApplication(workspace, ['inventory:read', 'computers:read']);
+    token = await newToken();
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+    reader?.leave();
+  });
+
+  const newToken = async (): Promise<string> => {
+    const { body } = await app.client().requestToken({
+      grant_type: 'client_credentials',
+      client_id: application.clientId,
+      client_secret: application.clientSecret,
+    });
+    return body['access_token'] as string;
+  };
+  /** Opens a stream that nobody reads. */
+  const open = async (path = ASSETS): Promise<string> => {
+    reader = await StreamReader.open(app.origin, path, token);
+    reader.response.pause();
+    return reader.response.headers['x-request-id'] as string;
+  };
+  const outcomeOf = (requestId: string): unknown =>
+    app.logLines.find((line) => line['requestId'] === requestId && line['message'] === 'stream cut')?.['outcome'];
+  const outcomeWithin = async (milliseconds: number, requestId: string): Promise<unknown> => {
+    for (const deadline = Date.now() + milliseconds; Date.now() < deadline; await delay(50)) {
+      const outcome = outcomeOf(requestId);
+      if (outcome !== undefined) return outcome;
+    }
+    return undefined;
+  };
+  const expectNoEnd = async (): Promise<void> => {
+    const { lines, isWhole } = await (reader as StreamReader).read();
+    expect(isWhole).toBe(false);
+    expect(lines.filter(({ type }) => type === 'end')).toEqual([]);
+  };
+
+  it('is cut soon after its application was disabled', async () => {
+    const requestId = await open();
+
+    await operator.applications.setDisabled(application.clientId, true);
+
+    expect(await outcomeWithin(NOTICED_MS, requestId)).toBe('withdrawn');
+    await expectNoEnd();
+  });
+
+  it.each([
+    [ASSETS, 'computers:read'],
+    [COMPUTERS, 'inventory:read'],
+  ] as const)('of %s is cut soon after its application kept only %s', async (path, kept) => {
+    const requestId = await open(path);
+
+    await operator.applications.setScopes(application.clientId, [kept]);
+
+    expect(await outcomeWithin(NOTICED_MS, requestId)).toBe('withdrawn');
+    await expectNoEnd();
+  });
+
+  it('goes on when its token is replaced and its application loses another scope', async () => {
+    const requestId = await open();
+
+    await newToken();
+    await operator.applications.setScopes(application.clientId, ['all:read']);
+    await operator.applications.setScopes(application.clientId, ['inventory:read']);
+
+    expect(await outcomeWithin(NOTICED_MS, requestId)).toBeUndefined();
+  });
+
+  it('is cut after 30 minutes', async () => {
+    const { setTimeout: schedule } = globalThis;
+    const shortened = ((work: () => void, milliseconds: number) =>
+      schedule(work, milliseconds === 30 * 60_000 ? 1_000 : milliseconds)) as typeof setTimeout;
+    jest.spyOn(globalThis, 'setTimeout').mockImplementation(shortened);
+    const requestId = await open();
+
+    expect(await outcomeWithin(5_000, requestId)).toBe('too_long');
+    await expectNoEnd();
+  });
+
+  it('keeps no snapshot, which would hold back vacuum', async () => {
+    await open();
+
+    // From this write on an older snapshot has an age.
+    await app.arrange.anAsset(workspace);
+
+    const older = `SELECT query FROM pg_stat_activity WHERE datname = current_database() AND age(backend_xmin) > 0`;
+    let holding: unknown[] = [];
+    for (const deadline = Date.now() + 3_000; Date.now() < deadline; await delay(100)) {
+      holding = (await app.database.admin.query(older)).rows;
+      if (holding.length === 0) break;
+    }
+    expect(holding).toEqual([]);
+  });
+});
