@@ -9,7 +9,7 @@ import { COMPUTER_COLUMNS, toComputer } from './visible-computer.row';
 const COMPUTER = 12;
 
 const FEED = {
-  statement: feedStatement({ relation: 'changed_computer', columns: COMPUTER_COLUMNS, name: 'computer_feed_2' }),
+  statement: feedStatement({ relation: 'changed_computer', columns: COMPUTER_COLUMNS, name: 'computer_feed_3' }),
   toItem: toComputer,
   itemColumns: COMPUTER_COLUMNS.length,
   subKeys: [COMPUTER, COMPUTER] as const,

@@ -14,7 +14,7 @@ import { Database } from '../database/database';
 import { type Statement, type TextRow, bind } from '../database/pipelined-statements';
 import { CursorExpired } from './cursor-expired';
 import { END_OF_SET, type FeedPosition, readPosition, writePosition } from './feed-position';
-import { FEED_COLUMNS } from './feed-statement';
+import { FEED_COLUMNS, type FeedHead } from './feed-statement';
 
 /** One of the feeds: its statement, and what its rows are. */
 export interface Feed<Item> {
@@ -102,29 +102,27 @@ export class ChangeFeed {
     // Whoever begins learns from the same statement where the head is; no removal is behind it.
     const values = [workspaceId, sequence, subKey, id, String(size + 1), ...subKeys.map(String)];
     values.push(from?.removalsAfter ?? LARGEST, from?.newest ?? '0');
-    const [rows = []] = await this.database.read({ workspaceId }, [bind(statement, values)], freshness);
-    const read = (row: TextRow | undefined, column: FeedColumn): string | null =>
-      row?.[feed.itemColumns + PLACES[column]] ?? null;
+    const [[first, ...rows] = []] = await this.database.read({ workspaceId }, [bind(statement, values)], freshness);
+    const read = (row: TextRow, column: FeedColumn): string | null => row[feed.itemColumns + PLACES[column]] ?? null;
+    const head = JSON.parse(read(first as TextRow, 'head') as string) as FeedHead;
+    if (from && !isKnown(from, head)) return null;
+    const newest = head.sequence ?? '0';
+    const reader = { newest, mark: head.mark ?? '', removalsAfter: from?.removalsAfter ?? newest };
+    if (isPurged(reader.removalsAfter, from ?? START, head.purged)) throw new CursorExpired('purged');
 
-    const head = (column: FeedColumn): string | null => read(rows[0], column);
-    const newest = head('head_sequence') ?? '0';
-    if (from && !isKnown(from, head('known_mark'), head('restarted_sequence'))) return null;
-    const reader = { newest, mark: head('head_mark') ?? '', removalsAfter: from?.removalsAfter ?? newest };
-    if (isPurged(reader.removalsAfter, from ?? START, head('purged_sequence'))) throw new CursorExpired('purged');
-
-    const present = rows.filter((row) => read(row, 'has_row') === 't');
-    const shown = present.slice(0, size);
+    const shown = rows.slice(0, size);
     const changes = shown.map((row) =>
       toChange(
         (column) => read(row, column),
         () => feed.toItem(row),
       ),
     );
-    if (present.length > size) {
-      const place = placeOf((column) => read(shown.at(-1), column));
+    if (rows.length > size) {
+      const last = shown.at(-1) as TextRow;
+      const place = placeOf((column) => read(last, column));
       return { changes, position: writePosition({ ...place, ...reader }), hasMore: true };
     }
-    const tail = head('tail_sequence') ?? newest;
+    const tail = head.tail ?? newest;
     return { changes, position: writePosition({ ...endOf(tail), ...reader }), hasMore: tail !== newest };
   }
 }
@@ -157,7 +155,7 @@ const behind = (sequence: MaybeText, newest: MaybeText, mark: MaybeText): FeedPo
 type MaybeText = string | null | undefined;
 
 /** Whether everything that the reader saw is in this database, and no operator had readers begin again since. */
-function isKnown({ newest, mark }: FeedPosition, knownMark: string | null, restarted: string | null): boolean {
+function isKnown({ newest, mark }: FeedPosition, { knownMark, restarted }: FeedHead): boolean {
   return BigInt(newest) >= BigInt(restarted ?? 0) && (mark === '' || mark === knownMark);
 }
 

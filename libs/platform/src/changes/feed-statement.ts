@@ -13,15 +13,9 @@ export interface FeedRows {
 /** Sets that a page looks at beyond one for each of its rows: some have nothing that the reader asks for. */
 const SETS_BEYOND = 200;
 
-/** The columns behind those of the item, in this order. The first seven are the same in every row. */
+/** The columns behind those of the item, in this order. */
 export const FEED_COLUMNS = [
-  'known_mark',
-  'head_sequence',
-  'head_mark',
-  'purged_sequence',
-  'restarted_sequence',
-  'tail_sequence',
-  'has_row',
+  'head',
   'public_id',
   'is_visible',
   'sequence',
@@ -33,15 +27,27 @@ export const FEED_COLUMNS = [
   'request_id',
 ] as const;
 
+/** What the first row says in its column `head`: where the workspace stands. Null before its first change. */
+export interface FeedHead {
+  /** The mark of set $9 in this database. */
+  readonly knownMark: string | null;
+  readonly sequence: string | null;
+  readonly mark: string | null;
+  readonly purged: string | null;
+  readonly restarted: string | null;
+  /** The last set that the page may look at. Null where the page reaches the newest one. */
+  readonly tail: string | null;
+}
+
 /**
- * A page of a feed with the head of the workspace, in one statement and so of one moment. An empty page is one row.
+ * The head of the workspace in the first row, and a page of its feed in the others. One statement, and so of one moment.
  *
  * Values: $1 workspace, $2 to $4 the position (sequence, sub key, id), $5 rows wanted, $6 and $7 the first and last sub key,
  * $8 the set up to which removals are left out, $9 the newest set that the reader knows of.
  *
  * Sets are read in their order, and the rows of each in the order of the indexes asset_change_visible and
- * asset_change_removed. Removals that are left out are not looked at. The page ends early behind `tail`, the last set that
- * it may look at. So a page costs the same however large the inventory is, and however much of it was removed.
+ * asset_change_removed. Removals that are left out are not looked at. The page ends early behind `tail`. So a page costs
+ * the same however large the inventory is, and however much of it was removed.
  */
 export function feedStatement({ relation, columns, name }: FeedRows): Statement {
   const rowsOfSet = (condition: string): string => `
@@ -54,31 +60,29 @@ export function feedStatement({ relation, columns, name }: FeedRows): Statement 
   return {
     name,
     text: `
+      SELECT ${columns.map(() => 'NULL').join(', ')},
+             json_build_object(
+               'knownMark', (SELECT mark FROM change_set WHERE workspace_id = $1 AND sequence = $9::bigint),
+               'sequence', head.sequence::text, 'mark', head.mark,
+               'purged', head.purged_sequence::text, 'restarted', head.restarted_sequence::text,
+               'tail', (SELECT sequence FROM change_set
+                         WHERE workspace_id = $1 AND sequence >= $2::bigint AND NOT emptied
+                         ORDER BY sequence OFFSET $5::int + ${SETS_BEYOND - 1} LIMIT 1)::text) AS head,
+             NULL AS public_id, NULL AS is_visible, NULL AS sequence, NULL AS sub_key, NULL AS id, NULL AS changed_at,
+             NULL AS origin, NULL AS client_id, NULL AS request_id
+        FROM (SELECT) AS one LEFT JOIN change_head AS head ON head.workspace_id = $1
+      UNION ALL
       SELECT ${columns.join(', ')},
-             feed.known_mark, feed.head_sequence, feed.head_mark, feed.purged_sequence, feed.restarted_sequence,
-             feed.tail_sequence, page.id IS NOT NULL, page.public_id, page.facet IS NOT NULL, page.sequence, page.sub_key,
-             page.id, (extract(epoch FROM page.changed_at) * 1000)::bigint, page.origin, page.client_id, page.request_id
+             NULL, public_id, facet IS NOT NULL, sequence, sub_key, id, (extract(epoch FROM changed_at) * 1000)::bigint,
+             origin, client_id, request_id
         FROM (
-          SELECT (SELECT mark FROM change_set WHERE workspace_id = $1 AND sequence = $9::bigint) AS known_mark,
-                 head.sequence AS head_sequence, head.mark AS head_mark, head.purged_sequence, head.restarted_sequence,
-                 tail.sequence AS tail_sequence
-            FROM (SELECT) AS one
-            LEFT JOIN change_head AS head ON head.workspace_id = $1
-            LEFT JOIN LATERAL (
-              SELECT sequence FROM change_set
-               WHERE workspace_id = $1 AND sequence >= $2::bigint AND NOT emptied
-               ORDER BY sequence OFFSET $5::int + ${SETS_BEYOND - 1} LIMIT 1) AS tail ON true
-        ) AS feed
-        LEFT JOIN LATERAL (
           SELECT item.*, change.sequence, change.changed_at, change.origin, change.client_id, change.request_id
             FROM (SELECT * FROM change_set WHERE workspace_id = $1 AND sequence >= $2::bigint AND NOT emptied
                    ORDER BY sequence LIMIT $5::int + ${SETS_BEYOND}) AS change
-           CROSS JOIN LATERAL (
-              SELECT * FROM (${rowsOfSet('facet IS NOT NULL')}
-                UNION ALL ${rowsOfSet('facet IS NULL AND change.sequence > $8::bigint')}) AS rows_of_set
-               ORDER BY sub_key, id LIMIT $5::int) AS item
+           CROSS JOIN LATERAL (${rowsOfSet('facet IS NOT NULL')}
+                UNION ALL ${rowsOfSet('facet IS NULL AND change.sequence > $8::bigint')}) AS item
            ORDER BY change.sequence, item.sub_key, item.id LIMIT $5::int
-        ) AS page ON true
-       ORDER BY page.sequence, page.sub_key, page.id`,
+        ) AS page
+       ORDER BY sequence NULLS FIRST, sub_key, id`,
   };
 }

@@ -7,7 +7,7 @@ import { ASSET_COLUMN_LIST, toAsset } from '../../assets/typeorm/asset.row';
 import { subKeyOf } from '../../assets/typeorm/sub-keys';
 import { AssetFeed } from '../domain/asset-feed.port';
 
-const STATEMENT = feedStatement({ relation: 'asset', columns: ASSET_COLUMN_LIST, name: 'asset_feed_2' });
+const STATEMENT = feedStatement({ relation: 'asset', columns: ASSET_COLUMN_LIST, name: 'asset_feed_3' });
 
 @Injectable()
 export class AssetFeedTypeorm extends AssetFeed {
