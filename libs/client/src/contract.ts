@@ -1690,7 +1690,7 @@ export interface components {
     };
     /** @description A page of tag keys. */
     TagKeyPage: {
-      /** @description Where the page stands in the list. */
+      /** @description The place of the page in the list. */
       pageInfo: components['schemas']['PageInfo'];
       /** @description The tag keys of the page. */
       results: components['schemas']['TagKey'][];

@@ -26,5 +26,6 @@ export {
 export { SCOPES, type Scope, coveredByBoth, coveringScope, covers, isScope } from './scope';
 export { shown } from './shown-text';
 export { isLongerThan, isStorable } from './stored-text';
+export { type Tag } from './tag';
 export { parseTimeBound, parseTimestamp } from './timestamp';
 export { ValidationFailed } from './validation-failed';

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { FeedPageInfoDto, RESUME_CURSOR } from '#libs/platform/change-pages';
+import { feedPageOf } from '#libs/platform/change-pages';
 import { ApiObject, constant, openEnum } from '#libs/platform/openapi';
 import type { HashedEvent } from '../domain/audit-log.port';
 
@@ -143,16 +143,10 @@ export class AuditEventDto {
 }
 
 @ApiObject({ name: 'AuditEventPage', description: 'A page of audit events.' })
-export class AuditEventPageDto {
-  @ApiProperty({ type: [AuditEventDto], maxItems: 1000, description: 'Events in the order of their sequence.' })
-  results!: AuditEventDto[];
-
-  @ApiProperty({ type: FeedPageInfoDto, description: 'Whether more events follow.' })
-  pageInfo!: FeedPageInfoDto;
-
-  @ApiProperty(RESUME_CURSOR)
-  resumeCursor!: string;
-
+export class AuditEventPageDto extends feedPageOf(AuditEventDto, {
+  results: 'Events in the order of their sequence.',
+  pageInfo: 'Whether more events follow.',
+}) {
   @ApiProperty({
     type: 'integer',
     minimum: 0,

@@ -1,10 +1,4 @@
-import type { AssetId } from '#libs/kernel';
-
-export interface Tag {
-  readonly key: string;
-  readonly value: string;
-  readonly readOnly: boolean;
-}
+import type { AssetId, Tag } from '#libs/kernel';
 
 /** Monitoring results. Null means unknown, never false. */
 export interface CompliancePosture {

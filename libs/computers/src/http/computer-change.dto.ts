@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { Change } from '#libs/kernel';
-import { ChangeDto, FeedPageInfoDto, RESUME_CURSOR, toChangeDto } from '#libs/platform/change-pages';
+import { ChangeDto, changePageOf, toChangeDto } from '#libs/platform/change-pages';
 import { ApiObject } from '#libs/platform/openapi';
 import type { Computer } from '../domain/computer';
 import { ComputerDto, toComputerDto } from './computer.dto';
@@ -16,16 +16,7 @@ export class ComputerChangeDto extends ChangeDto {
 }
 
 @ApiObject({ name: 'ComputerChangePage', description: 'A page of changes of computers.' })
-export class ComputerChangePageDto {
-  @ApiProperty({ type: [ComputerChangeDto], maxItems: 1000, description: 'Changes in the order of their commits.' })
-  results!: ComputerChangeDto[];
-
-  @ApiProperty({ type: FeedPageInfoDto, description: 'Whether more changes follow.' })
-  pageInfo!: FeedPageInfoDto;
-
-  @ApiProperty(RESUME_CURSOR)
-  resumeCursor!: string;
-}
+export class ComputerChangePageDto extends changePageOf(ComputerChangeDto) {}
 
 export const toComputerChangeDto = (change: Change<string, Computer>): ComputerChangeDto => ({
   ...toChangeDto(change),

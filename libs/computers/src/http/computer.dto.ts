@@ -1,8 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiObject, constant } from '#libs/platform/openapi';
-import { PageInfoDto } from '#libs/platform/pagination';
+import { ApiObject, TAGS, TagDto, constant } from '#libs/platform/openapi';
+import { pageOf } from '#libs/platform/pagination';
 import type { Computer } from '../domain/computer';
-import { ComputerTagDto } from './tag.dto';
 
 /** Maximum length of a text in an import. */
 const MAX_TEXT = 2000;
@@ -95,25 +94,15 @@ export class ComputerDto {
   @ApiProperty({ minLength: 1, maxLength: 100, description: 'Import source of the computer.', example: 'mdm' })
   source!: string;
 
-  @ApiProperty({
-    type: [ComputerTagDto],
-    'x-unbounded': 'The platform may manage any number of tags.',
-    description: 'Sorted by the code points of the key; empty without tags.',
-  } as { type: [typeof ComputerTagDto] })
-  tags!: readonly ComputerTagDto[];
+  @ApiProperty(TAGS)
+  tags!: readonly TagDto[];
 
   @ApiProperty({ type: CompliancePostureDto, description: 'Its posture.' })
   compliance!: CompliancePostureDto;
 }
 
 @ApiObject({ name: 'ComputerPage', description: 'A page of computers.' })
-export class ComputerPageDto {
-  @ApiProperty({ type: [ComputerDto], maxItems: 100, description: 'The computers of the page.' })
-  results!: ComputerDto[];
-
-  @ApiProperty({ type: PageInfoDto, description: 'The place of the page in the list.' })
-  pageInfo!: PageInfoDto;
-}
+export class ComputerPageDto extends pageOf(ComputerDto, 'The computers of the page.') {}
 
 @ApiObject({ name: 'ComputerLine', description: 'A line of a stream with a computer.' })
 export class ComputerLineDto {

@@ -1,7 +1,7 @@
-import { assetId } from '#libs/kernel';
+import { type Tag, assetId } from '#libs/kernel';
 import { type TextRow, columnList } from '#libs/platform/database';
 import { ViewColumn, ViewEntity } from 'typeorm';
-import type { Computer, Tag } from '../domain/computer';
+import type { Computer } from '../domain/computer';
 
 @ViewEntity({ name: 'visible_computer', synchronize: false })
 export class VisibleComputerRow {

@@ -1,7 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { CHANGE_ORIGINS, type Change, type ChangeOrigin } from '#libs/kernel';
 import { ApiObject, openEnum } from '../openapi/api-schema.decorator';
-import { MAX_CURSOR_LENGTH } from '../pagination/page-info.dto';
 
 /** Additions, section 4. */
 @ApiObject({ name: 'ChangeOrigin', description: 'Who made the change. With it a two-way sync skips its own changes.' })
@@ -26,25 +25,6 @@ export class ChangeOriginDto {
     example: '6b1f2c1e-0a54-4f6e-9a9b-6a1c7a3c2f10',
   })
   requestId?: string;
-}
-
-@ApiObject({ name: 'FeedPageInfo', description: 'Whether more changes follow this page.' })
-export class FeedPageInfoDto {
-  @ApiProperty({
-    description: 'True when more changes follow now. The page may be short or empty all the same.',
-    example: false,
-  })
-  hasNextPage!: boolean;
-
-  @ApiProperty({
-    type: 'string',
-    nullable: true,
-    minLength: 1,
-    maxLength: MAX_CURSOR_LENGTH,
-    description: 'Cursor of the next page, for `pageCursor`; null when `hasNextPage` is false.',
-    example: null,
-  })
-  endCursor!: string | null;
 }
 
 const CHANGE_TYPES = ['UPSERTED', 'REMOVED'] as const;
@@ -75,11 +55,3 @@ export const toChangeDto = ({ id, changedAt, origin, item }: Change<string, unkn
   changedAt: changedAt.toISOString(),
   origin,
 });
-
-/** What a client keeps to go on. */
-export const RESUME_CURSOR = {
-  minLength: 1,
-  maxLength: MAX_CURSOR_LENGTH,
-  description: 'Cursor to go on from, now or later, as `pageCursor`. Always present; it does not expire.',
-  example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
-} as const;

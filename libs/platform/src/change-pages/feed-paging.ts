@@ -3,8 +3,8 @@ import { type ChangePage, type FeedStart, ValidationFailed, type WorkspaceId, pa
 import type { Response } from 'express';
 import { Cursors, type ListFilters } from '../pagination/cursors';
 import { Paging } from '../pagination/paging';
-import type { FeedPageInfoDto } from './change.dto';
 import type { ChangeQueryDto } from './change-query.dto';
+import type { FeedPageInfoDto } from './feed-page.dto';
 
 const DEFAULT_PAGE_SIZE = 100;
 

@@ -1,3 +1,4 @@
 export { ChangeQueryDto } from './change-query.dto';
-export { ChangeDto, FeedPageInfoDto, RESUME_CURSOR, toChangeDto } from './change.dto';
+export { ChangeDto, toChangeDto } from './change.dto';
+export { changePageOf, feedPageOf } from './feed-page.dto';
 export { FeedPaging, feedStartOf } from './feed-paging';

@@ -25,3 +25,4 @@ export {
   readBodyAs,
 } from './body-members.decorator';
 export { ProblemDto } from './problem.dto';
+export { TAGS, TagDto } from './tag.dto';

@@ -1,6 +1,6 @@
 export { AnyOf, SCHEMA_NAME } from './any-of.decorator';
 export { type ListFilters } from './cursors';
 export { ExactId, ExactText } from './exact.decorator';
-export { PageInfoDto } from './page-info.dto';
+export { pageOf } from './page.dto';
 export { PageQueryDto } from './page-query.dto';
 export { Paging } from './paging';

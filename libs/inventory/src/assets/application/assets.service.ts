@@ -5,10 +5,11 @@ import {
   type InputFault,
   type Page,
   type PageRequest,
+  type Tag,
   ValidationFailed,
   type WorkspaceId,
 } from '#libs/kernel';
-import type { Asset, Tag } from '../domain/asset';
+import type { Asset } from '../domain/asset';
 import type { ChangeAuthor } from '#libs/audit';
 import { AssetChangedMeanwhile, AssetNotFound, AssetNotWritable, SubKeyInconsistent } from '../domain/asset-errors';
 import { type AssetFilter, isConsistent } from '../domain/asset-filter';

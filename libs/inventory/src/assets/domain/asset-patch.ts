@@ -1,5 +1,5 @@
-import type { AssetId } from '#libs/kernel';
-import type { Asset, Classification, Tag } from './asset';
+import type { AssetId, Tag } from '#libs/kernel';
+import type { Asset, Classification } from './asset';
 import type { AssetChange, FieldChange } from '#libs/audit';
 import { byCodePoints } from '../../tag-keys/domain/tag-key';
 

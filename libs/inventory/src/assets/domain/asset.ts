@@ -1,4 +1,4 @@
-import type { AssetId } from '#libs/kernel';
+import type { AssetId, Tag } from '#libs/kernel';
 import type { AssetType } from './asset-category';
 
 export const CLASSIFICATIONS = ['UNKNOWN', 'PUBLIC', 'INTERNAL', 'CONFIDENTIAL'] as const;
@@ -10,13 +10,6 @@ export type OwnerSource = (typeof OWNER_SOURCES)[number];
 
 export const COMPLETE_STATUSES = ['COMPLETE', 'INCOMPLETE'] as const;
 export type CompleteStatus = (typeof COMPLETE_STATUSES)[number];
-
-export interface Tag {
-  readonly key: string;
-  readonly value: string;
-  /** True for tags managed by the platform. */
-  readonly readOnly: boolean;
-}
 
 /** Known contents of an information or custom asset. */
 export interface DataStored {

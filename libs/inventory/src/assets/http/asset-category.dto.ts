@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ApiObject } from '#libs/platform/openapi';
-import { PageInfoDto } from '#libs/platform/pagination';
+import { pageOf } from '#libs/platform/pagination';
 import { ASSET_CATEGORIES } from '../domain/asset-category';
 import { CATEGORY_KEY } from './asset-enums';
 
@@ -14,13 +14,7 @@ export class AssetCategoryDto {
 }
 
 @ApiObject({ name: 'AssetCategoryPage', description: 'A page of categories.' })
-export class AssetCategoryPageDto {
-  @ApiProperty({ type: [AssetCategoryDto], maxItems: 100, description: 'The categories of the page.' })
-  results!: AssetCategoryDto[];
-
-  @ApiProperty({ type: PageInfoDto, description: 'The place of the page in the list.' })
-  pageInfo!: PageInfoDto;
-}
+export class AssetCategoryPageDto extends pageOf(AssetCategoryDto, 'The categories of the page.') {}
 
 export const CATEGORY_PAGE_EXAMPLES = {
   all: {

@@ -1,10 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiObject, constant, openEnum } from '#libs/platform/openapi';
-import { PageInfoDto } from '#libs/platform/pagination';
+import { ApiObject, TAGS, TagDto, constant, openEnum } from '#libs/platform/openapi';
+import { pageOf } from '#libs/platform/pagination';
 import { type Asset, OWNER_SOURCES, completeStatusOf } from '../domain/asset';
 import { ASSET_TYPES, categoryOf } from '../domain/asset-category';
 import { CATEGORY_KEY, CLASSIFICATION, COMPLETE_STATUS } from './asset-enums';
-import { TagDto } from './tag.dto';
 
 /** Examples of an asset. The members of {@link AssetDto} show those of the first. */
 export const BUCKET = {
@@ -183,11 +182,7 @@ export class AssetDto {
   })
   lastCheckedAt!: string | null;
 
-  @ApiProperty({
-    type: [TagDto],
-    'x-unbounded': 'The platform may manage any number of tags.',
-    description: 'Sorted by the code points of the key; empty without tags.',
-  } as { type: [typeof TagDto] })
+  @ApiProperty(TAGS)
   tags!: readonly TagDto[];
 
   @ApiProperty({ type: DataStoredDto })
@@ -210,13 +205,7 @@ export class AssetDto {
 }
 
 @ApiObject({ name: 'AssetPage', description: 'A page of assets.' })
-export class AssetPageDto {
-  @ApiProperty({ type: [AssetDto], maxItems: 100, description: 'The assets of the page.' })
-  results!: AssetDto[];
-
-  @ApiProperty({ type: PageInfoDto, description: 'The place of the page in the list.' })
-  pageInfo!: PageInfoDto;
-}
+export class AssetPageDto extends pageOf(AssetDto, 'The assets of the page.') {}
 
 @ApiObject({ name: 'AssetLine', description: 'A line of a stream with an asset.' })
 export class AssetLineDto {

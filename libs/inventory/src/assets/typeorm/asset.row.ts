@@ -1,7 +1,7 @@
-import { assetId } from '#libs/kernel';
+import { type Tag, assetId } from '#libs/kernel';
 import { type TextRow, columnList } from '#libs/platform/database';
 import { Column, Entity, Generated, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
-import { type Asset, CLASSIFICATIONS, OWNER_SOURCES, type Tag } from '../domain/asset';
+import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../domain/asset';
 import { ASSET_TYPES } from '../domain/asset-category';
 
 @Entity('asset')

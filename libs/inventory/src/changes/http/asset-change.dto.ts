@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { Change } from '#libs/kernel';
-import { ChangeDto, ChangeQueryDto, FeedPageInfoDto, RESUME_CURSOR, toChangeDto } from '#libs/platform/change-pages';
+import { ChangeDto, ChangeQueryDto, changePageOf, toChangeDto } from '#libs/platform/change-pages';
 import { ApiObject } from '#libs/platform/openapi';
 import { IsIn, IsOptional } from 'class-validator';
 import type { Asset } from '../../assets/domain/asset';
@@ -31,16 +31,7 @@ export class AssetChangeDto extends ChangeDto {
 }
 
 @ApiObject({ name: 'AssetChangePage', description: 'A page of changes of assets.' })
-export class AssetChangePageDto {
-  @ApiProperty({ type: [AssetChangeDto], maxItems: 1000, description: 'Changes in the order of their commits.' })
-  results!: AssetChangeDto[];
-
-  @ApiProperty({ type: FeedPageInfoDto, description: 'Whether more changes follow.' })
-  pageInfo!: FeedPageInfoDto;
-
-  @ApiProperty(RESUME_CURSOR)
-  resumeCursor!: string;
-}
+export class AssetChangePageDto extends changePageOf(AssetChangeDto) {}
 
 export const toAssetChangeDto = (change: Change<string, Asset>): AssetChangeDto => ({
   ...toChangeDto(change),

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ApiObject } from '#libs/platform/openapi';
-import { PageInfoDto, PageQueryDto } from '#libs/platform/pagination';
+import { PageQueryDto, pageOf } from '#libs/platform/pagination';
 import { IsIn, IsOptional } from 'class-validator';
 import type { CountedTagKey } from '../domain/tag-key';
 
@@ -45,13 +45,7 @@ export class TagKeyDto {
 }
 
 @ApiObject({ name: 'TagKeyPage', description: 'A page of tag keys.' })
-export class TagKeyPageDto {
-  @ApiProperty({ type: [TagKeyDto], maxItems: 100, description: 'The tag keys of the page.' })
-  results!: TagKeyDto[];
-
-  @ApiProperty({ type: PageInfoDto, description: 'Where the page stands in the list.' })
-  pageInfo!: PageInfoDto;
-}
+export class TagKeyPageDto extends pageOf(TagKeyDto, 'The tag keys of the page.') {}
 
 export const toTagKeyDto = ({ key, value, platform, assetCount }: CountedTagKey): TagKeyDto => ({
   key,
