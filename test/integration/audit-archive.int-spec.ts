@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
 import { AuditTreeBroken, growTree } from '../../libs/audit/src/domain/tree-growth';
 import { ArchiveFilesSystem } from '../../libs/audit/src/system/archive-files.system';
@@ -179,6 +180,33 @@ describe('An archive of audit events', () => {
     await expect(archive()).rejects.toThrow(AuditTreeBroken);
 
     expect(await kept()).toEqual(from(4, 6));
+  });
+
+  it('seals nothing above a forged floor, which would hide that the chain was cut short', async () => {
+    const errors = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
+    await setting.record(workspace, 2);
+    await setting.seal(workspace);
+    await setting.tamper(workspace, 'CREATE TABLE older AS SELECT * FROM audit_head WHERE workspace_id = $1');
+    await setting.record(workspace, 2);
+    await setting.seal(workspace);
+    await setting.record(workspace, 1);
+    await setting.tamper(
+      workspace,
+      `INSERT INTO audit_floor (workspace_id, sequence, link, roots, recorded_at, mac)
+       SELECT workspace_id, sequence, head, '{}', now(), mac FROM audit_head WHERE workspace_id = $1`,
+      'DELETE FROM audit_event WHERE workspace_id = $1 AND sequence > 2',
+      'DELETE FROM audit_seal WHERE workspace_id = $1 AND last_sequence > 2',
+      'DELETE FROM audit_head WHERE workspace_id = $1',
+      'INSERT INTO audit_head SELECT * FROM older WHERE workspace_id = $1',
+    );
+    await setting.database.admin.query('DROP TABLE older');
+
+    expect(await setting.sealer().sealAll()).toBe(0);
+
+    expect(errors).toHaveBeenCalledTimes(1);
+    expect(errors.mock.calls.flat()[0]).toMatchObject({ error: { message: expect.stringMatching(/floor/) as string } });
+    errors.mockRestore();
+    await setting.tamper(workspace, 'DELETE FROM audit_event WHERE workspace_id = $1 AND sequence IS NULL');
   });
 
   it('holds one page of events at a time, however many there are', async () => {

@@ -99,7 +99,7 @@ describe('Audit sealing', () => {
     await setting.record(workspace);
     const rival = await setting.anotherInstance();
     let asked = 0;
-    await rival.transaction({ workspaceId: workspace }, async (manager) => {
+    await rival.inTenant({ workspaceId: workspace }, async (manager) => {
       await manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('audit seal ' || $1, 0))`, [workspace]);
       const begun = Date.now();
       expect(await setting.sealer().sealAll()).toBe(0);
@@ -143,7 +143,7 @@ describe('Audit sealing', () => {
     expect(await sealer.sealAll()).toBe(0);
     // Another instance that seals must not hide the failure.
     const trying = `SELECT pg_advisory_xact_lock(hashtextextended('audit seal ' || $1, 0))`;
-    await rival.transaction({ workspaceId: workspace }, async (manager) => {
+    await rival.inTenant({ workspaceId: workspace }, async (manager) => {
       await manager.query(trying, [workspace]);
       expect(await sealer.sealAll()).toBe(0);
     });

@@ -2,11 +2,12 @@ import type { WorkspaceId } from '#libs/kernel';
 import type { AnchoredEvent, AuditHead, AuditSeal } from './audit-event';
 import { anchorStands, isAuthentic } from './audit-event-check';
 import type { AuditEvidence } from './audit-evidence.port';
+import type { AuditFloor } from './audit-floor';
 
-/** The end of the chain was altered. Sealing more events would vouch for the altered part. */
+/** An end of the chain was altered. Sealing more events would vouch for the altered part. */
 export class AuditChainBroken extends Error {
-  constructor() {
-    super('The head of the chain was altered; audit verify tells more.');
+  constructor(end: 'head' | 'floor') {
+    super(`The ${end} of the chain was altered; audit verify tells more.`);
     this.name = 'AuditChainBroken';
   }
 }
@@ -26,6 +27,13 @@ export interface SealedBatch {
   readonly head: AuditHead;
 }
 
+/** The ends of a workspace's chain. Null where it has none yet. */
+export interface ChainEnds {
+  readonly head: AuditHead | null;
+  /** Anchors below it cannot be checked, so a forged one would let a shortened chain pass. */
+  readonly floor: AuditFloor | null;
+}
+
 /**
  * Appends events to the workspace's chain, up to the first that is not authentic. Expects at least one event.
  * @throws {@link AuditChainBroken}, and {@link AuditEventRefused} when the first event is not authentic
@@ -33,11 +41,12 @@ export interface SealedBatch {
 export function sealBatch(
   evidence: AuditEvidence,
   workspaceId: WorkspaceId,
-  before: AuditHead | null,
+  { head: before, floor }: ChainEnds,
   events: readonly AnchoredEvent[],
   sealedAt: number,
 ): SealedBatch {
-  if (before !== null && evidence.headMac(before) !== before.mac) throw new AuditChainBroken();
+  if (before !== null && evidence.headMac(before) !== before.mac) throw new AuditChainBroken('head');
+  if (floor !== null && evidence.floorMac(floor) !== floor.mac) throw new AuditChainBroken('floor');
   const firstSequence = (before?.sequence ?? 0) + 1;
   let link = before?.head ?? evidence.chainStart(workspaceId);
   const refused = events.findIndex((event) => !isAuthentic(evidence, event) || !anchorStands(event));

@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '#libs/kernel';
-import type { SealedBatch } from './audit-chain';
-import type { AnchoredEvent, AuditHead } from './audit-event';
+import type { ChainEnds, SealedBatch } from './audit-chain';
+import type { AnchoredEvent } from './audit-event';
 
 export interface AuditBacklog {
   /** Number of unsealed events. 10,000 means that many or more. */
@@ -35,6 +35,6 @@ export abstract class AuditSealStore {
   abstract sealNext(
     workspaceId: WorkspaceId,
     limit: number,
-    seal: (before: AuditHead | null, events: readonly AnchoredEvent[]) => SealedBatch,
+    seal: (before: ChainEnds, events: readonly AnchoredEvent[]) => SealedBatch,
   ): Promise<number | null>;
 }

@@ -2,16 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
 import { Database, type Statement, bind } from '#libs/platform/database';
 import { type EntityManager, IsNull, Not } from 'typeorm';
-import type { SealedBatch } from '../domain/audit-chain';
-import type { AnchoredEvent, AuditHead } from '../domain/audit-event';
+import type { ChainEnds, SealedBatch } from '../domain/audit-chain';
+import type { AnchoredEvent } from '../domain/audit-event';
 import { recordingTimes } from '../domain/recording-times';
 import { type AuditBacklog, AuditSealStore } from '../domain/audit-seal-store.port';
 import {
   ANCHORED_EVENT_COLUMNS,
+  AUDIT_FLOOR,
   AUDIT_HEAD,
   type AnchoredEventRow,
+  type AuditFloorColumns,
   type AuditHeadRow,
   toAnchoredEvent,
+  toAuditFloor,
   toAuditHead,
 } from './audit-columns';
 import { AuditSealRow } from './audit-seal.row';
@@ -60,14 +63,19 @@ export class AuditSealStoreTypeorm extends AuditSealStore {
   async sealNext(
     workspaceId: WorkspaceId,
     limit: number,
-    seal: (before: AuditHead | null, events: readonly AnchoredEvent[]) => SealedBatch,
+    seal: (before: ChainEnds, events: readonly AnchoredEvent[]) => SealedBatch,
   ): Promise<number | null> {
-    return this.database.transaction({ workspaceId }, async (manager) => {
+    return this.database.inTenant({ workspaceId }, async (manager) => {
       if (!(await tryLock(manager, workspaceId))) return null;
       const [head] = await manager.query<AuditHeadRow[]>(AUDIT_HEAD, [workspaceId]);
       const rows = await manager.query<AnchoredEventRow[]>(FIND_UNSEALED, [workspaceId, limit]);
       if (rows.length === 0) return 0;
-      const batch = seal(head ? toAuditHead(head) : null, rows.map(toAnchoredEvent));
+      const [floor] = await manager.query<AuditFloorColumns[]>(AUDIT_FLOOR, [workspaceId]);
+      const ends = {
+        head: head ? toAuditHead(head) : null,
+        floor: floor ? toAuditFloor(workspaceId, floor) : null,
+      };
+      const batch = seal(ends, rows.map(toAnchoredEvent));
       await manager.query(SEAL, [
         batch.events.map(({ id }) => id),
         batch.events.map(({ link }) => Buffer.from(link, 'hex')),
@@ -81,7 +89,7 @@ export class AuditSealStoreTypeorm extends AuditSealStore {
   }
 
   async publishNext(workspaceId: WorkspaceId, limit: number): Promise<number | null> {
-    return this.database.transaction({ workspaceId }, async (manager) => {
+    return this.database.inTenant({ workspaceId }, async (manager) => {
       if (!(await tryLock(manager, workspaceId))) return null;
       const seals = manager.getRepository(AuditSealRow);
       const [published] = await seals.find({
