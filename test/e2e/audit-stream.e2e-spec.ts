@@ -142,6 +142,26 @@ describe('GET /v1/audit-events as NDJSON', () => {
     throw new Error('The stream was not recorded.');
   });
 
+  it('records no stream that failed before its first line', async () => {
+    await app.database.admin.query('ALTER TABLE asset RENAME TO asset_away');
+    try {
+      const response = await client.get('/v1/inventory/assets', { headers: { Accept: 'application/x-ndjson' } });
+      expect(response.status).toBe(500);
+    } finally {
+      await app.database.admin.query('ALTER TABLE asset_away RENAME TO asset');
+    }
+
+    await stream();
+
+    const seen = async (): Promise<unknown[]> => {
+      await sealing.seal();
+      return (await client.get('/v1/audit-events')).body['results'] as unknown[];
+    };
+    let events = await seen();
+    for (const deadline = Date.now() + 30_000; events.length === 0 && Date.now() < deadline;) events = await seen();
+    expect(events).toMatchObject([{ target: { id: 'audit-events' } }]);
+  });
+
   it('has a checkpoint after every 1,000 rows also where filters pass over events between them', async () => {
     const { id } = await app.arrange.anAsset(workspace);
     await client.patch(`/v1/inventory/assets/${id}`, { description: 'Reviewed' });

@@ -157,6 +157,18 @@ describe('The single stream of an application', () => {
       expect((await app.client(token).get(`${ASSETS}?pageSize=1`)).headers.get('X-RateLimit-Remaining')).toBe('995');
     });
 
+    it('is not charged for a stream that fails before its first line', async () => {
+      await app.database.admin.query('ALTER TABLE asset RENAME TO asset_away');
+      try {
+        expect([await answer(), await answer()]).toEqual(['internal_error', 'internal_error']);
+      } finally {
+        await app.database.admin.query('ALTER TABLE asset_away RENAME TO asset');
+      }
+
+      const passed = [await streamOnce(), await streamOnce(), await streamOnce()];
+      expect(passed.map(({ response }) => response.statusCode)).toEqual([200, 200, 200]);
+    });
+
     it('is not charged for a refusal or HEAD', async () => {
       const first = await ask();
       const refused = [await ask(), await ask()];

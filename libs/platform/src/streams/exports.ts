@@ -70,8 +70,9 @@ export class Exports {
   }
 
   /**
-   * Begins a stream: takes the application's place and a token of its bucket, and reads the first rows.
-   * @throws `validation_failed`, `invalid_cursor`, `export_in_progress`, `rate_limited`; afterwards the stream just ends
+   * Begins a stream: reads the first rows, and takes the application's place and a token of its bucket.
+   * @throws `validation_failed`, `invalid_cursor`, `cursor_expired`, `export_in_progress`, `rate_limited`; afterwards the
+   * stream just ends
    */
   async begin<Item>(
     caller: Caller,
@@ -87,27 +88,23 @@ export class Exports {
     if (response.req.method === 'HEAD') return ndjson(Readable.from([]));
     if (this.isStopping)
       throw new DomainError('service_unavailable', 'The service is restarting. Send the request again.');
+    const { after, count } = positionOf(page.after);
+    // Before the first row: what changes meanwhile is in the feed behind it.
+    const start = list.feed && (await this.startOf(workspaceId, list.feed, filters, page.after !== null));
+    const first = await read({ size: ROWS_PER_CHECKPOINT, after });
+    // Last: a request that was refused so far is no stream, and costs no token of one.
     const leavePlace = await this.places.take(clientId, response);
     const stream = this.watch(caller, list.resource, response, leavePlace);
-    try {
-      const { after, count } = positionOf(page.after);
-      // Before the first row: what changes meanwhile is in the feed behind it.
-      const start = list.feed && (await this.startOf(workspaceId, list.feed, filters, page.after !== null));
-      const first = await read({ size: ROWS_PER_CHECKPOINT, after });
-      const lines = exportLines({
-        start: start && { type: 'start', totalCount: first.totalCount, ...start },
-        first,
-        countBefore: count,
-        read,
-        line: (item: Item) => ({ type: list.item, [list.item]: list.show(item) }),
-        checkpoint: (position, rows) => this.checkpoint(workspaceId, list.resource, filters, position, rows),
-        sent: (rows) => this.count(stream, rows),
-      });
-      return ndjson(Readable.from(this.followed(lines, stream), { objectMode: false }));
-    } catch (error) {
-      fail(stream, error);
-      throw error;
-    }
+    const lines = exportLines({
+      start: start && { type: 'start', totalCount: first.totalCount, ...start },
+      first,
+      countBefore: count,
+      read,
+      line: (item: Item) => ({ type: list.item, [list.item]: list.show(item) }),
+      checkpoint: (position, rows) => this.checkpoint(workspaceId, list.resource, filters, position, rows),
+      sent: (rows) => this.count(stream, rows),
+    });
+    return ndjson(Readable.from(this.followed(lines, stream), { objectMode: false }));
   }
 
   /** Calls the listener after each stream. */
