@@ -2396,7 +2396,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `cursor_expired`: The feed cannot continue from this cursor without a gap. `diverged`: the data was restored to a state from before the cursor. `purged`: removed items that you have not seen were deleted for good. */
+      /** @description `cursor_expired`: The list cannot continue from this cursor without a gap. `diverged`: the data was restored to a state from before the cursor. `purged`: removed items that you have not seen were deleted for good, or audit events that you have not read were archived. */
       410: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -3086,7 +3086,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `cursor_expired`: The feed cannot continue from this cursor without a gap. `diverged`: the data was restored to a state from before the cursor. `purged`: removed items that you have not seen were deleted for good. */
+      /** @description `cursor_expired`: The list cannot continue from this cursor without a gap. `diverged`: the data was restored to a state from before the cursor. `purged`: removed items that you have not seen were deleted for good, or audit events that you have not read were archived. */
       410: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];
@@ -4338,7 +4338,7 @@ export interface operations {
           'application/problem+json': components['schemas']['Problem'];
         };
       };
-      /** @description `cursor_expired`: The feed cannot continue from this cursor without a gap. `diverged`: the data was restored to a state from before the cursor. `purged`: removed items that you have not seen were deleted for good. */
+      /** @description `cursor_expired`: The list cannot continue from this cursor without a gap. `diverged`: the data was restored to a state from before the cursor. `purged`: removed items that you have not seen were deleted for good, or audit events that you have not read were archived. */
       410: {
         headers: {
           'Cache-Control': components['headers']['Cache-Control'];

@@ -172,9 +172,11 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
     status: 410,
     title: 'Gone',
     cause:
-      'The feed cannot continue from this cursor without a gap. `diverged`: the data was restored to a state from ' +
-      'before the cursor. `purged`: removed items that you have not seen were deleted for good.',
-    remedy: 'Begin without a cursor, and drop from your copy what the feed does not return.',
+      'The list cannot continue from this cursor without a gap. `diverged`: the data was restored to a state from ' +
+      'before the cursor. `purged`: removed items that you have not seen were deleted for good, or audit events that ' +
+      'you have not read were archived.',
+    remedy:
+      'Begin without a cursor. Drop from your copy of an inventory what the feed does not return; keep your audit events.',
     example: atFault(
       '/v1/inventory/changes',
       'parameter',
