@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import canonicalize from 'canonicalize';
 import { ComplianceClient } from '#libs/client';
 import type { ApiClient, ApiResponse } from '../support/api-client';
@@ -183,6 +184,25 @@ describe('GET /v1/audit-events', () => {
     expect((await page('?since=2999-01-01T00:00:00Z')).results).toEqual([]);
     expect((await page('?until=2000-01-01T00:00:00Z')).results).toEqual([]);
     expect((await page('?since=now')).results).toEqual([]);
+  });
+
+  it('waits for a time in the future, whatever is recorded before it', async () => {
+    await updateAndSeal(1);
+    const since = new Date(Date.now() + 4_000).toISOString();
+    const first = await page(`?since=${since}`);
+    await updateAndSeal(2);
+    const early = await page(`?pageCursor=${first.resumeCursor}`);
+    expect(new Date().toISOString() < since).toBe(true);
+    expect([first, early].map(({ results }) => results)).toEqual([[], []]);
+
+    await delay(Date.parse(since) - Date.now() + 10);
+    await updateAndSeal(2);
+
+    for (const { resumeCursor } of [first, early]) {
+      const { results } = await page(`?pageCursor=${resumeCursor}`);
+      expect(sequences(results)).toEqual([4, 5]);
+      expect(results.every(({ recordedAt }) => recordedAt >= since)).toBe(true);
+    }
   });
 
   it('compares since and until with more digits than recordedAt has', async () => {

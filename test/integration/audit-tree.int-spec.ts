@@ -123,7 +123,7 @@ describe('The Merkle tree of the audit', () => {
     const workspace = await setting.aChain();
     await setting.sealer().sealAll();
     for (const statement of ['DELETE FROM audit_tree', 'UPDATE audit_tree SET size = 1', 'DELETE FROM audit_event']) {
-      const change = setting.api.transaction({ workspaceId: workspace }, (manager) => manager.query(statement));
+      const change = setting.api.inTenant({ workspaceId: workspace }, (manager) => manager.query(statement));
       await expect(change).rejects.toThrow(/permission denied/);
     }
   });

@@ -105,9 +105,9 @@ describe('A unit of work', () => {
   it('has one tenant and no nested transaction', async () => {
     const scope = aScope();
     await expect(database.unitOfWork(scope, () => count(aScope()))).rejects.toThrow('one tenant only');
-    await expect(
-      database.unitOfWork(scope, () => database.transaction(scope, () => Promise.resolve())),
-    ).rejects.toThrow('within a unit of work');
+    await expect(database.unitOfWork(scope, () => database.inTenant(scope, () => Promise.resolve()))).rejects.toThrow(
+      'within a unit of work',
+    );
     await expect(database.unitOfWork(scope, () => database.unitOfWork(scope, () => count(scope)))).rejects.toThrow(
       'within another',
     );
@@ -283,7 +283,7 @@ describe('A unit of work', () => {
       late.push(
         ...outsideUnit(() => [
           narrow.run(scope, [statement(COUNT, scope.workspaceId)]),
-          narrow.transaction(scope, () => Promise.resolve()),
+          narrow.inTenant(scope, () => Promise.resolve()),
           narrow.unitOfWork(scope, () => narrow.run(scope, [statement(COUNT, scope.workspaceId)])),
           narrow.unitOfWork(scope, () => narrow.write(scope, [statement(COUNT, scope.workspaceId)])),
         ]),

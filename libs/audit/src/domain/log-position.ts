@@ -6,6 +6,8 @@ export interface LogPosition {
   readonly sequence: number;
   /** The start of that event's link, hexadecimal. Empty where there is no event to recognise. */
   readonly mark: string;
+  /** The reader wants only events recorded at or after it, and none was yet. */
+  readonly since?: Date;
 }
 
 export const LOG_START: LogPosition = { sequence: 0, mark: '' };
@@ -18,11 +20,12 @@ export const positionAt = (sequence: number, link: string): LogPosition => ({
   mark: link.slice(0, MARK_LENGTH),
 });
 
-export const writePosition = ({ sequence, mark }: LogPosition): string => `${sequence} ${mark}`;
+export const writePosition = ({ sequence, mark, since }: LogPosition): string =>
+  `${sequence} ${mark}${since ? ` ${since.toISOString()}` : ''}`;
 
 export function readPosition(text: string): LogPosition {
-  const [sequence = '0', mark = ''] = text.split(' ');
-  return { sequence: Number(sequence), mark };
+  const [sequence = '0', mark = '', since] = text.split(' ');
+  return { sequence: Number(sequence), mark, ...(since ? { since: new Date(since) } : {}) };
 }
 
 const DETAILS = {

@@ -37,7 +37,7 @@ export class AuditArchiveStoreTypeorm extends AuditArchiveStore {
   }
 
   async plan(workspaceId: WorkspaceId, before: Date): Promise<ArchivePlan | null> {
-    return this.database.transaction({ workspaceId }, async (manager) => {
+    return this.database.inTenant({ workspaceId }, async (manager) => {
       const [floorRow] = await manager.query<AuditFloorColumns[]>(AUDIT_FLOOR, [workspaceId]);
       const [treeRow] = await manager.query<AuditTreeRow[]>(AUDIT_TREE, [workspaceId]);
       if (!treeRow) return null;
@@ -49,7 +49,7 @@ export class AuditArchiveStoreTypeorm extends AuditArchiveStore {
   }
 
   async events(workspaceId: WorkspaceId, after: number, limit: number): Promise<EventOfTree[]> {
-    return this.database.transaction({ workspaceId }, async (manager) => {
+    return this.database.inTenant({ workspaceId }, async (manager) => {
       const rows = await manager.query<EventOfTreeRow[]>(EVENTS_OF_TREE, [workspaceId, after, limit]);
       return rows.map(toEventOfTree);
     });
@@ -57,7 +57,7 @@ export class AuditArchiveStoreTypeorm extends AuditArchiveStore {
 
   async remove(first: number, floor: AuditFloor): Promise<void> {
     const { workspaceId, size, link, roots, recordedAt, mac } = floor;
-    await this.database.transaction({ workspaceId }, async (manager) => {
+    await this.database.inTenant({ workspaceId }, async (manager) => {
       // First: runs at once take turns by the floor, and the second one finds the events gone.
       await manager.upsert(
         AuditFloorRow,

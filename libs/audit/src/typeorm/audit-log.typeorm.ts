@@ -1,6 +1,6 @@
 import type { ChangePage, FeedStart, WorkspaceId } from '#libs/kernel';
 import type { Database } from '#libs/platform/database';
-import { type EntityManager, IsNull, MoreThan, MoreThanOrEqual, Not } from 'typeorm';
+import { type EntityManager, IsNull, LessThan, LessThanOrEqual, MoreThan, MoreThanOrEqual, Not } from 'typeorm';
 import { ASSET_UPDATED } from '../domain/audit-event';
 import { AuditLog, type EventFilter, type HashedEvent } from '../domain/audit-log.port';
 import { FILTERS_BY_WIDTH, type FilterName, matches } from '../domain/event-filter';
@@ -52,20 +52,20 @@ export class AuditLogTypeorm extends AuditLog {
     start: FeedStart,
     size: number,
   ): Promise<ChangePage<HashedEvent>> {
-    return this.database.transaction({ workspaceId }, async (manager) => {
+    return this.database.inTenant({ workspaceId }, async (manager) => {
       // First: events that are published meanwhile are behind it.
-      const end = await this.end(manager, workspaceId);
+      const end = await this.end(manager, workspaceId, filter.until);
       const after = await this.startOf(manager, workspaceId, start, end);
       const { events, position, hasMore } = await this.page(manager, workspaceId, filter, after, end, size);
       // Last: where events were archived meanwhile, the page may have a gap, and the floor shows it.
-      if (start.kind === 'position') await this.assertKnown(manager, workspaceId, after);
+      if (start.kind === 'position') await this.assertKnown(manager, workspaceId, readPosition(start.position));
       const changes = events.map((event) => ({ ...event, leafHash: this.leafHash(event) }));
       return { changes, position: writePosition(position), hasMore };
     });
   }
 
   async oldestWaiting(workspaceId: WorkspaceId): Promise<Date | null> {
-    return this.database.transaction({ workspaceId }, async (manager) => {
+    return this.database.inTenant({ workspaceId }, async (manager) => {
       const { sequence } = await this.end(manager, workspaceId);
       const events = manager.getRepository(AuditEventRow);
       const waiting = [
@@ -80,15 +80,16 @@ export class AuditLogTypeorm extends AuditLog {
     });
   }
 
-  /** The last published event. */
-  private async end(manager: EntityManager, workspaceId: WorkspaceId): Promise<LogPosition> {
+  /** The last published event, or the last one that was recorded before `until`. */
+  private async end(manager: EntityManager, workspaceId: WorkspaceId, until?: Date): Promise<LogPosition> {
     const seal = await manager.findOne(AuditSealRow, {
-      where: { workspace_id: workspaceId, recorded_at: Not(IsNull()) },
+      where: { workspace_id: workspaceId, recorded_at: until ? LessThan(until) : Not(IsNull()) },
       order: { recorded_at: 'DESC', last_sequence: 'DESC' },
     });
     return seal ? positionAt(Number(seal.last_sequence), seal.head.toString('hex')) : LOG_START;
   }
 
+  /** The event before the first one to read. */
   private async startOf(
     manager: EntityManager,
     workspaceId: WorkspaceId,
@@ -97,14 +98,27 @@ export class AuditLogTypeorm extends AuditLog {
   ): Promise<LogPosition> {
     if (start.kind === 'beginning') return this.floor(manager, workspaceId);
     if (start.kind === 'now') return end;
-    if (start.kind === 'since') {
-      const seal = await manager.findOne(AuditSealRow, {
-        where: { workspace_id: workspaceId, recorded_at: MoreThanOrEqual(start.since) },
-        order: { recorded_at: 'ASC', last_sequence: 'ASC' },
-      });
-      return seal ? positionAt(Number(seal.first_sequence) - 1, '') : end;
-    }
-    return readPosition(start.position);
+    if (start.kind === 'since') return this.before(manager, workspaceId, start.since, end);
+    const seen = readPosition(start.position);
+    return seen.since ? this.before(manager, workspaceId, seen.since, end) : seen;
+  }
+
+  /** The last event before this time. As long as no event follows it, the reader keeps waiting for the time. */
+  private async before(
+    manager: EntityManager,
+    workspaceId: WorkspaceId,
+    since: Date,
+    end: LogPosition,
+  ): Promise<LogPosition> {
+    const seal = await manager.findOne(AuditSealRow, {
+      where: {
+        workspace_id: workspaceId,
+        recorded_at: MoreThanOrEqual(since),
+        last_sequence: LessThanOrEqual(String(end.sequence)),
+      },
+      order: { recorded_at: 'ASC', last_sequence: 'ASC' },
+    });
+    return seal ? positionAt(Number(seal.first_sequence) - 1, '') : { ...end, since };
   }
 
   /** @throws {@link AuditCursorExpired} unless the event in this place is the one that the reader saw */
@@ -144,18 +158,15 @@ export class AuditLogTypeorm extends AuditLog {
     const limit = others.length === 0 ? size : Math.max(size, MOST_EXAMINED);
     const range = { after: after.sequence, end: end.sequence };
     const read = await this.next(manager, workspaceId, { filter, first, ...range }, limit + 1);
-    const isCut = read.length > limit;
-    const { until } = filter;
-    const examined = read.slice(0, limit).filter(({ event }) => !until || event.recordedAt < until.toISOString());
-    const found = examined.filter(({ event }) => matches(event, filter));
+    const found = read.slice(0, limit).filter(({ event }) => matches(event, filter));
     const shown = found.slice(0, size);
+    const more = found.length > size ? shown[size - 1] : read.length > limit ? read[limit - 1] : undefined;
     const events = shown.map(({ event }) => event);
-    if (found.length > size) return { events, position: shown[size - 1]?.position ?? after, hasMore: true };
-    const last = examined[examined.length - 1]?.position ?? after;
-    if (examined.length < Math.min(read.length, limit)) return { events, position: last, hasMore: false };
-    return isCut ? { events, position: last, hasMore: true } : { events, position: end, hasMore: false };
+    if (more) return { events, position: more.position, hasMore: true };
+    return { events, position: after.sequence < end.sequence ? end : after, hasMore: false };
   }
 
+  /** Published events in the order of their sequence, read by the index of one filter. */
   private async next(
     manager: EntityManager,
     workspaceId: WorkspaceId,

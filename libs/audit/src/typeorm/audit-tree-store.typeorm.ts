@@ -39,7 +39,7 @@ export class AuditTreeStoreTypeorm extends AuditTreeStore {
     limit: number,
     grow: (before: AuditTree | null, events: readonly EventOfTree[]) => AuditTree,
   ): Promise<number | null> {
-    return this.database.transaction({ workspaceId }, async (manager) => {
+    return this.database.inTenant({ workspaceId }, async (manager) => {
       if (!(await tryLock(manager, workspaceId))) return null;
       const before = await findTree(manager, workspaceId);
       const size = before?.size ?? 0;

@@ -38,7 +38,7 @@ export class ExportRecorder implements BeforeApplicationShutdown {
       changes: { rows: { old: null, new: rows } },
     };
     try {
-      await this.database.transaction({ workspaceId }, (manager) =>
+      await this.database.inTenant({ workspaceId }, (manager) =>
         this.audit.record(workspaceId, act, (text, values) => manager.query(text, values)),
       );
     } catch (error) {

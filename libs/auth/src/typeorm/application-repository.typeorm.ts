@@ -66,7 +66,7 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
       secret_digest: secretDigest,
       scopes: [...scopes],
     };
-    return this.database.transaction({ workspaceId }, async (manager) => {
+    return this.database.inTenant({ workspaceId }, async (manager) => {
       const inserted = await manager
         .createQueryBuilder()
         .insert()
@@ -81,7 +81,7 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
   }
 
   async list(workspaceId: WorkspaceId): Promise<Application[]> {
-    const rows = await this.database.transaction({ workspaceId }, (manager) =>
+    const rows = await this.database.inTenant({ workspaceId }, (manager) =>
       manager.find(ApplicationRow, {
         where: { workspace_id: workspaceId },
         order: { created_at: 'ASC', id: 'ASC' },
@@ -91,7 +91,7 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
   }
 
   async findByClientId(clientId: string): Promise<Application | null> {
-    const row = await this.database.transaction({ clientId }, (manager) =>
+    const row = await this.database.inTenant({ clientId }, (manager) =>
       manager.findOneBy(ApplicationRow, { client_id: clientId }),
     );
     return row && toApplication(row);
@@ -169,7 +169,7 @@ export class ApplicationRepositoryTypeorm extends ApplicationRepository {
     changes: Changes,
     parameters: ObjectLiteral = {},
   ): Promise<Application | null> {
-    return this.database.transaction({ clientId }, async (manager) => {
+    return this.database.inTenant({ clientId }, async (manager) => {
       const before = await manager.findOne(ApplicationRow, {
         where: { client_id: clientId },
         lock: { mode: 'pessimistic_write' },

@@ -15,7 +15,7 @@ export class WorkspaceRepositoryTypeorm extends WorkspaceRepository {
   }
 
   async create(slug: string, name: string): Promise<Workspace | null> {
-    const inserted = await this.database.transaction(ALL, (manager) =>
+    const inserted = await this.database.inTenant(ALL, (manager) =>
       manager
         .createQueryBuilder()
         .insert()
@@ -30,14 +30,12 @@ export class WorkspaceRepositoryTypeorm extends WorkspaceRepository {
   }
 
   async list(): Promise<Workspace[]> {
-    const rows = await this.database.transaction(ALL, (manager) =>
-      manager.find(WorkspaceRow, { order: { slug: 'ASC' } }),
-    );
+    const rows = await this.database.inTenant(ALL, (manager) => manager.find(WorkspaceRow, { order: { slug: 'ASC' } }));
     return rows.map(toWorkspace);
   }
 
   async findBySlug(slug: string): Promise<Workspace | null> {
-    const row = await this.database.transaction(ALL, (manager) => manager.findOneBy(WorkspaceRow, { slug }));
+    const row = await this.database.inTenant(ALL, (manager) => manager.findOneBy(WorkspaceRow, { slug }));
     return row && toWorkspace(row);
   }
 }

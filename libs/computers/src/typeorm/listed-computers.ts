@@ -89,18 +89,18 @@ export class ListedComputers {
    */
   async reconcile(workspaceId: WorkspaceId, onBatch: () => void = () => undefined): Promise<ComputersReconciliation> {
     onBatch();
-    const wrong = await this.database.transaction({ workspaceId }, (manager) =>
+    const wrong = await this.database.inTenant({ workspaceId }, (manager) =>
       manager.query<{ id: string }[]>(FIND_WRONG, [workspaceId]),
     );
     for (let start = 0; start < wrong.length; start += BATCH) {
       onBatch();
       const values = [workspaceId, wrong.slice(start, start + BATCH).map(({ id }) => id)];
-      await this.database.transaction({ workspaceId }, async (manager) => {
+      await this.database.inTenant({ workspaceId }, async (manager) => {
         for (const statement of [LOCK, UNLIST, LIST]) await manager.query(statement, values);
       });
     }
     onBatch();
-    const counts = await this.database.transaction({ workspaceId }, async (manager) => {
+    const counts = await this.database.inTenant({ workspaceId }, async (manager) => {
       await manager.query(TAKE_TURNS, [workspaceId]);
       return manager.query<ComparedRow[]>(RECONCILE_COUNTS, [workspaceId]);
     });

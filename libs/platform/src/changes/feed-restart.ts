@@ -11,7 +11,7 @@ export class FeedRestart {
 
   /** Every cursor from before is refused with `410 cursor_expired` (`diverged`). Returns the sequence of the new head. */
   async restart(workspaceId: WorkspaceId): Promise<string> {
-    return this.database.transaction({ workspaceId }, async (manager) => {
+    return this.database.inTenant({ workspaceId }, async (manager) => {
       await manager.query(`SELECT ${NEW_CHANGE_SET_ID}`);
       const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' });
       await manager.query(text, [...values]);

@@ -159,8 +159,8 @@ export class Database {
     }
   }
 
-  /** Runs `work` in one READ COMMITTED transaction on the primary. An exception rolls it back. */
-  async transaction<Result>(scope: TenantScope, work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
+  /** Runs `work` with an entity manager, as one READ COMMITTED transaction on the primary. An exception rolls it back. */
+  async inTenant<Result>(scope: TenantScope, work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
     // It would need a second connection while the unit holds one. With all connections taken, it would wait for itself.
     if (this.units.getStore()) throw new Error('A transaction of its own cannot begin within a unit of work.');
     const begin = (): Promise<Result> =>

@@ -106,7 +106,7 @@ export class FacetCountersTypeorm extends FacetCounters {
   }
 
   private inTurn<Result>(workspaceId: WorkspaceId, work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
-    return this.database.transaction({ workspaceId }, async (manager) => {
+    return this.database.inTenant({ workspaceId }, async (manager) => {
       await manager.query(TAKE_TURNS, [workspaceId]);
       return work(manager);
     });

@@ -49,7 +49,7 @@ export class RemovedAssets {
     let purged = 0;
     for (let place = START; ;) {
       const from = place;
-      const batch = await this.database.transaction({ workspaceId }, (manager) =>
+      const batch = await this.database.inTenant({ workspaceId }, (manager) =>
         purgeBatch(manager, workspaceId, before, from),
       );
       if (batch.last === null) return purged;

@@ -68,7 +68,7 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
   }
 
   async create(workspaceId: WorkspaceId, { key, value, platform }: Omit<TagKey, 'createdAt'>): Promise<TagKey | null> {
-    return this.database.transaction({ workspaceId }, async (manager) => {
+    return this.database.inTenant({ workspaceId }, async (manager) => {
       const inserted = await manager
         .createQueryBuilder()
         .insert()
@@ -85,7 +85,7 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
   }
 
   async list(workspaceId: WorkspaceId): Promise<TagKey[]> {
-    const rows = await this.database.transaction({ workspaceId }, (manager) =>
+    const rows = await this.database.inTenant({ workspaceId }, (manager) =>
       manager
         .createQueryBuilder(TagKeyRow, 'tag_key')
         .where({ workspace_id: workspaceId })
@@ -118,7 +118,7 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
     key: string,
     onProgress: (assets: number) => void,
   ): Promise<{ readonly assets: number } | null> {
-    const found = await this.database.transaction({ workspaceId }, (manager) =>
+    const found = await this.database.inTenant({ workspaceId }, (manager) =>
       manager.findOneBy(TagKeyRow, { workspace_id: workspaceId, key }),
     );
     if (!found) return null;
@@ -137,7 +137,7 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
    */
   private async deleteBatch(workspaceId: WorkspaceId, id: string, key: string): Promise<number | null> {
     try {
-      return await this.database.transaction({ workspaceId }, async (manager) => {
+      return await this.database.inTenant({ workspaceId }, async (manager) => {
         const [batch] = await manager.query<{ assets: number }[]>(UNTAG, [workspaceId, id, key]);
         if (batch && batch.assets > 0) {
           const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' });

@@ -17,12 +17,11 @@ export class EmptyChangeSets1780000000043 implements MigrationInterface {
            ORDER BY workspace_id, sequence LIMIT batch
         LOOP
           PERFORM set_config('app.workspace_id', one.workspace_id::text, true);
-          -- One index for visible assets, and one for removed ones. Only they have this order: where one set holds most
-          -- assets, Postgres would otherwise take any index and read the whole workspace.
-          IF (SELECT id FROM asset WHERE workspace_id = one.workspace_id AND change_id = one.id AND facet IS NOT NULL
-               ORDER BY sub_key, id LIMIT 1) IS NULL
-             AND (SELECT id FROM asset WHERE workspace_id = one.workspace_id AND change_id = one.id AND facet IS NULL
-                   ORDER BY sub_key, id LIMIT 1) IS NULL THEN
+          -- One index for visible assets, and one for removed ones.
+          IF NOT EXISTS (SELECT FROM asset
+                          WHERE workspace_id = one.workspace_id AND change_id = one.id AND facet IS NOT NULL)
+             AND NOT EXISTS (SELECT FROM asset
+                              WHERE workspace_id = one.workspace_id AND change_id = one.id AND facet IS NULL) THEN
             UPDATE change_set SET emptied = true WHERE workspace_id = one.workspace_id AND sequence = one.sequence;
             marked := marked + 1;
           END IF;
