@@ -26,7 +26,7 @@ export interface MergeOutcome {
 
 export interface ImportSettings {
   readonly source: string;
-  /** True rolls everything back at the end. */
+  /** True writes nothing and locks nothing that others change. */
   readonly dryRun: boolean;
   /** True creates missing tag keys as platform keys. */
   readonly createTagKeys: boolean;

@@ -142,17 +142,8 @@ export class ImportSessionTypeorm extends ImportSession {
     return this.second && this.latest === this.second ? this.connections.first : this.second;
   }
 
-  /**
-   * A dry run is one transaction that is rolled back at the end. Otherwise each batch is a transaction, repeated when
-   * necessary.
-   */
+  /** Each batch is a transaction, repeated when necessary. */
   private async inTransaction<Result>(connection: StagingConnection, work: () => Promise<Result>): Promise<Result> {
-    if (this.settings.dryRun) {
-      await connection.begin(true);
-      const result = await work();
-      this.tagKeys.commit();
-      return result;
-    }
     for (let attempt = 1; ; attempt += 1) {
       const deferredBefore = this.deferred;
       try {

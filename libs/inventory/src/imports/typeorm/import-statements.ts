@@ -74,7 +74,8 @@ const COMPUTER_COLUMNS = [
 
 /**
  * Staged: a batch as it was sent. Matched: its records that differ from the inventory. Deferred: records that wait for
- * an owner. Unowned: employees whose owner never came.
+ * an owner. Unowned: employees whose owner never came. Planned: what a dry run would have written that later records
+ * refer to.
  */
 export const CREATE_TABLES = `
   CREATE TEMP TABLE IF NOT EXISTS import_staged (${STAGING_COLUMNS.map((column) => column.join(' ')).join(', ')});
@@ -83,10 +84,12 @@ export const CREATE_TABLES = `
   CREATE TEMP TABLE IF NOT EXISTS import_deferred (LIKE import_staged);
   CREATE TEMP TABLE IF NOT EXISTS import_named (external_id text);
   CREATE TEMP TABLE IF NOT EXISTS import_unowned (external_id text PRIMARY KEY);
-  TRUNCATE import_staged, import_matched, import_deferred, import_named, import_unowned;`;
+  CREATE TEMP TABLE IF NOT EXISTS import_planned (
+    external_id text PRIMARY KEY, public_id uuid UNIQUE, sub_key smallint, is_visible boolean);
+  TRUNCATE import_staged, import_matched, import_deferred, import_named, import_unowned, import_planned;`;
 
-/** Opens a batch in its workspace and empties the tables of the previous one. `begin` is empty within a transaction. */
-export const beginBatch = (workspaceId: WorkspaceId, begin: 'BEGIN;' | ''): string => `${begin}
+/** Opens a batch in its workspace and empties the tables of the previous one. */
+export const beginBatch = (workspaceId: WorkspaceId): string => `BEGIN;
   SET LOCAL app.workspace_id = ${escapeLiteral(workspaceId)}; TRUNCATE import_staged, import_matched`;
 
 export const beginRecord = (workspaceId: WorkspaceId): string =>
@@ -108,27 +111,41 @@ const ofStaged = (expression: string): string => expression.replace(/\bm\.(?!own
 const CHANGED = `asset.id IS NOT NULL AND ${ofStaged(changesOf(BECOMES))}`;
 const CHECKED = `s.sub_key = ${COMPUTER} AND asset.id IS NOT NULL AND ROW(c.asset_id, ${COMPUTER_COLUMNS.map((name) => `c.${name}`).join(', ')})
   IS DISTINCT FROM ROW(asset.id, ${COMPUTER_COLUMNS.map((name) => `s.${name}`).join(', ')})`;
-const REFUSAL = `CASE
+const refusalOf = (isTaken: string): string => `CASE
   WHEN (asset.sub_key <= ${LAST_CLOUD}) <> (s.sub_key <= ${LAST_CLOUD}) OR asset.sub_key > ${LAST_CLOUD} AND asset.sub_key <> s.sub_key
     THEN 'The asset with this externalId is of another category.'
   WHEN asset.public_id <> s.wanted_id THEN 'The asset with this externalId has another id.'
-  WHEN asset.id IS NULL AND s.wanted_id IS NOT NULL AND (
-    SELECT true FROM asset AS other WHERE other.workspace_id = $1 AND other.public_id = s.wanted_id LIMIT 1)
+  WHEN asset.id IS NULL AND s.wanted_id IS NOT NULL AND (${isTaken})
     THEN 'The id belongs to another asset.'
 END`;
+
+const IS_TAKEN = `
+    (SELECT true FROM asset AS other WHERE other.workspace_id = $1 AND other.public_id = s.wanted_id LIMIT 1)`;
 
 const employeeWhere = (named: string): string => `
   SELECT public_id FROM (SELECT public_id, sub_key, facet FROM asset WHERE workspace_id = $1 AND ${named} LIMIT 1) AS employee
    WHERE sub_key = ${EMPLOYEE} AND facet IS NOT NULL`;
 
-/**
- * Skips records that equal the inventory; in most imports these are nearly all. In all statements below: $1 workspace,
- * $2 source.
- */
-export const MATCH = `
+/** The employee as the records before would leave it, else as it is. */
+const plannedEmployeeWhere = (planned: string, named: string): string => `
+  SELECT public_id FROM (
+    SELECT 1 AS place, public_id, sub_key, is_visible FROM import_planned WHERE ${planned}
+    UNION ALL
+    SELECT 2, public_id, sub_key, facet IS NOT NULL FROM asset WHERE workspace_id = $1 AND ${named}
+    ORDER BY place LIMIT 1) AS employee
+   WHERE sub_key = ${EMPLOYEE} AND is_visible`;
+
+interface Lookups {
+  readonly ownerByExternalId: string;
+  readonly ownerById: string;
+  readonly refusal: string;
+}
+
+/** Skips records that equal the inventory; in most imports these are nearly all. */
+const matchWith = ({ ownerByExternalId, ownerById, refusal }: Lookups): string => `
   WITH matched AS (
     INSERT INTO import_matched
-    SELECT s.*, COALESCE(asset.id, nextval('asset_id_seq')), ${IS_NEW}, m.owner_id, ${REFUSAL}, ${WAITS}, ${CHANGED},
+    SELECT s.*, COALESCE(asset.id, nextval('asset_id_seq')), ${IS_NEW}, m.owner_id, ${refusal}, ${WAITS}, ${CHANGED},
            asset.id IS NOT NULL AND asset.tags IS DISTINCT FROM ${ofStaged(BECOMES['tags'] ?? '')},
            ${CHECKED}
       FROM import_staged AS s
@@ -139,18 +156,34 @@ export const MATCH = `
       -- OFFSET 0 as well: one lookup of the owner, however often it is used.
       CROSS JOIN LATERAL (
         SELECT CASE
-                 WHEN s.owner_external_id IS NOT NULL THEN (${employeeWhere('source = $2 AND external_id = s.owner_external_id')})
-                 WHEN s.owner_public_id IS NOT NULL THEN (${employeeWhere('public_id = s.owner_public_id')})
+                 WHEN s.owner_external_id IS NOT NULL THEN (${ownerByExternalId})
+                 WHEN s.owner_public_id IS NOT NULL THEN (${ownerById})
                END AS owner_id
         OFFSET 0
       ) AS m
       LEFT JOIN LATERAL (
         SELECT * FROM computer WHERE s.sub_key = ${COMPUTER} AND workspace_id = $1 AND asset_id = asset.id LIMIT 1
       ) AS c ON true
-     WHERE ${IS_NEW} OR ${WAITS} OR ${CHANGED} OR ${CHECKED} OR (${REFUSAL}) IS NOT NULL
+     WHERE ${IS_NEW} OR ${WAITS} OR ${CHANGED} OR ${CHECKED} OR (${refusal}) IS NOT NULL
      ORDER BY s.place
     RETURNING refusal, waits, is_new, changed, retagged, checked, tag_key_ids
   ) ${COUNTS} FROM matched`;
+
+/** In all statements below: $1 workspace, $2 source. */
+export const MATCH = matchWith({
+  ownerByExternalId: employeeWhere('source = $2 AND external_id = s.owner_external_id'),
+  ownerById: employeeWhere('public_id = s.owner_public_id'),
+  refusal: refusalOf(IS_TAKEN),
+});
+/** The same for a dry run, which writes nothing that it could find. */
+export const MATCH_PLANNED = matchWith({
+  ownerByExternalId: plannedEmployeeWhere(
+    'external_id = s.owner_external_id',
+    'source = $2 AND external_id = s.owner_external_id',
+  ),
+  ownerById: plannedEmployeeWhere('public_id = s.owner_public_id', 'public_id = s.owner_public_id'),
+  refusal: refusalOf(`${IS_TAKEN} OR (SELECT true FROM import_planned WHERE public_id = s.wanted_id LIMIT 1)`),
+});
 /** Counts again after refused and waiting records were removed. */
 export const COUNT_MATCHED = `${COUNTS} FROM import_matched`;
 
@@ -171,6 +204,18 @@ export const NAME_UNOWNED = `
   INSERT INTO import_unowned SELECT external_id FROM import_deferred WHERE sub_key = ${EMPLOYEE} AND visibility = 0
   ON CONFLICT DO NOTHING`;
 
+/** Remembers employees and ids of a dry run, and counts the assets that would be updated, as the statements below do. */
+export const PLAN = `
+  WITH planned AS (
+    INSERT INTO import_planned
+    SELECT m.external_id, COALESCE(asset.public_id, m.wanted_id, gen_random_uuid()), m.sub_key, m.visibility = 0
+      FROM import_matched AS m
+      LEFT JOIN LATERAL (
+        SELECT public_id FROM asset WHERE NOT m.is_new AND workspace_id = $1 AND id = m.asset_id LIMIT 1) AS asset ON true
+     WHERE (m.is_new OR m.changed) AND m.sub_key = ${EMPLOYEE} OR m.is_new AND m.wanted_id IS NOT NULL)
+  SELECT count(*)::int AS updated FROM import_matched AS m
+   WHERE changed OR checked AND EXISTS (SELECT FROM computer WHERE workspace_id = $1 AND asset_id = m.asset_id)`;
+
 /** Locks rows in the order of their ids, then counters in theirs, so that writers cannot deadlock. */
 export const LOCK_CHANGED = `
   SELECT asset.id FROM asset
@@ -181,7 +226,7 @@ export const LOCK_COUNTERS = `SELECT FROM facet_count WHERE workspace_id = $1 OR
 /** Unchanged tags keep their current value: a key may have been deleted since, and must not return. */
 const BECOMES_NOW = { ...BECOMES, tags: `CASE WHEN m.retagged THEN ${BECOMES['tags']} ELSE asset.tags END` };
 const IS_CHANGE = changesOf(BECOMES_NOW, WITHOUT_CHECK_IN);
-const UPDATED_AT = 'GREATEST(asset.updated_at, now())';
+export const UPDATED_AT = 'GREATEST(asset.updated_at, now())';
 /** $2 the change set. */
 export const UPDATE_CHANGED = `
   UPDATE asset SET ${Object.entries(BECOMES_NOW)
@@ -250,10 +295,6 @@ export const TAG = `
       WHERE asset.workspace_id = $1 AND asset.id = tag.asset_id
         AND asset.api_set & ${WRITTEN_FIELDS.tags.bit} <> 0 AND NOT tag_key.platform)`;
 
-export const NAME = 'INSERT INTO import_named SELECT unnest($1::text[])';
-export const INDEX_NAMES = 'CREATE INDEX IF NOT EXISTS import_named_external_id ON import_named (external_id)';
-export const NAME_STAGED = `INSERT INTO import_named SELECT external_id FROM import_staged`;
-
 /** Turns the next deferred records into a batch. $1 is the place to start after. */
 export const TAKE_DEFERRED = `
   WITH taken AS (
@@ -271,19 +312,3 @@ export const REFUSE_SAME_IDS = `
       FROM import_staged WHERE wanted_id IS NOT NULL) AS ids
    WHERE ids.place = s.place AND ids.nth > 1
   RETURNING s.place, 'The id belongs to another asset.' AS reason, s.kept`;
-
-/** One batch of assets that the input did not name. $3 is the id to start after, $4 the change set. */
-export const HIDE_MISSING = `
-  WITH page AS (
-    SELECT id, external_id FROM asset
-     WHERE workspace_id = $1 AND source = $2 AND facet IS NOT NULL AND id > $3 ORDER BY id LIMIT 5000
-  ), hidden AS (
-    UPDATE asset SET visibility = 1, version = version + 1, change_id = $4::bigint, updated_at = ${UPDATED_AT}
-     WHERE workspace_id = $1 AND id IN (
-       SELECT asset.id FROM asset JOIN page USING (id)
-        WHERE asset.workspace_id = $1 AND NOT EXISTS (
-          SELECT FROM import_named WHERE import_named.external_id = page.external_id)
-        ORDER BY asset.id FOR NO KEY UPDATE OF asset)
-    RETURNING 1
-  )
-  SELECT (SELECT max(id) FROM page)::text AS last, (SELECT count(*) FROM hidden)::int AS hidden`;

@@ -27,7 +27,7 @@ const UNLOCK = 'SELECT pg_advisory_unlock_all()';
  */
 const PLAN =
   'SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan; SET jit = off';
-/** A transaction is idle while the previous batch is written, and a dry run whenever it reads. */
+/** A transaction is idle while the previous batch is written. */
 const REST = 'SET idle_in_transaction_session_timeout = 0';
 const OPEN_STAGING = `${PLAN}; ${REST}; ${CREATE_TABLES}`;
 const DEFAULTS =
@@ -50,11 +50,11 @@ export class ImportStoreTypeorm extends ImportStore {
       if (!rows[0]?.locked) throw new ImportAlreadyRunning(settings.source);
       await client.query(OPEN_STAGING);
       await client.query(`BEGIN; SET LOCAL app.workspace_id = ${escapeLiteral(workspaceId)}`);
-      const tagKeys = await ImportTagKeys.read(client, workspaceId, settings.createTagKeys);
-      if (!settings.dryRun) await client.query('COMMIT');
+      const tagKeys = await ImportTagKeys.read(client, workspaceId, settings);
+      await client.query('COMMIT');
       const connectionOn = (on: PoolClient): StagingConnection =>
-        new StagingConnection(on, workspaceId, settings.source, this.audit);
-      return new ImportSessionTypeorm(connectionsOf(pool, client, connectionOn, settings), settings, tagKeys);
+        new StagingConnection(on, workspaceId, settings.source, this.audit, settings.dryRun);
+      return new ImportSessionTypeorm(connectionsOf(pool, client, connectionOn), settings, tagKeys);
     } catch (error) {
       client.release(true);
       throw error;
@@ -66,7 +66,6 @@ function connectionsOf(
   pool: Pool,
   client: PoolClient,
   connectionOn: (client: PoolClient) => StagingConnection,
-  settings: ImportSettings,
 ): StagingConnections {
   let second: PoolClient | null = null;
   let closed = false;
@@ -86,18 +85,17 @@ function connectionsOf(
     },
     close: async (completed) => {
       closed = true;
-      if (second) await giveBack(second, settings, completed);
-      await giveBack(client, settings, completed);
+      if (second) await giveBack(second, completed);
+      await giveBack(client, completed);
     },
   };
 }
 
-async function giveBack(client: PoolClient, settings: ImportSettings, completed: boolean): Promise<void> {
-  const undo = settings.dryRun ? 'ROLLBACK; ' : '';
+async function giveBack(client: PoolClient, completed: boolean): Promise<void> {
   // After a completed import the loss of a connection does not matter.
   const reset =
     completed &&
-    (await client.query(`${undo}${DEFAULTS}; ${UNLOCK}`).then(
+    (await client.query(`${DEFAULTS}; ${UNLOCK}`).then(
       () => true,
       () => false,
     ));

@@ -1,3 +1,4 @@
+import type { ImportSettings } from '../domain/import-store.port';
 import type { WorkspaceId } from '#libs/kernel';
 import type { PoolClient } from 'pg';
 import type { KnownTagKey } from './import-rows';
@@ -13,13 +14,17 @@ export class ImportTagKeys {
 
   private constructor(
     private readonly workspaceId: WorkspaceId,
-    private readonly createMissing: boolean,
+    private readonly settings: Pick<ImportSettings, 'createTagKeys' | 'dryRun'>,
     private committed: ReadonlyMap<string, KnownTagKey>,
   ) {}
 
   /** Runs within a transaction. */
-  static async read(client: PoolClient, workspaceId: WorkspaceId, createMissing: boolean): Promise<ImportTagKeys> {
-    return new ImportTagKeys(workspaceId, createMissing, await readAll(client, workspaceId));
+  static async read(
+    client: PoolClient,
+    workspaceId: WorkspaceId,
+    settings: Pick<ImportSettings, 'createTagKeys' | 'dryRun'>,
+  ): Promise<ImportTagKeys> {
+    return new ImportTagKeys(workspaceId, settings, await readAll(client, workspaceId));
   }
 
   /** Committed keys, which no rollback removes. */
@@ -37,12 +42,16 @@ export class ImportTagKeys {
   }
 
   /**
-   * Returns the keys of the workspace. Creates the named ones first when the import allows it. Runs within a
-   * transaction of the client.
+   * Returns the keys of the workspace. Creates the named ones first when the import allows it; a dry run imagines them.
+   * Runs within a transaction of the client.
    */
   async lookUp(client: PoolClient, keys: readonly string[]): Promise<ReadonlyMap<string, KnownTagKey>> {
     const missing = new Set(keys.filter((key) => !this.committed.has(key)));
-    if (!this.createMissing || missing.size === 0) return this.committed;
+    if (!this.settings.createTagKeys || missing.size === 0) return this.committed;
+    if (this.settings.dryRun) {
+      this.made = new Map([...this.committed, ...[...missing].map((key) => [key, IMAGINED] as const)]);
+      return this.made;
+    }
     await client.query(
       'INSERT INTO tag_key (workspace_id, key, platform) SELECT $1, key, true FROM unnest($2::text[]) AS key ON CONFLICT DO NOTHING',
       [this.workspaceId, [...missing]],
@@ -51,6 +60,9 @@ export class ImportTagKeys {
     return this.made;
   }
 }
+
+/** A key that a dry run would have created. Nothing looks at its id. */
+const IMAGINED: KnownTagKey = { id: '0', value: null, platform: true };
 
 async function readAll(client: PoolClient, workspaceId: WorkspaceId): Promise<ReadonlyMap<string, KnownTagKey>> {
   const { rows } = await client.query<TagKeyRow>(

@@ -6,6 +6,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import type { ImportCounts } from '../domain/import-report';
 import type { MergeOutcome, Refusal } from '../domain/import-store.port';
 import * as sql from './import-statements';
+import * as missing from './missing-statements';
 
 /** The work that a matched batch needs. */
 export interface Matched {
@@ -36,11 +37,13 @@ export class StagingConnection {
     private readonly workspaceId: WorkspaceId,
     private readonly source: string,
     private readonly audit: AuditRecorder,
+    /** True writes to the staging tables only, so that nobody waits for a dry run. */
+    private readonly dryRun: boolean,
   ) {}
 
-  /** Begins a batch. With `within`, joins a transaction that was begun before. */
-  async begin(within = false): Promise<void> {
-    await this.client.query(sql.beginBatch(this.workspaceId, within ? '' : 'BEGIN;'));
+  /** Begins a batch. */
+  async begin(): Promise<void> {
+    await this.client.query(sql.beginBatch(this.workspaceId));
     const drawn = await this.client.query<{ id: string }>(sql.DRAW_CHANGE_SET_ID);
     this.changeSetId = onlyRow(drawn).id;
     this.hasChanged = false;
@@ -64,12 +67,12 @@ export class StagingConnection {
 
   /** Remembers that the input names these assets. */
   async name(externalIds: readonly string[]): Promise<void> {
-    await this.client.query(sql.NAME, [externalIds]);
+    await this.client.query(missing.NAME, [externalIds]);
   }
 
   /** Remembers that the input names the staged assets. */
   async nameStaged(): Promise<void> {
-    await this.client.query(sql.NAME_STAGED);
+    await this.client.query(missing.NAME_STAGED);
   }
 
   /** Remembers the employees that still wait for an owner, so that records that wait for them are refused. */
@@ -88,12 +91,14 @@ export class StagingConnection {
 
   /** Compares the staged batch with the inventory. Changes and locks nothing there. */
   async match(): Promise<Matched> {
-    return onlyRow(await this.client.query<Matched>(sql.MATCH, [this.workspaceId, this.source]));
+    return onlyRow(
+      await this.client.query<Matched>(this.dryRun ? sql.MATCH_PLANNED : sql.MATCH, [this.workspaceId, this.source]),
+    );
   }
 
   /**
-   * Writes the matched batch into the inventory. `total` counts its records with those already refused. Locks rows
-   * before counters, like every other writer.
+   * Writes the matched batch into the inventory. `total` counts its records with those already refused. A dry run only
+   * counts.
    */
   async write(
     matched: Matched,
@@ -101,7 +106,7 @@ export class StagingConnection {
     total: number,
     alreadyRefused: readonly Refusal[],
   ): Promise<Written> {
-    const { client, workspaceId, changeSetId } = this;
+    const { client } = this;
     const refused = [...alreadyRefused];
     let deferred = 0;
     if (matched.refused + matched.waiting > 0) {
@@ -109,8 +114,20 @@ export class StagingConnection {
       if (waiting === 'refuse') refused.push(...(await this.refuse(sql.REFUSE_WAITING)));
       else deferred = (await client.query(sql.DEFER_WAITING)).rowCount ?? 0;
     }
-    const { created, changed, retagged, tagged, checked } =
+    const left =
       matched.refused + matched.waiting > 0 ? onlyRow(await client.query<Matched>(sql.COUNT_MATCHED)) : matched;
+    const updated = this.dryRun ? await this.plan() : await this.writeMatched(left);
+    const { created } = left;
+    return { created, updated, unchanged: total - refused.length - deferred - created - updated, refused, deferred };
+  }
+
+  private async plan(): Promise<number> {
+    return onlyRow(await this.client.query<{ updated: number }>(sql.PLAN, [this.workspaceId])).updated;
+  }
+
+  /** Returns how many assets were updated. Locks rows before counters, like every other writer. */
+  private async writeMatched({ created, changed, retagged, tagged, checked }: Matched): Promise<number> {
+    const { client, workspaceId, changeSetId } = this;
     const updated = new Set<string>();
     if (changed + checked > 0) await client.query(sql.LOCK_CHANGED, [workspaceId]);
     if (changed > 0) {
@@ -135,14 +152,19 @@ export class StagingConnection {
     this.hasChanged ||= created > 0;
     if (retagged > 0) await client.query(sql.UNTAG_CHANGED, [workspaceId]);
     if (retagged + tagged > 0) await client.query(sql.TAG, [workspaceId]);
-    const unchanged = total - refused.length - deferred - created - updated.size;
-    return { created, updated: updated.size, unchanged, refused, deferred };
+    return updated.size;
   }
 
-  /** Hides the next assets of the source after this id that were not named. `last` is null at the end. */
+  /** Hides the next assets of the source after this id that were not named. A dry run counts them. `last` is null at the end. */
   async hideMissing(after: string): Promise<{ readonly last: string | null; readonly hidden: number }> {
-    const values = [this.workspaceId, this.source, after, this.changeSetId];
-    const batch = onlyRow(await this.client.query<{ last: string | null; hidden: number }>(sql.HIDE_MISSING, values));
+    const place = [this.workspaceId, this.source, after];
+    if (this.dryRun) {
+      return onlyRow(await this.client.query<{ last: string | null; hidden: number }>(missing.COUNT_MISSING, place));
+    }
+    const values = [...place, this.changeSetId];
+    const batch = onlyRow(
+      await this.client.query<{ last: string | null; hidden: number }>(missing.HIDE_MISSING, values),
+    );
     this.hasChanged ||= batch.hidden > 0;
     return batch;
   }
@@ -171,7 +193,7 @@ export class StagingConnection {
   }
 
   async indexNames(): Promise<void> {
-    await this.client.query(sql.INDEX_NAMES);
+    await this.client.query(missing.INDEX_NAMES);
   }
 
   async analyze(): Promise<void> {

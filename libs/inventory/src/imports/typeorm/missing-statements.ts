@@ -1,0 +1,30 @@
+import { UPDATED_AT } from './import-statements';
+
+/** Remembers which assets the input names. */
+export const NAME = 'INSERT INTO import_named SELECT unnest($1::text[])';
+export const INDEX_NAMES = 'CREATE INDEX IF NOT EXISTS import_named_external_id ON import_named (external_id)';
+export const NAME_STAGED = `INSERT INTO import_named SELECT external_id FROM import_staged`;
+
+/** One batch of visible assets of the source. $3 is the id to start after. */
+const NEXT_PAGE = `
+    SELECT id, external_id FROM asset
+     WHERE workspace_id = $1 AND source = $2 AND facet IS NOT NULL AND id > $3 ORDER BY id LIMIT 5000`;
+const IS_MISSING = `NOT EXISTS (SELECT FROM import_named WHERE import_named.external_id = page.external_id)`;
+
+/** Counts those of a batch that the input did not name. */
+export const COUNT_MISSING = `
+  WITH page AS (${NEXT_PAGE})
+  SELECT max(id)::text AS last, (count(*) FILTER (WHERE ${IS_MISSING}))::int AS hidden FROM page`;
+
+/** Hides them. $4 is the change set. */
+export const HIDE_MISSING = `
+  WITH page AS (${NEXT_PAGE}
+  ), hidden AS (
+    UPDATE asset SET visibility = 1, version = version + 1, change_id = $4::bigint, updated_at = ${UPDATED_AT}
+     WHERE workspace_id = $1 AND id IN (
+       SELECT asset.id FROM asset JOIN page USING (id)
+        WHERE asset.workspace_id = $1 AND ${IS_MISSING}
+        ORDER BY asset.id FOR NO KEY UPDATE OF asset)
+    RETURNING 1
+  )
+  SELECT (SELECT max(id) FROM page)::text AS last, (SELECT count(*) FROM hidden)::int AS hidden`;
