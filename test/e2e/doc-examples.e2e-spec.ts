@@ -297,14 +297,15 @@ describe.each(LANGUAGES)('The examples in %s', (language: Language) => {
   });
 });
 
-describe('The examples on a list of 12,000 assets under the specified limits', () => {
+describe('The examples on a list of more pages than the burst', () => {
   const PAGES_OF_THE_LIST = 120;
   // Requests that empty the bucket before the last page, even on a slow machine.
   const SPENT_BEFORE = 20;
   let own: TestApp;
   let directory: string;
   beforeAll(async () => {
-    own = await startApp(SPECIFIED_LIMITS);
+    // The burst of the specification. It comes back faster, so that the test need not wait for most of a minute.
+    own = await startApp({ ...SPECIFIED_LIMITS, RATE_LIMIT_READ: '150/100' });
     directory = mkdtempSync(join(tmpdir(), 'compliance-examples-'));
   }, 240_000);
   afterAll(async () => {

@@ -13,6 +13,7 @@ export interface TestApp {
   /** The actual address, as opposed to the base URL. */
   readonly origin: string;
   readonly port: number;
+  readonly server: Server;
   readonly settings: Settings;
   readonly database: TestDatabase;
   readonly arrange: Arrangement;
@@ -72,18 +73,20 @@ export async function startAppOn(database: TestDatabase, overrides: Record<strin
   });
   const app = await createApp(settings, { log: pino({ level: 'info', base: undefined, messageKey: 'message' }, sink) });
   await app.listen(0, '127.0.0.1');
-  const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
+  const server = app.getHttpServer() as Server;
+  const { port } = server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;
   return {
     origin,
     port,
+    server,
     settings,
     database,
     arrange: new Arrangement(database.admin, settings, origin),
     logLines,
     client: (token) => new ApiClient(origin, token),
     stop: async () => {
-      (app.getHttpServer() as Server).closeAllConnections();
+      server.closeAllConnections();
       await app.close();
     },
   };

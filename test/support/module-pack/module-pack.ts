@@ -4,15 +4,16 @@ import { join } from 'node:path';
 const ROOT = join(__dirname, '../../..');
 /** Modules of the programs that tests start repeatedly. Excludes the programs themselves, which would run. */
 const LOADED = [
-  ...['api/src/create-app.js', 'api/src/management-server.js', 'api/src/readiness.js', 'api/src/graceful-stop.js'],
-  ...['admin/src/operator.js', 'admin/src/output.js'],
+  ...['create-app', 'management-server', 'readiness', 'graceful-stop'].map((name) => `apps/api/src/${name}.js`),
+  ...['operator', 'output'].map((name) => `apps/admin/src/${name}.js`),
+  ...['audit', 'auth', 'inventory'].map((name) => `libs/${name}/src/operators.js`),
 ];
 
 /** Writes the pack from the build. Returns whether it succeeded. */
 export function writeModulePack(file: string): boolean {
   // The command does nothing, but running it updates the build.
   spawnSync(process.execPath, [join(ROOT, 'apps/admin/run.mjs'), '--help']);
-  const modules = LOADED.map((path) => join(ROOT, 'dist/apps', path));
+  const modules = LOADED.map((path) => join(ROOT, 'dist', path));
   const { status, stderr } = spawnSync(process.execPath, [join(__dirname, 'write.cjs'), file, ...modules], {
     encoding: 'utf8',
   });
