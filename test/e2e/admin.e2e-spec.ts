@@ -65,8 +65,8 @@ describe('admin', () => {
     });
 
     it('migrate reports on stderr that it waits for another migration, then continues', async () => {
-      // Holds the lock like another deployment would. Sessions are recognised by their application name.
-      const other = new Client({ connectionString: database.migrationDatabaseUrl, application_name: 'other-release' });
+      // Holds the lock like another deployment would.
+      const other = new Client({ connectionString: database.migrationDatabaseUrl });
       await other.connect();
       try {
         await other.query('SELECT pg_advisory_lock($1)', [7_204_716_105_331]);
@@ -76,13 +76,7 @@ describe('admin', () => {
         await delay(500);
         await other.query('SELECT pg_advisory_unlock_all()');
         const finished = await command.finished;
-        const user = new URL(database.migrationDatabaseUrl).username;
-        expect(finished.stderr).toMatch(
-          new RegExp(
-            '^Waiting for another migration of this database, which process \\d+ of Postgres ' +
-              `\\(other-release, as ${user}, from 127\\.0\\.0\\.1, since \\S+Z\\) runs\\.\\n$`,
-          ),
-        );
+        expect(finished.stderr).toBe('Waiting for another migration of this database.\n');
         expect([finished.exitCode, JSON.parse(finished.stdout)]).toEqual([0, { applied: [] }]);
       } finally {
         await other.end();
