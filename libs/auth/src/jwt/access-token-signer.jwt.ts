@@ -1,5 +1,4 @@
-import { type KeyObject, hash, sign } from 'node:crypto';
-import { promisify } from 'node:util';
+import { type KeyObject, hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
 import { Clock, applicationId, isUuid, workspaceId } from '#libs/kernel';
@@ -12,18 +11,6 @@ import { SigningKeys } from './signing-keys';
 const TOKEN_TYPE = 'at+jwt';
 const LEEWAY_SECONDS = 5;
 const REMEMBERED_TOKENS = 10_000;
-
-/**
- * RS256 (RFC 7518, 3.3), in a thread of the pool. The library that verifies tokens would block all other requests while
- * it signs.
- */
-const signInThread = promisify(
-  (bytes: Buffer, key: KeyObject, done: (error: Error | null, signature: Buffer) => void) =>
-    sign('sha256', bytes, key, done),
-);
-
-/** A part of a token's compact form (RFC 7515, 7.1). */
-const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
 
 /** Claims with a verified signature, and the key that verified it. */
 interface Verified {
@@ -74,9 +61,12 @@ export class AccessTokenSignerJwt extends AccessTokenSigner {
       nbf: claims.issuedAt,
       exp: claims.expiresAt,
     };
-    const signed = `${encode({ alg: 'RS256', typ: TOKEN_TYPE, kid })}.${encode(payload)}`;
-    const signature = await signInThread(Buffer.from(signed), privateKey);
-    return `${signed}.${signature.toString('base64url')}`;
+    return this.jwt.signAsync(payload, {
+      // The library's type omits this form. A parsed key signs in half the time of a PEM.
+      privateKey: privateKey as unknown as Buffer,
+      algorithm: 'RS256',
+      header: { alg: 'RS256', typ: TOKEN_TYPE, kid },
+    });
   }
 
   async verify(token: string): Promise<AccessTokenClaims> {
