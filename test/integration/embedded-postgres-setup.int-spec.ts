@@ -40,15 +40,15 @@ describe('Embedded Postgres in a fresh directory', () => {
     await postgres.close();
   });
 
-  it('moves aside a folder that only looks like a database', async () => {
+  it('leaves a folder that only looks like a database as it is, and names it', async () => {
     directory = makeDirectory();
-    mkdirSync(join(directory, 'postgres', 'base'), { recursive: true });
-    const said: string[] = [];
-    const postgres = await openEmbeddedPostgres({ localDir: directory, say: (line) => said.push(line) });
-    await postgres.close();
-    expect(said[0]).toMatch(/was no complete database/);
-    const aside = readdirSync(directory).filter((name) => name.startsWith('postgres.incomplete-'));
-    expect(readdirSync(join(directory, aside[0] ?? ''))).toEqual(['base']);
+    const lookalike = join(directory, 'postgres');
+    mkdirSync(join(lookalike, 'base'), { recursive: true });
+
+    expect((await faultOf(directory)).message).toContain(lookalike);
+
+    expect(readdirSync(lookalike)).toEqual(['base']);
+    expect(readdirSync(directory).filter((name) => name.includes('.new-'))).toEqual([]);
   });
 
   it('refuses a folder without write permission and names the remedy', async () => {

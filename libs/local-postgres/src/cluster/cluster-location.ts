@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, renameSync, rmdirSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { EmbeddedPostgresFault, OWN_DATABASE_ADVICE } from '../embedded-postgres-fault';
 import { findBinaries, type PostgresBinaries } from '../postgres-binaries';
@@ -23,7 +23,6 @@ export function locateCluster(localDir: string, say: (line: string) => void): Cl
   const installed = findBinaries();
   const { dataDir, account } = isRoot() ? locateDataAsRoot(localDir, say) : locateDataAsUser(localDir);
   const binaries = reachableBinaries(installed, account, substituteDirectoryOf(localDir));
-  setAsideIncomplete(dataDir, say);
   if (isCluster(dataDir)) checkVersion(dataDir, binaries);
   return { dataDir, binaries, account };
 }
@@ -82,18 +81,6 @@ function ownerOf(dataDir: string, fallback: ServiceAccount | null): ServiceAccou
   const account = fallback ?? findServiceAccount();
   giveTo(account, dataDir);
   return account;
-}
-
-/** Moves unfinished data under this name aside. It is not ours to delete. */
-function setAsideIncomplete(dataDir: string, say: (line: string) => void): void {
-  if (!existsSync(dataDir) || isCluster(dataDir)) return;
-  if (statSync(dataDir).isDirectory() && readdirSync(dataDir).length === 0) {
-    rmdirSync(dataDir);
-    return;
-  }
-  const aside = `${dataDir}.incomplete-${new Date().toISOString().replace(/[^0-9]/g, '')}`;
-  renameSync(dataDir, aside);
-  say(`${dataDir} was no complete database; it is now ${aside}, and an empty database is made.`);
 }
 
 function checkVersion(dataDir: string, binaries: PostgresBinaries): void {
