@@ -1,8 +1,4 @@
-export {
-  type CountersProgress,
-  type CountersReport,
-  FacetCountersService,
-} from './assets/application/facet-counters.service';
+export { type CountersReport, FacetCountersService } from './assets/application/facet-counters.service';
 export { RemovedAssets } from './changes/typeorm/removed-assets';
 export { DemoService } from './imports/application/demo.service';
 export { type ImportOptions, ImportsService } from './imports/application/imports.service';

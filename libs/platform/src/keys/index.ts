@@ -1,13 +1,11 @@
 export { listCursorKeys, removeCursorKey, rotateCursorKey } from './cursor-key-file';
 export { newCursorKeyFile } from './cursor-keys';
-export { makeSecretDirectoryOnce, makeSecretFileOnce } from './key-files';
-export { withKeyLock } from './key-lock';
 export { SHORTEST_AUDIT_KEY, SHORTEST_PEPPER, assertKeysReadable, unreadableKey } from './key-presence';
-export { type KeyReading, KeyRereading, type RereadableKeys } from './key-rereading';
+export { KeyRereading } from './key-rereading';
 export { type DatedKey, type KeyUse, KeysUnusable, LastKey, keyInUse, usedFrom } from './key-rotation';
 export { makeMissingKeys } from './local-keys';
 export { type PemKeyKind, listPemKeys, newPemKeyFile, removePemKey, rotatePemKey } from './pem-key-files';
 export { CHECKPOINT_KEYS, TOKEN_KEYS } from './pem-key-kinds';
 export { PemKeys } from './pem-keys';
-export { type KeySet, PublicKeys } from './public-keys';
+export { PublicKeys } from './public-keys';
 export { TicketFiles } from './ticket-files';

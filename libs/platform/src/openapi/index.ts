@@ -1,5 +1,5 @@
-export { ApiSuccess, ApiTextSuccess, type DocumentedStream } from './api-success.decorator';
-export { ApiBearer, CLIENT_CREDENTIALS_SCHEME } from './api-bearer.decorator';
+export { ApiSuccess, ApiTextSuccess } from './api-success.decorator';
+export { CLIENT_CREDENTIALS_SCHEME } from './api-bearer.decorator';
 export { chargedHeaders, headerComponents } from './api-headers';
 export {
   ApiAnyTokenProblems,
