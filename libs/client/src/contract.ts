@@ -1825,7 +1825,7 @@ export interface components {
      */
     'Idempotent-Replayed.sometimes': string;
     /**
-     * @description Address of the next page, with your filters and `pageSize` (RFC 8288); absent on the last page.
+     * @description Address of the next page, with your filters and `pageSize` (RFC 8288); absent on the last page, and when it would be longer than 8 kB.
      * @example <https://api.example.com/v1/inventory/assets?pageSize=50&pageCursor=AUM1cGt3>; rel="next"
      */
     'Link.sometimes': string;

@@ -68,7 +68,8 @@ const HEADERS = {
     example: 'true',
   },
   Link: {
-    description: 'Address of the next page, with your filters and `pageSize` (RFC 8288); absent on the last page.',
+    description:
+      'Address of the next page, with your filters and `pageSize` (RFC 8288); absent on the last page, and when it would be longer than 8 kB.',
     schema: { type: 'string', pattern: '^<[^<>"]+>; rel="next"$' },
     example: '<https://api.example.com/v1/inventory/assets?pageSize=50&pageCursor=AUM1cGt3>; rel="next"',
   },

@@ -6,6 +6,9 @@ import { type CursorContent, CursorInvalid, Cursors, type ListFilters, digestOf 
 import type { PageInfoDto } from './page-info.dto';
 import type { PageQueryDto } from './page-query.dto';
 
+/** Many proxies refuse a longer header, and with it the response. */
+const MAX_LINK_LENGTH = 8_192;
+
 const DEFAULT_PAGE_SIZE = 25;
 
 export interface ListRequest {
@@ -63,9 +66,10 @@ export class Paging {
     return { hasNextPage: true, endCursor, totalCount: page.totalCount };
   }
 
-  /** Names the page that begins at the cursor (RFC 8288). */
+  /** Names the page that begins at the cursor (RFC 8288), unless long filters make the header too long. */
   linkNext(response: Response, endCursor: string): void {
-    response.setHeader('Link', `<${this.settings.baseUrl}${nextPage(response, endCursor)}>; rel="next"`);
+    const link = `<${this.settings.baseUrl}${nextPage(response, endCursor)}>; rel="next"`;
+    if (link.length <= MAX_LINK_LENGTH) response.setHeader('Link', link);
   }
 }
 
