@@ -53,7 +53,8 @@ export async function explainComputers(
   return plans;
 }
 
-async function explain(api: DataSource, workspace: WorkspaceId, { text, values }: BoundStatement): Promise<Plan> {
+/** Explains one statement, in a session of `api` with the API's settings. */
+export async function explain(api: DataSource, workspace: WorkspaceId, { text, values }: BoundStatement): Promise<Plan> {
   const literals = values.map((value) => (value === null ? 'NULL' : `'${value.replaceAll("'", "''")}'`)).join(', ');
   const runner = api.createQueryRunner();
   try {

@@ -18,13 +18,14 @@ import { AuditEventRow } from './audit-event.row';
 import { AuditFloorRow } from './audit-floor.row';
 import { AuditSealRow } from './audit-seal.row';
 
-/** Each is the middle of an index that begins with the workspace and ends in the sequence. */
+/** Each has an index that begins with the workspace and ends in the sequence. */
 const CONDITIONS: Readonly<Record<FilterName, string>> = {
   requestId: 'event.request_id = :requestId',
   assetId: 'event.asset_id = :assetId',
   clientId: 'event.client_id = :clientId',
-  action: `coalesce(event.action, '${ASSET_UPDATED}') = :action`,
+  action: 'event.action = :action',
 };
+const IS_UPDATE = 'event.action IS NULL';
 
 /** Events that a page with several filters looks at, at most: one index finds them, and few may pass the others. */
 const MOST_EXAMINED = 1_000;
@@ -188,7 +189,8 @@ export class AuditLogTypeorm extends AuditLog {
       )
       .where('event.workspace_id = :workspaceId', { workspaceId })
       .andWhere('event.sequence > :after AND event.sequence <= :end', { after, end });
-    if (first) query.andWhere(CONDITIONS[first], { [first]: filter[first] });
+    if (first === 'action' && filter.action === ASSET_UPDATED) query.andWhere(IS_UPDATE);
+    else if (first) query.andWhere(CONDITIONS[first], { [first]: filter[first] });
     const { entities, raw } = await query.orderBy('event.sequence').limit(limit).getRawAndEntities();
     const times = raw as readonly { readonly recorded_at: Date }[];
     return entities.map((row, place) => toRead(row, times[place]?.recorded_at as Date));

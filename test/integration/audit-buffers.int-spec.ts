@@ -1,0 +1,133 @@
+import { DataSource } from 'typeorm';
+import type { FeedStart, WorkspaceId } from '#libs/kernel';
+import { Database } from '#libs/platform/database';
+import type { EventFilter } from '../../libs/audit/src/domain/audit-log.port';
+import { positionAt, writePosition } from '../../libs/audit/src/domain/log-position';
+import { leafHash } from '../../libs/audit/src/system/leaf-hash';
+import { AuditLogTypeorm } from '../../libs/audit/src/typeorm/audit-log.typeorm';
+import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { AuditSetting } from '../support/audit-setting';
+import { type Plan, buffersOf, explain } from '../support/page-plan';
+import { testEntities as entities } from '../support/test-database';
+
+const EVENTS = 120_000;
+const EVENTS_OF_SEAL = 100;
+const PAGE = 100;
+/** Each event of a page costs its row, its place in an index and its seal. */
+const MOST_BUFFERS = 700;
+/** A page with several filters looks at 1,000 events. */
+const MOST_BUFFERS_OF_SEVERAL = 7_000;
+
+const ASSET = '018f9c2e-7d2a-7c41-9a51-000000000001';
+/** The first of each pair has most events, the second every thousandth. */
+const FILTERS: readonly EventFilter[] = [
+  {},
+  { action: 'asset.updated' },
+  { action: 'import.completed' },
+  { clientId: 'ci_common' },
+  { clientId: 'ci_rare' },
+  { assetId: ASSET },
+  { assetId: '018f9c2e-7d2a-7c41-9a51-000000000002' },
+  { requestId: 'req-common' },
+  { requestId: 'req-7000' },
+  { clientId: 'ci_none' },
+];
+const SEVERAL: readonly EventFilter[] = [
+  { action: 'asset.updated', clientId: 'ci_common', assetId: ASSET, requestId: 'req-common' },
+  { clientId: 'ci_none', assetId: ASSET },
+  { action: 'import.completed', requestId: 'req-common' },
+];
+
+/** Counts the reads of a page, which do not depend on the machine. */
+describe('A page of a large audit', () => {
+  let setting: AuditSetting;
+  let workspace: WorkspaceId;
+  let api: DataSource;
+  let log: AuditLogTypeorm;
+
+  beforeAll(async () => {
+    setting = await AuditSetting.open();
+    workspace = await setting.aWorkspace();
+    const { admin, databaseUrl: url } = setting.database;
+    await admin.query(
+      `INSERT INTO audit_event (workspace_id, id, occurred_at, action, actor_type, target_type, target_id, asset_id,
+              client_id, request_id, changes, mac, sequence, link)
+       SELECT $1, gen_random_uuid(), timestamptz '2026-01-01' + n * interval '1 s',
+              CASE WHEN n % 1000 = 0 THEN 'import.completed' END, CASE WHEN n % 1000 = 0 THEN 'IMPORT' END,
+              CASE WHEN n % 1000 = 0 THEN 'IMPORT' END, CASE WHEN n % 1000 = 0 THEN 'hr' END,
+              CASE WHEN n % 1000 = 1 THEN '018f9c2e-7d2a-7c41-9a51-000000000002'::uuid ELSE $2::uuid END,
+              CASE WHEN n % 1000 = 2 THEN 'ci_rare' ELSE 'ci_common' END,
+              CASE WHEN n % 1000 = 3 THEN 'req-' || n / 1000 * 1000 ELSE 'req-common' END,
+              '{}', sha256(n::text::bytea), n, sha256(n::text::bytea)
+         FROM generate_series(1, ${EVENTS}) AS n`,
+      [workspace, ASSET],
+    );
+    await admin.query(
+      `INSERT INTO audit_seal (workspace_id, first_sequence, last_sequence, head, sealed_at, mac, recorded_at)
+       SELECT $1, n - ${EVENTS_OF_SEAL - 1}, n, sha256(n::text::bytea), at, sha256(''), at
+         FROM generate_series(${EVENTS_OF_SEAL}, ${EVENTS}, ${EVENTS_OF_SEAL}) AS n,
+              LATERAL (SELECT timestamptz '2026-01-01' + n * interval '1 s' AS at) AS time`,
+      [workspace],
+    );
+    await admin.query('VACUUM ANALYZE');
+    const connection = { url, poolSize: 2, patience: 'request', entities } as const;
+    api = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
+    log = new AuditLogTypeorm(new Database(api), leafHash);
+  });
+  afterAll(async () => {
+    await api.destroy();
+    await setting.close();
+  });
+
+  /** Does this work, and explains every query that it sends. */
+  const plansOf = async (work: () => Promise<unknown>): Promise<Plan[]> => {
+    const sent: { text: string; values: (string | null)[] }[] = [];
+    const logged = jest.spyOn(api.logger, 'logQuery').mockImplementation((text, values) => {
+      if (/FROM "audit_/.test(text)) sent.push({ text, values: (values as unknown[]).map(asText) });
+    });
+    await work();
+    logged.mockRestore();
+    const plans: Plan[] = [];
+    for (const { text, values } of sent) plans.push(await explain(api, workspace, { name: 'page', text, values }));
+    return plans;
+  };
+  const read = async (filter: EventFilter, start: FeedStart) => {
+    let found = 0;
+    const plans = await plansOf(async () => {
+      found = (await log.read(workspace, filter, start, PAGE)).changes.length;
+    });
+    return { found, buffers: plans.reduce((sum, plan) => sum + buffersOf(plan), 0) };
+  };
+  const behind = async (sequence: number): Promise<FeedStart> => {
+    const { rows } = await setting.database.admin.query<{ link: string }>(
+      `SELECT encode(link, 'hex') AS link FROM audit_event WHERE workspace_id = $1 AND sequence = $2`,
+      [workspace, sequence],
+    );
+    return { kind: 'position', position: writePosition(positionAt(sequence, rows[0]?.link ?? '')) };
+  };
+
+  it.each([
+    ...FILTERS.map((filter) => [JSON.stringify(filter), filter, MOST_BUFFERS] as const),
+    ...SEVERAL.map((filter) => [JSON.stringify(filter), filter, MOST_BUFFERS_OF_SEVERAL] as const),
+  ])('reads few buffers, first, deep or last, with the filter %s', async (_, filter, most) => {
+    const until = new Date('2026-01-02T03:00:00Z');
+    for (const start of [{ kind: 'beginning' } as const, await behind(100_000), await behind(EVENTS - 20)]) {
+      for (const one of [filter, { ...filter, until }])
+        expect((await read(one, start)).buffers).toBeLessThanOrEqual(most);
+    }
+  });
+
+  it('finds a time and the end of the list without a search', async () => {
+    const deep = await read({}, { kind: 'since', since: new Date('2026-01-02T03:00:00Z') });
+    expect(deep.found).toBe(PAGE);
+    expect(deep.buffers).toBeLessThanOrEqual(MOST_BUFFERS);
+    expect((await read({}, { kind: 'now' })).buffers).toBeLessThanOrEqual(20);
+    const plans = await plansOf(() => log.oldestWaiting(workspace));
+    expect(plans.reduce((sum, plan) => sum + buffersOf(plan), 0)).toBeLessThanOrEqual(20);
+  });
+});
+
+const asText = (value: unknown): string | null => {
+  if (value === null || value === undefined) return null;
+  return value instanceof Date ? value.toISOString() : String(value as string | number);
+};
