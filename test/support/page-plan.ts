@@ -54,7 +54,11 @@ export async function explainComputers(
 }
 
 /** Explains one statement, in a session of `api` with the API's settings. */
-export async function explain(api: DataSource, workspace: WorkspaceId, { text, values }: BoundStatement): Promise<Plan> {
+export async function explain(
+  api: DataSource,
+  workspace: WorkspaceId,
+  { text, values }: BoundStatement,
+): Promise<Plan> {
   const literals = values.map((value) => (value === null ? 'NULL' : `'${value.replaceAll("'", "''")}'`)).join(', ');
   const runner = api.createQueryRunner();
   try {
