@@ -5,9 +5,9 @@ import { REQUEST_ID_PARAMETER, headerComponents } from '#libs/platform/openapi';
 import { SCHEMA_NAME } from '#libs/platform/pagination';
 import { problemExample } from '#libs/platform/problems';
 
-type Components = NonNullable<OpenAPIObject['components']>;
-type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: string }>;
-type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
+export type Components = NonNullable<OpenAPIObject['components']>;
+export type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: string }>;
+export type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 
 /** Adds the parts that all routes share to the generated document. */
 export function completeContract(document: OpenAPIObject, baseUrl: string): OpenAPIObject {
@@ -32,7 +32,8 @@ export function completeContract(document: OpenAPIObject, baseUrl: string): Open
   return withoutUnused(document);
 }
 
-function operationsOf(document: OpenAPIObject): Operation[] {
+/** The operations of all paths. */
+export function operationsOf(document: OpenAPIObject): Operation[] {
   return Object.values(document.paths).flatMap(({ get, post, patch }) =>
     [get, post, patch].filter((operation) => operation !== undefined),
   );

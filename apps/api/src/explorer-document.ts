@@ -1,9 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { CLIENT_CREDENTIALS_SCHEME } from '#libs/platform/openapi';
+import { type Components, type Operation, type Parameter, operationsOf } from './complete-contract';
 
-type Components = NonNullable<OpenAPIObject['components']>;
-type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
-type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: string }>;
 type Body = Extract<NonNullable<Operation['requestBody']>, { content: object }>;
 type Schema = Extract<NonNullable<Components['schemas']>[string], { type?: unknown }>;
 
@@ -48,12 +46,6 @@ export function explorerDocument(contract: OpenAPIObject): OpenAPIObject {
   const scheme = document.components?.securitySchemes?.[CLIENT_CREDENTIALS_SCHEME];
   if (scheme && 'type' in scheme) scheme.description = ONE_TOKEN;
   return document;
-}
-
-function operationsOf(document: OpenAPIObject): Operation[] {
-  return Object.values(document.paths).flatMap(({ get, post, patch }) =>
-    [get, post, patch].filter((operation) => operation !== undefined),
-  );
 }
 
 function tellExample(parameter: Parameter): void {

@@ -32,7 +32,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 };
 
 const markdown = new MarkdownIt({ html: false });
-const escapeHtml = (text: string): string => markdown.utils.escapeHtml(text);
+export const escapeHtml = (text: string): string => markdown.utils.escapeHtml(text);
 
 markdown.core.ruler.push('prepare', ({ tokens, env }) => {
   const idOf = headingIds();

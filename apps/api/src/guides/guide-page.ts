@@ -1,5 +1,5 @@
 import { CHAPTERS, type Guide } from './guide-list';
-import type { RenderedGuide } from './guide-markdown';
+import { type RenderedGuide, escapeHtml } from './guide-markdown';
 
 export type RenderedGuides = ReadonlyMap<Guide, RenderedGuide>;
 
@@ -28,7 +28,7 @@ function menu(path: string, rendered: RenderedGuides, current?: Guide): string {
   const entry = (guide: Guide): string => {
     const { title, sections } = pageOf(guide, rendered);
     if (guide !== current) return `<li><a href="${path}${guide.name}">${title}</a></li>`;
-    const links = sections.map(({ id, text }) => `<li><a href="#${id}">${escaped(text)}</a></li>`).join('');
+    const links = sections.map(({ id, text }) => `<li><a href="#${id}">${escapeHtml(text)}</a></li>`).join('');
     return `<li><a href="${path}${guide.name}" aria-current="page">${title}</a><ul>${links}</ul></li>`;
   };
   return CHAPTERS.map(({ title, guides }) => `<h2>${title}</h2><ul>${guides.map(entry).join('')}</ul>`).join('\n');
@@ -60,7 +60,7 @@ function page({ title, up, menu, main }: Page): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escaped(title)} · Compliance Platform Public API</title>
+<title>${escapeHtml(title)} · Compliance Platform Public API</title>
 <link rel="icon" type="image/png" href="${up}favicon-32x32.png" sizes="32x32">
 <link rel="stylesheet" href="${up}guides.css">
 </head>
@@ -83,5 +83,3 @@ ${main}
 </html>
 `;
 }
-
-const escaped = (text: string): string => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
