@@ -1,19 +1,22 @@
-// `npm run test:connectors`: mirrors the demo with the stock tools of docs/connectors.
+// `npm run test:connectors`: mirrors the demo with the stock tools of docs/connectors, and discovers it with Authlib.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { AirbyteConnector } from './airbyte.mjs';
-import { killCommands } from './commands.mjs';
+import { killCommands, run } from './commands.mjs';
 import { DltConnector } from './dlt.mjs';
 import { ElasticConnector } from './elastic.mjs';
 import { TOOLS_DIRECTORY, findTools, install, tellTools } from './tools.mjs';
 import { Workspace } from './workspace.mjs';
 
 const CONNECTORS = { dlt: DltConnector, airbyte: AirbyteConnector, elastic: ElasticConnector };
+const NAMES = [...Object.keys(CONNECTORS), 'authlib'];
+const DISCOVER = join(dirname(fileURLToPath(import.meta.url)), 'discover.py');
 const SECONDS = 60;
 const LIMIT_MINUTES = 20;
 
@@ -21,12 +24,12 @@ const HELP = `Usage: npm run test:connectors -- [--install] [NAME...]
 
 Starts the demo with about 3,600 assets. Runs the code of docs/connectors with the real tools: ${Object.keys(CONNECTORS).join(', ')}.
 Each loads everything, follows an hour of changes within ${SECONDS} seconds while the API is killed once, and begins again at 410.
-Each copy is compared with all pages of the lists.
+Each copy is compared with all pages of the lists. The name authlib is a stock OAuth client, which only gets its tokens.
 
   --install  first install the packages that are missing, into ${TOOLS_DIRECTORY}
   --help     show this
 
-A connector whose tool is missing is skipped, and the way to get the tool is shown. A run takes about six minutes, and at most
+One whose tool is missing is skipped, and the way to get the tool is shown. A run takes about six minutes, and at most
 ${LIMIT_MINUTES}. The last line is "N passed, N failed[, N skipped]"; the exit status is 1 when anything failed or nothing passed.`;
 
 /** Time for a connector to get over a 429 or an outage. */
@@ -195,6 +198,15 @@ async function checkAuditEvents(connector, workspace) {
   return `${events.length} events`;
 }
 
+/** Checks that Authlib gets from the challenge of a 401 to tokens that the API accepts. */
+async function testDiscovery(program, workspace) {
+  const { id, secret } = await workspace.application('authlib', ['inventory:read']);
+  const environment = { BASE_URL: workspace.origin, CLIENT_ID: id, CLIENT_SECRET: secret };
+  await check('Authlib finds its way from a 401 to a token, and names a wrong secret', async () => {
+    return (await run([join(dirname(program), 'python'), DISCOVER], { environment })).trim();
+  });
+}
+
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -221,8 +233,9 @@ async function testIn(directory, names, tools) {
     console.log('starting the demo');
     await workspace.start();
     await workspace.fill();
+    if (names.includes('authlib')) await testDiscovery(tools.authlib.path, workspace);
     const connectors = [];
-    for (const name of names) {
+    for (const name of names.filter((one) => one in CONNECTORS)) {
       const own = join(directory, name);
       mkdirSync(own);
       const connector = new CONNECTORS[name](tools[name].path, own);
@@ -232,7 +245,7 @@ async function testIn(directory, names, tools) {
       await connector.prepare(workspace.origin, applications);
       connectors.push(connector);
     }
-    await testConnectors(connectors, workspace);
+    if (connectors.length > 0) await testConnectors(connectors, workspace);
   } finally {
     clearTimeout(late);
     await stop();
@@ -244,9 +257,9 @@ async function main() {
     allowPositionals: true,
     options: { help: { type: 'boolean' }, install: { type: 'boolean' } },
   });
-  const unknown = positionals.filter((name) => !(name in CONNECTORS));
+  const unknown = positionals.filter((name) => !NAMES.includes(name));
   if (unknown.length > 0) {
-    console.error(`Unknown: ${unknown.join(', ')}. There are ${Object.keys(CONNECTORS).join(', ')}.`);
+    console.error(`Unknown: ${unknown.join(', ')}. There are ${NAMES.join(', ')}.`);
     return 2;
   }
   if (values.help) {
@@ -254,7 +267,7 @@ async function main() {
     return 0;
   }
 
-  const names = positionals.length > 0 ? positionals : Object.keys(CONNECTORS);
+  const names = positionals.length > 0 ? positionals : NAMES;
   if (values.install) for (const name of names) install(findTools()[name]);
   const tools = findTools();
   tellTools(names.map((name) => tools[name]));

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 /** Tested versions. The pages of docs/connectors name them. */
-const VERSIONS = { dlt: '1.31.0', airbyte: '7.39.1' };
+const VERSIONS = { dlt: '1.31.0', airbyte: '7.39.1', authlib: '1.9.10', httpx: '0.28.1' };
 
 /** Virtual environments are kept here between runs. */
 export const TOOLS_DIRECTORY = join(
@@ -24,13 +24,13 @@ const isProgram = (file) => {
   }
 };
 
-/** A package of PyPI in a virtual environment of its own, with the path of one of its programs. */
+/** Packages of PyPI in a virtual environment of their own, with the path of one of their programs. */
 function pythonPackage(name, requirement, program) {
   const directory = join(TOOLS_DIRECTORY, requirement.replace(/\W+/g, '-'));
   const path = join(directory, 'bin', program);
   const commands = [
     ['python3', '-m', 'venv', directory],
-    [join(directory, 'bin/pip'), 'install', '--quiet', requirement],
+    [join(directory, 'bin/pip'), 'install', '--quiet', ...requirement.split(' ')],
   ];
   return { name, path: existsSync(path) ? path : undefined, commands };
 }
@@ -42,6 +42,11 @@ export const findTools = () => ({
     `airbyte-cdk ${VERSIONS.airbyte}`,
     `airbyte-cdk==${VERSIONS.airbyte}`,
     'source-declarative-manifest',
+  ),
+  authlib: pythonPackage(
+    `Authlib ${VERSIONS.authlib}`,
+    `authlib==${VERSIONS.authlib} httpx==${VERSIONS.httpx}`,
+    'httpx',
   ),
   elastic: {
     name: 'mito',
