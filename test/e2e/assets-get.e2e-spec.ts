@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { categoryOf } from '../../libs/inventory/src/assets/domain/asset-category';
 import type { ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
 
@@ -15,6 +16,65 @@ describe('GET /v1/inventory/assets/{id}', () => {
     client = await app.arrange.aClient(workspace);
   });
   afterAll(() => app.stop());
+
+  it('returns exactly the specified members for each category, the others null', async () => {
+    const here = await app.arrange.aWorkspace();
+    const owner = await app.arrange.anEmployee(here);
+    const everything = {
+      account_id: '123456789012',
+      region: 'eu-west-1',
+      serial_number: 'C02XK',
+      operating_system: 'macOS',
+      os_version: '15.1',
+      email: 'ada@example.com',
+      contains_patient_data: true,
+      contains_user_data: null,
+      user_data_info: 'notes',
+      last_checked_at: '2026-11-01T00:00:00Z',
+      created_at: '2026-01-02T03:04:05.678Z',
+      external_id: 'ext-1',
+      change_id: 0,
+      updated_at: '2026-11-02T08:00:00.123Z',
+    };
+    for (const type of ['CLOUD_QUEUE', 'COMPUTER', 'CUSTOM', 'INFORMATION', 'EMPLOYEE'] as const) {
+      const asset = await app.arrange.anAsset(here, {
+        type,
+        name: 'Ünïcode 🖥',
+        classification: 'CONFIDENTIAL',
+        description: 'What it is',
+        ownerId: owner.id,
+        columns: { ...everything, external_id: type, tags: '[{"key":"env","value":"prod","readOnly":false}]' },
+      });
+      const { body } = await (await app.arrange.aClient(here)).get(`${PATH}/${asset.id}`);
+      const cloud = type === 'CLOUD_QUEUE';
+      const computer = type === 'COMPUTER';
+      expect(body).toEqual({
+        id: asset.id,
+        name: 'Ünïcode 🖥',
+        categoryKey: categoryOf(type),
+        type,
+        classification: 'CONFIDENTIAL',
+        completeStatus: 'COMPLETE',
+        description: 'What it is',
+        ownerId: owner.id,
+        ownerSource: 'INTEGRATION',
+        externalId: type,
+        source: 'test',
+        createdAt: '2026-01-02T03:04:05.678Z',
+        updatedAt: '2026-11-02T08:00:00.123Z',
+        lastCheckedAt: '2026-11-01T00:00:00.000Z',
+        tags: [{ key: 'env', value: 'prod', readOnly: false }],
+        dataStored: ['CUSTOM', 'INFORMATION'].includes(type)
+          ? { containsPatientData: true, containsUserData: null, userDataInfo: 'notes' }
+          : null,
+        accountId: cloud ? '123456789012' : null,
+        region: cloud ? 'eu-west-1' : null,
+        serialNumber: computer ? 'C02XK' : null,
+        osVersion: computer ? 'macOS 15.1' : null,
+        email: type === 'EMPLOYEE' ? 'ada@example.com' : null,
+      });
+    }
+  });
 
   it('returns the same asset as the list, for upper and lower case ids', async () => {
     const { id } = await app.arrange.anAsset(workspace);
