@@ -25,7 +25,10 @@ export default async function startServices(): Promise<void> {
   process.env['TEST_DATABASE_URL'] = postgres.databaseUrl;
   process.env['TEST_LOCAL_DIR'] = mkdtempSync(join(tmpdir(), 'api-'));
   const modulePack = join(process.env['TEST_LOCAL_DIR'], 'modules');
-  if (writeModulePack(modulePack)) process.env['TEST_MODULE_PACK'] = modulePack;
+  // A run that a test starts keeps the pack of the outer run: a build takes long.
+  if (process.env['TEST_MODULE_PACK'] === undefined && writeModulePack(modulePack)) {
+    process.env['TEST_MODULE_PACK'] = modulePack;
+  }
   // Must be the last step that can fail. jest runs no teardown after a failure, and a borrowed Redis would stay
   // reserved.
   if (isRedisThere()) {
