@@ -17,8 +17,12 @@ async function main(): Promise<number> {
     return 0;
   }
   new ProcessCleanup();
-  const recording = await runBenchmarks(command.benchmarks, command.sizes, (line) => console.log(line));
-  if (command.report) writeReport(recording);
+  const recording = await runBenchmarks(
+    command.benchmarks,
+    command.sizes,
+    (line) => console.log(line),
+    (soFar) => command.report && writeReport(soFar),
+  );
   const verdicts = verdictsOf(recording, 'run');
   if (verdicts.length === 0) return 0;
   console.log(`\n${formatVerdicts(verdicts)}`);

@@ -6,13 +6,15 @@ import { machine } from './machine';
 import type { Recorded, Recording } from './recording';
 import type { Sizes } from './sizes';
 
-/** Runs benchmarks one after the other on one Postgres and one Redis. */
+/** Runs benchmarks one after the other on one Postgres and one Redis. Hands what it has to `keep` after each. */
 export async function runBenchmarks(
   names: readonly BenchmarkName[],
   sizes: Sizes,
   say: (line: string) => void,
+  keep: (recording: Recording) => void,
 ): Promise<Recording> {
   const benchmarks: Partial<Record<BenchmarkName, Recorded>> = {};
+  const recording = { machine: machine(), benchmarks };
   const since = Date.now();
   await Cluster.during(say, async (cluster) => {
     for (const [index, name] of names.entries()) {
@@ -20,10 +22,11 @@ export async function runBenchmarks(
       const findings = await BENCHMARKS[name]({ cluster, sizes, say });
       benchmarks[name] = { size: sizes.name, ...findings };
       printMeasurements(findings.measurements, say);
+      keep(recording);
     }
   });
   say(`\nDone in ${minutes(Date.now() - since)}.`);
-  return { machine: machine(), benchmarks };
+  return recording;
 }
 
 const minutes = (milliseconds: number): string =>
