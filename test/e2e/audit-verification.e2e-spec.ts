@@ -36,8 +36,8 @@ describe("The auditor's program in the documentation", () => {
   afterAll(() => app.stop());
 
   /** Returns the output, or the complaint of a failure. */
-  const verify = async (): Promise<string> => {
-    const env = { PATH: searchPath(), BASE_URL: app.origin, TOKEN: token };
+  const verify = async (by = token): Promise<string> => {
+    const env = { PATH: searchPath(), BASE_URL: app.origin, TOKEN: by };
     return promisify(execFile)('python3', ['verify.py'], { cwd: directory, env, timeout: 60_000 }).then(
       ({ stdout }) => stdout,
       ({ stderr }: { stderr: string }) => stderr,
@@ -77,6 +77,21 @@ describe("The auditor's program in the documentation", () => {
     await tamper('DELETE FROM audit_event WHERE workspace_id = $1');
     await app.database.admin.query('INSERT INTO audit_event SELECT * FROM kept');
     await app.database.admin.query('DROP TABLE kept');
+  });
+
+  it('waits for the rate limit, and reads on', async () => {
+    const { clientId, clientSecret } = await app.arrange.anApplication(workspace, ['audit:read']);
+    await app.database.admin.query('UPDATE application SET limits = $2 WHERE client_id = $1', [
+      clientId,
+      { read: { perMinute: 30, burst: 1 } },
+    ]);
+    const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+    const limited = String((await app.client().requestToken(form)).body['access_token']);
+    const begun = Date.now();
+
+    expect(await verify(limited)).toMatch(/^8 events/);
+
+    expect(Date.now() - begun).toBeGreaterThan(1_000);
   });
 
   it('fails when another key signs than the one that it kept', async () => {
