@@ -1,17 +1,9 @@
+import type { AuditEvent } from '#libs/client';
 import { workspaceId } from '#libs/kernel';
 import type { ApiClient } from '../support/api-client';
 import { type TestOperator, openOperator } from '../support/operator';
 import { Sealing } from '../support/sealing';
 import { type TestApp, startApp } from '../support/start-app';
-
-interface EventBody {
-  readonly sequence: number;
-  readonly action: string;
-  readonly actor: object;
-  readonly target: object;
-  readonly request: object;
-  readonly changes: readonly object[];
-}
 
 describe('Audit events of acts', () => {
   let app: TestApp;
@@ -35,11 +27,11 @@ describe('Audit events of acts', () => {
     client = await app.arrange.aClient(workspace);
   });
 
-  const events = async (): Promise<EventBody[]> => {
+  const events = async (): Promise<AuditEvent[]> => {
     await sealing.seal();
     const { status, body } = await client.get('/v1/audit-events');
     expect(status).toBe(200);
-    return body['results'] as EventBody[];
+    return body['results'] as AuditEvent[];
   };
   const told = async () => (await events()).map(({ action, changes }) => [action, ...changes]);
   const importLines = (values: readonly object[], options: { dryRun?: boolean; missing?: 'hide' } = {}) =>

@@ -1,25 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import canonicalize from 'canonicalize';
-import { ComplianceClient } from '#libs/client';
+import { type AuditEvent, ComplianceClient } from '#libs/client';
 import type { ApiClient, ApiResponse } from '../support/api-client';
 import { Sealing } from '../support/sealing';
 import { type TestApp, startApp } from '../support/start-app';
 
-interface EventBody {
-  readonly id: string;
-  readonly sequence: number;
-  readonly occurredAt: string;
-  readonly recordedAt: string;
-  readonly action: string;
-  readonly actor: { readonly type: string; readonly clientId: string | null };
-  readonly target: { readonly type: string; readonly id: string };
-  readonly request: { readonly id: string | null };
-  readonly changes: readonly { readonly field: string; readonly old: unknown; readonly new: unknown }[];
-  readonly leafHash: string;
-}
 interface ListBody {
-  readonly results: EventBody[];
+  readonly results: AuditEvent[];
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
   readonly resumeCursor: string;
   readonly lagSeconds: number;
@@ -53,8 +41,8 @@ describe('GET /v1/audit-events', () => {
     return response.body as unknown as ListBody;
   };
   /** Every page from a query on. */
-  const follow = async (query: string, pageSize = 2): Promise<{ events: EventBody[]; cursor: string }> => {
-    const events: EventBody[] = [];
+  const follow = async (query: string, pageSize = 2): Promise<{ events: AuditEvent[]; cursor: string }> => {
+    const events: AuditEvent[] = [];
     for (let body = await page(`${query}${query === '' ? '?' : '&'}pageSize=${pageSize}`); ;) {
       events.push(...body.results);
       if (!body.pageInfo.hasNextPage) return { events, cursor: body.resumeCursor };
@@ -71,7 +59,7 @@ describe('GET /v1/audit-events', () => {
     for (let turn = 0; turn < count; turn += 1) await update();
     await sealing.seal();
   };
-  const sequences = (events: readonly EventBody[]): number[] => events.map(({ sequence }) => sequence);
+  const sequences = (events: readonly AuditEvent[]): number[] => events.map(({ sequence }) => sequence);
   const from = (first: number, last: number): number[] =>
     Array.from({ length: last - first + 1 }, (_, place) => first + place);
 
@@ -83,7 +71,7 @@ describe('GET /v1/audit-events', () => {
     const { results, pageInfo, lagSeconds } = await page();
 
     expect(results).toHaveLength(1);
-    const { leafHash, ...event } = results[0] as EventBody;
+    const { leafHash, ...event } = results[0] as AuditEvent;
     expect(event).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/) as string,
       sequence: 1,
@@ -176,7 +164,7 @@ describe('GET /v1/audit-events', () => {
     await updateAndSeal(2);
 
     expect(sequences((await page(`?pageCursor=${now.resumeCursor}`)).results)).toEqual([3, 4]);
-    const [, , third] = (await follow('')).events as [EventBody, EventBody, EventBody];
+    const [, , third] = (await follow('')).events as [AuditEvent, AuditEvent, AuditEvent];
     expect(sequences((await follow(`?since=${third.recordedAt}`, 1)).events)).toEqual([3, 4]);
     expect(sequences((await page(`?until=${third.recordedAt}`)).results)).toEqual([1, 2]);
     expect((await page(`?since=${third.recordedAt}&until=${third.recordedAt}`)).results).toEqual([]);
@@ -207,7 +195,7 @@ describe('GET /v1/audit-events', () => {
 
   it('compares since and until with more digits than recordedAt has', async () => {
     await updateAndSeal(1);
-    const [{ recordedAt }] = (await page()).results as [EventBody];
+    const [{ recordedAt }] = (await page()).results as [AuditEvent];
     const justAfter = recordedAt.replace('Z', '0001Z');
 
     expect(sequences((await page(`?until=${justAfter}`)).results)).toEqual([1]);
@@ -217,7 +205,7 @@ describe('GET /v1/audit-events', () => {
 
   it('keeps to until on every page', async () => {
     await updateAndSeal(3);
-    const [{ recordedAt }] = (await page('?since=2000-01-01T00:00:00Z')).results as [EventBody];
+    const [{ recordedAt }] = (await page('?since=2000-01-01T00:00:00Z')).results as [AuditEvent];
     await updateAndSeal(2);
     const until = new Date(Date.parse(recordedAt) + 1).toISOString();
 

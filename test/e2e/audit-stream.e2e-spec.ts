@@ -1,7 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { ComplianceClient } from '#libs/client';
 import type { ApiClient } from '../support/api-client';
 import { Sealing } from '../support/sealing';
 import { type TestApp, startApp } from '../support/start-app';
+import { type StreamLine, StreamReader, itemsOf } from '../support/stream-reader';
 
 type Line =
   | { readonly type: 'event'; readonly event: { readonly sequence: number; readonly leafHash: string } }
@@ -140,6 +142,27 @@ describe('GET /v1/audit-events as NDJSON', () => {
       return;
     }
     throw new Error('The stream was not recorded.');
+  });
+
+  it('is resumed without a lost or repeated event after every cut, while more are recorded', async () => {
+    await update(EVENTS);
+    const token = await app.arrange.aToken(workspace, ['audit:read']);
+    const kept: StreamLine[] = [];
+    let cursor = '';
+    for (const most of [700, 1_500, 30, 1_200, Infinity]) {
+      const reader = await StreamReader.open(app.origin, `/v1/audit-events${cursor && `?pageCursor=${cursor}`}`, token);
+      const { lines } = await reader.read(most);
+      const last = lines.findLastIndex(({ type }) => type === 'checkpoint' || type === 'end');
+      kept.push(...lines.slice(0, last + 1));
+      if (lines[last]?.type === 'checkpoint') cursor = String(lines[last]?.['pageCursor']);
+      await sealing.seal();
+      await delay(100);
+    }
+
+    const events = itemsOf(kept, 'event') as { sequence: number }[];
+    expect(events.map(({ sequence }) => sequence)).toEqual(from(1, events.length));
+    expect(events.length).toBeGreaterThan(EVENTS);
+    expect(kept.at(-1)).toEqual({ type: 'end', count: events.length });
   });
 
   it('records no stream that failed before its first line', async () => {

@@ -2,24 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { AuditEvent } from '#libs/client';
 import { workspaceId } from '#libs/kernel';
 import { shownFile } from '../support/doc-examples';
 import { openOperator } from '../support/operator';
 import { Sealing } from '../support/sealing';
 import { type TestApp, startApp } from '../support/start-app';
 
-interface Event {
-  readonly id: string;
-  readonly sequence: number;
-  readonly occurredAt: string;
-  readonly recordedAt: string;
-  readonly action: string;
-  readonly actor: { readonly type: string; readonly clientId: string | null };
-  readonly target: { readonly type: string; readonly id: string };
-  readonly request: { readonly id: string | null };
-  readonly changes: readonly object[];
-  readonly leafHash: string;
-}
 type Members = Readonly<Record<string, unknown>>;
 interface OcsfEvent extends Members {
   readonly class_uid: number;
@@ -69,7 +58,7 @@ const withoutVariables = (event: OcsfEvent): unknown =>
   ) as unknown;
 
 /** One event of every action, as the API lists them. */
-async function eventsOfEveryAction(app: TestApp): Promise<Event[]> {
+async function eventsOfEveryAction(app: TestApp): Promise<AuditEvent[]> {
   const operator = await openOperator(app);
   const sealing = await Sealing.of(app);
   try {
@@ -103,7 +92,7 @@ async function eventsOfEveryAction(app: TestApp): Promise<Event[]> {
 
     for (const deadline = Date.now() + 30_000; Date.now() < deadline;) {
       await sealing.seal();
-      const events = (await client.get('/v1/audit-events')).body['results'] as Event[];
+      const events = (await client.get('/v1/audit-events')).body['results'] as AuditEvent[];
       // A stream is recorded after its end.
       if (events.some(({ action }) => action === 'inventory.exported')) return events;
     }
@@ -117,7 +106,7 @@ async function eventsOfEveryAction(app: TestApp): Promise<Event[]> {
 describe('ocsf.mjs', () => {
   let app: TestApp;
   let directory: string;
-  let events: Event[];
+  let events: AuditEvent[];
   let mapped: OcsfEvent[];
 
   beforeAll(async () => {
@@ -203,7 +192,7 @@ describe('ocsf.mjs', () => {
   });
 
   it('passes an unknown action as a base event, and loses nothing of it', () => {
-    const [event] = events as [Event];
+    const [event] = events as [AuditEvent];
 
     const [one] = run([{ ...event, action: 'asset.archived' }]) as [OcsfEvent];
 
