@@ -31,7 +31,7 @@ const WANTED = `
     FROM visible_computer WHERE workspace_id = $1`;
 
 const FIND_WRONG = `
-  SELECT DISTINCT coalesce(wanted.id, listed.id) AS id
+  SELECT coalesce(wanted.id, listed.id) AS id
     FROM (${WANTED}) AS wanted
     FULL JOIN (SELECT ${COLUMNS} FROM listed_computer WHERE workspace_id = $1) AS listed USING (id)
    WHERE (wanted.*) IS DISTINCT FROM (listed.*)
