@@ -4,7 +4,7 @@
 export const CATALOGUE = {
   paths: 'every route over HTTP beside a server written by hand, and the list beside one as tutorials write it',
   peers: 'the list beside that of Directus, with the same assets',
-  start: 'time to ready, memory, and what more replicas bring',
+  start: 'time to ready, memory, and what more instances bring',
   update: 'a single update, a bulk of 100 and a replay, beside the bare transaction',
   auth: 'the guards in front of a route, beside the least they can cost',
   workspaces: 'pages of many small workspaces',

@@ -54,7 +54,7 @@ export class KeepAliveConnection {
     const head = this.received.toString('latin1', 0, headLength);
     const length = /^content-length: (\d+)$/im.exec(head)?.[1];
     const { waiting } = this;
-    if (length === undefined) return waiting?.reject(new Error(`An answer without a Content-Length: ${head}`));
+    if (length === undefined) return waiting?.reject(new Error(`A response without a Content-Length: ${head}`));
     const bodyStart = headLength + END_OF_HEAD.length;
     const end = bodyStart + Number(length);
     if (this.received.length < end) return;

@@ -39,7 +39,7 @@ describe('A load test', () => {
   it.each([302, 500])('fails when one response of many is a %d', async (status) => {
     let asked = 0;
     const port = await on((_, response) => void response.writeHead((asked += 1) === 7 ? status : 200).end());
-    await expect(cannonade(port, PAGE, options)).rejects.toThrow(`19 of 20 answered by 2xx`);
+    await expect(cannonade(port, PAGE, options)).rejects.toThrow(`19 of 20 responses were 2xx`);
   });
 
   it('fails when a connection is lost during the measurement', async () => {
@@ -53,7 +53,7 @@ describe('A load test', () => {
     server.close();
     await once(server, 'close');
     await expect(cannonade(port, PAGE, { ...options, length: { seconds: 1 } })).rejects.toThrow(
-      '0 of 0 answered by 2xx',
+      '0 of 0 responses were 2xx',
     );
   });
 });

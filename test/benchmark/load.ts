@@ -113,7 +113,7 @@ export async function cannonade(
   const lost = result.requests.sent - total - ('seconds' in length ? connections : 0);
   if (total === 0 || result['2xx'] !== total || result.errors > 0 || lost > 0) {
     const faults = `${result.errors} errors, ${Math.max(0, lost)} lost, ${JSON.stringify(result.statusCodeStats)}`;
-    throw new Error(`${result['2xx']} of ${total} answered by 2xx, ${faults}`);
+    throw new Error(`${result['2xx']} of ${total} responses were 2xx, ${faults}`);
   }
   return {
     total,

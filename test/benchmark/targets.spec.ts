@@ -12,7 +12,7 @@ describe('A target', () => {
     expect(metBy({ cost: 1.61, speed: 0.49 })).toEqual([false, false]);
   });
 
-  it('is missed when nothing was measured', () => {
+  it('is not met when nothing was measured', () => {
     expect(judge(TWO, { cost: 1 })).toEqual([
       expect.objectContaining({ name: 'cost', measured: 1, met: true }),
       expect.objectContaining({ name: 'speed', measured: null, met: false }),
@@ -23,13 +23,14 @@ describe('A target', () => {
     expect(metBy({ cost: Number.NaN, speed: Number.NaN })).toEqual([false, false]);
   });
 
-  it('is printed with its result, and the number of missed targets comes last', () => {
+  it('is printed with its result, and the number of met targets comes last', () => {
     expect(formatVerdicts(judge(TWO, { cost: 1.234 })).split('\n')).toEqual([
       'met     cost: 1.23 (at most 1.6)',
-      'MISSED  speed: not measured (at least 0.5 MB)',
+      '-       speed: not measured (at least 0.5 MB)',
       '',
-      '1 of 2 targets missed.',
+      '1 of 2 targets are met.',
     ]);
+    expect(formatVerdicts(judge(TWO, { cost: 2 }))).toMatch(/^MISSED  cost: 2 /);
     expect(formatVerdicts(judge(TWO, { cost: 1, speed: 1 }))).toMatch(/Every target is met\.$/);
   });
 

@@ -172,12 +172,11 @@ export const formatMeasured = ({ measured, unit }: Verdict): string =>
 
 /** Formats a line for each target and a summary. */
 export function formatVerdicts(verdicts: readonly Verdict[]): string {
-  const lines = verdicts.map(
-    (verdict) =>
-      `${verdict.met ? 'met   ' : 'MISSED'}  ${verdict.what}: ${formatMeasured(verdict)} (${formatBound(verdict)})`,
-  );
-  const missed = verdicts.filter(({ met }) => !met).length;
-  return [...lines, '', missed === 0 ? 'Every target is met.' : `${missed} of ${verdicts.length} targets missed.`].join(
-    '\n',
-  );
+  const lines = verdicts.map((verdict) => {
+    const outcome = verdict.met ? 'met' : verdict.measured === null ? '-' : 'MISSED';
+    return `${outcome.padEnd(6)}  ${verdict.what}: ${formatMeasured(verdict)} (${formatBound(verdict)})`;
+  });
+  const met = verdicts.filter((verdict) => verdict.met).length;
+  const summary = met === verdicts.length ? 'Every target is met.' : `${met} of ${verdicts.length} targets are met.`;
+  return [...lines, '', summary].join('\n');
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LoadRequest } from '../load';
-import { type Route, answerTo } from './routes';
+import { type Route, responseTo } from './routes';
 import type { Site } from './site';
 
 /** Number of compared responses for each route. */
@@ -13,11 +13,11 @@ export async function assertSameResponses(routes: readonly Route[], api: Site, f
     const [asked, askedOfFloor] = [await route.source(api), await route.source(floor)];
     if (!route.comparable || typeof asked === 'function' || typeof askedOfFloor === 'function') continue;
     for (const [index, request] of asked.slice(0, COMPARED).entries()) {
-      const should = withoutCursor(await answerTo(api, request));
-      const said = withoutCursor(await answerTo(floor, askedOfFloor[index] as LoadRequest));
+      const should = withoutCursor(await responseTo(api, request));
+      const said = withoutCursor(await responseTo(floor, askedOfFloor[index] as LoadRequest));
       if (isDeepStrictEqual(said, should)) continue;
       throw new Error(
-        `The floor answers ${route.name} with ${JSON.stringify(said)}, the API ${JSON.stringify(should)}.`,
+        `The floor responds to ${route.name} with ${JSON.stringify(said)}, the API ${JSON.stringify(should)}.`,
       );
     }
   }

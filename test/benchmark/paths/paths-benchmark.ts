@@ -9,7 +9,7 @@ import { takeTurns } from '../turns';
 import { assertSameResponses } from './fairness';
 import { type Loads, type Variant, countTargets, countsOf, loadTargets, measurementsOf } from './path-findings';
 import { requestCosts } from './request-costs';
-import { PAGES_OF_100, ROUTES, type Route, answerTo, updates } from './routes';
+import { PAGES_OF_100, ROUTES, type Route, responseTo, updates } from './routes';
 import { type Place, type Site, apiSite, floorSite } from './site';
 
 const CONNECTIONS = 8;
@@ -66,7 +66,7 @@ async function measureReads(setting: Setting, place: Place): Promise<Record<stri
   const floor = await floorSite(cluster, place);
   await assertSameResponses(READS, api, floor);
   // A server in use also writes, and later reads pay for the objects that writes leave behind.
-  for (const site of [api, floor]) await answerTo(site, (await updates(site))());
+  for (const site of [api, floor]) await responseTo(site, (await updates(site))());
   const loads: Record<string, Loads> = {};
   for (const route of READS) {
     if (route.name !== 'list') {

@@ -1,7 +1,7 @@
 import { RoundTripCounter } from '../../support/round-trips';
 import type { Cluster } from '../cluster';
 import type { LoadRequest, LoadSource } from '../load';
-import { type Route, answerTo } from './routes';
+import { type Route, responseTo } from './routes';
 import type { Site } from './site';
 
 const TRIES = 10;
@@ -33,7 +33,7 @@ export async function requestCosts(
       const request = requestOf(source, index);
       let commands = 0;
       const conversation = await counter.during(async () => {
-        commands = await cluster.commandsDuring(() => answerTo(site, request));
+        commands = await cluster.commandsDuring(() => responseTo(site, request));
       });
       tries.push({ ...conversation, commands });
     }

@@ -67,7 +67,7 @@ async function pages(site: Site): Promise<LoadSource> {
     return { method: 'GET', path: `${ASSETS}?pageSize=${size}${from}`, headers };
   };
   const next = async (request: LoadRequest): Promise<{ readonly cursor: string; readonly hasEmployees: boolean }> => {
-    const { results, pageInfo } = (await answerTo(site, request)) as AssetPage;
+    const { results, pageInfo } = (await responseTo(site, request)) as AssetPage;
     if (pageInfo.endCursor === null) throw new Error('There are too few assets behind the employees.');
     return { cursor: pageInfo.endCursor, hasEmployees: results.some((one) => one.categoryKey === 'EMPLOYEE') };
   };
@@ -110,7 +110,7 @@ async function bulks(site: Site): Promise<LoadSource> {
 async function replays(site: Site): Promise<LoadSource> {
   const ids = await assetIds(site);
   const requests = ids.slice(0, REPLAYED).map((id, index) => patch(site, `${ASSETS}/${id}`, governance(index)));
-  for (const request of requests) await answerTo(site, request);
+  for (const request of requests) await responseTo(site, request);
   return requests;
 }
 
@@ -140,7 +140,7 @@ async function assetIds({ database, workspace }: Site): Promise<readonly string[
 }
 
 /** Sends one request and returns its response. @throws unless the status is 200 */
-export async function answerTo({ server }: Pick<Site, 'server'>, request: LoadRequest): Promise<unknown> {
+export async function responseTo({ server }: Pick<Site, 'server'>, request: LoadRequest): Promise<unknown> {
   const { method, path, headers, body } = request;
   const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers, body });
   const text = await response.text();

@@ -1,5 +1,5 @@
 import type { LoadRequest } from '../load';
-import { answerTo } from '../paths/routes';
+import { responseTo } from '../paths/routes';
 import type { Site } from '../paths/site';
 import { FIELDS } from './directus-collection';
 
@@ -63,7 +63,7 @@ async function walkTo(api: Reader, position: number): Promise<{ readonly cursor:
   let [cursor, seen] = ['', 0];
   do {
     const next = cursor && `&pageCursor=${cursor}`;
-    const page = (await answerTo(api, get(api, `${ASSETS}?pageSize=${WALKED}${next}`))) as ApiPage;
+    const page = (await responseTo(api, get(api, `${ASSETS}?pageSize=${WALKED}${next}`))) as ApiPage;
     if (page.pageInfo.endCursor === null) throw new Error(`There are no ${position} assets.`);
     cursor = page.pageInfo.endCursor;
     seen += page.results.length;

@@ -1,7 +1,7 @@
 import { RoundTripCounter } from '../../support/round-trips';
 import type { BenchmarkDatabase } from '../benchmark-database';
 import type { Measurement } from '../findings';
-import { answerTo } from '../paths/routes';
+import { responseTo } from '../paths/routes';
 import { startApi } from '../servers';
 import type { Setting } from '../setting';
 import type { DirectusPeer } from './directus-peer';
@@ -28,7 +28,7 @@ export async function countRoundTrips(
       const who: keyof Readers = whoResponds(variant);
       const tries = [];
       for (let count = 0; count < TRIES; count += 1) {
-        tries.push(await counters[who].during(() => answerTo({ server: servers[who] }, request)));
+        tries.push(await counters[who].during(() => responseTo({ server: servers[who] }, request)));
       }
       const roundTrips = Math.min(...tries.map((one) => one.roundTrips));
       const statements = Math.min(...tries.map((one) => one.statements));

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { answerTo } from '../paths/routes';
+import { responseTo } from '../paths/routes';
 import { type ApiPage, type Asked, type Readers, requestsOf, whoResponds } from './list-requests';
 
 interface DirectusPage {
@@ -11,7 +11,7 @@ interface DirectusPage {
 export async function assertSamePages(subject: string, asked: Asked, readers: Readers): Promise<void> {
   const responses = new Map<string, unknown>();
   for (const [variant, request] of requestsOf(asked)) {
-    responses.set(variant, await answerTo(readers[whoResponds(variant)], request));
+    responses.set(variant, await responseTo(readers[whoResponds(variant)], request));
   }
   const should = responses.get('api') as ApiPage;
   responses.delete('api');

@@ -26,8 +26,9 @@ export function toMarkdown(recording: Recording): string {
 
 function targetTable(recording: Recording): string {
   const rows = verdictsOf(recording, 'all').map((verdict) => {
-    const size = recording.benchmarks[verdict.benchmark]?.size ?? '–';
-    return [verdict.what, formatMeasured(verdict), formatBound(verdict), verdict.met ? 'met' : '**missed**', size];
+    const row = [verdict.what, formatMeasured(verdict), formatBound(verdict)];
+    if (verdict.measured === null) return [...row, '', ''];
+    return [...row, verdict.met ? 'met' : '**missed**', recording.benchmarks[verdict.benchmark]?.size ?? ''];
   });
   return table(['measured', 'result', 'target', '', 'size'], rows);
 }
@@ -36,7 +37,19 @@ function section(name: BenchmarkName, recorded: Recorded | undefined): string[] 
   if (!recorded) return [];
   const { size, measurements } = recorded;
   const plots = plotsOf(name, measurements).map(({ title, file }) => `![${title}](${file})`);
-  return [`## ${name}`, `${sentence(CATALOGUE[name])} Size: ${size}.`, ...plots, figuresTable(measurements)];
+  return [
+    `## ${name}`,
+    `${sentence(CATALOGUE[name])} Size: ${size}.`,
+    ...plots,
+    figuresTable(measurements.map(withPagesAsColumns)),
+  ];
+}
+
+/** Moves a page such as the one of "10,000 assets, first page" into a column. Each filter then has a row for each size. */
+function withPagesAsColumns(measurement: Measurement): Measurement {
+  const { variant, figure } = measurement;
+  const [, size, page] = /^(.+), (\w+ pages?)$/.exec(variant) ?? [];
+  return size ? { ...measurement, variant: size, figure: `${figure} of the ${page}` } : measurement;
 }
 
 /** Writes a row for each subject and variant, with a column for each figure. */

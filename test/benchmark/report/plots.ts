@@ -66,9 +66,9 @@ const PLOTS: Readonly<Partial<Record<BenchmarkName, readonly Bars[]>>> = {
   update: [{ file: 'update-time.svg', title: 'Time of one client, ms', shows: figure('time'), scale: 'linear' }],
   start: [
     {
-      file: 'replicas.svg',
-      title: 'Requests a second of all replicas together',
-      shows: ({ subject }) => subject === 'replicas',
+      file: 'instances.svg',
+      title: 'Requests a second of all instances together',
+      shows: figure('requests a second'),
       scale: 'linear',
     },
   ],

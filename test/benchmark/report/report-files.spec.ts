@@ -18,6 +18,13 @@ describe('The recorded report', () => {
     for (const { what } of Object.values(TARGETS)) expect(report).toContain(`| ${what} |`);
   });
 
+  it('says of a target without a result only that it was not measured', () => {
+    const [first] = toMarkdown({ ...recording, benchmarks: {} }).match(/^\| CPU of .*$/m) ?? [];
+    expect(first).toBe(
+      '| CPU of the server for a page of 25 assets, against the floor | not measured | at most 1.6 |  |  |',
+    );
+  });
+
   it('shows every existing plot', () => {
     const shown = [...report.matchAll(/!\[[^\]]*\]\(([^)]+)\)/g)].map(([, file]) => file as string);
     expect(shown.filter((file) => !existsSync(join(dirname(REPORT), file)))).toEqual([]);

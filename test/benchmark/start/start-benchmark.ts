@@ -12,7 +12,7 @@ import { Instance } from './instance';
 const MEGABYTE = 1_000_000;
 /** Time after the start for garbage collection. */
 const IDLE_MS = 5_000;
-const REPLICAS = [1, 2, 3];
+const INSTANCES = [1, 2, 3];
 /** Connections of all instances together. */
 const CONNECTIONS = 12;
 
@@ -33,7 +33,7 @@ export async function benchmarkStart(setting: Setting): Promise<Findings> {
   }
   const instances: Instance[] = [];
   try {
-    for (const _ of REPLICAS) instances.push(await Instance.start(environment));
+    for (const _ of INSTANCES) instances.push(await Instance.start(environment));
     return findings(
       boots,
       await measureMemory(setting, database, instances),
@@ -81,10 +81,10 @@ async function measureScale(
   database: BenchmarkDatabase,
   instances: readonly Instance[],
 ): Promise<Record<string, number[]>> {
-  setting.say(`  ${REPLICAS.join(', ')} instances in turn`);
+  setting.say(`  ${INSTANCES.join(', ')} instances in turn`);
   const { authorization } = await access(setting, database, instances[0] as Instance);
   return takeTurns(
-    REPLICAS.map(String),
+    INSTANCES.map(String),
     { rounds: setting.sizes.rounds, turns: 2 },
     async (count) => {
       const serving = instances.slice(0, Number(count));
@@ -101,7 +101,7 @@ const pageOf = (authorization: string) =>
   ({ method: 'GET', path: '/v1/inventory/assets', headers: { authorization } }) as const;
 
 function findings(boots: readonly number[], memory: Memory, scale: Readonly<Record<string, number[]>>): Findings {
-  const subject = 'a process';
+  const subject = 'an instance';
   const measurements: Measurement[] = [
     { subject, variant: 'start', figure: 'time to ready', unit: 's', values: boots },
     { subject, variant: 'idle', figure: 'resident memory', unit: 'MB', values: memory.idle },

@@ -53,6 +53,6 @@ async function openStream(port: number, authorization: string): Promise<Incoming
   });
   sent.end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  if (response.statusCode !== 200) throw new Error(`A stream was answered with ${response.statusCode}.`);
+  if (response.statusCode !== 200) throw new Error(`The response to a stream request was ${response.statusCode}.`);
   return response;
 }

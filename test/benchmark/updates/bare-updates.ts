@@ -54,7 +54,7 @@ export class BareUpdates {
     return new BareUpdates(client, workspace);
   }
 
-  /** Stores `answer` as the body of the record. */
+  /** Stores `response` as the body of the record. */
   async update(ids: readonly string[], classification: number, description: string, response: string): Promise<void> {
     const { client, workspace, application } = this;
     const keyHash = randomBytes(32);

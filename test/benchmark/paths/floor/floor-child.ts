@@ -18,7 +18,7 @@ const IDENTIFIED = `${ASSETS}/`;
 
 type Headers = Readonly<Record<string, string | number>>;
 
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const [path = '', query = ''] = (request.url ?? '').split('?', 2);
   if (request.method === 'GET') return read(request, response, path, query);
   if (request.method === 'PATCH') return update(request, response, path);
@@ -83,7 +83,7 @@ function send(response: ServerResponse, body: string, headers: Headers, requestI
 }
 
 const server = createServer((request, response) => {
-  answer(request, response).catch((error: unknown) => {
+  respond(request, response).catch((error: unknown) => {
     // A load that ends leaves requests in flight.
     const aborted = (error as NodeJS.ErrnoException).code === 'ECONNRESET';
     if (!(error instanceof Refused) && !aborted) console.error(error);

@@ -33,7 +33,7 @@ export interface WriteResponse {
 
 export function updateAsset(claims: Claims, write: Write, id: string): Promise<WriteResponse> {
   const patch = JSON.parse(write.body) as Patch;
-  return answerOnce(claims, write, patch, [id], ([row]) => {
+  return respondOnce(claims, write, patch, [id], ([row]) => {
     if (!row) throw new Refused(404);
     const updated = patched(row, patch);
     return { body: JSON.stringify(toAsset(updated, 0)), entityTag: `"${updated[AT.version]}"` };
@@ -42,7 +42,7 @@ export function updateAsset(claims: Claims, write: Write, id: string): Promise<W
 
 export function updateAssets(claims: Claims, write: Write): Promise<WriteResponse> {
   const { ids, patch } = JSON.parse(write.body) as { readonly ids: readonly string[]; readonly patch: Patch };
-  return answerOnce(claims, write, patch, [...new Set(ids)], (rows, wanted) => {
+  return respondOnce(claims, write, patch, [...new Set(ids)], (rows, wanted) => {
     const summary = { successfulUpdates: rows.length, failedUpdates: wanted - rows.length, failures: [] };
     return { body: JSON.stringify(summary), entityTag: null };
   });
@@ -52,7 +52,7 @@ export function updateAssets(claims: Claims, write: Write): Promise<WriteRespons
  * Uses two round trips: the reads, and the writes with the commit. Uses one, for the record only, when this server has
  * already responded to the key.
  */
-async function answerOnce(
+async function respondOnce(
   claims: Claims,
   write: Write,
   patch: Patch,
