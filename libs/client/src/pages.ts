@@ -23,7 +23,7 @@ export class Pages<Item> implements AsyncIterable<Item> {
   async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
     for (let cursor: string | null = null; ;) {
       const page: Page<Item> = await this.#load(cursor);
-      if (!isPage(page)) throw unexpected('The answer is no page of a list.');
+      if (!isPage(page)) throw unexpected('The response is not a page of a list.');
       yield page;
       if (!page.pageInfo.hasNextPage) return;
       const { endCursor } = page.pageInfo;

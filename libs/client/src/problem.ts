@@ -54,7 +54,7 @@ export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
 
   constructor(cause: unknown) {
-    super(`No answer: ${reasonOf(cause)}`, { cause });
+    super(`No response: ${reasonOf(cause)}`, { cause });
   }
 }
 

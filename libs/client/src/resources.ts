@@ -1,6 +1,6 @@
 import { type operations } from './contract';
 
-type Answer<Name extends keyof operations> = operations[Name] extends {
+type BodyOf<Name extends keyof operations> = operations[Name] extends {
   responses: { 200: { content: { 'application/json': infer Body } } };
 }
   ? Body
@@ -12,16 +12,16 @@ type Body<Name extends keyof operations> = operations[Name] extends {
   ? Sent
   : never;
 
-export type Health = Answer<'getHealth'>;
-export type Me = Answer<'getMe'>;
-export type Asset = Answer<'getAsset'>;
-export type AssetCategory = Answer<'listCategories'>['results'][number];
-export type Computer = Answer<'getComputer'>;
-export type AssetChange = Answer<'listAssetChanges'>['results'][number];
-export type ComputerChange = Answer<'listComputerChanges'>['results'][number];
-export type AuditEvent = Answer<'listAuditEvents'>['results'][number];
-export type TagKey = Answer<'listTagKeys'>['results'][number];
-export type BulkUpdateSummary = Answer<'updateAssets'>;
+export type Health = BodyOf<'getHealth'>;
+export type Me = BodyOf<'getMe'>;
+export type Asset = BodyOf<'getAsset'>;
+export type AssetCategory = BodyOf<'listCategories'>['results'][number];
+export type Computer = BodyOf<'getComputer'>;
+export type AssetChange = BodyOf<'listAssetChanges'>['results'][number];
+export type ComputerChange = BodyOf<'listComputerChanges'>['results'][number];
+export type AuditEvent = BodyOf<'listAuditEvents'>['results'][number];
+export type TagKey = BodyOf<'listTagKeys'>['results'][number];
+export type BulkUpdateSummary = BodyOf<'updateAssets'>;
 
 /** Filters combine with AND. `pageSize` is 1 to 100, 25 by default. `pageCursor` continues an earlier list. */
 export type AssetQuery = Query<'listAssets'>;

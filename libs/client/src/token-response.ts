@@ -12,13 +12,10 @@ export async function tokenOf(response: Response, sentAt: number): Promise<Store
     readonly expires_in?: unknown;
   };
   if (typeof access_token !== 'string' || !TOKEN.test(access_token)) {
-    throw Problem.unexpected(response, 'The answer to the token request has no access_token that could be sent.');
+    throw Problem.unexpected(response, 'The token response has no usable access_token.');
   }
   if (typeof expires_in !== 'number' || !(expires_in > 0)) {
-    throw Problem.unexpected(
-      response,
-      'The answer to the token request has no expires_in, a number of seconds above 0.',
-    );
+    throw Problem.unexpected(response, 'The token response has no expires_in above 0 seconds.');
   }
   return { accessToken: access_token, usableUntil: sentAt + usableSeconds(expires_in) * 1000 };
 }

@@ -127,9 +127,10 @@ async function stream(response: Response): Promise<Response> {
 async function success(response: Response): Promise<Response> {
   if (!response.ok) throw await Problem.of(response);
   const type = response.headers.get('Content-Type');
-  if (!type?.includes('json')) throw Problem.unexpected(response, `The answer is no JSON but ${type ?? 'of no type'}.`);
+  if (!type?.includes('json'))
+    throw Problem.unexpected(response, `The response is not JSON: its Content-Type is ${type ?? 'missing'}.`);
   const text = await response.text();
-  if (!isObject(text)) throw Problem.unexpected(response, 'The answer says that it is JSON, and is no JSON object.');
+  if (!isObject(text)) throw Problem.unexpected(response, 'The response is not a JSON object.');
   return new Response(text, response);
 }
 
