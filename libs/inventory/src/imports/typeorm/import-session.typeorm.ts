@@ -26,8 +26,8 @@ export interface StagingConnections {
   close(completed: boolean): Promise<void>;
 }
 
-/** Position of a batch behind the previous one. */
-interface Turn {
+/** Signals that keep two concurrent batches in order. */
+interface BatchOrder {
   /** Settles when the previous batch ends. */
   readonly before: Promise<unknown>;
   /** Settles when the previous batch has taken its ids. */
@@ -171,9 +171,9 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   /** Errors are ignored here: they recur, or are gone, when the batch is merged from its beginning. */
-  private async mergeAhead(batch: ImportBatch, connection: StagingConnection, turn: Turn): Promise<Written> {
-    const [writing] = await Promise.allSettled([this.writeAhead(batch, connection, turn), turn.before]);
-    await turn.before;
+  private async mergeAhead(batch: ImportBatch, connection: StagingConnection, order: BatchOrder): Promise<Written> {
+    const [writing] = await Promise.allSettled([this.writeAhead(batch, connection, order), order.before]);
+    await order.before;
     if (writing.status === 'fulfilled' && writing.value) return writing.value;
     await connection.rollback();
     if (this.only === connection) this.deferred = 0;
@@ -182,14 +182,18 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   /** Returns null when the batch must be merged on the other connection. */
-  private async writeAhead(batch: ImportBatch, connection: StagingConnection, turn: Turn): Promise<Written | null> {
+  private async writeAhead(
+    batch: ImportBatch,
+    connection: StagingConnection,
+    order: BatchOrder,
+  ): Promise<Written | null> {
     await connection.begin();
     await connection.stage(batch.bytesWith([], this.tagKeys.known));
-    await turn.numbered;
+    await order.numbered;
     const matched = await connection.match();
-    turn.sayNumbered();
+    order.sayNumbered();
     // A batch of new assets only does not depend on the other batch, nor the other on it.
-    if (matched.refused + matched.waiting + matched.changed + matched.checked > 0) await turn.before;
+    if (matched.refused + matched.waiting + matched.changed + matched.checked > 0) await order.before;
     if (this.only) return null;
     const written = await this.write(connection, matched, 'defer', batch.size, []);
     await connection.commit();

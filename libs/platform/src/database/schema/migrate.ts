@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource, type Logger, type QueryRunner } from 'typeorm';
-import { takeTurn } from './migration-turn';
+import { takeMigrationLock } from './migration-lock';
 import type { SchemaPart, TableGrant } from './schema-part';
 
 /** SQLSTATE of a lock timeout. */
@@ -76,7 +76,7 @@ export async function migrate(options: {
   await dataSource.initialize();
   const lock = dataSource.createQueryRunner();
   try {
-    await takeTurn(lock, options.onWait);
+    await takeMigrationLock(lock, options.onWait);
     const [{ owner }] = (await lock.query('SELECT current_user AS owner')) as [{ owner: string }];
     if (owner === runtimeRole) throw new RolesNotApart(owner);
     await assertRoleExists(lock, runtimeRole);

@@ -11,7 +11,7 @@ const MIGRATION_LOCK = 7_204_716_105_331n;
  * Polls instead of waiting in Postgres. A waiting statement holds a snapshot, and a concurrent index build would wait
  * for that snapshot to end: a deadlock.
  */
-export async function takeTurn(connection: QueryRunner, onWait?: (reason: string) => void): Promise<void> {
+export async function takeMigrationLock(connection: QueryRunner, onWait?: (reason: string) => void): Promise<void> {
   for (let told = false; ; await delay(100)) {
     const [{ taken }] = (await connection.query('SELECT pg_try_advisory_lock($1) AS taken', [MIGRATION_LOCK])) as [
       { taken: boolean },
