@@ -157,7 +157,7 @@ describe('ocsf.mjs', () => {
     expect(shownFile(PAGE, 'ocsf.mjs').trimEnd().split('\n').length).toBeLessThanOrEqual(LONGEST_PROGRAM);
   });
 
-  it('gives every action its class and activity, with the members that they require', () => {
+  it('gives every action its class and activity, with their required members', () => {
     const types = mapped.map(({ metadata, type_uid }) => [String(metadata['event_code']), type_uid]);
     expect(Object.fromEntries(types)).toEqual(TYPES);
     mapped.forEach(demandValid);
@@ -180,11 +180,11 @@ describe('ocsf.mjs', () => {
     }
   });
 
-  it('gives what its page shows', () => {
+  it('returns the events that its page shows', () => {
     const text = readFileSync(join(__dirname, '../../docs', PAGE), 'utf8');
     const shown = [...text.matchAll(/^```json\n([^]*?)^```$/gm)].map(([, json]) => JSON.parse(json ?? '') as OcsfEvent);
     const codes = shown.map(({ metadata }) => String(metadata['event_code']));
-    expect(codes).toEqual(['asset.updated', 'application.secret_rotated', 'import.completed', 'inventory.exported']);
+    expect(codes).toEqual(['asset.updated', 'import.completed']);
     for (const example of shown) {
       const real = mapped.find(({ metadata }) => metadata['event_code'] === example.metadata['event_code']);
       expect(withoutVariables(example)).toEqual(withoutVariables(real as OcsfEvent));
@@ -201,7 +201,7 @@ describe('ocsf.mjs', () => {
     expect(one).toMatchObject({ type_uid: 99, activity_name: 'asset.archived', unmapped: { actor, target, changes } });
   });
 
-  it('reads pages, too', () => {
+  it('reads pages too', () => {
     expect(run([{ results: events.slice(0, 2) }, { results: [] }, { results: events.slice(2) }])).toEqual(mapped);
   });
 
