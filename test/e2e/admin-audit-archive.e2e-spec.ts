@@ -161,7 +161,7 @@ describe('admin audit archive', () => {
     expect(stream.text).toMatch(new RegExp(`^{"type":"event","event":{"id":"[^"]+","sequence":${last + 1},`));
   });
 
-  it('refuses cursors that have missed an event, and no other one', async () => {
+  it('refuses only cursors that have missed an event', async () => {
     const empty = (await list()).body.resumeCursor;
     await record('one', 'two', 'three');
     await record('four');
@@ -181,7 +181,7 @@ describe('admin audit archive', () => {
     expect((await list(`?pageCursor=${resumeCursor}`)).status).toBe(200);
   });
 
-  it('still finds what was altered, in the events that are kept and in the floor', async () => {
+  it('still finds alterations of the events that are kept and of the floor', async () => {
     await record('one', 'two');
     await record('three');
     await record('four');
@@ -210,7 +210,7 @@ describe('admin audit archive', () => {
     expect(await verdict()).toMatch(/all as they were recorded/);
   });
 
-  it('lets a stranger verify archives and API against a checkpoint from before', async () => {
+  it('lets a customer verify archives and API against an earlier checkpoint', async () => {
     await record('one', 'Zugriff “Süd” 🗝 \u2028 \u2029');
     await record('three', 'four');
     expect(await stranger()).toMatch(/^4 events are/);
@@ -226,7 +226,7 @@ describe('admin audit archive', () => {
     expect(await stranger(first.file, second.file)).toMatch(/were changed/);
   });
 
-  it('removes nothing when the files cannot be written or are others, and goes on after an interruption', async () => {
+  it('removes nothing when a file cannot be written or has other content, and continues after an interruption', async () => {
     await record('one', 'two');
     await record('three');
     expectFault(await archiveWith('2999-01-01', join(directory, 'missing')), 1, /there is no directory .*missing/);
@@ -249,7 +249,7 @@ describe('admin audit archive', () => {
     for (const name of names) {
       const text = readFileSync(name, 'utf8');
       writeFileSync(name, 'another file\n');
-      expectFault(await archiveWith('2999-01-01', directory), 1, /move it away\. Nothing was removed\./);
+      expectFault(await archiveWith('2999-01-01', directory), 1, /Move it away\. Nothing was removed\./);
       expect([await rows(), readFileSync(name, 'utf8')]).toEqual([3, 'another file\n']);
       writeFileSync(name, text);
     }
@@ -286,7 +286,7 @@ describe('admin audit archive', () => {
     expect(await verdict()).toMatch(/all as they were recorded/);
   });
 
-  it('archives nothing of an audit that was altered', async () => {
+  it('archives nothing when the audit was altered', async () => {
     await record('one', 'two');
     await record('three');
     for (const sequence of [1, 3]) {
@@ -299,7 +299,7 @@ describe('admin audit archive', () => {
     expect(await rows()).toBe(3);
   });
 
-  it('is wrong usage without a time, a directory or a confirmation', async () => {
+  it('exits with 2 without a time, a directory or a confirmation', async () => {
     const words = ['archive', directory, '--workspace', slug, '--before', '90d'];
     expectFault(await run(...words), 2, /--yes/);
     for (const missing of [1, 5]) expect((await run(...words.toSpliced(missing, 1), '--yes')).exitCode).toBe(2);

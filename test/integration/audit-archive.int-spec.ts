@@ -48,7 +48,7 @@ describe('An archive of audit events', () => {
   const from = (first: number, last: number): number[] =>
     Array.from({ length: last - first + 1 }, (_, place) => first + place);
 
-  it('ends before the newest seal, and begins behind the last archive', async () => {
+  it('ends before the newest seal, and begins after the last archive', async () => {
     await seals(2, 3, 1);
 
     expect(await archive()).toMatchObject({ first: 1, last: 5 });
@@ -71,7 +71,7 @@ describe('An archive of audit events', () => {
     expect(await archive(setting.archive(), new Date(noon))).toMatchObject({ first: 1, last: 2 });
   });
 
-  it('keeps what is in no tree yet', async () => {
+  it('leaves events that are not in the tree yet', async () => {
     await setting.record(workspace, 2);
     await setting.seal(workspace);
     await setting.record(workspace, 1);
@@ -85,7 +85,7 @@ describe('An archive of audit events', () => {
     expect(await archive()).toMatchObject({ last: 2 });
   });
 
-  it('keeps everything behind the anchor of an unsealed event', async () => {
+  it('leaves everything after the anchor of an unsealed event', async () => {
     await seals(2);
     await setting.record(workspace, 1, {
       database: await setting.anotherInstance(),
@@ -143,13 +143,13 @@ describe('An archive of audit events', () => {
     expect(await setting.verify(workspace)).toBe('ok');
   });
 
-  it('takes no part in a changed time of recording', async () => {
+  it('removes nothing when the time of a seal was altered', async () => {
     await seals(2, 2);
     await setting.tamper(
       workspace,
       `UPDATE audit_seal SET recorded_at = recorded_at - interval '1 s' WHERE workspace_id = $1 AND last_sequence = 2`,
     );
-    await expect(archive()).rejects.toThrow(/The tree is not that of the events.*Nothing was removed/);
+    await expect(archive()).rejects.toThrow(/The events do not match the tree.*Nothing was removed/);
 
     // Roots need no key, their code does.
     const { roots } = growTree(

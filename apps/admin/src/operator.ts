@@ -73,7 +73,7 @@ export async function operateIn<Result>(
 export async function workspaceOf(operator: Operator, slug: string): Promise<Workspace> {
   const { WorkspacesService } = await import('#libs/auth/operators');
   const workspace = await operator.get(WorkspacesService).findBySlug(slug);
-  if (workspace === null) throw new CommandFailed(`There is no workspace "${slug}".`);
+  if (workspace === null) throw new CommandFailed(`There is no workspace "${slug}". Run "workspaces list" to see all.`);
   return workspace;
 }
 

@@ -12,7 +12,7 @@ export function workspacesCommand(): Command {
     .requiredOption('--name <name>', 'its name for people', parseName)
     .action(async (slug: string, options: CommonOptions & { name: string }) => {
       const workspace = await withWorkspaces((workspaces) => workspaces.create(slug, options.name));
-      if (workspace === null) throw new CommandFailed(`The slug "${slug}" is taken.`);
+      if (workspace === null) throw new CommandFailed(`The slug "${slug}" is taken. Choose another.`);
       await print({ json: workspaceJson(workspace), text: () => card({ ...workspaceJson(workspace) }) }, options);
     });
   withCommonOptions(group.command('list'))

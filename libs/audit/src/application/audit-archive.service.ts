@@ -100,7 +100,8 @@ export class AuditArchiveService {
     let end: AuditTree | undefined = floor;
     for await (const step of walk) ({ end } = step);
     const isThis = end?.link === tree.link && end.roots.join() === tree.roots.join();
-    if (!floor || !isThis) throw new ArchiveRefused('The tree is not that of the events; audit verify tells more.');
+    if (!floor || !isThis)
+      throw new ArchiveRefused('The events do not match the tree. Run audit verify to find the reason.');
     return floor;
   }
 
@@ -139,7 +140,7 @@ export class AuditArchiveService {
       frontier = appendLeaves(frontier, [leaf], treeHashes);
     }
     const isThis = frontier.size === after.size && frontier.roots.join() === after.roots.join();
-    if (!isThis) throw new ArchiveRefused(`${file} does not hold these events; move it away.`);
+    if (!isThis) throw new ArchiveRefused(`${file} holds other events. Move it away.`);
   }
 
   private leafOf(line: string): string | null {
@@ -155,7 +156,7 @@ export class AuditArchiveService {
   private async proveNote(file: string, note: string): Promise<void> {
     let text = '';
     for await (const line of this.files.lines(file)) text += `${line}\n`;
-    if (text !== note) throw new ArchiveRefused(`${file} is another checkpoint; move it away.`);
+    if (text !== note) throw new ArchiveRefused(`${file} holds another checkpoint. Move it away.`);
   }
 }
 
