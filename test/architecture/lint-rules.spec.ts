@@ -33,7 +33,7 @@ const planted: readonly Planted[] = [
   },
   {
     rule: '@typescript-eslint/no-misused-promises',
-    what: 'a promise taken for its answer',
+    what: 'a promise taken for its value',
     file: 'libs/planted/misused.ts',
     text: "export const word = (ready: Promise<boolean>): string => {\n  if (ready) return 'yes';\n  return 'no';\n};\n",
   },

@@ -154,7 +154,7 @@ export class Workspace {
     if (failed > 0) throw new Error(`${failed} lines of an import failed`);
   }
 
-  /** Sends an update until it is answered, under one idempotency key. */
+  /** Sends an update until it gets a response, under one idempotency key. */
   async update(id, patch) {
     const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() };
     const body = JSON.stringify(patch);

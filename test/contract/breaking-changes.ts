@@ -116,7 +116,7 @@ function compareResponse(comparison: Comparison, place: string, before: Response
   for (const [mediaType, { schema }] of Object.entries(before.content ?? {})) {
     const now = after.content?.[mediaType];
     if (!now) comparison.breaks(place, `is no longer given as ${mediaType}`);
-    else compareSchemas(comparison, `${place} ${mediaType}`, 'answer', [schema, now.schema]);
+    else compareSchemas(comparison, `${place} ${mediaType}`, 'response', [schema, now.schema]);
   }
 }
 
@@ -128,7 +128,7 @@ function compareHeaders(
 ): void {
   const [was, is] = [resolve<Header>(comparison.before, before), resolve<Header>(comparison.after, after)];
   if (was.required && !is.required) comparison.breaks(place, 'can be absent now');
-  compareSchemas(comparison, place, 'answer', [was.schema, is.schema]);
+  compareSchemas(comparison, place, 'response', [was.schema, is.schema]);
 }
 
 /** A code must not move to another status, because programs decide by both. */
@@ -145,8 +145,7 @@ function compareCodes(comparison: Comparison, place: string, before: Operation, 
     );
   const now = statusesOf(after);
   for (const [code, status] of statusesOf(before)) {
-    if (now.has(code) && now.get(code) !== status)
-      comparison.breaks(`${place} ${code}`, `is answered by ${now.get(code)} now`);
+    if (now.has(code) && now.get(code) !== status) comparison.breaks(`${place} ${code}`, `can be ${now.get(code)} now`);
   }
 }
 

@@ -108,8 +108,8 @@ describe('ContractOracle', () => {
       PROBLEM,
       /code invalid_scope/,
     ],
-    ['an answer at an unknown path', 'GET', '/v1/secrets', 200, {}, {}, /status 200/],
-    ['an answer to an unknown method', 'DELETE', ITEM, 200, ASSET, TAGGED, /status 200/],
+    ['a response at an unknown path', 'GET', '/v1/secrets', 200, {}, {}, /status 200/],
+    ['a response to an unknown method', 'DELETE', ITEM, 200, ASSET, TAGGED, /status 200/],
   ] as const)('refuses %s', (_, method, target, status, body, headers, fault) => {
     expect(faults(method, target, status, body, headers).join('\n')).toMatch(fault);
   });

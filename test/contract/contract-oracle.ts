@@ -121,7 +121,7 @@ export class ContractOracle {
     const [mediaType = ''] = (headers.get('content-type') ?? '').split(';', 1);
     const documented = content[mediaType];
     if (!documented) return [`media type ${mediaType || '(none)'} is not documented`];
-    if (method === 'HEAD') return text === '' ? [] : ['an answer to HEAD has a body'];
+    if (method === 'HEAD') return text === '' ? [] : ['a response to HEAD has a body'];
     const documents = mediaType === 'application/x-ndjson' ? text.trimEnd().split('\n') : [text];
     let bodies: unknown[];
     try {
@@ -155,7 +155,7 @@ export function assertDocumented(method: string, target: string, answer: GivenRe
   const faults = oracle().faultsOf(method.toUpperCase(), target, answer);
   if (faults.length === 0) return;
   throw new Error(
-    `${method} ${target} was answered ${answer.status}, which the contract does not describe:\n` +
+    `${method} ${target} got ${answer.status}, which the contract does not describe:\n` +
       `${faults.map((fault) => `  ${fault}`).join('\n')}\n${answer.text.slice(0, 2000)}`,
   );
 }

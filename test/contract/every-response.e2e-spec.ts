@@ -16,11 +16,11 @@ const NEVER_SEEN: Readonly<Record<string, string>> = {
   'getProtectedResource 500 internal_error': 'The same.',
   'getKeySet 500 internal_error': 'The same.',
   'issueToken 400 validation_failed':
-    'Only when the body breaks off, and then who sent it has gone before it is answered.',
+    'Only when the body breaks off, and then the client has gone before the response.',
 };
 /** Documented headers that no client can provoke, by operation and status. */
 const HEADERS_NEVER_SEEN: Readonly<Record<string, { readonly headers: RegExp; readonly reason: string }>> = {
-  'getHealth 500': { headers: /./, reason: 'There is no such answer.' },
+  'getHealth 500': { headers: /./, reason: 'There is no such response.' },
   'getAuthorizationServer 500': { headers: /./, reason: 'The same.' },
   'getProtectedResource 500': { headers: /./, reason: 'The same.' },
   'getKeySet 500': { headers: /./, reason: 'The same.' },

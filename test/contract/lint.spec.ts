@@ -69,18 +69,18 @@ const PLANTED: readonly (readonly [rule: string, what: string, changes: Record<s
   ['scalar-property-missing-example', 'a member without an example', { [`${ASSET} name example`]: REMOVED }],
   [
     'house/media-type-examples',
-    'an answer without an example',
+    'a response without an example',
     { [`${LIST} responses 200 content application/json examples`]: {} },
   ],
   [
     'no-invalid-media-type-examples',
-    'an example of an answer that is not one',
+    'an example of a response that is not one',
     { [`${LIST} responses 200 content application/json examples first`]: MALFORMED_PAGE },
   ],
-  ['house/response-headers', 'an answer without headers', { [`${LIST} responses 200 headers`]: REMOVED }],
+  ['house/response-headers', 'a response without headers', { [`${LIST} responses 200 headers`]: REMOVED }],
   [
     'response-contains-header',
-    'an answer without X-Request-Id',
+    'a response without X-Request-Id',
     { [`${LIST} responses 400 headers X-Request-Id`]: REMOVED },
   ],
   ['house/header-described', 'a header without a description', { 'components headers ETag description': REMOVED }],

@@ -1,7 +1,7 @@
 import { type Contract, type Schema, resolve } from './contract-document';
 
 /** The author of the described value. Requests must stay accepted; responses must stay understood. */
-export type Direction = 'request' | 'answer';
+export type Direction = 'request' | 'response';
 
 export interface Comparison {
   readonly before: Contract;
@@ -47,7 +47,7 @@ export function compareSchemas(
 function compareNull(direction: Direction, before: Schema, after: Schema, breaks: (what: string) => void): void {
   const [wasNullable, isNullable] = [before.nullable === true, after.nullable === true];
   if (direction === 'request' && wasNullable && !isNullable) breaks('no longer takes null');
-  if (direction === 'answer' && !wasNullable && isNullable) breaks('can be null now');
+  if (direction === 'response' && !wasNullable && isNullable) breaks('can be null now');
 }
 
 function compareValues(direction: Direction, before: Schema, after: Schema, breaks: (what: string) => void): void {

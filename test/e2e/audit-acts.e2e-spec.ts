@@ -5,7 +5,7 @@ import { type TestOperator, openOperator } from '../support/operator';
 import { Sealing } from '../support/sealing';
 import { type TestApp, startApp } from '../support/start-app';
 
-describe('Audit events of acts', () => {
+describe('Audit events of operators and imports', () => {
   let app: TestApp;
   let operator: TestOperator;
   let sealing: Sealing;
@@ -48,7 +48,7 @@ describe('Audit events of acts', () => {
     email: 'a@example.com',
   });
 
-  it('tell of an application what operators did, and never its secret', async () => {
+  it('show each change of an application, and never its secret', async () => {
     const { applications } = operator;
     const { application, clientSecret } = await applications.create(workspaceId(workspace), 'siem', ['audit:read']);
     const { clientId } = application;
@@ -94,7 +94,7 @@ describe('Audit events of acts', () => {
     }
   });
 
-  it('leave out what changed nothing', async () => {
+  it('are absent for a command that changes nothing', async () => {
     const { applications } = operator;
     const { application } = await applications.create(workspaceId(workspace), 'siem', ['audit:read']);
     await applications.setDisabled(application.clientId, false);
@@ -104,7 +104,7 @@ describe('Audit events of acts', () => {
     expect((await told()).map(([action]) => action)).toEqual(['application.created']);
   });
 
-  it('tell of tag keys', async () => {
+  it('show created and deleted tag keys', async () => {
     const here = workspaceId(workspace);
     const tagKey = { key: 'Süd 🗝', value: null, platform: false };
     await operator.tagKeys.create(here, tagKey);
@@ -124,7 +124,7 @@ describe('Audit events of acts', () => {
     );
   });
 
-  it('tell of an import its counts, and nothing of a dry run', async () => {
+  it('show the counts of an import, and are absent for a dry run', async () => {
     await importLines([employee('1'), employee('2'), { categoryKey: 'NONE' }], { dryRun: true });
     await importLines([employee('1'), employee('2'), { categoryKey: 'NONE' }]);
     await importLines([employee('1')], { missing: 'hide' });

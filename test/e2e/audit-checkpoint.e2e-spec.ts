@@ -34,7 +34,7 @@ describe('GET /v1/audit-events/checkpoint', () => {
     expect(await noteOf(client)).toEqual({ origin: `api.example.test/audit/${workspace}`, size: 0, root: EMPTY_ROOT });
   });
 
-  it('covers the events of its own workspace, and theirs alone', async () => {
+  it('covers the events of its own workspace only', async () => {
     const [own, other] = [await app.arrange.aWorkspace(), await app.arrange.aWorkspace()];
     const client = await app.arrange.aClient(own, ['inventory:write', 'audit:read']);
     const { id } = await app.arrange.anAsset(own);
@@ -47,7 +47,7 @@ describe('GET /v1/audit-events/checkpoint', () => {
     expect((await noteOf(await app.arrange.aClient(other, ['all:read']))).size).toBe(0);
   });
 
-  it('needs the scope audit:read, and takes no parameter', async () => {
+  it('requires audit:read and refuses parameters', async () => {
     const workspace = await app.arrange.aWorkspace();
     const { status } = await (await app.arrange.aClient(workspace, ['inventory:read'])).get(PATH);
     const { body } = await (await app.arrange.aClient(workspace, ['audit:read'])).get(`${PATH}?size=1`);

@@ -63,7 +63,7 @@ describe('GET /v1/audit-events', () => {
   const from = (first: number, last: number): number[] =>
     Array.from({ length: last - first + 1 }, (_, place) => first + place);
 
-  it('tells who changed what, from which value to which, with a hash that anybody can compute', async () => {
+  it('returns actor, target, old and new values, and a hash that anybody can compute', async () => {
     await app.arrange.aTagKey(workspace, 'env');
     const requestId = await update(asset, client, { classification: 'PUBLIC', tags: [{ key: 'env' }] });
     await sealing.seal();
@@ -96,7 +96,7 @@ describe('GET /v1/audit-events', () => {
     expect(lagSeconds).toBe(0);
   });
 
-  it('lists sealed events only, and says how long the oldest other one has waited', async () => {
+  it('returns sealed events only, and the age of the oldest unsealed one', async () => {
     await updateAndSeal(1);
     // Nobody can seal the workspace behind an altered head.
     await app.arrange.change(workspace, `UPDATE audit_head SET mac = sha256('') WHERE workspace_id = $1`, [workspace]);
@@ -117,7 +117,7 @@ describe('GET /v1/audit-events', () => {
     ]);
   });
 
-  it('gives every event once, in order and without gaps, while more are sealed', async () => {
+  it('returns every event once, in order and without gaps, while more are sealed', async () => {
     await updateAndSeal(3);
     const seen: number[] = [];
     let cursor: string | null = null;
@@ -132,7 +132,7 @@ describe('GET /v1/audit-events', () => {
     expect(seen).toEqual(from(1, 10));
   });
 
-  it('goes on from any earlier cursor, and finds nothing new until something happens', async () => {
+  it('continues from any earlier cursor, and returns nothing until something happens', async () => {
     await updateAndSeal(3);
     const { events, cursor } = await follow('');
     expect(sequences(events)).toEqual([1, 2, 3]);
@@ -145,7 +145,7 @@ describe('GET /v1/audit-events', () => {
     expect(sequences((await page(`?pageCursor=${first.resumeCursor}`)).results)).toEqual([2, 3, 4, 5]);
   });
 
-  it('names the next page in Link', async () => {
+  it('links the next page', async () => {
     await updateAndSeal(2);
 
     const response = await get('?pageSize=1');
@@ -156,7 +156,7 @@ describe('GET /v1/audit-events', () => {
     );
   });
 
-  it('begins with nothing old since now, and with a time at its first event', async () => {
+  it('returns no older event for since=now, and starts at a given time', async () => {
     await updateAndSeal(2);
     const now = await page('?since=now');
     expect(now.results).toEqual([]);
@@ -174,7 +174,7 @@ describe('GET /v1/audit-events', () => {
     expect((await page('?since=now')).results).toEqual([]);
   });
 
-  it('waits for a time in the future, whatever is recorded before it', async () => {
+  it('returns nothing that was recorded before a since in the future', async () => {
     await updateAndSeal(1);
     const since = new Date(Date.now() + 4_000).toISOString();
     const first = await page(`?since=${since}`);
@@ -193,7 +193,7 @@ describe('GET /v1/audit-events', () => {
     }
   });
 
-  it('compares since and until with more digits than recordedAt has', async () => {
+  it('compares since and until exactly, even with more digits than recordedAt has', async () => {
     await updateAndSeal(1);
     const [{ recordedAt }] = (await page()).results as [AuditEvent];
     const justAfter = recordedAt.replace('Z', '0001Z');
@@ -203,7 +203,7 @@ describe('GET /v1/audit-events', () => {
     expect(sequences((await page('?until=9999-12-31T23:59:59.9999Z')).results)).toEqual([1]);
   });
 
-  it('keeps to until on every page', async () => {
+  it('applies until to every page', async () => {
     await updateAndSeal(3);
     const [{ recordedAt }] = (await page('?since=2000-01-01T00:00:00Z')).results as [AuditEvent];
     await updateAndSeal(2);
@@ -232,7 +232,7 @@ describe('GET /v1/audit-events', () => {
     expect(await found(`assetId=${randomUUID()}`)).toEqual([]);
   });
 
-  it('ties a cursor to its filters', async () => {
+  it('returns 400 for a cursor of other filters', async () => {
     await updateAndSeal(2);
     const { resumeCursor } = await page(`?assetId=${asset}&pageSize=1`);
 
@@ -270,7 +270,7 @@ describe('GET /v1/audit-events', () => {
     expect((await get(`?since=now&pageCursor=${resumeCursor}`)).body).toMatchObject({ code: 'validation_failed' });
   });
 
-  it('needs audit:read, which all:read covers', async () => {
+  it('requires audit:read or all:read', async () => {
     const auditor = await app.arrange.aClient(workspace, ['audit:read']);
     const reader = await app.arrange.aClient(workspace, ['inventory:read', 'all:write']);
 
@@ -280,7 +280,7 @@ describe('GET /v1/audit-events', () => {
     expect(refused.headers.get('www-authenticate')).toContain('scope="audit:read"');
   });
 
-  it('shows nothing of another workspace, and takes none of its cursors', async () => {
+  it('hides other workspaces and refuses their cursors', async () => {
     await updateAndSeal(2);
     const { resumeCursor } = await page('?pageSize=1');
     const stranger = await app.arrange.aClient(await app.arrange.aWorkspace());
@@ -290,7 +290,7 @@ describe('GET /v1/audit-events', () => {
     expect((await get(`?pageCursor=${resumeCursor}`, stranger)).body).toMatchObject({ code: 'invalid_cursor' });
   });
 
-  it('refuses a cursor of an event that is not there any more, as after a restored backup', async () => {
+  it('returns 410 when the event of the cursor is gone, as after a restored backup', async () => {
     await updateAndSeal(2);
     const before = await page('?pageSize=1');
     const { resumeCursor } = await page();
@@ -309,7 +309,7 @@ describe('GET /v1/audit-events', () => {
     expect((await get(`?pageCursor=${before.resumeCursor}`)).status).toBe(200);
   });
 
-  it('is followed by the client from a stored cursor on', async () => {
+  it('lets the client continue from a stored cursor', async () => {
     await updateAndSeal(3);
     let cursor: string | null = null;
     const cursorStore = {
@@ -331,7 +331,7 @@ describe('GET /v1/audit-events', () => {
     expect(await follow()).toEqual([4]);
   });
 
-  it('looks at a bounded number of events for a page with several filters, and goes on behind them', async () => {
+  it('reads a bounded number of events for a page with several filters, and continues after them', async () => {
     await updateAndSeal(1);
     await app.arrange.change(
       workspace,

@@ -54,7 +54,7 @@ describe('GET /v1/audit-events as NDJSON', () => {
     await sealing.seal();
   };
 
-  it('gives all events in order with checkpoints, can be resumed from one, and is recorded', async () => {
+  it('returns all events in order, resumes from a checkpoint, and is recorded', async () => {
     await update(EVENTS);
 
     const lines = await stream();
@@ -109,7 +109,7 @@ describe('GET /v1/audit-events as NDJSON', () => {
     expect(await exported()).toEqual(from(1001, EVENTS));
   });
 
-  it('takes the filters of the list, and no pageSize', async () => {
+  it('accepts the filters of the list and refuses pageSize', async () => {
     await update(100);
     const now = new Date(Date.now() + 60_000).toISOString();
 
@@ -120,7 +120,7 @@ describe('GET /v1/audit-events as NDJSON', () => {
     expect(refused.body).toMatchObject({ code: 'validation_failed', errors: [{ parameter: 'pageSize' }] });
   });
 
-  it('records streams of assets, too, and also one that was cut', async () => {
+  it('records streams of assets too, even one that was cut', async () => {
     await app.arrange.manyAssets(workspace, 20_000, 400);
     const token = await app.arrange.aToken(workspace);
     const abort = new AbortController();
@@ -185,7 +185,7 @@ describe('GET /v1/audit-events as NDJSON', () => {
     expect(events).toMatchObject([{ target: { id: 'audit-events' } }]);
   });
 
-  it('has a checkpoint after every 1,000 rows also where filters pass over events between them', async () => {
+  it('sends a checkpoint after every 1,000 rows, even when filters skip events between them', async () => {
     const { id } = await app.arrange.anAsset(workspace);
     await client.patch(`/v1/inventory/assets/${id}`, { description: 'Reviewed' });
     await sealing.seal();

@@ -79,7 +79,7 @@ describe("The auditor's program in the documentation", () => {
     await app.database.admin.query('DROP TABLE kept');
   });
 
-  it('waits for the rate limit, and reads on', async () => {
+  it('waits after a 429, then continues', async () => {
     const { clientId, clientSecret } = await app.arrange.anApplication(workspace, ['audit:read']);
     await app.database.admin.query('UPDATE application SET limits = $2 WHERE client_id = $1', [
       clientId,
@@ -94,7 +94,7 @@ describe("The auditor's program in the documentation", () => {
     expect(Date.now() - begun).toBeGreaterThan(1_000);
   });
 
-  it('fails when another key signs than the one that it kept', async () => {
+  it('fails when another key than the kept one signs', async () => {
     await verify();
     const kept = join(directory, 'kept.json');
     writeFileSync(kept, readFileSync(kept, 'utf8').replace(/"x": "./g, '"x": "_'));

@@ -33,7 +33,7 @@ describe('GET /v1/computers with filters', () => {
   const idsOf = async (query: Record<string, string>): Promise<unknown[]> =>
     (await client.walk(PATH, { ...query, pageSize: '1' })).map(({ id }) => id);
 
-  it('tells failing checks from unknown ones', async () => {
+  it('separates failing checks from unknown ones', async () => {
     const unknown = await aComputer(UNKNOWN);
     const failing = await aComputer(FAILING);
     await aComputer(PASSING);
@@ -54,7 +54,7 @@ describe('GET /v1/computers with filters', () => {
     expect((await client.page(PATH, { failingAnyOf: 'SCREEN_LOCK,ANTIVIRUS' })).pageInfo.totalCount).toBe(2);
   });
 
-  it('takes a computer that was never checked as checked before any time, and excludes the time itself', async () => {
+  it('finds a computer that never checked in before any time, and excludes the time itself', async () => {
     const never = await aComputer(UNKNOWN);
     const at = await aComputer(UNKNOWN, { last_checked_at: '2026-11-01T06:00:00.123Z' });
 
@@ -118,7 +118,7 @@ describe('GET /v1/computers with filters', () => {
     expect(await idsOf({ unknownAnyOf: 'ANTIVIRUS', isMonitored: 'false' })).toEqual([id]);
   });
 
-  it('binds cursors to filters, and takes them from the cursor when they are left out', async () => {
+  it('binds a cursor to its filters, and applies them when they are left out', async () => {
     for (let index = 0; index < 3; index += 1) await aComputer(FAILING);
     await aComputer(PASSING);
     const query = { failingAnyOf: 'ANTIVIRUS', pageSize: '2' };

@@ -87,15 +87,6 @@ describe('Discovery', () => {
       await own.stop();
     });
 
-    it('returns the public checkpoint key beside token keys', async () => {
-      const { body } = await app.client().get<{ keys: Record<string, string>[] }>(KEYS);
-
-      const [key = {}] = body.keys.filter(({ kty }) => kty === 'OKP');
-      expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
-      expect(key).toMatchObject({ crv: 'Ed25519', alg: 'EdDSA', use: 'sig' });
-      expect(createPublicKey({ key, format: 'jwk' }).asymmetricKeyType).toBe('ed25519');
-    });
-
     it.each([SERVER, RESOURCE, KEYS])('refuses a parameter and another method at %s', async (path) => {
       expect((await app.client().get(`${path}?verbose=1`)).body['code']).toBe('validation_failed');
       const { status, headers } = await app.client().send('POST', path);

@@ -96,7 +96,7 @@ describe.each([
   });
 
   it.each([
-    ['on the instance that gave the answer', 0],
+    ['on the instance that gave the response', 0],
     ['on another one', 1],
   ])('are replayed and refused by the key without waiting for the asset, %s', async (__, index) => {
     const id = await anAsset();

@@ -131,7 +131,7 @@ describe('Filters of lists', () => {
       expect([page.results, page.pageInfo.totalCount]).toEqual([[], 0]);
     });
 
-    it.each(SHARED)('%s must not differ from its cursor’s', async (parameter) => {
+    it.each(SHARED)('%s must equal that of the cursor', async (parameter) => {
       const { pageInfo } = await here.page(ASSETS, { ...queryOf(parameter), pageSize: '2' });
       const next = { pageCursor: pageInfo.endCursor as string };
 

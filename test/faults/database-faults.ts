@@ -60,7 +60,7 @@ async function recordFaults(
     const record = kept.get(keyHashOf(key));
     kept.delete(keyHashOf(key));
     for (const attempt of attempts) {
-      if (attempt.kind !== 'answer' || attempt.status !== 200) continue;
+      if (attempt.kind !== 'response' || attempt.status !== 200) continue;
       if (!record) faults.push(`${key}: acknowledged, but there is no record`);
       else if (record.body !== attempt.text || record.entity_tag !== attempt.entityTag) {
         faults.push(`${key}: the client was told ${attempt.text}, the record says ${record.body}`);

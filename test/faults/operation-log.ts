@@ -13,7 +13,7 @@ export interface Operation {
 /** The result of one attempt: a response, or none. */
 export type Attempt =
   | {
-      readonly kind: 'answer';
+      readonly kind: 'response';
       readonly status: number;
       readonly code: string | null;
       readonly retryAfter: string | null;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Attempt, type Operation, type OperationLog } from './operation-log';
 
-type Responded = Extract<Attempt, { kind: 'answer' }>;
+type Responded = Extract<Attempt, { kind: 'response' }>;
 
 /** The client's timeout is longer than any wait of the API. */
 const RESPONSE_MS = 10_000;
@@ -27,7 +27,7 @@ export class PersistentClient {
     for (const [deadline, repeats] = [Date.now() + PATIENCE_MS, { n: 0 }]; ; repeats.n += 1) {
       const origin = this.origins[(place + repeats.n) % this.origins.length] as string;
       const attempt = await this.attempt(operation, origin);
-      if (attempt.kind === 'answer' && !mayBeRepeated(attempt)) return attempt;
+      if (attempt.kind === 'response' && !mayBeRepeated(attempt)) return attempt;
       this.assertServed();
       if (Date.now() > deadline) throw new Error(`no end of ${operation.key}: ${JSON.stringify(attempt)}`);
       await delay(30 + Math.random() * 100);
@@ -57,7 +57,7 @@ export class PersistentClient {
       });
       const text = await response.text();
       return {
-        kind: 'answer',
+        kind: 'response',
         status: response.status,
         code: response.ok ? null : codeOf(text),
         retryAfter: response.headers.get('Retry-After'),

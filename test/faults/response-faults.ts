@@ -1,6 +1,6 @@
 import { type Attempt, type History } from './operation-log';
 
-type Responded = Extract<Attempt, { kind: 'answer' }>;
+type Responded = Extract<Attempt, { kind: 'response' }>;
 
 const isDone = ({ status }: Responded): boolean => status === 200;
 const isRefusedForNow = ({ status, code, retryAfter }: Responded): boolean =>
@@ -14,7 +14,7 @@ export function responseFaults(histories: Iterable<History>): string[] {
 }
 
 function faultsOf(attempts: readonly Attempt[]): string[] {
-  const responses = attempts.filter((attempt) => attempt.kind === 'answer');
+  const responses = attempts.filter((attempt) => attempt.kind === 'response');
   const done = responses.filter(isDone);
   const unexpected = responses.filter((response) => !isDone(response) && !isRefusedForNow(response));
   const firsts = done.filter(({ replayed }) => !replayed);
@@ -22,10 +22,10 @@ function faultsOf(attempts: readonly Attempt[]): string[] {
   const firstMayBeUnheard = attempts.some((attempt) => attempt.kind === 'lost' || attempt.status === 503);
   const different = new Set(done.map(({ text, entityTag }) => `${entityTag} ${text}`)).size > 1;
   return [
-    ...unexpected.map(({ status, text }) => `answered ${status} ${text}`),
+    ...unexpected.map(({ status, text }) => `got ${status} ${text}`),
     ...(done.length === 0 ? ['never acknowledged'] : []),
-    ...(different ? [`answered in different ways: ${done.map(({ text }) => text).join(' | ')}`] : []),
-    ...(firsts.length > 1 ? [`${firsts.length} answers say that they are no replay`] : []),
+    ...(different ? [`responses differ: ${done.map(({ text }) => text).join(' | ')}`] : []),
+    ...(firsts.length > 1 ? [`${firsts.length} responses say that they are no replay`] : []),
     ...(firsts.length === 0 && done.length > 0 && !firstMayBeUnheard ? ['only replays, but of what'] : []),
   ];
 }

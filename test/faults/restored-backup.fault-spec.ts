@@ -152,8 +152,8 @@ class Updates {
 
   acknowledgedOf(key: string): { readonly operation: Operation; readonly text: string } {
     const history = this.setting.log.read().get(key);
-    const response = history?.attempts.find((attempt) => attempt.kind === 'answer');
-    if (!history || response?.kind !== 'answer') throw new Error(`${key} was not acknowledged`);
+    const response = history?.attempts.find((attempt) => attempt.kind === 'response');
+    if (!history || response?.kind !== 'response') throw new Error(`${key} was not acknowledged`);
     return { operation: history.operation, text: response.text };
   }
 

@@ -54,7 +54,7 @@ describe('One idempotency key sent many times at once', () => {
     tell(`one key to ${_name}`, { sends: SENDS, milliseconds: Math.round(performance.now() - since) });
     const refused = attempts.filter((attempt) => attempt.kind === 'lost' || attempt.status !== 200);
     expect(refused).toEqual([]);
-    expect(attempts.filter((attempt) => attempt.kind === 'answer' && !attempt.replayed)).toHaveLength(1);
+    expect(attempts.filter((attempt) => attempt.kind === 'response' && !attempt.replayed)).toHaveLength(1);
     expect(await setting.faults()).toEqual([]);
   });
 
@@ -82,7 +82,7 @@ describe('One idempotency key sent many times at once', () => {
       expect(waits).toBe(1);
       expect(busy).toBeLessThanOrEqual(1 + 2 * instances.length);
       expect(median(during)).toBeLessThan(sized({ short: LOCK_MS / 2, long: 20 + 5 * median(before) }));
-      expect(attempts.filter((attempt) => attempt.kind === 'answer' && attempt.status === 200)).toHaveLength(
+      expect(attempts.filter((attempt) => attempt.kind === 'response' && attempt.status === 200)).toHaveLength(
         DUPLICATES,
       );
       expect(await setting.faults()).toEqual([]);

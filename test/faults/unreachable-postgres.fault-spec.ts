@@ -21,7 +21,7 @@ type Case = readonly [
 ];
 
 const SILENT: Case = [
-  'does not answer any more, whoever has a connection',
+  'stops responding on every connection',
   ({ path }) => path.set('blackhole'),
   ({ path }) => path.set('forward'),
 ];

@@ -51,7 +51,7 @@ describe('The list of audit events', () => {
     expect(await read(here, { clientId: 'ci_test' })).toEqual([1, 2]);
   });
 
-  it('is in the order of sequences, however rows are stored', async () => {
+  it('is in the order of sequences, whatever the order of rows', async () => {
     const workspace = await setting.aWorkspace();
     await setting.record(workspace, 5);
     await setting.seal(workspace);

@@ -119,7 +119,7 @@ describe('The Merkle tree of the audit', () => {
     await setting.database.admin.query('DELETE FROM audit_tree');
   });
 
-  it('is not for the runtime role to change', async () => {
+  it('cannot be changed by the runtime role', async () => {
     const workspace = await setting.aChain();
     await setting.sealer().sealAll();
     for (const statement of ['DELETE FROM audit_tree', 'UPDATE audit_tree SET size = 1', 'DELETE FROM audit_event']) {

@@ -152,7 +152,7 @@ describe('Filters of computers', () => {
   const extended = (filter: ComputerFilter, name: keyof ComputerFilter): ComputerFilter[] =>
     VALUES[name].map((value) => ({ ...filter, [name]: value }));
 
-  it('give the computers of the model in the order of the model, with its total, each by itself', async () => {
+  it('return the computers, order and total of the model, each alone', async () => {
     await expectAsModel([{}, ...NAMES.flatMap((name) => extended({}, name))]);
   });
 
