@@ -95,7 +95,7 @@ async function main(): Promise<void> {
 function listen(server: Server, setting: string, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const why = error.code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be had (${error.code ?? ''})`;
+      const why = error.code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be used (${error.code ?? ''})`;
       reject(new CannotStart(`${host}:${port} ${why}; set ${setting} to another port.`));
     });
     server.listen(port, host, resolve);

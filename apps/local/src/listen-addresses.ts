@@ -18,7 +18,7 @@ export async function reservePort(setting: 'PORT' | 'MANAGEMENT_PORT', host: str
     }
     const otherSetting = code === 'EACCES' ? setting : setting.replace('PORT', 'HOST');
     throw new AddressUnavailable(
-      `${host}:${port} cannot be had (${code ?? 'unknown'}); set ${otherSetting} to another.`,
+      `${host}:${port} cannot be used (${code ?? 'unknown'}); set ${otherSetting} to another.`,
     );
   } finally {
     if (probe.listening) {

@@ -82,7 +82,7 @@ async function withApplications<Result>(work: (applications: ApplicationsService
 }
 
 const unknown = (clientId: string): CommandFailed =>
-  new CommandFailed(`There is no application with the client id "${clientId}".`);
+  new CommandFailed(`There is no application with the client id "${clientId}". Run "applications list" to see all.`);
 
 function parseLimit(value: string): RateLimit {
   const limit = parseRateLimit(value);

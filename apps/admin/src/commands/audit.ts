@@ -90,7 +90,9 @@ async function assertApplication(operator: Operator, clientId: string | undefine
   if (clientId === undefined) return;
   const { ApplicationsService } = await import('#libs/auth/operators');
   if ((await operator.get(ApplicationsService).find(clientId)) !== null) return;
-  throw new CommandFailed(`There is no application with the client id "${clientId}".`);
+  throw new CommandFailed(
+    `There is no application with the client id "${clientId}". Run "applications list" to see all.`,
+  );
 }
 
 async function verify(options: CommonOptions & { readonly workspace?: string }): Promise<void> {
@@ -116,7 +118,9 @@ async function verify(options: CommonOptions & { readonly workspace?: string }):
   await print({ json: { ok, sealed, unsealed, firstBad }, text }, options);
   if (firstBad === null) return;
   const place = firstBad.sequence === null ? 'not sealed' : `sequence ${firstBad.sequence}`;
-  throw new CommandFailed(`The audit of "${firstBad.workspace}" does not verify (${place}): ${firstBad.reason}.`);
+  throw new CommandFailed(
+    `The audit of "${firstBad.workspace}" does not verify (${place}): ${firstBad.reason}. See docs/audit.md.`,
+  );
 }
 
 function eventJson(event: RecordedEvent, kindOf: KindOf) {

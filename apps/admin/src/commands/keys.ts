@@ -127,7 +127,7 @@ async function settings() {
 }
 
 const unknown = (kid: string): CommandFailed =>
-  new CommandFailed(`There is no signing, cursor or checkpoint key "${kid}".`);
+  new CommandFailed(`There is no signing, cursor or checkpoint key "${kid}". Run "keys list" to see all.`);
 
 function parseKid(value: string): string {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(value)) return value;
