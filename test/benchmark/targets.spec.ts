@@ -30,7 +30,7 @@ describe('A target', () => {
       '',
       '1 of 2 targets are met.',
     ]);
-    expect(formatVerdicts(judge(TWO, { cost: 2 }))).toMatch(/^MISSED  cost: 2 /);
+    expect(formatVerdicts(judge(TWO, { cost: 2 }))).toMatch(/^MISSED {2}cost: 2 /);
     expect(formatVerdicts(judge(TWO, { cost: 1, speed: 1 }))).toMatch(/Every target is met\.$/);
   });
 
