@@ -70,9 +70,9 @@ export class ProvokedResponses {
       return given;
     }
     // Operations that need more than authentication fail later, so their caller was already charged.
-    const answers = new Map<NamedOperation, ApiResponse>();
+    const responses = new Map<NamedOperation, ApiResponse>();
     const failing = async (ones: readonly NamedOperation[], broken: readonly string[]): Promise<void> => {
-      const work = () => Promise.all(ones.map(async (one) => answers.set(one, await this.recipes[code](one))));
+      const work = () => Promise.all(ones.map(async (one) => responses.set(one, await this.recipes[code](one))));
       await (code === 'internal_error' ? this.whileRenamed(broken, work) : this.whileLocked(broken, work));
     };
     const early = ['issueToken', 'listCategories'];
@@ -82,7 +82,7 @@ export class ProvokedResponses {
       RELATIONS,
     );
     await failing(operations.filter(isEarly), ['application']);
-    return operations.map((one) => answers.get(one) as ApiResponse);
+    return operations.map((one) => responses.get(one) as ApiResponse);
   }
 
   private readonly recipes: Readonly<Record<ErrorCode, Provoke>> = {
@@ -123,8 +123,8 @@ export class ProvokedResponses {
       const headers = { Accept: 'application/x-ndjson' };
       // The first one waits for its rows.
       const both = () => Promise.all([this.send(one, { headers }), this.send(one, { headers })]);
-      const answers = await this.whileLocked(['asset', 'audit_event'], both);
-      return answers.find(({ status }) => status === 409) ?? answers[0];
+      const responses = await this.whileLocked(['asset', 'audit_event'], both);
+      return responses.find(({ status }) => status === 409) ?? responses[0];
     },
     cursor_expired: async (one) => {
       const { body } = await this.send(one, { query: '?since=now' });

@@ -66,14 +66,14 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
     it('sets owner, description and classification and returns the updated asset', async () => {
       const id = await anAsset();
       const patch = { ownerId: owner.toUpperCase(), description: 'Prints badges', classification: 'INTERNAL' };
-      const answer = await client.patch(path(id.toUpperCase()), patch);
-      expect([answer.status, answer.body]).toEqual([
+      const response = await client.patch(path(id.toUpperCase()), patch);
+      expect([response.status, response.body]).toEqual([
         200,
         expect.objectContaining({ ...patch, ownerId: owner, id, completeStatus: 'COMPLETE', ownerSource: 'API' }),
       ]);
-      expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-      expect(answer.headers.get('idempotent-replayed')).toBeNull();
-      expect(await read(id)).toEqual(answer.body);
+      expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(response.headers.get('idempotent-replayed')).toBeNull();
+      expect(await read(id)).toEqual(response.body);
     });
 
     it('writes only the fields that are sent', async () => {
@@ -100,8 +100,8 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
 
     it('clears the description with an empty string', async () => {
       const id = await anOwnedAsset();
-      const answer = await client.patch(path(id), { description: '' });
-      expect(answer.body).toMatchObject({ description: null, ownerId: owner });
+      const response = await client.patch(path(id), { description: '' });
+      expect(response.body).toMatchObject({ description: null, ownerId: owner });
     });
 
     it('clears fields that are null in application/merge-patch+json', async () => {
@@ -141,8 +141,8 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
     it('counts the characters of a description as Unicode code points', async () => {
       const id = await anAsset();
       for (const description of [EMOJI.repeat(500), EMOJI_WITH_SELECTOR.repeat(250), 'é'.repeat(500)]) {
-        const answer = await client.patch(path(id), { description });
-        expect([answer.status, answer.body['description']]).toEqual([200, description]);
+        const response = await client.patch(path(id), { description });
+        expect([response.status, response.body['description']]).toEqual([200, description]);
       }
       expect((await client.patch(path(id), { description: `${EMOJI.repeat(500)}x` })).status).toBe(400);
       expect((await client.patch(path(id), { description: `${EMOJI_WITH_SELECTOR.repeat(250)}x` })).status).toBe(400);
@@ -157,8 +157,8 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
 
     it('uses the last of duplicate members', async () => {
       const id = await anAsset();
-      const answer = await client.patch(path(id), '{"description":"first","description":"last"}');
-      expect(answer.body['description']).toBe('last');
+      const response = await client.patch(path(id), '{"description":"first","description":"last"}');
+      expect(response.body['description']).toBe('last');
     });
 
     it('accepts a charset of UTF-8', async () => {
@@ -189,8 +189,8 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       const id = await anOwnedAsset();
       const before = await client.get(path(id));
       for (const patch of [{}, { description: 'Prints badges' }, { ownerId: owner, classification: 'INTERNAL' }]) {
-        const answer = await client.patch(path(id), patch);
-        expect([answer.status, answer.headers.get('etag')]).toEqual([200, before.headers.get('etag')]);
+        const response = await client.patch(path(id), patch);
+        expect([response.status, response.headers.get('etag')]).toEqual([200, before.headers.get('etag')]);
       }
       expect(await auditRows(id)).toHaveLength(1);
     });
@@ -211,8 +211,8 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       const tag = async () => (await client.get(path(id))).headers.get('etag') as string;
       for (const [index, ifMatch] of [await tag(), `"other" , ${await tag()},"a,b"`, '*'].entries()) {
         const current = ifMatch.replace(/"\d+"/, await tag());
-        const answer = await client.patch(path(id), { description: `take ${index}` }, { 'If-Match': current });
-        expect([ifMatch, answer.status]).toEqual([ifMatch, 200]);
+        const response = await client.patch(path(id), { description: `take ${index}` }, { 'If-Match': current });
+        expect([ifMatch, response.status]).toEqual([ifMatch, 200]);
       }
     });
 
@@ -222,9 +222,9 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       await client.patch(path(id), { description: 'changed meanwhile' });
       const current = (await client.get(path(id))).headers.get('etag') as string;
       for (const ifMatch of [stale, `W/${current}`, '"nothing"']) {
-        const answer = await client.patch(path(id), { description: 'lost update' }, { 'If-Match': ifMatch });
-        expect([ifMatch, answer.status, answer.body['code']]).toEqual([ifMatch, 412, 'precondition_failed']);
-        expect(answer.headers.get('etag')).toBeNull();
+        const response = await client.patch(path(id), { description: 'lost update' }, { 'If-Match': ifMatch });
+        expect([ifMatch, response.status, response.body['code']]).toEqual([ifMatch, 412, 'precondition_failed']);
+        expect(response.headers.get('etag')).toBeNull();
       }
       expect(await read(id)).toMatchObject({ description: 'changed meanwhile' });
     });
@@ -250,8 +250,8 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
     it('returns 400 for a malformed If-Match', async () => {
       const id = await anAsset();
       for (const ifMatch of ['7', '"7', '"7" "8"', ',']) {
-        const answer = await client.patch(path(id), {}, { 'If-Match': ifMatch });
-        expect([ifMatch, answer.status, faultsOf(answer)]).toEqual([ifMatch, 400, ['If-Match format']]);
+        const response = await client.patch(path(id), {}, { 'If-Match': ifMatch });
+        expect([ifMatch, response.status, faultsOf(response)]).toEqual([ifMatch, 400, ['If-Match format']]);
       }
     });
 
@@ -295,13 +295,13 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       [`{"description":${'['.repeat(16)}${']'.repeat(16)}}`, ' range'],
       [`${'['.repeat(30_000)}${']'.repeat(30_000)}`, ' range'],
     ])('names the fault of %.60s', async (body, fault) => {
-      const answer = await client.patch(path(owner), body);
-      expect([answer.status, answer.body['code'], faultsOf(answer)]).toEqual([400, 'validation_failed', [fault]]);
+      const response = await client.patch(path(owner), body);
+      expect([response.status, response.body['code'], faultsOf(response)]).toEqual([400, 'validation_failed', [fault]]);
     });
 
     it('names every invalid member', async () => {
-      const answer = await client.patch(path(owner), { description: 7, classification: 'X', name: 'n', hue: 1 });
-      expect(faultsOf(answer)).toEqual([
+      const response = await client.patch(path(owner), { description: 7, classification: 'X', name: 'n', hue: 1 });
+      expect(faultsOf(response)).toEqual([
         '/name readonly',
         '/hue unknown',
         '/classification choice',
@@ -316,32 +316,32 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
     });
 
     it('refuses an empty body', async () => {
-      const answer = await client.patch(path(owner), '');
-      expect([answer.status, faultsOf(answer)]).toEqual([400, [' required']]);
+      const response = await client.patch(path(owner), '');
+      expect([response.status, faultsOf(response)]).toEqual([400, [' required']]);
     });
 
     it.each<Record<string, string>>([{}, { 'Content-Type': 'text/plain' }])(
       'refuses a request without a body, with %j',
       async (type) => {
         const headers = { 'Idempotency-Key': randomUUID(), ...type };
-        const answer = await client.send('PATCH', path(owner), { headers });
-        expect([answer.status, faultsOf(answer)]).toEqual([400, [' required']]);
+        const response = await client.send('PATCH', path(owner), { headers });
+        expect([response.status, faultsOf(response)]).toEqual([400, [' required']]);
       },
     );
 
     it('keeps the response short for a body with many faults', async () => {
       const members = Array.from({ length: 20_000 }, (_, index) => `"m${index}":1`).join(',');
-      const answer = await client.patch(path(owner), `{${members}}`);
-      expect([answer.status, faultsOf(answer).length]).toEqual([400, 20]);
-      expect(answer.text.length).toBeLessThan(10_000);
+      const response = await client.patch(path(owner), `{${members}}`);
+      expect([response.status, faultsOf(response).length]).toEqual([400, 20]);
+      expect(response.text.length).toBeLessThan(10_000);
     });
 
     it('refuses a body that is not UTF-8', async () => {
-      const answer = await client.send('PATCH', path(owner), {
+      const response = await client.send('PATCH', path(owner), {
         headers: { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() },
         body: Buffer.from('{"description":"\xff"}', 'latin1'),
       });
-      expect([answer.status, faultsOf(answer)]).toEqual([400, [' format']]);
+      expect([response.status, faultsOf(response)]).toEqual([400, [' format']]);
     });
 
     it('refuses an owner who is not a visible employee of the workspace', async () => {
@@ -349,8 +349,8 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       const hidden = await app.arrange.anAsset(workspace, { type: 'EMPLOYEE', visibility: 'HIDDEN' });
       const id = await anAsset();
       for (const ownerId of [randomUUID(), elsewhere.id, hidden.id, await anAsset(), id]) {
-        const answer = await client.patch(path(id), { ownerId, description: 'x' });
-        expect([answer.status, faultsOf(answer)]).toEqual([400, ['/ownerId unknown']]);
+        const response = await client.patch(path(id), { ownerId, description: 'x' });
+        expect([response.status, faultsOf(response)]).toEqual([400, ['/ownerId unknown']]);
       }
       expect(await read(id)).toMatchObject({ ownerId: null, description: null });
     });
@@ -362,8 +362,8 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
   });
 
   it('returns 403 resource_not_writable for an employee', async () => {
-    const answer = await client.patch(path(owner), { description: 'x' });
-    expect([answer.status, answer.body['code']]).toEqual([403, 'resource_not_writable']);
+    const response = await client.patch(path(owner), { description: 'x' });
+    expect([response.status, response.body['code']]).toEqual([403, 'resource_not_writable']);
     expect(await read(owner)).toMatchObject({ description: null });
   });
 
@@ -373,17 +373,17 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
     const deleted = await app.arrange.anAsset(workspace, { visibility: 'DELETED' });
     const details = new Set<unknown>();
     for (const id of [elsewhere.id, hidden.id, deleted.id, randomUUID()]) {
-      const answer = await client.patch(path(id), { description: 'x' });
-      expect([answer.status, answer.body['code']]).toEqual([404, 'not_found']);
-      details.add(answer.body['detail']);
+      const response = await client.patch(path(id), { description: 'x' });
+      expect([response.status, response.body['code']]).toEqual([404, 'not_found']);
+      details.add(response.body['detail']);
     }
     expect(details.size).toBe(1);
   });
 
   it('returns 413 for a body over 256 KiB', async () => {
-    const answer = await client.patch(path(owner), `{"description":"${'x'.repeat(262_144)}"}`);
+    const response = await client.patch(path(owner), `{"description":"${'x'.repeat(262_144)}"}`);
     // The rest of the body is unread, so the connection cannot carry another request.
-    expect([answer.status, answer.body['code'], answer.headers.get('connection')]).toEqual([
+    expect([response.status, response.body['code'], response.headers.get('connection')]).toEqual([
       413,
       'payload_too_large',
       'close',
@@ -398,8 +398,8 @@ describe('PATCH /v1/inventory/assets/{id}', () => {
       { 'Content-Encoding': 'gzip' },
     ];
     for (const headers of refused) {
-      const answer = await client.patch(path(owner), {}, headers);
-      expect([headers, answer.status, answer.body['code']]).toEqual([headers, 415, 'unsupported_media_type']);
+      const response = await client.patch(path(owner), {}, headers);
+      expect([headers, response.status, response.body['code']]).toEqual([headers, 415, 'unsupported_media_type']);
     }
   });
 

@@ -139,7 +139,7 @@ describe('Bearer tokens', () => {
   });
 
   it.each(['first', 'second'])('refuses two Authorization headers, though the %s is right', async (right) => {
-    const answer = await new Promise((resolve, reject) => {
+    const found = await new Promise((resolve, reject) => {
       const sent = request({ port: app.port, host: '127.0.0.1', path: PATH }, (response) => {
         let text = '';
         response.on('data', (chunk: Buffer) => (text += chunk.toString()));
@@ -154,7 +154,7 @@ describe('Bearer tokens', () => {
       sent.on('error', reject);
       sent.end();
     });
-    expect(answer).toEqual([401, 'token_invalid', []]);
+    expect(found).toEqual([401, 'token_invalid', []]);
   });
 
   it('supersedes the previous token as soon as a new one is issued', async () => {
@@ -179,8 +179,12 @@ describe('Bearer tokens', () => {
   describe('scopes', () => {
     const status = async (scope: string, path: string) => {
       const client = await app.arrange.aClient(workspace, [scope as 'all:read']);
-      const answer = await client.get(path);
-      return { status: answer.status, code: answer.body['code'], challenge: answer.headers.get('www-authenticate') };
+      const response = await client.get(path);
+      return {
+        status: response.status,
+        code: response.body['code'],
+        challenge: response.headers.get('www-authenticate'),
+      };
     };
 
     it.each([

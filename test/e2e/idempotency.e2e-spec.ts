@@ -28,8 +28,8 @@ describe('Idempotency-Key', () => {
 
   describe('the header', () => {
     const refused = async (headers: Record<string, string | null>, code: string): Promise<void> => {
-      const answer = await client.patch(path(await anAsset()), {}, headers);
-      expect([answer.status, answer.body['code'], answer.body['errors']]).toEqual([
+      const response = await client.patch(path(await anAsset()), {}, headers);
+      expect([response.status, response.body['code'], response.body['errors']]).toEqual([
         400,
         'validation_failed',
         [{ header: 'Idempotency-Key', code, detail: expect.any(String) as string }],
@@ -76,7 +76,7 @@ describe('Idempotency-Key', () => {
     it('is refused when sent twice', async () => {
       const token = await app.arrange.aToken(workspace);
       const id = await anAsset();
-      const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
+      const response = await new Promise<{ status: number; text: string }>((resolve, reject) => {
         const request = httpRequest(`${app.origin}${path(id)}`, { method: 'PATCH' }, (response) => {
           let text = '';
           response.on('data', (chunk: Buffer) => (text += chunk.toString()));
@@ -88,7 +88,7 @@ describe('Idempotency-Key', () => {
         request.setHeader('Idempotency-Key', ['one', 'two']);
         request.end('{}');
       });
-      expect([answer.status, JSON.parse(answer.text)]).toMatchObject([400, { errors: [{ code: 'duplicated' }] }]);
+      expect([response.status, JSON.parse(response.text)]).toMatchObject([400, { errors: [{ code: 'duplicated' }] }]);
     });
 
     it('is ignored on reads and by the token endpoint', async () => {
@@ -187,11 +187,15 @@ describe('Idempotency-Key', () => {
       const same = key();
       expect((await client.patch(path(id), { description: 'x' }, same)).status).toBe(200);
       const varied = variation(id);
-      const answer = await client.patch(varied.path ?? path(id), varied.body ?? { description: 'x' }, {
+      const response = await client.patch(varied.path ?? path(id), varied.body ?? { description: 'x' }, {
         ...same,
         ...varied.headers,
       });
-      expect([answer.status, answer.body['code'], isReplay(answer)]).toEqual([409, 'idempotency_conflict', false]);
+      expect([response.status, response.body['code'], isReplay(response)]).toEqual([
+        409,
+        'idempotency_conflict',
+        false,
+      ]);
       expect((await client.get(path(id))).body).toMatchObject({ description: 'x', classification: 'UNKNOWN' });
     });
   });
@@ -207,8 +211,8 @@ describe('Idempotency-Key', () => {
         [await app.arrange.aClient(otherWorkspace), theirs],
       ];
       for (const [one, id] of cases) {
-        const answer = await one.patch(path(id), { description: 'x' }, same);
-        expect([answer.status, isReplay(answer)]).toEqual([200, false]);
+        const response = await one.patch(path(id), { description: 'x' }, same);
+        expect([response.status, isReplay(response)]).toEqual([200, false]);
       }
     });
   });
@@ -249,8 +253,8 @@ describe('Idempotency-Key', () => {
       const { admin } = app.database;
       await admin.query('ALTER TABLE audit_event ADD CONSTRAINT nothing_more CHECK (false) NOT VALID');
       try {
-        const answer = await client.patch(path(id), { description: 'x' });
-        expect([answer.status, answer.headers.get('etag')]).toEqual([500, null]);
+        const response = await client.patch(path(id), { description: 'x' });
+        expect([response.status, response.headers.get('etag')]).toEqual([500, null]);
       } finally {
         await admin.query('ALTER TABLE audit_event DROP CONSTRAINT nothing_more');
       }
@@ -264,7 +268,7 @@ describe('Idempotency-Key', () => {
     const { admin } = app.database;
     await admin.query('BEGIN');
     await admin.query('SELECT 1 FROM asset WHERE public_id = $1 FOR UPDATE', [id]);
-    const answer = client.patch(path(id), { description: 'late' });
+    const response = client.patch(path(id), { description: 'late' });
     let waits = 0;
     for (const deadline = Date.now() + 60_000; waits === 0 && Date.now() < deadline; await delay(10)) {
       // Within a transaction, statistics would stay unchanged.
@@ -274,7 +278,7 @@ describe('Idempotency-Key', () => {
     }
     const [free] = (await admin.query<{ at: string }>('SELECT clock_timestamp()::text AS at')).rows;
     await admin.query('COMMIT');
-    expect([(await answer).status, waits]).toEqual([200, 1]);
+    expect([(await response).status, waits]).toEqual([200, 1]);
     const lived = `SELECT 1 FROM idempotency_record WHERE expires_at >= $1::timestamptz + make_interval(days => 1)`;
     expect(await count(lived, [free?.at])).toBe(1);
   });

@@ -41,11 +41,11 @@ describe('POST /oauth/token', () => {
   const basic = (id: string, secret: string) => ({
     Authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
   });
-  const expectProblem = (answer: ApiResponse, status: number, code: string) => {
-    expect([answer.status, answer.body['code']]).toEqual([status, code]);
-    expect(answer.headers.get('content-type')).toBe('application/problem+json');
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(Object.keys(answer.body)).toEqual(
+  const expectProblem = (response: ApiResponse, status: number, code: string) => {
+    expect([response.status, response.body['code']]).toEqual([status, code]);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(Object.keys(response.body)).toEqual(
       expect.arrayContaining([
         'code',
         'detail',
@@ -59,8 +59,8 @@ describe('POST /oauth/token', () => {
       ]),
     );
     // RFC 6749, 5.2.
-    expect(answer.body['error_description']).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
-    expect(answer.text).not.toContain(application.clientSecret);
+    expect(response.body['error_description']).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
+    expect(response.text).not.toContain(application.clientSecret);
   };
 
   /** Sends one Authorization header for each value; `fetch` would join them. */
@@ -68,9 +68,9 @@ describe('POST /oauth/token', () => {
     new Promise<ApiResponse>((resolve, reject) => {
       const sent = request(`${app.origin}/oauth/token`, { method: 'POST' }, (response) => {
         text(response).then((body) => {
-          const answer = { status: response.statusCode ?? 0, headers: headersOf(response), text: body };
-          assertDocumented('POST', '/oauth/token', answer);
-          resolve({ ...answer, body: JSON.parse(body) as ApiResponse['body'] });
+          const given = { status: response.statusCode ?? 0, headers: headersOf(response), text: body };
+          assertDocumented('POST', '/oauth/token', given);
+          resolve({ ...given, body: JSON.parse(body) as ApiResponse['body'] });
         }, reject);
       });
       sent.on('error', reject);
@@ -92,15 +92,15 @@ describe('POST /oauth/token', () => {
 
   describe('200', () => {
     it('issues an uncacheable bearer token with its lifetime and scopes', async () => {
-      const answer = await app.client().requestToken(credentials);
-      expect(answer.status).toBe(200);
-      expect(answer.body).toEqual({
+      const response = await app.client().requestToken(credentials);
+      expect(response.status).toBe(200);
+      expect(response.body).toEqual({
         access_token: expect.any(String) as string,
         expires_in: 3600,
         token_type: 'Bearer',
         scope: 'inventory:read computers:read',
       });
-      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect(response.headers.get('cache-control')).toBe('no-store');
     });
 
     it('signs an RS256 JWT of type at+jwt with the decided claims', async () => {
@@ -125,26 +125,26 @@ describe('POST /oauth/token', () => {
     });
 
     it('accepts credentials by HTTP Basic', async () => {
-      const answer = await app
+      const response = await app
         .client()
         .requestToken({ grant_type: 'client_credentials' }, basic(application.clientId, application.clientSecret));
-      expect(answer.status).toBe(200);
+      expect(response.status).toBe(200);
     });
 
     it('accepts the client_id in the form beside the same one in HTTP Basic', async () => {
       const { grant_type, client_id } = credentials;
       const form = { grant_type, client_id };
-      const answer = await app.client().requestToken(form, basic(application.clientId, application.clientSecret));
-      expect(answer.status).toBe(200);
+      const response = await app.client().requestToken(form, basic(application.clientId, application.clientSecret));
+      expect(response.status).toBe(200);
     });
 
     it('accepts its own audience and a charset in the content type', async () => {
       const form = new URLSearchParams({ ...credentials, audience: 'https://api.example.test' }).toString();
-      const answer = await app.client().send('POST', '/oauth/token', {
+      const response = await app.client().send('POST', '/oauth/token', {
         body: form,
         headers: { 'Content-Type': 'application/x-www-form-urlencoded; charset=UTF-8' },
       });
-      expect(answer.status).toBe(200);
+      expect(response.status).toBe(200);
     });
 
     it('uses the audience and lifetime of its settings', async () => {
@@ -176,10 +176,10 @@ describe('POST /oauth/token', () => {
     });
 
     it('treats an empty scope as absent, and ignores Idempotency-Key and unknown parameters', async () => {
-      const answer = await app
+      const response = await app
         .client()
         .requestToken({ ...credentials, scope: '', resource: 'x' }, { 'Idempotency-Key': 'k' });
-      expect(answer.body['scope']).toBe('inventory:read computers:read');
+      expect(response.body['scope']).toBe('inventory:read computers:read');
     });
 
     it('narrows all:read to a single read scope', async () => {
@@ -201,10 +201,10 @@ describe('POST /oauth/token', () => {
       ['an unknown scope', { scope: 'inventory:read everything' }, 'invalid_scope'],
       ['a scope not granted', { scope: 'inventory:write' }, 'invalid_scope'],
     ])('refuses %s', async (_, change, code) => {
-      const answer = await app.client().requestToken({ ...credentials, ...change });
-      expectProblem(answer, 400, code);
-      expect(answer.body['error']).toBe(code === 'unsupported_audience' ? 'invalid_target' : code);
-      expect(answer.headers.get('www-authenticate')).toBeNull();
+      const response = await app.client().requestToken({ ...credentials, ...change });
+      expectProblem(response, 400, code);
+      expect(response.body['error']).toBe(code === 'unsupported_audience' ? 'invalid_target' : code);
+      expect(response.headers.get('www-authenticate')).toBeNull();
     });
 
     it.each(['grant_type', 'client_id', 'client_secret', 'audience', 'scope'])(
@@ -213,9 +213,9 @@ describe('POST /oauth/token', () => {
         const form = new URLSearchParams(credentials);
         form.append(name, 'a');
         form.append(name, 'b');
-        const answer = await app.client().send('POST', '/oauth/token', { body: form });
-        expectProblem(answer, 400, 'invalid_request');
-        expect(answer.body['errors']).toEqual([expect.objectContaining({ parameter: name })]);
+        const response = await app.client().send('POST', '/oauth/token', { body: form });
+        expectProblem(response, 400, 'invalid_request');
+        expect(response.body['errors']).toEqual([expect.objectContaining({ parameter: name })]);
       },
     );
 
@@ -226,30 +226,30 @@ describe('POST /oauth/token', () => {
         () => ({ grant_type: 'client_credentials', client_id: 'ci_00000000000000000000000000000000' }),
       ],
     ])('refuses %s', async (_, form) => {
-      const answer = await app
+      const response = await app
         .client()
         .requestToken(form(credentials), basic(application.clientId, application.clientSecret));
-      expectProblem(answer, 400, 'invalid_request');
+      expectProblem(response, 400, 'invalid_request');
     });
 
     it.each(['first', 'second'])('refuses two Authorization headers, though the %s is right', async (right) => {
       const own = basic(application.clientId, application.clientSecret).Authorization;
       const sent = right === 'first' ? [own, 'Basic other'] : ['Basic other', own];
 
-      const answer = await requestTokenWith(sent);
+      const response = await requestTokenWith(sent);
 
-      expectProblem(answer, 400, 'invalid_request');
-      expect(answer.body).toMatchObject({
+      expectProblem(response, 400, 'invalid_request');
+      expect(response.body).toMatchObject({
         error: 'invalid_request',
         errors: [{ header: 'Authorization', code: 'duplicated' }],
       });
-      expect(answer.headers.get('www-authenticate')).toBeNull();
+      expect(response.headers.get('www-authenticate')).toBeNull();
     });
 
     it('refuses two Authorization headers beside credentials in the form', async () => {
-      const answer = await requestTokenWith(['Bearer one', 'Bearer other'], credentials);
+      const response = await requestTokenWith(['Bearer one', 'Bearer other'], credentials);
 
-      expectProblem(answer, 400, 'invalid_request');
+      expectProblem(response, 400, 'invalid_request');
     });
 
     it.each([
@@ -257,18 +257,18 @@ describe('POST /oauth/token', () => {
       ['credentials far back in the query string', '&'.repeat(1_000)],
     ])('refuses %s', async (_, before) => {
       const target = `/oauth/token?${before}client_secret=${application.clientSecret}`;
-      const answer = await app.client().send('POST', target, { body: new URLSearchParams(credentials) });
-      expectProblem(answer, 400, 'invalid_request');
+      const response = await app.client().send('POST', target, { body: new URLSearchParams(credentials) });
+      expectProblem(response, 400, 'invalid_request');
     });
 
     it.each([
       ['is long', 'x'.repeat(15_000), `The scope ${'x'.repeat(64)}... is unknown`],
       ['could be none', '"\\é', 'A scope is unknown'],
     ])('does not echo a scope that %s', async (_, scope, beginning) => {
-      const answer = await app.client().requestToken({ ...credentials, scope });
-      expectProblem(answer, 400, 'invalid_scope');
-      expect(answer.body['error_description']).toMatch(new RegExp(`^${beginning}`));
-      expect(answer.text.length).toBeLessThan(1_000);
+      const response = await app.client().requestToken({ ...credentials, scope });
+      expectProblem(response, 400, 'invalid_scope');
+      expect(response.body['error_description']).toMatch(new RegExp(`^${beginning}`));
+      expect(response.text.length).toBeLessThan(1_000);
     });
   });
 
@@ -288,25 +288,25 @@ describe('POST /oauth/token', () => {
           client_secret: disabled.clientSecret,
         }),
       ];
-      for (const answer of responses) {
-        expectProblem(answer, 401, 'invalid_client');
-        expect(answer.headers.get('www-authenticate')).toBeNull();
+      for (const response of responses) {
+        expectProblem(response, 401, 'invalid_client');
+        expect(response.headers.get('www-authenticate')).toBeNull();
       }
       const bodies = responses.map(({ body }) => ({ ...body, requestId: '' }));
       expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1);
     });
 
     it('sends a Basic challenge only to a client that used Basic', async () => {
-      const answer = await app.client().requestToken({ grant_type: 'client_credentials' }, basic('who', 'what'));
-      expectProblem(answer, 401, 'invalid_client');
-      expect(answer.headers.get('www-authenticate')).toMatch(/^Basic /);
+      const response = await app.client().requestToken({ grant_type: 'client_credentials' }, basic('who', 'what'));
+      expectProblem(response, 401, 'invalid_client');
+      expect(response.headers.get('www-authenticate')).toMatch(/^Basic /);
     });
 
     it.each(['Basic', 'Basic !!!', `Basic ${Buffer.from('no colon').toString('base64')}`])(
       'refuses the malformed header %s',
       async (Authorization) => {
-        const answer = await app.client().requestToken({ grant_type: 'client_credentials' }, { Authorization });
-        expectProblem(answer, 401, 'invalid_client');
+        const response = await app.client().requestToken({ grant_type: 'client_credentials' }, { Authorization });
+        expectProblem(response, 401, 'invalid_client');
       },
     );
 
@@ -353,9 +353,9 @@ describe('POST /oauth/token', () => {
       'payload_too_large',
     ],
   ])('refuses %s', async (_, init, status, code) => {
-    const answer = await app.client().send('POST', '/oauth/token', init as RequestInit);
-    expectProblem(answer, status, code);
-    expect(answer.body['error']).toBe('invalid_request');
+    const response = await app.client().send('POST', '/oauth/token', init as RequestInit);
+    expectProblem(response, status, code);
+    expect(response.body['error']).toBe('invalid_request');
   });
 
   it('returns plain JSON to a client that accepts only application/json, like stock OAuth clients', async () => {
@@ -373,8 +373,8 @@ describe('POST /oauth/token', () => {
     ['application/json, application/problem+json-seq', 'application/json'],
     ['text/plain, Application/JSON ;q=0.9', 'application/json'],
   ])('honours only complete media types: “Accept: %s” gets %s', async (Accept, mediaType) => {
-    const answer = await app.client().requestToken({ ...credentials, client_secret: 'wrong' }, { Accept });
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([401, mediaType]);
+    const response = await app.client().requestToken({ ...credentials, client_secret: 'wrong' }, { Accept });
+    expect([response.status, response.headers.get('content-type')]).toEqual([401, mediaType]);
   });
 
   it('leaves exactly one token valid after fifty concurrent requests', async () => {

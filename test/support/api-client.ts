@@ -59,9 +59,9 @@ export class ApiClient {
 
   /** Returns a page of a list. @throws unless the status is 200 */
   async page(path: string, query: Readonly<Record<string, string>> = {}): Promise<PageBody> {
-    const answer = await this.get<PageBody>(`${path}?${new URLSearchParams(query).toString()}`);
-    if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text}`);
-    return answer.body;
+    const response = await this.get<PageBody>(`${path}?${new URLSearchParams(query).toString()}`);
+    if (response.status !== 200) throw new Error(`${path}: ${response.status} ${response.text}`);
+    return response.body;
   }
 
   /** Yields every item of a list, page after page. Calls `between` after each page. */
