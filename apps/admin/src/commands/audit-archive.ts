@@ -12,7 +12,7 @@ interface ArchiveOptions extends CommonOptions {
 
 export function auditArchiveCommand(): Command {
   return withCommonOptions(new Command('archive'))
-    .description('write old events to files with a checkpoint, prove the files, then remove the events for good')
+    .description('move old events to files, with a checkpoint that proves them; cannot be undone')
     .argument('<dir>', 'the directory for the files')
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
     .requiredOption('--before <date>', 'recorded before this time, such as 2026-01-31, or 90d ago', parseSince)

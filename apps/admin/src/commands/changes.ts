@@ -6,7 +6,7 @@ import { print } from '../output';
 export function changesCommand(): Command {
   const group = new Command('changes').description('the change feeds of a workspace');
   withCommonOptions(group.command('restart'))
-    .description('refuse every cursor of the change feeds, so that every reader begins again')
+    .description('refuse every cursor of the change feeds: every reader begins again')
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
     .action(restart);
   return group;

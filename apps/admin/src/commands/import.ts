@@ -31,10 +31,7 @@ export function importCommand(): Command {
         .choices(['keep', 'hide'])
         .default('keep'),
     )
-    .option(
-      '--errors <file>',
-      'write bad lines to this file, each with number and reason; correct or delete them, then import the file',
-    )
+    .option('--errors <file>', 'write bad lines to this file; mend or delete them, then import the file')
     .addOption(
       new Option('--create-tag-keys <kind>', 'create missing tag keys as keys managed by the platform').choices([
         'platform',

@@ -31,23 +31,18 @@ export function keysCommand(): Command {
     .description('create missing keys where the settings say; existing keys stay unchanged')
     .action(init);
   withCommonOptions(group.command('list'))
-    .description('list the keys, newest first; the current key of each use makes new tokens, cursors or checkpoints')
+    .description('list signing, cursor and checkpoint keys, newest first')
     .action(list);
   group.addCommand(rotateCommand());
   withCommonOptions(group.command('remove'))
-    .description(
-      'remove a key in an emergency; every instance refuses what it signed or sealed within 60 seconds; the last key ' +
-        'of its use stays',
-    )
+    .description('remove a key; within 60 seconds every instance refuses what it signed or sealed')
     .argument('<kid>', 'the id of the key, as list shows it', parseKid)
     .action(remove);
   return group;
 }
 
 function rotateCommand(): Command {
-  const group = new Command('rotate').description(
-    'create a new key; every instance accepts it before one uses it, and earlier keys stay accepted until removed',
-  );
+  const group = new Command('rotate').description('create a new key; earlier keys stay valid until you remove them');
   withCommonOptions(group.command('signing'))
     .description('create a new key, which signs tokens after 60 seconds')
     .action((options: CommonOptions) => rotate('signing', options));

@@ -11,7 +11,7 @@ interface StatusOptions extends CommonOptions {
 export function statusCommand(): Command {
   return withCommonOptions(new Command('status'))
     .description('check that both roles reach the database and that it is up to date; exit code 1 when not')
-    .option('--deep', 'count every asset, and repair counters of list totals that are wrong')
+    .option('--deep', 'count every asset; repair wrong totals and filters of computers')
     .action(async (options: StatusOptions) => {
       const { inspect } = await import('../database-status.js');
       const status = await inspect(options.deep ?? false);
