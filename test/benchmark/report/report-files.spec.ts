@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { CATALOGUE } from '../catalogue';
+import { BENCHMARK_NAMES, CATALOGUE } from '../catalogue';
 import type { Recording } from '../recording';
 import { TARGETS, formatBound } from '../targets';
 import { toMarkdown } from './markdown';
+import { plotsOf } from './plots';
 import { REPORT, readRecording } from './report-files';
 
 const recording = readRecording() as Recording;
@@ -29,6 +30,12 @@ describe('The recorded report', () => {
     const shown = [...report.matchAll(/!\[[^\]]*\]\(([^)]+)\)/g)].map(([, file]) => file as string);
     expect(shown.filter((file) => !existsSync(join(dirname(REPORT), file)))).toEqual([]);
     expect(shown.sort()).toEqual(readdirSync(dirname(REPORT)).filter((file) => file.endsWith('.svg')));
+  });
+
+  it('has no empty plot', () => {
+    const plots = BENCHMARK_NAMES.flatMap((name) => plotsOf(name, recording.benchmarks[name]?.measurements ?? []));
+    const bars = plots.map(({ file, specification }) => [file, (specification['data'] as { values: object[] }).values]);
+    expect(bars.filter(([, values]) => values?.length === 0)).toEqual([]);
   });
 });
 
