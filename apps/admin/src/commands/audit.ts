@@ -25,7 +25,7 @@ const DEFAULT_LIMIT = 100;
 const SHOWN_LENGTH = 60;
 
 export function auditCommand(): Command {
-  const group = new Command('audit').description('audit events: list them, and verify that none was altered');
+  const group = new Command('audit').description('audit events: list, verify and archive them');
   withCommonOptions(group.command('list'))
     .description('list audit events, newest first')
     .option('--workspace <slug>', 'only of this workspace', parseSlug)
