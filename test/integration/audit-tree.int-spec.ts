@@ -5,7 +5,7 @@ import { RFC9162 } from '@transmute/rfc9162';
 import { publish } from '../../libs/audit/src/domain/published-event';
 import { rootOf } from '../../libs/audit/src/domain/audit-tree';
 import { treeHashes } from '../../libs/audit/src/system/tree-hashes';
-import { EVENTS_OF_TREE, type EventOfTreeRow, toEventOfTree } from '../../libs/audit/src/typeorm/audit-columns';
+import { EVENTS_OF_TREE, type EventOfTreeColumns, toEventOfTree } from '../../libs/audit/src/typeorm/audit-columns';
 import { AuditTreeStoreTypeorm } from '../../libs/audit/src/typeorm/audit-tree-store.typeorm';
 import { AuditSetting } from '../support/audit-setting';
 
@@ -25,7 +25,7 @@ describe('The Merkle tree of the audit', () => {
   };
   /** The tree over the published events, by another implementation. */
   const published = async (workspace: WorkspaceId) => {
-    const { rows } = await setting.database.admin.query<EventOfTreeRow>(EVENTS_OF_TREE, [workspace, 0, 10_000]);
+    const { rows } = await setting.database.admin.query<EventOfTreeColumns>(EVENTS_OF_TREE, [workspace, 0, 10_000]);
     const entries = rows.map(toEventOfTree).map((event, index) => {
       return Buffer.from(canonicalize(publish(event, index + 1, event.recordedAt)) ?? '');
     });

@@ -8,9 +8,9 @@ import {
   AUDIT_FLOOR,
   AUDIT_TREE,
   type AuditFloorColumns,
-  type AuditTreeRow,
+  type AuditTreeColumns,
   EVENTS_OF_TREE,
-  type EventOfTreeRow,
+  type EventOfTreeColumns,
   toAuditFloor,
   toAuditTree,
   toEventOfTree,
@@ -39,7 +39,7 @@ export class AuditArchiveStoreTypeorm extends AuditArchiveStore {
   async plan(workspaceId: WorkspaceId, before: Date): Promise<ArchivePlan | null> {
     return this.database.inTenant({ workspaceId }, async (manager) => {
       const [floorRow] = await manager.query<AuditFloorColumns[]>(AUDIT_FLOOR, [workspaceId]);
-      const [treeRow] = await manager.query<AuditTreeRow[]>(AUDIT_TREE, [workspaceId]);
+      const [treeRow] = await manager.query<AuditTreeColumns[]>(AUDIT_TREE, [workspaceId]);
       if (!treeRow) return null;
       const floor = floorRow ? toAuditFloor(workspaceId, floorRow) : null;
       const tree = toAuditTree(workspaceId, treeRow);
@@ -50,7 +50,7 @@ export class AuditArchiveStoreTypeorm extends AuditArchiveStore {
 
   async events(workspaceId: WorkspaceId, after: number, limit: number): Promise<EventOfTree[]> {
     return this.database.inTenant({ workspaceId }, async (manager) => {
-      const rows = await manager.query<EventOfTreeRow[]>(EVENTS_OF_TREE, [workspaceId, after, limit]);
+      const rows = await manager.query<EventOfTreeColumns[]>(EVENTS_OF_TREE, [workspaceId, after, limit]);
       return rows.map(toEventOfTree);
     });
   }

@@ -54,9 +54,10 @@ export const AUDIT_FLOOR = `
     FROM audit_floor WHERE workspace_id = $1`;
 
 /** Columns that an update of an asset leaves NULL. */
-type KindColumns = Pick<AuditEventRow, 'action' | 'actor_type' | 'target_type' | 'target_id'>;
+type KindColumns = Pick<AuditEventColumns, 'action' | 'actor_type' | 'target_type' | 'target_id'>;
 
-export interface AuditEventRow {
+/** A row of {@link EVENT_COLUMNS}. Unlike in the entity, bytes are hexadecimal, and times are milliseconds as text. */
+export interface AuditEventColumns {
   readonly workspace_id: string;
   readonly id: string;
   readonly occurred_at: string;
@@ -77,15 +78,15 @@ export interface AuditEventRow {
   readonly link: string | null;
 }
 
-export interface AnchoredEventRow extends AuditEventRow {
+export interface AnchoredEventColumns extends AuditEventColumns {
   readonly anchored_link: string | null;
 }
 
-export interface EventOfTreeRow extends AuditEventRow {
+export interface EventOfTreeColumns extends AuditEventColumns {
   readonly recorded_at: string;
 }
 
-export interface AuditSealRow {
+export interface AuditSealColumns {
   readonly workspace_id: string;
   readonly first_sequence: string;
   readonly last_sequence: string;
@@ -95,14 +96,14 @@ export interface AuditSealRow {
   readonly recorded_at: string | null;
 }
 
-export interface AuditHeadRow {
+export interface AuditHeadColumns {
   readonly workspace_id: string;
   readonly sequence: string;
   readonly head: string;
   readonly mac: string;
 }
 
-export interface AuditTreeRow {
+export interface AuditTreeColumns {
   readonly size: string;
   readonly link: string;
   readonly mac: string;
@@ -110,7 +111,7 @@ export interface AuditTreeRow {
   readonly roots: string | null;
 }
 
-export interface AuditFloorColumns extends AuditTreeRow {
+export interface AuditFloorColumns extends AuditTreeColumns {
   readonly recorded_at: string;
 }
 
@@ -119,7 +120,7 @@ export const toAuditFloor = (workspaceId: WorkspaceId, row: AuditFloorColumns): 
   recordedAt: toIsoTime(row.recorded_at),
 });
 
-export const toAuditTree = (workspaceId: WorkspaceId, { size, link, mac, roots }: AuditTreeRow): AuditTree => ({
+export const toAuditTree = (workspaceId: WorkspaceId, { size, link, mac, roots }: AuditTreeColumns): AuditTree => ({
   workspaceId,
   size: Number(size),
   link,
@@ -127,7 +128,7 @@ export const toAuditTree = (workspaceId: WorkspaceId, { size, link, mac, roots }
   mac,
 });
 
-export function toRecordedEvent(row: AuditEventRow): RecordedEvent {
+export function toRecordedEvent(row: AuditEventColumns): RecordedEvent {
   const { anchor_sequence: sequence, anchor_link: link } = row;
   return {
     workspaceId: workspaceId(row.workspace_id),
@@ -154,17 +155,17 @@ export function kindOfRow({ action, actor_type, target_type, target_id }: KindCo
   return { action, actorType: actor_type, targetType: target_type, targetId: target_id } as EventKind;
 }
 
-export const toAnchoredEvent = (row: AnchoredEventRow): AnchoredEvent => ({
+export const toAnchoredEvent = (row: AnchoredEventColumns): AnchoredEvent => ({
   anchoredLink: row.anchored_link,
   ...toRecordedEvent(row),
 });
 
-export const toEventOfTree = (row: EventOfTreeRow): EventOfTree => ({
+export const toEventOfTree = (row: EventOfTreeColumns): EventOfTree => ({
   recordedAt: toIsoTime(row.recorded_at),
   ...toRecordedEvent(row),
 });
 
-export function toStoredSeal(row: AuditSealRow): StoredSeal {
+export function toStoredSeal(row: AuditSealColumns): StoredSeal {
   return {
     workspaceId: workspaceId(row.workspace_id),
     firstSequence: Number(row.first_sequence),
@@ -176,7 +177,7 @@ export function toStoredSeal(row: AuditSealRow): StoredSeal {
   };
 }
 
-export function toAuditHead(row: AuditHeadRow): AuditHead {
+export function toAuditHead(row: AuditHeadColumns): AuditHead {
   return {
     workspaceId: workspaceId(row.workspace_id),
     sequence: Number(row.sequence),

@@ -70,10 +70,17 @@ export class AuditRecorder {
     const now = this.clock.now();
     const { applicationId, clientId } = act.actor.type === 'APPLICATION' ? act.actor : NOBODY;
     const event = {
-      ...{ workspaceId, id: this.evidence.newEventId(now), occurredAt: new Date(now).toISOString() },
+      workspaceId,
+      id: this.evidence.newEventId(now),
+      occurredAt: new Date(now).toISOString(),
       kind: { action: act.action, actorType: act.actor.type, targetType: act.target.type, targetId: act.target.id },
-      ...{ assetId: null, applicationId, clientId, requestId: act.requestId ?? null, keyHash: null },
-      ...{ changes: asStored(act.changes ?? {}), anchor },
+      assetId: null,
+      applicationId,
+      clientId,
+      requestId: act.requestId ?? null,
+      keyHash: null,
+      changes: asStored(act.changes ?? {}),
+      anchor,
     };
     const { id, occurredAt, kind, requestId } = event;
     await run(INSERT_ACT, [

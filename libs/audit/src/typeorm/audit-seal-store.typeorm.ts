@@ -10,9 +10,9 @@ import {
   ANCHORED_EVENT_COLUMNS,
   AUDIT_FLOOR,
   AUDIT_HEAD,
-  type AnchoredEventRow,
+  type AnchoredEventColumns,
   type AuditFloorColumns,
-  type AuditHeadRow,
+  type AuditHeadColumns,
   toAnchoredEvent,
   toAuditFloor,
   toAuditHead,
@@ -67,8 +67,8 @@ export class AuditSealStoreTypeorm extends AuditSealStore {
   ): Promise<number | null> {
     return this.database.inTenant({ workspaceId }, async (manager) => {
       if (!(await tryLock(manager, workspaceId))) return null;
-      const [head] = await manager.query<AuditHeadRow[]>(AUDIT_HEAD, [workspaceId]);
-      const rows = await manager.query<AnchoredEventRow[]>(FIND_UNSEALED, [workspaceId, limit]);
+      const [head] = await manager.query<AuditHeadColumns[]>(AUDIT_HEAD, [workspaceId]);
+      const rows = await manager.query<AnchoredEventColumns[]>(FIND_UNSEALED, [workspaceId, limit]);
       if (rows.length === 0) return 0;
       const [floor] = await manager.query<AuditFloorColumns[]>(AUDIT_FLOOR, [workspaceId]);
       const ends = {

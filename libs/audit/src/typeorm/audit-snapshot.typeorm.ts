@@ -9,11 +9,11 @@ import {
   AUDIT_HEAD,
   AUDIT_TREE,
   ANCHORED_EVENT_COLUMNS,
-  type AnchoredEventRow,
+  type AnchoredEventColumns,
   type AuditFloorColumns,
-  type AuditHeadRow,
-  type AuditSealRow,
-  type AuditTreeRow,
+  type AuditHeadColumns,
+  type AuditSealColumns,
+  type AuditTreeColumns,
   SEAL_COLUMNS,
   toAuditFloor,
   toAuditHead,
@@ -56,9 +56,9 @@ export class AuditSnapshotTypeorm extends AuditSnapshot {
     try {
       await runner.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const [counts] = (await runner.query(COUNT, [workspaceId])) as [{ sealed: string; unsealed: string }];
-      const [head] = (await runner.query(AUDIT_HEAD, [workspaceId])) as AuditHeadRow[];
+      const [head] = (await runner.query(AUDIT_HEAD, [workspaceId])) as AuditHeadColumns[];
       const { sealed, unsealed } = counts;
-      const [row] = (await runner.query(AUDIT_TREE, [workspaceId])) as AuditTreeRow[];
+      const [row] = (await runner.query(AUDIT_TREE, [workspaceId])) as AuditTreeColumns[];
       const [floor] = (await runner.query(AUDIT_FLOOR, [workspaceId])) as AuditFloorColumns[];
       const ends = [
         head ? toAuditHead(head) : null,
@@ -73,19 +73,19 @@ export class AuditSnapshotTypeorm extends AuditSnapshot {
   }
 
   async *seals(): AsyncGenerator<StoredSeal, void> {
-    for await (const row of this.rows<AuditSealRow>(SEALS, BEFORE_ALL, (last) => last.last_sequence)) {
+    for await (const row of this.rows<AuditSealColumns>(SEALS, BEFORE_ALL, (last) => last.last_sequence)) {
       yield toStoredSeal(row);
     }
   }
 
   async *sealedEvents(): AsyncGenerator<AnchoredEvent, void> {
-    for await (const row of this.rows<AnchoredEventRow>(SEALED_EVENTS, BEFORE_ALL, (last) => last.sequence ?? '')) {
+    for await (const row of this.rows<AnchoredEventColumns>(SEALED_EVENTS, BEFORE_ALL, (last) => last.sequence ?? '')) {
       yield toAnchoredEvent(row);
     }
   }
 
   async *unsealedEvents(): AsyncGenerator<AnchoredEvent, void> {
-    for await (const row of this.rows<AnchoredEventRow>(UNSEALED_EVENTS, null, (last) => last.id)) {
+    for await (const row of this.rows<AnchoredEventColumns>(UNSEALED_EVENTS, null, (last) => last.id)) {
       yield toAnchoredEvent(row);
     }
   }

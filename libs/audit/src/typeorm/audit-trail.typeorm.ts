@@ -3,7 +3,7 @@ import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
 import { DataSource } from 'typeorm';
 import type { RecordedEvent } from '../domain/audit-event';
 import { type AuditFilter, AuditTrail } from '../domain/audit-trail.port';
-import { type AuditEventRow, EVENT_COLUMNS, toRecordedEvent } from './audit-columns';
+import { type AuditEventColumns, EVENT_COLUMNS, toRecordedEvent } from './audit-columns';
 import { AuditSnapshotTypeorm } from './audit-snapshot.typeorm';
 
 /** Skips from one workspace to the next in the index, however many rows each has. */
@@ -50,7 +50,7 @@ export class AuditTrailTypeorm extends AuditTrail {
   ): Promise<RecordedEvent[]> {
     const { workspaceIds, assetId, clientId, since } = filter;
     const after = [page.after?.id ?? NEWEST, page.after?.workspaceId ?? NEWEST];
-    const rows = await this.dataSource.query<AuditEventRow[]>(
+    const rows = await this.dataSource.query<AuditEventColumns[]>(
       listStatement(assetId !== undefined, clientId !== undefined),
       [
         ...[workspaceIds, firstIdOf(since ?? 0), ...after, page.size],

@@ -7,9 +7,9 @@ import { AuditTreeStore } from '../domain/audit-tree-store.port';
 import type { EventOfTree } from '../domain/tree-growth';
 import {
   AUDIT_TREE,
-  type AuditTreeRow,
+  type AuditTreeColumns,
   EVENTS_OF_TREE,
-  type EventOfTreeRow,
+  type EventOfTreeColumns,
   toAuditTree,
   toEventOfTree,
 } from './audit-columns';
@@ -31,7 +31,7 @@ export class AuditTreeStoreTypeorm extends AuditTreeStore {
   async find(workspaceId: WorkspaceId): Promise<AuditTree | null> {
     const [[row] = []] = await this.database.run({ workspaceId }, [bind(FIND, [workspaceId])]);
     const [size, link, mac, roots] = (row ?? []) as string[];
-    return row ? toAuditTree(workspaceId, { size, link, mac, roots } as AuditTreeRow) : null;
+    return row ? toAuditTree(workspaceId, { size, link, mac, roots } as AuditTreeColumns) : null;
   }
 
   async growNext(
@@ -43,7 +43,7 @@ export class AuditTreeStoreTypeorm extends AuditTreeStore {
       if (!(await tryLock(manager, workspaceId))) return null;
       const before = await findTree(manager, workspaceId);
       const size = before?.size ?? 0;
-      const rows = await manager.query<EventOfTreeRow[]>(EVENTS_OF_TREE, [workspaceId, size, limit]);
+      const rows = await manager.query<EventOfTreeColumns[]>(EVENTS_OF_TREE, [workspaceId, size, limit]);
       if (rows.length === 0) return 0;
       const after = grow(before, rows.map(toEventOfTree));
       await manager.query(GROW, [size, after.size, after.link, after.roots, after.mac]);
@@ -53,6 +53,6 @@ export class AuditTreeStoreTypeorm extends AuditTreeStore {
 }
 
 async function findTree(manager: EntityManager, workspaceId: WorkspaceId): Promise<AuditTree | null> {
-  const [row] = await manager.query<AuditTreeRow[]>(AUDIT_TREE, [workspaceId]);
+  const [row] = await manager.query<AuditTreeColumns[]>(AUDIT_TREE, [workspaceId]);
   return row ? toAuditTree(workspaceId, row) : null;
 }
