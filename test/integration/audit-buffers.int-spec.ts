@@ -1,9 +1,9 @@
 import { DataSource } from 'typeorm';
 import type { FeedStart, WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
-import type { EventFilter } from '../../libs/audit/src/domain/audit-log.port';
+import type { EventFilter } from '../../libs/audit/src/domain/event-filter';
 import { positionAt, writePosition } from '../../libs/audit/src/domain/log-position';
-import { leafHash } from '../../libs/audit/src/system/leaf-hash';
+import { treeHashes } from '../../libs/audit/src/system/tree-hashes';
 import { AuditLogTypeorm } from '../../libs/audit/src/typeorm/audit-log.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { AuditSetting } from '../support/audit-setting';
@@ -72,7 +72,7 @@ describe('A page of a large audit', () => {
     await admin.query('VACUUM ANALYZE');
     const connection = { url, poolSize: 2, patience: 'request', entities } as const;
     api = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
-    log = new AuditLogTypeorm(new Database(api), leafHash);
+    log = new AuditLogTypeorm(new Database(api), treeHashes);
   });
   afterAll(async () => {
     await api.destroy();

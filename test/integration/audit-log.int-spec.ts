@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
 import type { FeedStart, WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
-import type { EventFilter } from '../../libs/audit/src/domain/audit-log.port';
-import { leafHash } from '../../libs/audit/src/system/leaf-hash';
+import type { EventFilter } from '../../libs/audit/src/domain/event-filter';
+import { treeHashes } from '../../libs/audit/src/system/tree-hashes';
 import { AuditLogTypeorm } from '../../libs/audit/src/typeorm/audit-log.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { AuditSetting } from '../support/audit-setting';
@@ -25,7 +25,7 @@ describe('The list of audit events', () => {
       entities,
     } as const;
     source = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
-    log = new AuditLogTypeorm(new Database(source), leafHash);
+    log = new AuditLogTypeorm(new Database(source), treeHashes);
   });
   afterAll(async () => {
     await source.destroy();

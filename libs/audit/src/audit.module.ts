@@ -15,7 +15,7 @@ import { AuditSealer } from './system/audit-sealer';
 import { CheckpointKeys } from './system/checkpoint-keys';
 import { CheckpointSignerSystem } from './system/checkpoint-signer.system';
 import { watchSealing } from './system/audit-sealing-metrics';
-import { leafHash } from './system/leaf-hash';
+import { treeHashes } from './system/tree-hashes';
 import { AuditLogTypeorm } from './typeorm/audit-log.typeorm';
 import { AuditRecorder } from './typeorm/audit-recorder';
 import { AuditSealStoreTypeorm } from './typeorm/audit-seal-store.typeorm';
@@ -33,7 +33,7 @@ import { auditEvidence } from './audit-operator.module';
     ExportRecorder,
     {
       provide: AuditLog,
-      useFactory: (database: Database) => new AuditLogTypeorm(database, leafHash),
+      useFactory: (database: Database) => new AuditLogTypeorm(database, treeHashes),
       inject: [Database],
     },
     { provide: AuditSealStore, useClass: AuditSealStoreTypeorm },

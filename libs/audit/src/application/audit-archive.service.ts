@@ -5,11 +5,11 @@ import {
   type AuditArchiveStore,
   EventsGone,
 } from '../domain/audit-archive-store.port';
-import { type ArchiveFiles } from '../domain/archive-files.port';
-import { type AuditEvidence } from '../domain/audit-evidence.port';
+import type { ArchiveFiles } from '../domain/archive-files.port';
+import type { AuditEvidence } from '../domain/audit-evidence.port';
 import type { AuditFloor } from '../domain/audit-floor';
 import { type AuditTree, EMPTY_TREE, type TreeFrontier, appendLeaves, rootOf } from '../domain/audit-tree';
-import { type CheckpointSigner } from '../domain/checkpoint-signer.port';
+import type { CheckpointSigner } from '../domain/checkpoint-signer.port';
 import { type PublishedEvent, publish } from '../domain/published-event';
 import { AuditTreeBroken, growTree } from '../domain/tree-growth';
 
@@ -56,7 +56,7 @@ export class AuditArchiveService {
 
     const floor = await this.writeEvents(plan, id, start, archive.file, onProgress);
     const note = this.signer.sign(id, last, rootOf(floor, this.evidence.treeHashes));
-    await this.files.write(archive.checkpoint, onlyLines(note.trimEnd().split('\n')));
+    await this.files.write(archive.checkpoint, note.trimEnd().split('\n'));
     await this.proveEvents(archive.file, plan.floor ?? EMPTY_TREE, floor);
     await this.proveNote(archive.checkpoint, note);
     const known = plan.tree.size - first + 1;
@@ -99,8 +99,8 @@ export class AuditArchiveService {
     const { floor } = reached;
     let end: AuditTree | undefined = floor;
     for await (const step of walk) ({ end } = step);
-    const isThis = end?.link === tree.link && end.roots.join() === tree.roots.join();
-    if (!floor || !isThis)
+    const isSame = end?.link === tree.link && end.roots.join() === tree.roots.join();
+    if (!floor || !isSame)
       throw new ArchiveRefused('The events do not match the tree. Run audit verify to find the reason.');
     return floor;
   }
@@ -139,8 +139,8 @@ export class AuditArchiveService {
       if (leaf === null) break;
       frontier = appendLeaves(frontier, [leaf], treeHashes);
     }
-    const isThis = frontier.size === after.size && frontier.roots.join() === after.roots.join();
-    if (!isThis) throw new ArchiveRefused(`${file} holds other events. Move it away.`);
+    const isSame = frontier.size === after.size && frontier.roots.join() === after.roots.join();
+    if (!isSame) throw new ArchiveRefused(`${file} holds other events. Move it away.`);
   }
 
   private leafOf(line: string): string | null {
@@ -167,7 +167,3 @@ const toLine = (event: object): string =>
     .replace(/\u2029/g, '\\u2029');
 
 const padded = (sequence: number): string => String(sequence).padStart(DIGITS, '0');
-
-async function* onlyLines(lines: readonly string[]): AsyncGenerator<string> {
-  yield* lines;
-}

@@ -1,8 +1,8 @@
 import { DomainError, type WorkspaceId } from '#libs/kernel';
-import { type AuditEvidence } from '../domain/audit-evidence.port';
+import type { AuditEvidence } from '../domain/audit-evidence.port';
 import { EMPTY_TREE, rootOf } from '../domain/audit-tree';
-import { type AuditTreeStore } from '../domain/audit-tree-store.port';
-import { type CheckpointSigner } from '../domain/checkpoint-signer.port';
+import type { AuditTreeStore } from '../domain/audit-tree-store.port';
+import type { CheckpointSigner } from '../domain/checkpoint-signer.port';
 
 /** Gives customers signed statements about their audit. */
 export class CheckpointsService {

@@ -4,7 +4,7 @@ export abstract class ArchiveFiles {
    * Writes a file, complete and on disk or not at all. A file that exists stays as it is. Reads all lines in either case.
    * @throws when the directory cannot be written
    */
-  abstract write(path: string, lines: AsyncIterable<string>): Promise<void>;
+  abstract write(path: string, lines: AsyncIterable<string> | Iterable<string>): Promise<void>;
 
   /** Reads the lines of a file. */
   abstract lines(path: string): AsyncIterable<string>;

@@ -3,7 +3,7 @@ import type { AuditFloor } from './audit-floor';
 import type { AuditTree } from './audit-tree';
 import type { EventOfTree } from './tree-growth';
 
-/** What of a workspace can be archived. */
+/** The part of a workspace's audit that can be archived. */
 export interface ArchivePlan {
   /** Null before the first archive. */
   readonly floor: AuditFloor | null;

@@ -6,7 +6,7 @@ import type { AuditSnapshot } from './audit-trail.port';
 import { EMPTY_TREE } from './audit-tree';
 import { TreeCheck } from './tree-check';
 
-/** Recomputes one workspace's chain and its tree from their start, or from the floor, and compares all stored data with it. */
+/** Recomputes one workspace's chain and tree from the floor, or from their start. Compares all stored data with them. */
 export class AuditCheck {
   private link: string;
   private readonly tree: TreeCheck;

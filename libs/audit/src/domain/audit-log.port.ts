@@ -1,16 +1,6 @@
 import type { ChangePage, FeedStart, WorkspaceId } from '#libs/kernel';
+import type { EventFilter } from './event-filter';
 import type { PublishedEvent } from './published-event';
-
-/** Restricts the list. An absent member restricts nothing. */
-export interface EventFilter {
-  readonly action?: string;
-  /** The application that acted. */
-  readonly clientId?: string;
-  readonly assetId?: string;
-  readonly requestId?: string;
-  /** Only events that were recorded before it. */
-  readonly until?: Date;
-}
 
 export interface HashedEvent extends PublishedEvent {
   /** The event's leaf in the workspace's Merkle tree. */

@@ -1,5 +1,15 @@
-import type { EventFilter } from './audit-log.port';
 import type { PublishedEvent } from './published-event';
+
+/** Restricts the list. An absent member restricts nothing. */
+export interface EventFilter {
+  readonly action?: string;
+  /** The application that acted. */
+  readonly clientId?: string;
+  readonly assetId?: string;
+  readonly requestId?: string;
+  /** Only events that were recorded before it. */
+  readonly until?: Date;
+}
 
 /** Filters of the list, the one with the fewest events first. */
 export const FILTERS_BY_WIDTH = ['requestId', 'assetId', 'clientId', 'action'] as const;

@@ -31,7 +31,7 @@ export class TreeCheck {
 
   private fault(stored: AuditTree, event: Pick<RecordedEvent, 'link'>, sequence: number): AuditFault | null {
     if (this.evidence.treeMac(stored) !== stored.mac) return { sequence, reason: 'the tree was altered' };
-    const isThis = stored.link === event.link && stored.roots.join() === this.frontier.roots.join();
-    return isThis ? null : { sequence, reason: 'the tree is not that of the events' };
+    const isSame = stored.link === event.link && stored.roots.join() === this.frontier.roots.join();
+    return isSame ? null : { sequence, reason: 'the tree is not that of the events' };
   }
 }

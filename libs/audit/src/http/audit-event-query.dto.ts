@@ -1,11 +1,9 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { ValidationFailed, parseTimeBound } from '#libs/kernel';
-import { ExactText, type ListFilters } from '#libs/platform/pagination';
-import { IsOptional, Length, Matches } from 'class-validator';
+import { ExactId, ExactText, type ListFilters } from '#libs/platform/pagination';
+import { IsOptional, Length } from 'class-validator';
 import { ChangeQueryDto } from '#libs/platform/change-pages';
-import type { EventFilter } from '../domain/audit-log.port';
-
-const CURSOR = { minLength: 1, maxLength: 1024, example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU' } as const;
+import type { EventFilter } from '../domain/event-filter';
 
 /** Query of the list of audit events. Members are strings as sent. */
 export class AuditEventQueryDto extends ChangeQueryDto {
@@ -20,10 +18,12 @@ export class AuditEventQueryDto extends ChangeQueryDto {
   declare pageSize?: string;
 
   @ApiPropertyOptional({
-    ...CURSOR,
     description:
       'The `resumeCursor` or `endCursor` of any earlier page, exactly as it was returned. The cursor contains your ' +
       'filters; a filter that you send again must be the same.',
+    minLength: 1,
+    maxLength: 1024,
+    example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
   })
   declare pageCursor?: string;
 
@@ -63,13 +63,10 @@ export class AuditEventQueryDto extends ChangeQueryDto {
   })
   clientId?: string;
 
-  @ApiPropertyOptional({
+  @ExactId({
     description: 'Id of the asset that was changed.',
-    format: 'uuid',
     example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c11',
   })
-  @IsOptional()
-  @Matches(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, { message: 'assetId must be a UUID' })
   assetId?: string;
 
   @ExactText({

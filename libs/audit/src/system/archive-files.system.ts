@@ -9,7 +9,7 @@ import { ArchiveFiles } from '../domain/archive-files.port';
 const MODE = 0o600;
 
 export class ArchiveFilesSystem extends ArchiveFiles {
-  async write(path: string, lines: AsyncIterable<string>): Promise<void> {
+  async write(path: string, lines: AsyncIterable<string> | Iterable<string>): Promise<void> {
     const part = `${path}.${randomUUID()}.part`;
     const file = await open(part, 'wx', MODE);
     try {

@@ -19,8 +19,8 @@ const ROUND = 'round';
 const LOOK = 'look';
 
 /**
- * Seals and publishes new audit events while the instance serves. Instances take turns by workspace. Failures only reach the log and
- * the metrics; the next round tries again.
+ * Seals and publishes new audit events while the instance serves. Instances take turns by workspace. Failures only reach
+ * the log and the metrics; the next round tries again.
  */
 export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShutdown {
   /** The backlog at the end of the last successful look. Null before the first. */
@@ -57,7 +57,8 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   /**
-   * Seals and publishes all waiting events, one batch of each workspace in turn. Never throws. Returns the number of sealed events.
+   * Seals and publishes all waiting events, one batch of each workspace in turn. Never throws. Returns the number of
+   * sealed events.
    */
   async sealAll(): Promise<number> {
     let total = 0;

@@ -2,8 +2,9 @@ import type { ChangePage, FeedStart, WorkspaceId } from '#libs/kernel';
 import type { Database } from '#libs/platform/database';
 import { type EntityManager, IsNull, LessThan, LessThanOrEqual, MoreThan, MoreThanOrEqual, Not } from 'typeorm';
 import { ASSET_UPDATED } from '../domain/audit-event';
-import { AuditLog, type EventFilter, type HashedEvent } from '../domain/audit-log.port';
-import { FILTERS_BY_WIDTH, type FilterName, matches } from '../domain/event-filter';
+import type { TreeHashes } from '../domain/audit-tree';
+import { AuditLog, type HashedEvent } from '../domain/audit-log.port';
+import { type EventFilter, FILTERS_BY_WIDTH, type FilterName, matches } from '../domain/event-filter';
 import {
   AuditCursorExpired,
   LOG_START,
@@ -42,7 +43,7 @@ interface Read {
 export class AuditLogTypeorm extends AuditLog {
   constructor(
     private readonly database: Database,
-    private readonly leafHash: (event: PublishedEvent) => string,
+    private readonly hashes: TreeHashes,
   ) {
     super();
   }
@@ -60,7 +61,7 @@ export class AuditLogTypeorm extends AuditLog {
       const { events, position, hasMore } = await this.page(manager, workspaceId, filter, after, end, size);
       // Last: where events were archived meanwhile, the page may have a gap, and the floor shows it.
       if (start.kind === 'position') await this.assertKnown(manager, workspaceId, readPosition(start.position));
-      const changes = events.map((event) => ({ ...event, leafHash: this.leafHash(event) }));
+      const changes = events.map((event) => ({ ...event, leafHash: this.hashes.leaf(event) }));
       return { changes, position: writePosition(position), hasMore };
     });
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { leafHash } from './leaf-hash';
+import { treeHashes } from './tree-hashes';
 
 describe('The leaf hash of an audit event', () => {
   it('is the SHA-256 of a zero byte and the canonical JSON', () => {
@@ -20,6 +20,6 @@ describe('The leaf hash of an audit event', () => {
       '"occurredAt":"2026-11-24T00:03:47.570Z","recordedAt":"2026-11-24T00:03:50.000Z","request":{"id":null},' +
       '"sequence":7,"target":{"id":"657c88a5","type":"ASSET"}}';
 
-    expect(leafHash(event)).toBe(createHash('sha256').update(`\0${canonical}`).digest('hex'));
+    expect(treeHashes.leaf(event)).toBe(createHash('sha256').update(`\0${canonical}`).digest('hex'));
   });
 });
