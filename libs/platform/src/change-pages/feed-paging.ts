@@ -11,7 +11,7 @@ const DEFAULT_PAGE_SIZE = 100;
 export interface FeedRequest {
   readonly start: FeedStart;
   readonly size: number;
-  /** The filters in force: those sent, or those of the cursor. */
+  /** The filters that apply: those sent, or those of the cursor. */
   readonly filters: ListFilters;
 }
 
@@ -25,16 +25,16 @@ export class FeedPaging {
 
   /** @throws `validation_failed`; `invalid_cursor` for a cursor of another workspace, feed or filter */
   request(workspaceId: WorkspaceId, resource: string, query: ChangeQueryDto): FeedRequest {
-    const { pageSize, pageCursor, since, ...others } = query;
-    const sent = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined)) as ListFilters;
-    const size = pageSize === undefined ? DEFAULT_PAGE_SIZE : Number(pageSize);
-    if (pageCursor === undefined) return { start: feedStartOf(since), size, filters: sent };
-    if (since !== undefined) throw refusedSince('choice', 'since cannot be given together with pageCursor.');
-    const { after, filters } = this.paging.open(workspaceId, resource, pageCursor, sent);
-    return { start: { kind: 'position', position: after }, size, filters };
+    const { since, ...list } = query;
+    if (list.pageCursor !== undefined && since !== undefined) {
+      throw refusedSince('choice', 'since cannot be given together with pageCursor.');
+    }
+    const { page, filters } = this.paging.request(workspaceId, resource, list, DEFAULT_PAGE_SIZE);
+    const start: FeedStart = page.after === null ? feedStartOf(since) : { kind: 'position', position: page.after };
+    return { start, size: page.size, filters };
   }
 
-  /** The members of a page beside its results; names the next page in `Link`. */
+  /** Returns the members of a page beside its results, and names the next page in `Link`. */
   envelope(
     response: Response,
     workspaceId: WorkspaceId,

@@ -46,7 +46,7 @@ export class Cursors {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv('aes-256-gcm', key.secret, iv);
     cipher.setAAD(boundTo(header, workspaceId, resource));
-    const sealed = Buffer.concat([cipher.update(written(content)), cipher.final()]);
+    const sealed = Buffer.concat([cipher.update(textOf(content)), cipher.final()]);
     return Buffer.concat([header, iv, sealed, cipher.getAuthTag()]).toString('base64url');
   }
 
@@ -75,7 +75,8 @@ export class Cursors {
   }
 }
 
-function written({ after, filters }: CursorContent): string {
+/** Long filters become digests when the whole content does not fit. */
+function textOf({ after, filters }: CursorContent): string {
   const whole = JSON.stringify([after, filters]);
   if (Buffer.byteLength(whole) <= MAX_CONTENT_BYTES) return whole;
   const entries = Object.entries(filters);

@@ -26,20 +26,24 @@ export class Paging {
   ) {}
 
   /**
-   * With a cursor, omitted filters come from the cursor, and sent filters must equal it.
+   * With a cursor, omitted filters come from the cursor, and sent filters must equal those in it.
    * @throws `invalid_cursor` otherwise, and for a cursor of another workspace or resource
    */
-  request(workspaceId: WorkspaceId, resource: string, query: PageQueryDto): ListRequest {
+  request(
+    workspaceId: WorkspaceId,
+    resource: string,
+    query: PageQueryDto,
+    defaultSize = DEFAULT_PAGE_SIZE,
+  ): ListRequest {
     const { pageSize, pageCursor, ...others } = query;
     const sent = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined)) as ListFilters;
-    const size = pageSize === undefined ? DEFAULT_PAGE_SIZE : Number(pageSize);
+    const size = pageSize === undefined ? defaultSize : Number(pageSize);
     if (pageCursor === undefined) return { page: { size, after: null }, filters: sent };
     const { after, filters } = this.open(workspaceId, resource, pageCursor, sent);
     return { page: { size, after }, filters };
   }
 
-  /** Opens a cursor. @throws `invalid_cursor` like {@link request} */
-  open(workspaceId: WorkspaceId, resource: string, pageCursor: string, sent: ListFilters): CursorContent {
+  private open(workspaceId: WorkspaceId, resource: string, pageCursor: string, sent: ListFilters): CursorContent {
     const { after, filters, digests = {} } = this.cursors.open(workspaceId, resource, pageCursor);
     for (const [name, value] of Object.entries(sent)) {
       const isSame = name in digests ? digests[name] === digestOf(value) : filters[name] === value;
