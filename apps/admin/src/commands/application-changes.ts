@@ -47,7 +47,7 @@ async function rotateSecret(
   { overlap, ...options }: CommonOptions & { readonly overlap?: number },
 ): Promise<void> {
   const rotated = await withApplications((applications) => applications.rotateSecret(clientId, overlap ?? null));
-  if (rotated === null) throw unknown(clientId);
+  if (rotated === null) throw unknownApplication(clientId);
   const { previousSecretExpiresAt } = rotated.application;
   const secret = { client_id: clientId, client_secret: rotated.clientSecret };
   const text = async (): Promise<string> => {
@@ -70,7 +70,7 @@ export async function oneApplication(
   work: (applications: ApplicationsService) => Promise<Application | null>,
 ): Promise<void> {
   const application = await withApplications(work);
-  if (application === null) throw unknown(clientId);
+  if (application === null) throw unknownApplication(clientId);
   const text = (): Promise<string> => card({ client_id: clientId, ...applicationCard(application) });
   await print({ json: applicationJson(application), text }, options);
 }
@@ -81,7 +81,7 @@ async function withApplications<Result>(work: (applications: ApplicationsService
   return operate([AuthOperatorModule], (operator) => work(operator.get(ApplicationsService)));
 }
 
-const unknown = (clientId: string): CommandFailed =>
+export const unknownApplication = (clientId: string): CommandFailed =>
   new CommandFailed(`There is no application with the client id "${clientId}". Run "applications list" to see all.`);
 
 function parseLimit(value: string): RateLimit {

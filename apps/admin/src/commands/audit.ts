@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { EventKind, RecordedEvent } from '#libs/audit/operators';
+import { unknownApplication } from './application-changes';
 import { auditArchiveCommand } from './audit-archive';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import type { Operator } from '../operator';
@@ -90,9 +91,7 @@ async function assertApplication(operator: Operator, clientId: string | undefine
   if (clientId === undefined) return;
   const { ApplicationsService } = await import('#libs/auth/operators');
   if ((await operator.get(ApplicationsService).find(clientId)) !== null) return;
-  throw new CommandFailed(
-    `There is no application with the client id "${clientId}". Run "applications list" to see all.`,
-  );
+  throw unknownApplication(clientId);
 }
 
 async function verify(options: CommonOptions & { readonly workspace?: string }): Promise<void> {
