@@ -6,8 +6,8 @@ export const SPAN_MS = 6 * 3_600_000;
 /** `computer_count.kind`; see migration 1780000000060-listed-computers. */
 export const KINDS = { posture: 0, check: 1, source: 2 } as const;
 
-/** The key of computers that were never checked, before every span. */
-export const NEVER_CHECKED = '(-9223372036854775808)::bigint';
+/** The key of computers that were never checked. It is less than every span. */
+export const NEVER_CHECKED_KEY = '(-9223372036854775808)::bigint';
 
 /** SQL of a sum of counters of workspace $1. */
 export const sumOf = (kind: keyof typeof KINDS, condition: string): string =>

@@ -5,7 +5,7 @@ import type { Computer } from '../domain/computer';
 import { ComputerFeed } from '../domain/computer-feed.port';
 import { COMPUTER_COLUMNS, toComputer } from './visible-computer.row';
 
-/** The sub key of every row of the view. */
+/** The sub key of every row of the view; see migration 1780000000033-computer-changes. */
 const COMPUTER = 12;
 
 const FEED = {

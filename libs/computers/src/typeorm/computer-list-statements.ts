@@ -1,7 +1,7 @@
 import type { PageRequest, WorkspaceId } from '#libs/kernel';
 import { type BoundStatement, type Statement, type TextRow, bind } from '#libs/platform/database';
 import type { ComputerFilter } from '../domain/computer-filter';
-import { NEVER_CHECKED, spanOf, sumsOf, postureCodesOf } from './computer-counts';
+import { NEVER_CHECKED_KEY, spanOf, sumsOf, postureCodesOf } from './computer-counts';
 import { type Driver, filteredList, hasPostures } from './filtered-list';
 
 /** Before the first row: ids begin at 1. */
@@ -34,7 +34,7 @@ const SIZES: Statement = {
     ['posture', 'true'],
     ['source', 'source = $2::text'],
     ['posture', 'key = ANY ($3::bigint[])'],
-    ['check', `key > ${NEVER_CHECKED} AND key <= $4::bigint`],
+    ['check', `key > ${NEVER_CHECKED_KEY} AND key <= $4::bigint`],
   ]),
 };
 

@@ -28,18 +28,12 @@ export function filteredList(
   const driving = conditions[driver] ?? 'true';
   // IS TRUE keeps a condition out of an index condition: the index of the driver is wanted.
   const others = names.filter((name) => name !== driver).map((name) => `AND (${conditions[name]}) IS TRUE`);
-  const list = { filter, driver, driving, others: others.join(' '), areFewChecks };
   const branches = driver === 'postures' ? branchesOfPostures(filter) : [];
-  const shape = [
-    ...[
-      driver,
-      '_',
-      ...Object.keys(LETTERS).map((name) => (name in filter ? LETTERS[name as keyof ComputerFilter] : '')),
-    ],
-    ...['_', ...branches.map(({ name }) => name), driver === 'checks' && areFewChecks ? 'few' : ''],
-  ];
+  const list = { filter, driver, driving, others: others.join(' '), branches, areFewChecks };
+  const letters = Object.entries(LETTERS).map(([name, letter]) => (name in filter ? letter : ''));
+  const shape = [...branches.map(({ name }) => name), driver === 'checks' && areFewChecks ? 'few' : ''];
   return {
-    name: `computer_filter_1_${shape.join('')}`,
+    name: `computer_filter_1_${driver}_${letters.join('')}_${shape.join('')}`,
     text: `
       SELECT ${COMPUTER_COLUMNS.join(', ')}, total.n
         FROM (SELECT ${totalOf(list, addValue)} AS n) AS total
@@ -73,6 +67,8 @@ interface FilteredList {
   readonly driving: string;
   /** The conditions of all other filters, each behind AND. */
   readonly others: string;
+  /** See {@link branchesOfPostures}. */
+  readonly branches: readonly PostureBranch[];
   readonly areFewChecks: boolean;
 }
 
@@ -123,12 +119,11 @@ const timed = (checks: string): string => checks.replace(` OR ${NEVER_CHECKED}`,
 const countOf = (condition: string): string =>
   `(SELECT count(*) FROM listed_computer WHERE workspace_id = $1 AND ${condition})`;
 
-function pageOf({ filter, driver, driving, others, areFewChecks }: FilteredList): string {
+function pageOf({ driver, driving, others, branches, areFewChecks }: FilteredList): string {
   if (driver === 'identifiers') {
     return `SELECT id FROM ${identified(driving)} WHERE id > $2::bigint ${others} ORDER BY id LIMIT $3::int`;
   }
   if (driver === 'postures') {
-    const branches = branchesOfPostures(filter);
     if (branches.length > 0) return merged(branches.map(({ condition }) => branch(`${condition} ${others}`)));
     return `
       SELECT one.id FROM (
@@ -186,15 +181,17 @@ function identifiersOf({ serialNumber, externalId, source }: ComputerFilter, add
      WHERE ${serial}`;
 }
 
+interface PostureBranch {
+  /** Its part of the name of the statement. */
+  readonly name: string;
+  readonly condition: string;
+}
+
 /**
  * The branches of a single filter of postures: one for each check, or one for all monitored computers. Several filters
  * together have none: there a branch for each posture that occurs serves.
  */
-function branchesOfPostures({
-  isMonitored,
-  failingAnyOf,
-  unknownAnyOf,
-}: ComputerFilter): { readonly name: string; readonly condition: string }[] {
+function branchesOfPostures({ isMonitored, failingAnyOf, unknownAnyOf }: ComputerFilter): PostureBranch[] {
   if (isMonitored !== undefined && !failingAnyOf && !unknownAnyOf) {
     const condition = `posture ${isMonitored ? '>=' : '<'} ${FIRST_MONITORED}`;
     return [{ name: isMonitored ? 'm1' : 'm0', condition }];

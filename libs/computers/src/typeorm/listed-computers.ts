@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
-import { KINDS, NEVER_CHECKED, SPAN_MS } from './computer-counts';
+import { KINDS, NEVER_CHECKED_KEY, SPAN_MS } from './computer-counts';
 
 /** A count of computers that differed from the list of computers. */
 export interface WrongComputerCount {
@@ -60,7 +60,7 @@ const RECONCILE_COUNTS = `
         FROM listed_computer
        CROSS JOIN LATERAL (VALUES
          (${KINDS.posture}, posture::bigint, ''),
-         (${KINDS.check}, coalesce(floor(extract(epoch FROM last_checked_at) / ${SPAN_MS / 1000})::bigint, ${NEVER_CHECKED}), ''),
+         (${KINDS.check}, coalesce(floor(extract(epoch FROM last_checked_at) / ${SPAN_MS / 1000})::bigint, ${NEVER_CHECKED_KEY}), ''),
          (${KINDS.source}, 0::bigint, source)) AS member (kind, key, name)
        WHERE workspace_id = $1 GROUP BY kind, key, name
       UNION ALL SELECT kind, key, source, 0, n FROM computer_count WHERE workspace_id = $1) AS counts
