@@ -40,8 +40,10 @@ export function explorerDocument(contract: OpenAPIObject): OpenAPIObject {
   for (const schema of Object.values(document.components?.schemas ?? {})) if ('enum' in schema) delete schema.example;
   for (const operation of operationsOf(document)) {
     tellHeadersOnce(operation);
-    if (operation.requestBody && 'content' in operation.requestBody) prepareBody(operation, operation.requestBody);
-    if (operation.requestBody && FORM in (operation.requestBody as Body).content) offerEmptyForm(operation, document);
+    const { requestBody } = operation;
+    if (!requestBody || !('content' in requestBody)) continue;
+    prepareBody(operation, requestBody);
+    if (FORM in requestBody.content) offerEmptyForm(operation, requestBody, document);
   }
   const scheme = document.components?.securitySchemes?.[CLIENT_CREDENTIALS_SCHEME];
   if (scheme && 'type' in scheme) scheme.description = ONE_TOKEN;
@@ -75,8 +77,8 @@ function prepareBody(operation: Operation, body: Body): void {
 }
 
 /** Swagger UI fills in examples, but an example client does not exist. */
-function offerEmptyForm(operation: Operation, document: OpenAPIObject): void {
-  const content = (operation.requestBody as Body).content[FORM];
+function offerEmptyForm(operation: Operation, body: Body, document: OpenAPIObject): void {
+  const content = body.content[FORM];
   operation.description = `${operation.description ?? ''}\n\n${FORM_HINT}`;
   delete content?.examples;
   const reference = content?.schema && '$ref' in content.schema ? content.schema.$ref.split('/').at(-1) : undefined;

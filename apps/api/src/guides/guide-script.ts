@@ -1,4 +1,4 @@
-/** The little of a browser's document that is used here; the project has no types of browsers. */
+/** The used part of a browser's document. The project has no browser types. */
 interface PageElement {
   readonly dataset: Readonly<Record<string, string | undefined>>;
   readonly nextElementSibling: PageElement | null;
@@ -25,8 +25,8 @@ declare const navigator: { readonly clipboard?: { writeText(text: string): Promi
 declare const localStorage: { getItem(key: string): string | null; setItem(key: string, value: string): void };
 
 /**
- * Closes the menu on phones, adds copy buttons, and shows one of the languages of an example. The page can be read without it.
- * Its source is sent as text, so it must use nothing from outside itself.
+ * Closes the menu on phones, adds copy buttons, and shows one of the languages of an example. The page can be read
+ * without it. Sent to the browser as source text, so it must not use anything outside itself.
  */
 export function improveGuide(): void {
   const LANGUAGE = 'guides.language';

@@ -16,11 +16,11 @@ import { CursorExpired } from './cursor-expired';
 import { END_OF_SET, type FeedPosition, readPosition, writePosition } from './feed-position';
 import { FEED_COLUMNS, type FeedHead } from './feed-statement';
 
-/** One of the feeds: its statement, and what its rows are. */
+/** One of the feeds: its statement, and how to read its rows. */
 export interface Feed<Item> {
   readonly statement: Statement;
   readonly toItem: (row: TextRow) => Item;
-  /** Columns of the item in front of {@link FEED_COLUMNS}. */
+  /** Number of the item's columns, which stand in front of {@link FEED_COLUMNS}. */
   readonly itemColumns: number;
   /** The first and last sub key that the reader asks for. */
   readonly subKeys: readonly [first: number, last: number];
@@ -57,7 +57,7 @@ export class ChangeFeed {
     const from = await this.startOf(workspaceId, start, freshness);
     const page = await this.readPage(workspaceId, feed, from, size, freshness);
     if (page) return page;
-    // A standby may not have what the cursor names yet.
+    // A standby may not have the newest set of the cursor yet.
     const newest = freshness === 'recent' ? await this.readPage(workspaceId, feed, from, size, 'newest') : null;
     if (!newest) throw new CursorExpired('diverged');
     return newest;
@@ -99,7 +99,7 @@ export class ChangeFeed {
   ): Promise<ChangePage<Entry<Item>> | null> {
     const { statement, subKeys } = feed;
     const { sequence, subKey, id } = from ?? START;
-    // Whoever begins learns from the same statement where the head is; no removal is behind it.
+    // A reader that begins needs no removals, and knows no newest set yet.
     const values = [workspaceId, sequence, subKey, id, String(size + 1), ...subKeys.map(String)];
     values.push(from?.removalsAfter ?? LARGEST, from?.newest ?? '0');
     const [[first, ...rows] = []] = await this.database.read({ workspaceId }, [bind(statement, values)], freshness);

@@ -14,10 +14,10 @@ import { ExportPlaces } from './export-places';
 import type { ExportedList } from './exported-list';
 
 const MAX_DURATION_MS = 30 * 60_000;
-/** A client that may no longer read the list reads on for so long at most. */
+/** A stream goes on for at most this long after its application lost access to the list. */
 const ACCESS_CHECK_MS = 3_000;
 
-/** The parameters of a list; those of a page among them. */
+/** The query of a list. Its other members are filters. */
 interface StreamQuery {
   readonly pageSize?: string;
   readonly pageCursor?: string;
@@ -89,10 +89,10 @@ export class Exports {
     if (this.isStopping)
       throw new DomainError('service_unavailable', 'The service is restarting. Send the request again.');
     const { after, count } = positionOf(page.after);
-    // Before the first row: what changes meanwhile is in the feed behind it.
+    // Before the first row, so that the feed has every change from then on.
     const start = list.feed && (await this.startOf(workspaceId, list.feed, filters, page.after !== null));
     const first = await read({ size: ROWS_PER_CHECKPOINT, after });
-    // Last: a request that was refused so far is no stream, and costs no token of one.
+    // Last, because a refused request costs no token of the bucket.
     const leavePlace = await this.places.take(clientId, response);
     const stream = this.watch(caller, list.resource, response, leavePlace);
     const lines = exportLines({

@@ -1,6 +1,5 @@
 import type { Charge } from '#libs/kernel';
-import { chargeBucket, tokensLeft } from './bucket';
-import { type BucketSize, microsecondsToFill, shareOf } from './bucket';
+import { type BucketSize, chargeBucket, microsecondsToFill, shareOf, tokensLeft } from './bucket';
 
 /** Limits the memory to some megabytes. */
 const MOST_BUCKETS = 50_000;

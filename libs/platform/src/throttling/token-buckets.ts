@@ -3,10 +3,9 @@ import type { ThrottlerStorage } from '@nestjs/throttler';
 import type { Charge } from '#libs/kernel';
 import { Settings } from '../config/settings';
 import { RedisClient } from '../redis/redis-client';
-import { toCharge } from './bucket';
+import { type BucketSize, toCharge } from './bucket';
 import { CHARGE } from './charge-script';
 import { LocalBuckets } from './local-buckets';
-import type { BucketSize } from './bucket';
 import { SPARE } from './spare-script';
 
 /** The reply of a charge script: allowed (1 or 0), remaining tokens in microseconds, microseconds to full. */

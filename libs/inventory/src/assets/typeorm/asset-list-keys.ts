@@ -41,12 +41,13 @@ export interface ListKey {
   readonly countsFacets: boolean;
 }
 
-const counted = { table: 'asset', hasTypes: false, hasOrder: false, counter: null, countsFacets: false } as const;
-const ofValue = (name: ExactFilter) => ({ ...counted, name, condition: CONDITIONS[name]('$4') });
+/** A list key with no more than an index. */
+const plain = { table: 'asset', hasTypes: false, hasOrder: false, counter: null, countsFacets: false } as const;
+const ofValue = (name: ExactFilter) => ({ ...plain, name, condition: CONDITIONS[name]('$4') });
 const sumOf = (table: string, condition: string): string =>
   `SELECT coalesce(sum(n), 0) AS n FROM ${table} WHERE workspace_id = $1 AND ${condition}`;
 
-/** An external id has none: see {@link matchingStatement}. */
+/** An external id has none: {@link matchingStatement} lists it. */
 export const LIST_KEYS: { readonly [Name in ExactFilter]?: ListKey } = {
   email: ofValue('email'),
   serialNumber: ofValue('serialNumber'),
@@ -57,7 +58,7 @@ export const LIST_KEYS: { readonly [Name in ExactFilter]?: ListKey } = {
     counter: sumOf('owner_count', 'owner_id = $4::uuid'),
   },
   tagKey: {
-    ...counted,
+    ...plain,
     name: 'tagKey',
     table: 'asset_tag',
     condition: `tag_key_id = (SELECT id FROM chosen)`,

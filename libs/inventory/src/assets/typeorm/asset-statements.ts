@@ -10,8 +10,9 @@ export const FIND_ASSET: Statement = {
 
 /** The branches that a list merges. Each reads an index in the order of the id. */
 export interface ListBranches {
-  /** The facets of every type, of all cloud assets, or null without any filter. */
+  /** Facets, each with branches for all types. Null without any filter. */
   readonly all: readonly number[] | null;
+  /** Facets, each with one branch for all cloud assets. */
   readonly cloud: readonly number[];
   readonly ofSubKeys: readonly { readonly subKey: number; readonly facet: number }[];
 }

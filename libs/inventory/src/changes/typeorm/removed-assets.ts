@@ -17,7 +17,7 @@ interface Place {
 }
 const START: Place = { sequence: '0', change_id: '0', sub_key: 0, id: '0' };
 
-/** Removed assets in the order of the feed, of sets before a time: $1 workspace, $2 time, $3 to $5 the place to go on from. */
+/** Removed assets in the order of the feed, of sets before a time. $1 workspace, $2 time, $3 to $5 the last place. */
 const FIND = `
   SELECT change.sequence, change.id AS change_id, item.sub_key, item.id
     FROM (SELECT sequence, id FROM change_set
