@@ -55,6 +55,16 @@ describe('The Link header of a page', () => {
     expect(last.url).toBeNull();
   });
 
+  it.each(['/v1/inventory/changes', '/v1/computers/changes'])('leads from a page of %s with since', async (path) => {
+    const first = await next(`${path}?since=2026-01-01T00:00:00Z&pageSize=3`);
+
+    const second = await next(first.url?.href.slice(BASE_URL.length) ?? 'no link');
+
+    expect(first.url?.search).toBe(`?pageSize=3&pageCursor=${first.body.pageInfo.endCursor}`);
+    const ids = [first, second].flatMap(({ body }) => body.results.map(({ id }) => id));
+    expect([ids.length, new Set(ids).size]).toEqual([path.includes('computers') ? 5 : 6, ids.length]);
+  });
+
   it('is absent when filters make it longer than 8 kB, which many proxies refuse', async () => {
     const long = '🖨'.repeat(256);
     const workspace = await app.arrange.aWorkspace();

@@ -80,6 +80,8 @@ export class Paging {
 /** The request's path and parameters with the next page's cursor. */
 function nextPage({ req }: Response, endCursor: string): string {
   const query = new URLSearchParams(req.query as Record<string, string>);
+  // A cursor is later than it, and is refused beside it.
+  query.delete('since');
   query.set('pageCursor', endCursor);
   return `${req.context.instance}?${query.toString()}`;
 }
