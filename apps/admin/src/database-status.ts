@@ -1,31 +1,10 @@
-import type { WrongComputerCount } from '#libs/computers/operators';
-import type { CountersReport } from '#libs/inventory/operators';
-import type { WorkspaceId } from '#libs/kernel';
 import { Client } from 'pg';
-import type { Interruption } from './interruption';
-import type { Operator } from './operator';
+import { type CountersStatus, reconcileCounters } from './counters-status';
 import { type OperatorDatabase, connectionFault, withDatabase } from './operator-database';
 import { schema } from '../../features';
 
 /** The oldest supported version, as Postgres numbers it. */
 const OLDEST_VERSION = 150_000;
-
-/** A difference with the workspace's slug in place of its id. */
-type WithSlug<Difference> = Omit<Difference, 'workspaceId'> & { readonly workspace: string };
-
-/** Result of comparing the counters with a full count of the assets. */
-export interface CountersStatus {
-  readonly workspaces: number;
-  /** Assets that clients see, counted row by row. */
-  readonly assets: number;
-  readonly wrong: readonly WithSlug<CountersReport['wrong'][number]>[];
-  readonly wrongValues: readonly WithSlug<CountersReport['wrongValues'][number]>[];
-  /** Computers that filters found wrongly or not at all. */
-  readonly wrongComputers: number;
-  readonly wrongComputerCounts: readonly WithSlug<WrongComputerCount>[];
-  /** Number of corrected counters and computers. */
-  readonly repaired: number;
-}
 
 export interface DatabaseStatus {
   readonly ok: boolean;
@@ -53,59 +32,11 @@ export async function inspect(deep: boolean): Promise<DatabaseStatus> {
     client.on('error', () => undefined);
     await client.connect();
     try {
-      return await inspectBy(client, database, deep ? () => reconcile(database, interruption) : null);
+      return await inspectBy(client, database, deep ? () => reconcileCounters(database, interruption) : null);
     } finally {
       await client.end();
     }
   });
-}
-
-/** Repairs the counters first, so that later totals are correct. */
-async function reconcile(database: OperatorDatabase, interruption: Interruption): Promise<CountersStatus> {
-  const { operateOn } = await import('./operator.js');
-  const { AuthOperatorModule, WorkspacesService } = await import('#libs/auth/operators');
-  const { FacetCountersService, InventoryOperatorModule } = await import('#libs/inventory/operators');
-  const { ComputersOperatorModule } = await import('#libs/computers/operators');
-  const modules = [AuthOperatorModule, InventoryOperatorModule, ComputersOperatorModule];
-  const [report, slugs, computers] = await operateOn(database, interruption, modules, async (operator) => {
-    const workspaces = await operator.get(WorkspacesService).list();
-    const known = new Map(workspaces.map(({ id, slug }) => [id, slug]));
-    const counted = await operator.withProgress('assets counted', (show) =>
-      operator
-        .get(FacetCountersService)
-        .reconcile([...known.keys()], (done) => show(done.assets, done.workspaces / Math.max(1, known.size))),
-    );
-    return [counted, known, await reconcileComputers(operator, known)] as const;
-  });
-  const withSlug = <Difference extends { readonly workspaceId: WorkspaceId }>({
-    workspaceId,
-    ...rest
-  }: Difference) => ({
-    workspace: slugs.get(workspaceId) ?? workspaceId,
-    ...rest,
-  });
-  return {
-    ...report,
-    wrong: report.wrong.map(withSlug),
-    wrongValues: report.wrongValues.map(withSlug),
-    ...computers,
-    repaired: report.repaired + computers.wrongComputers + computers.wrongComputerCounts.length,
-  };
-}
-
-async function reconcileComputers(
-  operator: Operator,
-  slugs: ReadonlyMap<WorkspaceId, string>,
-): Promise<Pick<CountersStatus, 'wrongComputers' | 'wrongComputerCounts'>> {
-  const { ListedComputers } = await import('#libs/computers/operators');
-  let wrongComputers = 0;
-  const wrongComputerCounts: WithSlug<WrongComputerCount>[] = [];
-  for (const [workspaceId, workspace] of slugs) {
-    const found = await operator.get(ListedComputers).reconcile(workspaceId, () => operator.checkInterrupted());
-    wrongComputers += found.wrongComputers;
-    wrongComputerCounts.push(...found.wrongCounts.map((count) => ({ workspace, ...count })));
-  }
-  return { wrongComputers, wrongComputerCounts };
 }
 
 async function inspectBy(
@@ -139,6 +70,7 @@ async function inspectBy(
   if (migrations.pending.length > 0)
     problems.push(`${migrations.pending.length} migrations are pending; run: admin migrate`);
   const upToDate = migrations.pending.length === 0;
+  // First, so that the totals below are correct.
   const deep = countDeeply && { counters: upToDate ? await countDeeply() : null };
   const counts = upToDate ? await count(client) : null;
   return {

@@ -2,15 +2,13 @@ import { Module } from '@nestjs/common';
 import { AuditOperatorModule } from '#libs/audit/operators';
 import { RemovedAssets } from './changes/typeorm/removed-assets';
 import { DemoService } from './imports/application/demo.service';
-import { FacetCountersService } from './assets/application/facet-counters.service';
 import { ImportsService } from './imports/application/imports.service';
 import { TagKeysService } from './tag-keys/application/tag-keys.service';
-import { FacetCounters } from './assets/domain/facet-counters.port';
 import { ImportFiles } from './imports/domain/import-files.port';
 import { ImportStore } from './imports/domain/import-store.port';
 import { TagKeyRepository } from './tag-keys/domain/tag-key-repository.port';
 import { ImportFilesSystem } from './imports/system/import-files.system';
-import { FacetCountersTypeorm } from './assets/typeorm/facet-counters.typeorm';
+import { AssetCounters } from './assets/typeorm/asset-counters';
 import { ImportStoreTypeorm } from './imports/typeorm/import-store.typeorm';
 import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.typeorm';
 
@@ -18,16 +16,15 @@ import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.t
 @Module({
   imports: [AuditOperatorModule],
   providers: [
+    AssetCounters,
     DemoService,
-    FacetCountersService,
     ImportsService,
     TagKeysService,
     RemovedAssets,
-    { provide: FacetCounters, useClass: FacetCountersTypeorm },
     { provide: ImportFiles, useClass: ImportFilesSystem },
     { provide: ImportStore, useClass: ImportStoreTypeorm },
     { provide: TagKeyRepository, useClass: TagKeyRepositoryTypeorm },
   ],
-  exports: [DemoService, FacetCountersService, ImportsService, TagKeysService, RemovedAssets],
+  exports: [AssetCounters, DemoService, ImportsService, TagKeysService, RemovedAssets],
 })
 export class InventoryOperatorModule {}

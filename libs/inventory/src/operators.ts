@@ -1,4 +1,4 @@
-export { type CountersReport, FacetCountersService } from './assets/application/facet-counters.service';
+export { AssetCounters, type CounterDifference, type ValueDifference } from './assets/typeorm/asset-counters';
 export { RemovedAssets } from './changes/typeorm/removed-assets';
 export { DemoService } from './imports/application/demo.service';
 export { type ImportOptions, ImportsService } from './imports/application/imports.service';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { CountersStatus } from '../database-status';
+import type { CountersStatus } from '../counters-status';
 import { CommandFailed } from '../command-faults';
 import { type CommonOptions, withCommonOptions } from '../options';
 import { card, print, table } from '../output';

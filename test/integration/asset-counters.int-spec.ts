@@ -2,17 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { Database } from '#libs/platform/database';
-import type { CounterReconciliation } from '../../libs/inventory/src/assets/domain/facet-counters.port';
-import { FacetCountersTypeorm } from '../../libs/inventory/src/assets/typeorm/facet-counters.typeorm';
+import { AssetCounters, type CounterReconciliation } from '../../libs/inventory/src/assets/typeorm/asset-counters';
 import { EMPLOYEE, ImportSetting, RECORDS } from '../support/import-setting';
 
 const CUSTOM = 13;
 const INFORMATION = 14;
 const DATA_SETS = 60;
 
-describe('Facet counters', () => {
+describe('Counters of assets', () => {
   let setting: ImportSetting;
-  let counters: FacetCountersTypeorm;
+  let counters: AssetCounters;
   const clients: Client[] = [];
   const reconcile = (): Promise<CounterReconciliation> => counters.reconcile(setting.here);
 
@@ -38,7 +37,7 @@ describe('Facet counters', () => {
 
   beforeAll(async () => {
     setting = await ImportSetting.open();
-    counters = new FacetCountersTypeorm(new Database(setting.dataSource));
+    counters = new AssetCounters(new Database(setting.dataSource));
   });
   beforeEach(async () => {
     await setting.enterWorkspace();

@@ -1,0 +1,57 @@
+import type { WrongComputerCount } from '#libs/computers/operators';
+import type { CounterDifference, ValueDifference } from '#libs/inventory/operators';
+import type { Interruption } from './interruption';
+import type { OperatorDatabase } from './operator-database';
+
+type OfWorkspace<Difference> = Difference & {
+  /** The slug of the workspace. */
+  readonly workspace: string;
+};
+
+/** Result of comparing the counters with a full count of the assets. */
+export interface CountersStatus {
+  readonly workspaces: number;
+  /** Assets that clients see, counted row by row. */
+  readonly assets: number;
+  readonly wrong: readonly OfWorkspace<CounterDifference>[];
+  readonly wrongValues: readonly OfWorkspace<ValueDifference>[];
+  /** Number of corrected counters and computers. */
+  readonly repaired: number;
+  /** Computers that filters found wrongly or not at all. */
+  readonly wrongComputers: number;
+  readonly wrongComputerCounts: readonly OfWorkspace<WrongComputerCount>[];
+}
+
+/** Compares and repairs one workspace after the other. After an interruption, finished workspaces stay repaired. */
+export async function reconcileCounters(
+  database: OperatorDatabase,
+  interruption: Interruption,
+): Promise<CountersStatus> {
+  const { operateOn } = await import('./operator.js');
+  const { AuthOperatorModule, WorkspacesService } = await import('#libs/auth/operators');
+  const { AssetCounters, InventoryOperatorModule } = await import('#libs/inventory/operators');
+  const { ComputersOperatorModule, ListedComputers } = await import('#libs/computers/operators');
+  const modules = [AuthOperatorModule, InventoryOperatorModule, ComputersOperatorModule];
+  return operateOn(database, interruption, modules, async (operator) => {
+    const workspaces = await operator.get(WorkspacesService).list();
+    const wrong: CountersStatus['wrong'][number][] = [];
+    const wrongValues: CountersStatus['wrongValues'][number][] = [];
+    const wrongComputerCounts: CountersStatus['wrongComputerCounts'][number][] = [];
+    let [assets, wrongComputers] = [0, 0];
+    await operator.withProgress('assets counted', async (show) => {
+      for (const [done, { id, slug: workspace }] of workspaces.entries()) {
+        show(assets, done / workspaces.length);
+        const counted = await operator.get(AssetCounters).reconcile(id);
+        const listed = await operator.get(ListedComputers).reconcile(id, () => operator.checkInterrupted());
+        assets += counted.assets;
+        wrongComputers += listed.wrongComputers;
+        wrong.push(...counted.wrong.map((one) => ({ workspace, ...one })));
+        wrongValues.push(...counted.wrongValues.map((one) => ({ workspace, ...one })));
+        wrongComputerCounts.push(...listed.wrongCounts.map((one) => ({ workspace, ...one })));
+      }
+      show(assets, 1);
+    });
+    const repaired = wrong.length + wrongValues.length + wrongComputers + wrongComputerCounts.length;
+    return { workspaces: workspaces.length, assets, wrong, wrongValues, repaired, wrongComputers, wrongComputerCounts };
+  });
+}
