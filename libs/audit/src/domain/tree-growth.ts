@@ -5,7 +5,7 @@ import type { AuditEvidence } from './audit-evidence.port';
 import { type AuditTree, EMPTY_TREE, appendLeaves } from './audit-tree';
 import { publish } from './published-event';
 
-/** A published event. */
+/** A stored event of a published seal. */
 export interface EventOfTree extends RecordedEvent {
   /** ISO 8601, UTC, milliseconds. */
   readonly recordedAt: string;

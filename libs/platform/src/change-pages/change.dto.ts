@@ -29,7 +29,7 @@ export class ChangeOriginDto {
 
 const CHANGE_TYPES = ['UPSERTED', 'REMOVED'] as const;
 
-/** What every feed says of a change; each adds the item itself. */
+/** The members of a change in every feed. Each feed adds its item. */
 export abstract class ChangeDto {
   @ApiProperty(openEnum(CHANGE_TYPES, 'UPSERTED: store this state. REMOVED: hidden or deleted.'))
   type!: string;

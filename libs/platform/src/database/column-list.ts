@@ -1,6 +1,6 @@
 /** The columns that a statement selects, and the place of each in a row. */
 export interface ColumnList<Name extends string> {
-  /** Expressions for SELECT. Times are milliseconds. */
+  /** Expressions for SELECT. A column whose name ends in `_at` is a time, and is read as milliseconds since 1970. */
   readonly selected: readonly string[];
   /** `next` is the first place after the columns. */
   readonly at: Readonly<Record<Name | 'next', number>>;

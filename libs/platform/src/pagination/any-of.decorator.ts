@@ -4,7 +4,7 @@ import { IsOptional, ValidateBy, type ValidationArguments } from 'class-validato
 
 const MAX_VALUES = 16;
 
-/** Marks a list of values that the contract shows as a schema of its own. Nest names none within an array that has limits. */
+/** Marks values that the contract shows as a schema of their own. Nest names no schema within an array that has limits. */
 export const SCHEMA_NAME = 'x-schema-name';
 
 export interface AnyOfOptions {

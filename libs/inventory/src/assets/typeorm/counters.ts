@@ -6,8 +6,9 @@ export interface SummedCounter {
   /** The column that holds the key, and its type. */
   readonly column: string;
   readonly type: string;
-  /** The keys in the functions, and in the comment on the table. */
+  /** The name of the parameter and variable with several keys. */
   readonly keys: string;
+  /** The comment on the table. */
   readonly comment: string;
 }
 
@@ -70,7 +71,7 @@ export const summingFunction = (
   END $$;
   REVOKE ALL ON FUNCTION ${name} FROM PUBLIC;`;
 
-/** SQL of the three triggers on `asset` that call `count_inserted_<what>`, `count_updated_<what>` and `count_deleted_<what>`. */
+/** SQL of the triggers on `asset` that call `count_inserted_<what>`, `count_updated_<what>` and `count_deleted_<what>`. */
 export const countingTriggers = (what: string): string => `
       CREATE TRIGGER count_inserted_${what} AFTER INSERT ON asset
         REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_inserted_${what}();

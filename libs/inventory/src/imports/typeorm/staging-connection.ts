@@ -106,16 +106,15 @@ export class StagingConnection {
     total: number,
     alreadyRefused: readonly Refusal[],
   ): Promise<Written> {
-    const { client } = this;
     const refused = [...alreadyRefused];
+    let left = matched;
     let deferred = 0;
     if (matched.refused + matched.waiting > 0) {
       refused.push(...(await this.refuse(sql.REFUSE)));
       if (waiting === 'refuse') refused.push(...(await this.refuse(sql.REFUSE_WAITING)));
-      else deferred = (await client.query(sql.DEFER_WAITING)).rowCount ?? 0;
+      else deferred = (await this.client.query(sql.DEFER_WAITING)).rowCount ?? 0;
+      left = onlyRow(await this.client.query<Matched>(sql.COUNT_MATCHED));
     }
-    const left =
-      matched.refused + matched.waiting > 0 ? onlyRow(await client.query<Matched>(sql.COUNT_MATCHED)) : matched;
     const updated = this.dryRun ? await this.plan() : await this.writeMatched(left);
     const { created } = left;
     return { created, updated, unchanged: total - refused.length - deferred - created - updated, refused, deferred };
@@ -155,7 +154,10 @@ export class StagingConnection {
     return updated.size;
   }
 
-  /** Hides the next assets of the source after this id that were not named. A dry run counts them. `last` is null at the end. */
+  /**
+   * Hides the next assets of the source after this id that were not named. A dry run counts them. `last` is null at the
+   * end.
+   */
   async hideMissing(after: string): Promise<{ readonly last: string | null; readonly hidden: number }> {
     const place = [this.workspaceId, this.source, after];
     if (this.dryRun) {
