@@ -133,6 +133,17 @@ describe('admin audit archive', () => {
     );
   };
 
+  it.each(['', 'since=now&', 'since=2019-01-01T00:00:00Z&'])('leaves a cursor of ?%suntil=… usable', async (since) => {
+    await record('one');
+    await record('two');
+    await archive();
+
+    const { body } = await list(`?${since}until=2020-01-01T00:00:00Z`);
+    const next = await list(`?pageCursor=${body.resumeCursor}`);
+
+    expect([body.results, next.status, next.body.results]).toEqual([[], 200, []]);
+  });
+
   it('moves old events to a file as clients read them, beside a checkpoint, and keeps the rest', async () => {
     await record('one', 'Zugriff “Süd” 🗝 \u2028 \u2029 \\ "', 'three', 'four');
     await record('five', 'six');

@@ -82,13 +82,13 @@ export class AuditLogTypeorm extends AuditLog {
     });
   }
 
-  /** The last published event, or the last one that was recorded before `until`. */
+  /** The last published event, or the last one that was recorded before `until`; never below the floor. */
   private async end(manager: EntityManager, workspaceId: WorkspaceId, until?: Date): Promise<LogPosition> {
     const seal = await manager.findOne(AuditSealRow, {
       where: { workspace_id: workspaceId, recorded_at: until ? LessThan(until) : Not(IsNull()) },
       order: { recorded_at: 'DESC', last_sequence: 'DESC' },
     });
-    return seal ? positionAt(Number(seal.last_sequence), seal.head.toString('hex')) : LOG_START;
+    return seal ? positionAt(Number(seal.last_sequence), seal.head.toString('hex')) : this.floor(manager, workspaceId);
   }
 
   /** The event before the first one to read. */
