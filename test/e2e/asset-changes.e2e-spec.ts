@@ -183,6 +183,27 @@ describe('GET /v1/inventory/changes', () => {
     expect((await follow(`?pageCursor=${future.resumeCursor}`)).changes).toEqual([]);
   });
 
+  it('returns nothing from before a since in the future', async () => {
+    const { id } = await app.arrange.anAsset(workspace);
+    const { resumeCursor } = await page(`?since=${new Date(Date.now() + 1_800_000).toISOString()}`);
+
+    await patch(id, { description: 'before' });
+    const waiting = await page(`?pageCursor=${resumeCursor}`);
+    await app.arrange.change(
+      workspace,
+      `UPDATE change_head SET changed_at = now() + interval '1 hour' WHERE workspace_id = $1`,
+      [workspace],
+    );
+    await patch(id, { description: 'after' });
+    const { changes, cursor } = await follow(`?pageCursor=${waiting.resumeCursor}`);
+
+    expect(waiting).toMatchObject({ results: [], pageInfo: { hasNextPage: false } });
+    expect(changes).toMatchObject([{ id, asset: { description: 'after' } }]);
+    expect((await follow(`?pageCursor=${cursor}`)).changes).toEqual([]);
+    await patch(id, { description: 'later' });
+    expect((await follow(`?pageCursor=${cursor}`)).changes).toHaveLength(1);
+  });
+
   it('keeps the category of the first request in the cursor', async () => {
     const bucket = await app.arrange.anAsset(workspace, { type: 'CLOUD_STORAGE_BUCKET' });
     const person = await app.arrange.anEmployee(workspace);

@@ -81,11 +81,24 @@ export class ChangeFeed {
     start: Exclude<FeedStart, { readonly kind: 'now' }>,
     freshness: Freshness,
   ): Promise<FeedPosition | null> {
-    if (start.kind === 'position') return readPosition(start.position);
     if (start.kind === 'beginning') return null;
-    const [newest, mark, purged, first] = await this.head(workspaceId, start.since, freshness);
-    if (first == null) return behind(newest, newest, mark);
-    if (BigInt(first) <= BigInt(purged ?? 0)) throw new CursorExpired('purged', 'since');
+    if (start.kind === 'since') return this.before(workspaceId, start.since, 'since', freshness);
+    const seen = readPosition(start.position);
+    if (!seen.since) return seen;
+    const { newest, mark } = seen;
+    return { ...(await this.before(workspaceId, seen.since, 'pageCursor', 'newest')), newest, mark };
+  }
+
+  /** The position before the changes since this time. As long as there is none, the reader keeps waiting for the time. */
+  private async before(
+    workspaceId: WorkspaceId,
+    since: Date,
+    parameter: 'since' | 'pageCursor',
+    freshness: Freshness,
+  ): Promise<FeedPosition> {
+    const [newest, mark, purged, first] = await this.head(workspaceId, since, freshness);
+    if (first == null) return { ...behind(newest, newest, mark), since };
+    if (BigInt(first) <= BigInt(purged ?? 0)) throw new CursorExpired('purged', parameter);
     return behind(String(BigInt(first) - 1n), newest, mark);
   }
 
@@ -109,6 +122,10 @@ export class ChangeFeed {
     const newest = head.sequence ?? '0';
     const reader = { newest, mark: head.mark ?? '', removalsAfter: from?.removalsAfter ?? newest };
     if (isPurged(reader.removalsAfter, from ?? START, head.purged)) throw new CursorExpired('purged');
+    if (from?.since) {
+      const position = writePosition({ ...endOf(newest), ...reader, since: from.since });
+      return { changes: [], position, hasMore: false };
+    }
 
     const shown = rows.slice(0, size);
     const changes = shown.map((row) =>

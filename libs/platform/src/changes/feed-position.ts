@@ -11,16 +11,18 @@ export interface FeedPosition {
   readonly mark: string;
   /** Removals up to this set are of no interest: the reader began after them. */
   readonly removalsAfter: string;
+  /** The reader wants only changes at or after it, and none was yet. */
+  readonly since?: Date;
 }
 
 /** Behind every row of a set. */
 export const END_OF_SET = { subKey: '32767', id: '0' } as const;
 
-export function writePosition({ sequence, subKey, id, newest, mark, removalsAfter }: FeedPosition): string {
-  return [sequence, subKey, id, newest, mark, removalsAfter].join(' ');
+export function writePosition({ sequence, subKey, id, newest, mark, removalsAfter, since }: FeedPosition): string {
+  return [sequence, subKey, id, newest, mark, removalsAfter, ...(since ? [since.toISOString()] : [])].join(' ');
 }
 
 export function readPosition(text: string): FeedPosition {
-  const [sequence = '0', subKey = '0', id = '0', newest = '0', mark = '', removalsAfter = '0'] = text.split(' ');
-  return { sequence, subKey, id, newest, mark, removalsAfter };
+  const [sequence = '0', subKey = '0', id = '0', newest = '0', mark = '', removalsAfter = '0', since] = text.split(' ');
+  return { sequence, subKey, id, newest, mark, removalsAfter, ...(since ? { since: new Date(since) } : {}) };
 }
