@@ -3,7 +3,7 @@ import type { SchemaPart } from './database/schema/schema-part';
 
 /** A feature as it announces itself in its `feature.ts`. */
 export interface Feature {
-  /** Migrations, and privileges of the runtime role. */
+  /** Tables, migrations, and privileges of the runtime role. */
   readonly schema: SchemaPart;
   /** Loads the module with the routes. Only the API does, so the command line starts without them. */
   readonly api: () => Promise<Type>;

@@ -11,7 +11,6 @@ const COMPUTER = 12;
 const FEED = {
   statement: feedStatement({ relation: 'changed_computer', columns: COMPUTER_COLUMNS, name: 'computer_feed_3' }),
   toItem: toComputer,
-  itemColumns: COMPUTER_COLUMNS.length,
   subKeys: [COMPUTER, COMPUTER] as const,
 };
 

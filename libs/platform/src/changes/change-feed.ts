@@ -14,14 +14,12 @@ import { Database } from '../database/database';
 import { type Statement, type TextRow, bind } from '../database/pipelined-statements';
 import { CursorExpired } from './cursor-expired';
 import { END_OF_SET, type FeedPosition, readPosition, writePosition } from './feed-position';
-import { FEED_COLUMNS, type FeedHead } from './feed-statement';
+import { FEED_COLUMNS, type FeedHead, type FeedStatement } from './feed-statement';
 
 /** One of the feeds: its statement, and how to read its rows. */
 export interface Feed<Item> {
-  readonly statement: Statement;
+  readonly statement: FeedStatement;
   readonly toItem: (row: TextRow) => Item;
-  /** Number of the item's columns, which stand in front of {@link FEED_COLUMNS}. */
-  readonly itemColumns: number;
   /** The first and last sub key that the reader asks for. */
   readonly subKeys: readonly [first: number, last: number];
 }
@@ -116,7 +114,8 @@ export class ChangeFeed {
     const values = [workspaceId, sequence, subKey, id, String(size + 1), ...subKeys.map(String)];
     values.push(from?.removalsAfter ?? LARGEST, from?.newest ?? '0');
     const [[first, ...rows] = []] = await this.database.read({ workspaceId }, [bind(statement, values)], freshness);
-    const read = (row: TextRow, column: FeedColumn): string | null => row[feed.itemColumns + PLACES[column]] ?? null;
+    const read = (row: TextRow, column: FeedColumn): string | null =>
+      row[statement.itemColumns + PLACES[column]] ?? null;
     const head = JSON.parse(read(first as TextRow, 'head') as string) as FeedHead;
     if (from && !isKnown(from, head)) return null;
     const newest = head.sequence ?? '0';

@@ -1,6 +1,6 @@
 import type { Statement } from '../database/pipelined-statements';
 
-/** The rows that a feed tells of: a table or view with these columns besides those of the item. */
+/** A table or view with the rows of a feed. */
 export interface FeedRows {
   /** Has `workspace_id`, `change_id`, `sub_key`, `id`, `public_id` and `facet`, which is NULL for removed rows. */
   readonly relation: string;
@@ -10,7 +10,7 @@ export interface FeedRows {
   readonly name: string;
 }
 
-/** Sets that a page looks at beyond one for each of its rows: some have nothing that the reader asks for. */
+/** Sets that a page reads beyond one for each of its rows, because some hold nothing for the reader. */
 const SETS_BEYOND = 200;
 
 /** The columns behind those of the item, in this order. */
@@ -26,6 +26,11 @@ export const FEED_COLUMNS = [
   'client_id',
   'request_id',
 ] as const;
+
+export interface FeedStatement extends Statement {
+  /** Number of the item's columns, which stand in front of {@link FEED_COLUMNS}. */
+  readonly itemColumns: number;
+}
 
 /** What the first row says in its column `head`: where the workspace stands. Null before its first change. */
 export interface FeedHead {
@@ -49,7 +54,7 @@ export interface FeedHead {
  * asset_change_removed. Removals that are left out are not looked at. The page ends early behind `tail`. So a page costs
  * the same however large the inventory is, and however much of it was removed.
  */
-export function feedStatement({ relation, columns, name }: FeedRows): Statement {
+export function feedStatement({ relation, columns, name }: FeedRows): FeedStatement {
   const rowsOfSet = (condition: string): string => `
                 (SELECT * FROM ${relation}
                   WHERE workspace_id = $1 AND change_id = change.id AND ${condition}
@@ -59,6 +64,7 @@ export function feedStatement({ relation, columns, name }: FeedRows): Statement 
                   ORDER BY sub_key, id LIMIT $5::int)`;
   return {
     name,
+    itemColumns: columns.length,
     text: `
       SELECT ${columns.map(() => 'NULL').join(', ')},
              json_build_object(

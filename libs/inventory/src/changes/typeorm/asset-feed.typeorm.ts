@@ -25,12 +25,8 @@ export class AssetFeedTypeorm extends AssetFeed {
     const types = ASSET_TYPES.filter((type) => categoryKey === undefined || categoryOf(type) === categoryKey);
     // The sub keys of a category stand side by side.
     const codes = types.map(subKeyOf);
-    const feed = {
-      statement: STATEMENT,
-      toItem: toAsset,
-      itemColumns: ASSET_COLUMN_LIST.length,
-      subKeys: [Math.min(...codes), Math.max(...codes)] as const,
-    };
+    const subKeys = [Math.min(...codes), Math.max(...codes)] as const;
+    const feed = { statement: STATEMENT, toItem: toAsset, subKeys };
     return this.feed.read(workspaceId, feed, start, size, freshness);
   }
 }
