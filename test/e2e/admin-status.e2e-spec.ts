@@ -67,7 +67,7 @@ describe('admin status --deep', () => {
     expect(stdout).toMatch(/│ acme +│ CUSTOM +│ 0 +│ 2 +│ 3 +│/);
   });
 
-  it('reports and repairs wrong counts of owners, tag keys and sources', async () => {
+  it('reports and repairs wrong counts of owners, tag keys and sources, and what tagKey finds wrongly', async () => {
     const file = join(directory, 'owned.ndjson');
     const ada = { categoryKey: 'EMPLOYEE', externalId: 'hr-1', name: 'Ada' };
     const badge = { categoryKey: 'CUSTOM', externalId: 'badge', name: 'Badge', owner: 'hr-1', tags: [{ key: 'env' }] };
@@ -80,6 +80,7 @@ describe('admin status --deep', () => {
       await database.admin.query(`UPDATE ${counter} SET n = n + 4 ${ofInitech}`);
     }
     await database.admin.query(`UPDATE source_count SET n = 0 ${ofInitech} AND sub_key = 13`);
+    await database.admin.query(`UPDATE asset_tag SET facet = NULL ${ofInitech}`);
     const { rows } = await database.admin.query<{ id: string }>(
       `SELECT public_id AS id FROM asset WHERE external_id = 'hr-1'`,
     );
@@ -89,8 +90,12 @@ describe('admin status --deep', () => {
       { workspace: 'initech', filter: 'tagKey', value: 'env', counted: 5, actual: 1 },
       { workspace: 'initech', filter: 'source', value: 'hr CUSTOM 2', counted: 0, actual: 1 },
     ];
-    expect(await document('status', '--deep')).toMatchObject({ counters: { wrong: [], wrongValues, repaired: 3 } });
-    expect(await document('status', '--deep')).toMatchObject({ counters: { wrongValues: [], repaired: 0 } });
+    expect(await document('status', '--deep')).toMatchObject({
+      counters: { wrong: [], wrongValues, wrongTagged: 1, repaired: 4 },
+    });
+    expect(await document('status', '--deep')).toMatchObject({
+      counters: { wrongValues: [], wrongTagged: 0, repaired: 0 },
+    });
   });
 
   it('reports and repairs computers that filters find wrongly, and their counts', async () => {

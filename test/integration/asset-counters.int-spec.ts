@@ -55,8 +55,27 @@ describe('Counters of assets', () => {
       `UPDATE asset SET visibility = 1 WHERE workspace_id = '${setting.here}' AND external_id = 'ds-0'`,
     );
     const before = await setting.everything();
-    expect(await reconcile()).toEqual({ assets: DATA_SETS + 1, wrong: [], wrongValues: [] });
+    expect(await reconcile()).toEqual({ assets: DATA_SETS + 1, wrong: [], wrongValues: [], wrongTagged: 0 });
     expect(await setting.everything()).toBe(before);
+  });
+
+  it('are repaired with the tags by which a filter finds assets, also of one that changes meanwhile', async () => {
+    const tagged = ['ds-1', 'ds-2', 'ds-3'].map((externalId) => ({ ...RECORDS, externalId, tags: [{ key: 'env' }] }));
+    await setting.importAll(...tagged);
+    await setting.change(`
+      UPDATE asset_tag SET facet = NULL WHERE workspace_id = '${setting.here}';
+      DELETE FROM asset_tag WHERE asset_id = (
+        SELECT id FROM asset WHERE workspace_id = '${setting.here}' AND external_id = 'ds-3')`);
+    const writer = await connect();
+    await writer.query(`BEGIN; ${classify('ds-1', 2)}`);
+    await writer.query(`UPDATE asset_tag SET facet = NULL WHERE workspace_id = '${setting.here}'`);
+    const repairing = reconcile();
+    await waiting(1);
+    await writer.query(`${classify('ds-1', 3)}; COMMIT`);
+
+    expect(await repairing).toMatchObject({ wrong: [], wrongValues: [], wrongTagged: 2 });
+
+    expect(await reconcile()).toMatchObject({ wrongTagged: 0 });
   });
 
   it('are repaired when too high, too low, missing or of assets that do not exist', async () => {
@@ -74,15 +93,16 @@ describe('Counters of assets', () => {
         { subKey: 'EMPLOYEE', facet: 0, counted: 0, actual: 2 },
       ],
       wrongValues: [],
+      wrongTagged: 0,
     });
-    expect(await reconcile()).toEqual({ assets: DATA_SETS + 2, wrong: [], wrongValues: [] });
+    expect(await reconcile()).toEqual({ assets: DATA_SETS + 2, wrong: [], wrongValues: [], wrongTagged: 0 });
   });
 
   it('are repaired in one workspace without reading another', async () => {
     const first = setting.here;
     await setting.change(`UPDATE facet_count SET n = n + 7 WHERE workspace_id = '${first}'`);
     await setting.enterWorkspace();
-    expect(await reconcile()).toEqual({ assets: 0, wrong: [], wrongValues: [] });
+    expect(await reconcile()).toEqual({ assets: 0, wrong: [], wrongValues: [], wrongTagged: 0 });
     setting.here = first;
     expect((await reconcile()).wrong).toHaveLength(2);
   });

@@ -15,7 +15,9 @@ export interface CountersStatus {
   readonly assets: number;
   readonly wrong: readonly OfWorkspace<CounterDifference>[];
   readonly wrongValues: readonly OfWorkspace<ValueDifference>[];
-  /** Number of corrected counters and computers. */
+  /** Assets that the filter `tagKey` found wrongly or not at all. */
+  readonly wrongTagged: number;
+  /** Number of corrected counters, assets and computers. */
   readonly repaired: number;
   /** Computers that filters found wrongly or not at all. */
   readonly wrongComputers: number;
@@ -37,13 +39,14 @@ export async function reconcileCounters(
     const wrong: CountersStatus['wrong'][number][] = [];
     const wrongValues: CountersStatus['wrongValues'][number][] = [];
     const wrongComputerCounts: CountersStatus['wrongComputerCounts'][number][] = [];
-    let [assets, wrongComputers] = [0, 0];
+    let [assets, wrongTagged, wrongComputers] = [0, 0, 0];
     await operator.withProgress('assets counted', async (show) => {
       for (const [done, { id, slug: workspace }] of workspaces.entries()) {
         show(assets, done / workspaces.length);
         const counted = await operator.get(AssetCounters).reconcile(id);
         const listed = await operator.get(ListedComputers).reconcile(id, () => operator.checkInterrupted());
         assets += counted.assets;
+        wrongTagged += counted.wrongTagged;
         wrongComputers += listed.wrongComputers;
         wrong.push(...counted.wrong.map((one) => ({ workspace, ...one })));
         wrongValues.push(...counted.wrongValues.map((one) => ({ workspace, ...one })));
@@ -51,7 +54,8 @@ export async function reconcileCounters(
       }
       show(assets, 1);
     });
-    const repaired = wrong.length + wrongValues.length + wrongComputers + wrongComputerCounts.length;
-    return { workspaces: workspaces.length, assets, wrong, wrongValues, repaired, wrongComputers, wrongComputerCounts };
+    const wrongs = { wrong, wrongValues, wrongTagged, wrongComputers, wrongComputerCounts };
+    const repaired = wrong.length + wrongValues.length + wrongTagged + wrongComputers + wrongComputerCounts.length;
+    return { workspaces: workspaces.length, assets, ...wrongs, repaired };
   });
 }

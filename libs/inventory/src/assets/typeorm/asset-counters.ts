@@ -3,6 +3,7 @@ import type { WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import type { EntityManager } from 'typeorm';
 import { ASSET_TYPES } from '../domain/asset-category';
+import { repairTaggedAssets } from './tagged-assets';
 
 /** A counter that differs from a full count of its assets. */
 export interface CounterDifference {
@@ -32,6 +33,8 @@ export interface CounterReconciliation {
   readonly wrong: readonly CounterDifference[];
   /** The wrong counts of owners, tag keys and sources. They are corrected by now. */
   readonly wrongValues: readonly ValueDifference[];
+  /** Number of assets that the filter `tagKey` found wrongly or not at all. They are corrected by now. */
+  readonly wrongTagged: number;
 }
 
 interface ComparedRow {
@@ -135,7 +138,7 @@ export class AssetCounters {
         wrongValues.push({ filter, value, counted: Number(counted), actual: Number(actual) });
       }
     }
-    return { ...facets, wrongValues };
+    return { ...facets, wrongValues, wrongTagged: await repairTaggedAssets(this.database, workspaceId) };
   }
 
   private inTurn<Result>(workspaceId: WorkspaceId, work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
@@ -149,7 +152,7 @@ export class AssetCounters {
 async function reconcileFacets(
   manager: EntityManager,
   workspaceId: WorkspaceId,
-): Promise<Omit<CounterReconciliation, 'wrongValues'>> {
+): Promise<Omit<CounterReconciliation, 'wrongValues' | 'wrongTagged'>> {
   const compared = await manager.query<ComparedRow[]>(COMPARE, [workspaceId]);
   const wrong = compared.filter(({ counted, actual }) => counted !== actual);
   if (wrong.length > 0) await repair(manager, workspaceId, wrong);
