@@ -3,8 +3,11 @@ import { schema } from '../../apps/features';
 describe('The parts of the schema', () => {
   it('have migrations with unique timestamps, which order them', () => {
     const names = schema.flatMap(({ migrations }) => migrations.map(({ name }) => name));
+    const timeOf = (name: string): string => name.slice(-13);
 
     for (const name of names) expect(name).toMatch(/^[A-Z][A-Za-z]+\d{13}$/);
-    expect(new Set(names.map((name) => name.slice(-13))).size).toBe(names.length);
+    const sharing = names.filter((name) => names.some((other) => other !== name && timeOf(other) === timeOf(name)));
+    expect(sharing).toEqual([]);
+    expect(new Set(names).size).toBe(names.length);
   });
 });
