@@ -37,6 +37,7 @@ export class KeepAliveConnection {
     const fields = Object.entries({ Host: this.host, ...headers, 'Content-Length': String(Buffer.byteLength(body)) });
     const head = [`${method} ${path} HTTP/1.1`, ...fields.map(([name, value]) => `${name}: ${value}`)].join('\r\n');
     return new Promise((resolve, reject) => {
+      if (this.socket.destroyed) throw new Error('The server closed the connection before.');
       this.waiting = { resolve, reject };
       this.socket.write(head + END_OF_HEAD + body);
     });
