@@ -83,7 +83,7 @@ describe("The auditor's program in the documentation", () => {
     const { clientId, clientSecret } = await app.arrange.anApplication(workspace, ['audit:read']);
     await app.database.admin.query('UPDATE application SET limits = $2 WHERE client_id = $1', [
       clientId,
-      { read: { perMinute: 30, burst: 1 } },
+      { read: '30/1' },
     ]);
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
     const limited = String((await app.client().requestToken(form)).body['access_token']);
