@@ -22,18 +22,19 @@ export class TagFacets1780000000056 implements MigrationInterface {
       CREATE TRIGGER fill_tag_facet BEFORE INSERT ON asset_tag
         FOR EACH ROW WHEN (NEW.sub_key IS NULL) EXECUTE FUNCTION fill_tag_facet();
 
-      -- SECURITY DEFINER, because the runtime role may not update tags.
+      -- SECURITY DEFINER, because the runtime role may not update tags. Plans are kept, also from when there were few tags.
       CREATE FUNCTION update_tag_facets() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
-        SET search_path = pg_catalog, public, pg_temp AS $$
+        SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off AS $$
       BEGIN
-        UPDATE asset_tag SET sub_key = NEW.sub_key, facet = NEW.facet
-         WHERE workspace_id = NEW.workspace_id AND asset_id = NEW.id;
+        UPDATE asset_tag AS tag SET sub_key = moved.sub_key, facet = moved.facet
+          FROM (SELECT workspace_id, id, sub_key, facet FROM new_rows
+                EXCEPT SELECT workspace_id, id, sub_key, facet FROM old_rows) AS moved
+         WHERE tag.workspace_id = moved.workspace_id AND tag.asset_id = moved.id;
         RETURN NULL;
       END $$;
       REVOKE ALL ON FUNCTION update_tag_facets FROM PUBLIC;
       CREATE TRIGGER update_tag_facets AFTER UPDATE ON asset
-        FOR EACH ROW WHEN (OLD.facet IS DISTINCT FROM NEW.facet OR OLD.sub_key <> NEW.sub_key)
-        EXECUTE FUNCTION update_tag_facets();
+        REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION update_tag_facets();
     `);
   }
 
