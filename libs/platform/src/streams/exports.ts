@@ -86,12 +86,12 @@ export class Exports {
     const read = list.reader(workspaceId, filters);
     response.vary('Accept-Encoding');
     if (response.req.method === 'HEAD') return ndjson(Readable.from([]));
-    if (this.isStopping)
-      throw new DomainError('service_unavailable', 'The service is restarting. Send the request again.');
     const { after, count } = positionOf(page.after);
     // Before the first row, so that the feed has every change from then on.
     const start = list.feed && (await this.startOf(workspaceId, list.feed, filters, page.after !== null));
     const first = await read({ size: ROWS_PER_CHECKPOINT, after });
+    if (this.isStopping)
+      throw new DomainError('service_unavailable', 'The service is restarting. Send the request again.');
     // Last, because a refused request costs no token of the bucket.
     const leavePlace = await this.places.take(clientId, response);
     const stream = this.watch(caller, list.resource, response, leavePlace);
