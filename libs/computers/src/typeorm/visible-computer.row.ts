@@ -1,5 +1,5 @@
 import { type Tag, assetId } from '#libs/kernel';
-import { type TextRow, columnList } from '#libs/platform/database';
+import { type TextRow, columnList, toBoolean } from '#libs/platform/database';
 import { ViewColumn, ViewEntity } from 'typeorm';
 import type { Computer } from '../domain/computer';
 
@@ -74,5 +74,3 @@ export function toComputer(row: TextRow): Computer {
     },
   };
 }
-
-const toBoolean = (column: TextRow[number] | undefined): boolean | null => (column == null ? null : column === 't');

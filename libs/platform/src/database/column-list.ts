@@ -1,3 +1,5 @@
+import type { TextRow } from './pipelined-statements';
+
 /** The columns that a statement selects, and the place of each in a row. */
 export interface ColumnList<Name extends string> {
   /** Expressions for SELECT. A column whose name ends in `_at` is a time, and is read as milliseconds since 1970. */
@@ -14,3 +16,7 @@ export function columnList<Name extends string>(names: readonly Name[]): ColumnL
     at: Object.fromEntries(places) as Record<Name | 'next', number>,
   };
 }
+
+/** Reads a nullable boolean of a row. */
+export const toBoolean = (column: TextRow[number] | undefined): boolean | null =>
+  column == null ? null : column === 't';

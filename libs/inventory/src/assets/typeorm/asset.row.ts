@@ -1,5 +1,5 @@
 import { type Tag, assetId } from '#libs/kernel';
-import { type TextRow, columnList } from '#libs/platform/database';
+import { type TextRow, columnList, toBoolean } from '#libs/platform/database';
 import { Column, Entity, Generated, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../domain/asset';
 import { ASSET_TYPES } from '../domain/asset-category';
@@ -120,5 +120,3 @@ function toDataStored(patientData: Value, userData: Value, userDataInfo: Value):
     userDataInfo: userDataInfo ?? null,
   };
 }
-
-const toBoolean = (column: Value): boolean | null => (column == null ? null : column === 't');
