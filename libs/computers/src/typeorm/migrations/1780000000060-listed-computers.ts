@@ -60,7 +60,8 @@ export class ListedComputers1780000000060 implements MigrationInterface {
 
   /**
    * A statement adds one row per count that it changes, and the count is the sum. So no writer waits for another one, and
-   * none can deadlock. The more rows a statement adds, the more often it folds: some 500 rows are never folded.
+   * none can deadlock. The more rows a statement adds, the more often it folds: some 500 rows are never folded. A fold
+   * plans anew: a plan from when the table was small compares each row with each.
    */
   private async countListedComputers(runner: QueryRunner): Promise<void> {
     await runner.query(`
@@ -81,7 +82,7 @@ export class ListedComputers1780000000060 implements MigrationInterface {
       ${tenantPolicy('computer_count')}
 
       CREATE FUNCTION fold_computer_counts() RETURNS void LANGUAGE plpgsql
-        SET search_path = pg_catalog, public, pg_temp AS $$
+        SET search_path = pg_catalog, public, pg_temp SET plan_cache_mode = force_custom_plan AS $$
       DECLARE here uuid := NULLIF(current_setting('app.workspace_id', true), '')::uuid;
       BEGIN
         WITH folded AS (

@@ -27,8 +27,9 @@ export const summedTable = ({ what, column, type, comment }: SummedCounter): str
 
 export const foldFunction = ({ what, column, type, keys }: SummedCounter): string => `
       -- One writer in fifty folds the rows of its ${keys} into one each, and skips those that another one is folding.
+      -- It plans anew each time: a plan from when the table was small reads all of it.
       CREATE FUNCTION fold_${what}_counts(${keys} ${type}[]) RETURNS void LANGUAGE plpgsql
-        SET search_path = pg_catalog, public, pg_temp AS $$
+        SET search_path = pg_catalog, public, pg_temp SET plan_cache_mode = force_custom_plan AS $$
       BEGIN
         IF ${keys} IS NULL OR random() > 0.02 THEN RETURN; END IF;
         WITH folded AS (
