@@ -1,9 +1,11 @@
 import { DataSource } from 'typeorm';
 import type { Client } from 'pg';
 import { type WorkspaceId, assetId, workspaceId } from '#libs/kernel';
+import { Database } from '#libs/platform/database';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { DEMO_SIZES } from '../../libs/inventory/src/imports/domain/demo-inventory';
 import { ASSET_FILTERS, FILTERS_WITHOUT_TYPES, withFacetFilters } from '../support/asset-filters';
+import { assetRepositoryOn } from '../support/asset-repository';
 import { COMBINED_POSTURES, COMPUTER_FILTERS } from '../support/computer-filters';
 import { loadDemoAssets } from '../support/demo-assets';
 import { type Plan, buffersOf, explainComputers, explainPage } from '../support/page-plan';
@@ -100,6 +102,17 @@ describe('A page of a large inventory', () => {
       expect(nodes(plan).filter((node) => node['Actual Rows'] > 1_000)).toEqual([]);
     },
   );
+
+  it.each(
+    [{ classification: 'CONFIDENTIAL' as const }, { categoryKey: 'COMPUTER' as const }, { hasOwner: false }].map(
+      (filter) => [JSON.stringify(filter), { tagKey: 'env', ...filter }] as const,
+    ),
+  )('counts no other assets of a tag than those that match, with the filter %s', async (_, filter) => {
+    const plan = await explainPage(api, workspace, filter, { size: PAGE, after: null });
+    const { totalCount } = await assetRepositoryOn(new Database(api)).list(workspace, filter, { size: 1, after: null });
+    // One more row is the tag key.
+    expect(rowsRead(totalOf(plan))).toBeLessThanOrEqual(totalCount + 1);
+  });
 
   it('looks up an external id once per source', async () => {
     const { rows } = await database.admin.query<{ id: string }>('SELECT max(external_id) AS id FROM asset');
