@@ -6,7 +6,7 @@ import { DatabaseProbe, assertRuntimeRole, missingSessionSettings } from '#libs/
 import { PublicKeys } from '#libs/platform/keys';
 import { LogOutput, Metrics, createLog, logCrash, startTracing } from '#libs/platform/observability';
 import { RedisClient } from '#libs/platform/redis';
-import { Exports } from '#libs/platform/streams';
+import { Streams } from '#libs/platform/streams';
 import { SettingsInvalid, loadSettings } from '#libs/platform/config';
 import { DataSource } from 'typeorm';
 import { createApp } from './create-app';
@@ -82,7 +82,7 @@ async function main(): Promise<void> {
       log.info('stopping');
     },
     async () => {
-      app.get(Exports).stop();
+      app.get(Streams).stop();
       await connections.drain();
       await managementConnections?.drain(MANAGEMENT_IN_FLIGHT_MS);
       await Promise.all([app.close(), probe.close()]);

@@ -19,7 +19,7 @@ import { treeHashes } from './system/tree-hashes';
 import { AuditLogTypeorm } from './typeorm/audit-log.typeorm';
 import { AuditRecorder } from './typeorm/audit-recorder';
 import { AuditSealStoreTypeorm } from './typeorm/audit-seal-store.typeorm';
-import { ExportRecorder } from './typeorm/export-recorder';
+import { StreamRecorder } from './typeorm/stream-recorder';
 import { AuditTreeStoreTypeorm } from './typeorm/audit-tree-store.typeorm';
 import { auditEvidence } from './audit-operator.module';
 
@@ -30,7 +30,7 @@ import { auditEvidence } from './audit-operator.module';
     { provide: Clock, useClass: SystemClock },
     auditEvidence,
     AuditRecorder,
-    ExportRecorder,
+    StreamRecorder,
     {
       provide: AuditLog,
       useFactory: (database: Database) => new AuditLogTypeorm(database, treeHashes),

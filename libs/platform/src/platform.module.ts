@@ -20,8 +20,8 @@ import { Paging } from './pagination/paging';
 import { ProblemFilter } from './http/server/problem.filter';
 import { ProblemPagesController } from './http/problem-pages.controller';
 import { RedisClient } from './redis/redis-client';
-import { Exports } from './streams/exports';
-import { ExportPlaces } from './streams/export-places';
+import { Streams } from './streams/streams';
+import { StreamPlaces } from './streams/stream-places';
 import { throttling } from './throttling/throttler-options';
 import { TokenBuckets } from './throttling/token-buckets';
 
@@ -59,8 +59,8 @@ export class PlatformModule {
         },
         { provide: HttpMetrics, useFactory: (metrics: Metrics) => new HttpMetrics(metrics), inject: [Metrics] },
         TokenBuckets,
-        ExportPlaces,
-        Exports,
+        StreamPlaces,
+        Streams,
         KeyLease,
         IdempotencyRecords,
         Idempotency,
@@ -76,7 +76,7 @@ export class PlatformModule {
         Paging,
         ChangeFeed,
         FeedPaging,
-        Exports,
+        Streams,
         ProblemFilter,
         RedisClient,
         TokenBuckets,

@@ -5,7 +5,7 @@ import { RequireScope } from '#libs/platform/access';
 import { FeedPaging, feedStartOf } from '#libs/platform/change-pages';
 import { type Caller, CurrentCaller } from '#libs/platform/http';
 import { ApiProblems, ApiSuccess } from '#libs/platform/openapi';
-import { type ExportedList, Exports, STREAM_DESCRIPTION, asksForStream, streamOf } from '#libs/platform/streams';
+import { type StreamedList, Streams, STREAM_DESCRIPTION, asksForStream, streamOf } from '#libs/platform/streams';
 import type { Response } from 'express';
 import { AuditLog, type HashedEvent } from '../domain/audit-log.port';
 import { AUDIT_EVENT, AUDIT_EVENT_PAGE_EXAMPLES } from './audit-event-examples';
@@ -17,15 +17,15 @@ const RESOURCE = 'audit-events';
 @ApiTags('Audit')
 @Controller('v1/audit-events')
 export class AuditEventsController {
-  private readonly exported: ExportedList<HashedEvent>;
+  private readonly streamed: StreamedList<HashedEvent>;
 
   constructor(
     private readonly log: AuditLog,
     private readonly paging: FeedPaging,
     private readonly clock: Clock,
-    private readonly exports: Exports,
+    private readonly streams: Streams,
   ) {
-    this.exported = {
+    this.streamed = {
       resource: RESOURCE,
       item: 'event',
       feed: null,
@@ -63,7 +63,7 @@ export class AuditEventsController {
     @Query() query: AuditEventQueryDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AuditEventPageDto | StreamableFile> {
-    if (asksForStream(response)) return this.exports.begin(caller, query, response, this.exported);
+    if (asksForStream(response)) return this.streams.begin(caller, query, response, this.streamed);
     const { workspaceId } = caller;
     const { start, size, filters } = this.paging.request(workspaceId, RESOURCE, query);
     const oldestWaiting = await this.log.oldestWaiting(workspaceId);

@@ -5,7 +5,7 @@ import { assetId } from '#libs/kernel';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import { type Caller, CurrentCaller, NoQueryDto } from '#libs/platform/http';
 import { Paging } from '#libs/platform/pagination';
-import { type ExportedList, Exports, STREAM_DESCRIPTION, asksForStream, streamOf } from '#libs/platform/streams';
+import { type StreamedList, Streams, STREAM_DESCRIPTION, asksForStream, streamOf } from '#libs/platform/streams';
 import type { Response } from 'express';
 import { ComputersService } from '../application/computers.service';
 import type { Computer } from '../domain/computer';
@@ -18,14 +18,14 @@ const RESOURCE = 'computers';
 @ApiTags('Computers')
 @Controller('v1/computers')
 export class ComputersController {
-  private readonly exported: ExportedList<Computer>;
+  private readonly streamed: StreamedList<Computer>;
 
   constructor(
     private readonly computers: ComputersService,
     private readonly paging: Paging,
-    private readonly exports: Exports,
+    private readonly streams: Streams,
   ) {
-    this.exported = {
+    this.streamed = {
       resource: RESOURCE,
       item: 'computer',
       feed: { resource: 'computer-changes', filters: [] },
@@ -53,7 +53,7 @@ export class ComputersController {
     @Query() query: ComputerQueryDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ComputerPageDto | StreamableFile> {
-    if (asksForStream(response)) return this.exports.begin(caller, query, response, this.exported);
+    if (asksForStream(response)) return this.streams.begin(caller, query, response, this.streamed);
     const { workspaceId, freshness } = caller;
     const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
     const found = await this.computers.list(workspaceId, toComputerFilter(filters), page, freshness);

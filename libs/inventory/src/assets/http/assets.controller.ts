@@ -15,7 +15,7 @@ import {
 } from '#libs/platform/http';
 import { Idempotent } from '#libs/platform/idempotency';
 import { Paging } from '#libs/platform/pagination';
-import { type ExportedList, Exports, STREAM_DESCRIPTION, asksForStream, streamOf } from '#libs/platform/streams';
+import { type StreamedList, Streams, STREAM_DESCRIPTION, asksForStream, streamOf } from '#libs/platform/streams';
 import type { Request, Response } from 'express';
 import { AssetsService } from '../application/assets.service';
 import type { Asset } from '../domain/asset';
@@ -52,14 +52,14 @@ const ASSET_ID = {
 @ApiTags('Inventory')
 @Controller('v1/inventory/assets')
 export class AssetsController {
-  private readonly exported: ExportedList<Asset>;
+  private readonly streamed: StreamedList<Asset>;
 
   constructor(
     private readonly assets: AssetsService,
     private readonly paging: Paging,
-    private readonly exports: Exports,
+    private readonly streams: Streams,
   ) {
-    this.exported = {
+    this.streamed = {
       resource: RESOURCE,
       item: 'asset',
       feed: { resource: 'asset-changes', filters: ['categoryKey'] },
@@ -89,7 +89,7 @@ export class AssetsController {
     @Query() query: AssetQueryDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AssetPageDto | StreamableFile> {
-    if (asksForStream(response)) return this.exports.begin(caller, query, response, this.exported);
+    if (asksForStream(response)) return this.streams.begin(caller, query, response, this.streamed);
     const { workspaceId, freshness } = caller;
     const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
     const found = await this.assets.list(workspaceId, toAssetFilter(filters), page, freshness);

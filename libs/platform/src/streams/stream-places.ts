@@ -15,7 +15,7 @@ const LEASE_MS = 4_000;
 const RENEWAL_MS = 1_000;
 
 /** The application already reads a stream. */
-export class ExportInProgress extends DomainError {
+export class StreamInProgress extends DomainError {
   constructor() {
     super('export_in_progress', 'This application already reads a stream. It can read one at a time.');
   }
@@ -26,7 +26,7 @@ export class ExportInProgress extends DomainError {
  * each instance has places of its own.
  */
 @Injectable()
-export class ExportPlaces {
+export class StreamPlaces {
   private readonly takenHere = new Set<string>();
 
   constructor(
@@ -40,7 +40,7 @@ export class ExportPlaces {
    * @throws `export_in_progress`, which costs nothing, or `rate_limited`
    */
   async take(clientId: string, response: Response): Promise<() => void> {
-    if (this.takenHere.has(clientId)) throw new ExportInProgress();
+    if (this.takenHere.has(clientId)) throw new StreamInProgress();
     this.takenHere.add(clientId);
     const holder = randomUUID();
     try {
@@ -61,7 +61,7 @@ export class ExportPlaces {
     const keys = [clientKey(clientId), placeKey(clientId)];
     const args = ['', bucketField(BUCKET), size.interval, size.burst, holder, LEASE_MS];
     const reply = await this.redis.attempt((redis) => TAKE_PLACE.run(redis, keys, args));
-    if (reply === null) throw new ExportInProgress();
+    if (reply === null) throw new StreamInProgress();
     if (reply === undefined) return this.buckets.charge(clientId, BUCKET, size);
     return chargeOf(reply as ChargeReply, size);
   }

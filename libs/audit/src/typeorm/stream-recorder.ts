@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Database } from '#libs/platform/database';
-import { type EndedStream, Exports } from '#libs/platform/streams';
+import { type EndedStream, Streams } from '#libs/platform/streams';
 import type { AuditAct } from '../domain/audit-act';
 import { AuditRecorder } from './audit-recorder';
 
@@ -9,16 +9,16 @@ import { AuditRecorder } from './audit-recorder';
  * killed instance is not recorded.
  */
 @Injectable()
-export class ExportRecorder implements BeforeApplicationShutdown {
-  private readonly logger = new Logger('ExportRecorder');
+export class StreamRecorder implements BeforeApplicationShutdown {
+  private readonly logger = new Logger('StreamRecorder');
   private readonly underWay = new Set<Promise<void>>();
 
   constructor(
-    exports: Exports,
+    streams: Streams,
     private readonly database: Database,
     private readonly audit: AuditRecorder,
   ) {
-    exports.onEnd((ended) => {
+    streams.onEnd((ended) => {
       const recorded = this.record(ended).finally(() => this.underWay.delete(recorded));
       this.underWay.add(recorded);
     });

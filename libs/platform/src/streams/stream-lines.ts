@@ -20,7 +20,7 @@ export interface StreamedRows<Item> {
  * The text of a stream, piece by piece: the start, each item, a checkpoint after every 1,000 rows, and the end. Reads a
  * page only when its reader wants more, and no transaction outlives a page.
  */
-export async function* exportLines<Item>(rows: StreamedRows<Item>): AsyncGenerator<string> {
+export async function* streamLines<Item>(rows: StreamedRows<Item>): AsyncGenerator<string> {
   if (rows.start) yield lineOf(rows.start);
   let count = rows.countBefore;
   for (let page = rows.first; ;) {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Injectable, Logger, StreamableFile } from '@nestjs/common';
-import { DomainError, ValidationFailed, type WorkspaceId } from '#libs/kernel';
+import { DomainError, type Page, type PageRequest, ValidationFailed, type WorkspaceId } from '#libs/kernel';
 import type { Response } from 'express';
 import { ChangeFeed } from '../changes/change-feed';
 import type { Caller } from '../http/request-context';
@@ -9,13 +9,32 @@ import { Tally } from '../observability/tally';
 import { Cursors, type ListFilters } from '../pagination/cursors';
 import { Paging } from '../pagination/paging';
 import { NDJSON_MEDIA_TYPE } from './asks-for-stream';
-import { ROWS_PER_CHECKPOINT, exportLines } from './export-lines';
-import { ExportPlaces } from './export-places';
-import type { ExportedList } from './exported-list';
+import { ROWS_PER_CHECKPOINT, streamLines } from './stream-lines';
+import { StreamPlaces } from './stream-places';
 
 const MAX_DURATION_MS = 30 * 60_000;
 /** A stream goes on for at most this long after its application lost access to the list. */
 const ACCESS_CHECK_MS = 3_000;
+
+/** A list that clients may read as one stream. */
+export interface StreamedList<Item> {
+  /** The same name as for pages. Cursors, metrics and the log use it. */
+  readonly resource: string;
+  /** The `type` of a line with an item, and its other member. */
+  readonly item: string;
+  /**
+   * Gives the function that reads pages of the list, as it is now.
+   * @throws `validation_failed` for filters that contradict each other
+   */
+  reader(workspaceId: WorkspaceId, filters: ListFilters): (page: PageRequest) => Promise<Page<Item>>;
+  /** The item as clients see it. */
+  show(item: Item): object;
+  /**
+   * The feed that goes on where a stream ends: the name in its cursors, and the filters that it knows. Null for a list that
+   * only grows at its end: its stream has no start line, and its last checkpoint goes on.
+   */
+  readonly feed: { readonly resource: string; readonly filters: readonly string[] } | null;
+}
 
 /** The query of a list. Its other members are filters. */
 interface StreamQuery {
@@ -47,8 +66,8 @@ interface Stream {
 
 /** Whole lists as NDJSON, in one response each. */
 @Injectable()
-export class Exports {
-  private readonly logger = new Logger('Exports');
+export class Streams {
+  private readonly logger = new Logger('Streams');
   private readonly underWay = new Set<Stream>();
   private readonly outcomes = new Tally(OUTCOMES);
   private readonly listeners: ((ended: EndedStream) => void)[] = [];
@@ -58,7 +77,7 @@ export class Exports {
   constructor(
     private readonly paging: Paging,
     private readonly cursors: Cursors,
-    private readonly places: ExportPlaces,
+    private readonly places: StreamPlaces,
     private readonly feed: ChangeFeed,
     metrics: Metrics,
   ) {
@@ -78,7 +97,7 @@ export class Exports {
     caller: Caller,
     query: StreamQuery,
     response: Response,
-    list: ExportedList<Item>,
+    list: StreamedList<Item>,
   ): Promise<StreamableFile> {
     const { workspaceId, clientId } = caller;
     if (query.pageSize !== undefined) throw new PageSizeRefused();
@@ -95,7 +114,7 @@ export class Exports {
     // Last, because a refused request costs no token of the bucket.
     const leavePlace = await this.places.take(clientId, response);
     const stream = this.watch(caller, list.resource, response, leavePlace);
-    const lines = exportLines({
+    const lines = streamLines({
       start: start && { type: 'start', totalCount: first.totalCount, ...start },
       first,
       countBefore: count,
@@ -170,7 +189,7 @@ export class Exports {
 
   private async startOf(
     workspaceId: WorkspaceId,
-    feed: NonNullable<ExportedList<never>['feed']>,
+    feed: NonNullable<StreamedList<never>['feed']>,
     sent: ListFilters,
     isResumed: boolean,
   ): Promise<object> {
@@ -204,7 +223,7 @@ class PageSizeRefused extends ValidationFailed {
 /** Keeps cursors of pages and of streams apart. */
 const cursorsOf = (resource: string): string => `${resource} stream`;
 
-/** Reads what {@link Exports.checkpoint} wrote. */
+/** Reads what {@link Streams.checkpoint} wrote. */
 function positionOf(after: string | null): { readonly after: string | null; readonly count: number } {
   if (after === null) return { after: null, count: 0 };
   const separator = after.indexOf(' ');
