@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { AssetsService } from './assets/application/assets.service';
-import { CategoriesService } from './assets/application/categories.service';
 import { AssetRepository } from './assets/domain/asset-repository.port';
 import { AssetsController } from './assets/http/assets.controller';
 import { CategoriesController } from './assets/http/categories.controller';
@@ -22,7 +21,6 @@ import { AssetFeedTypeorm } from './changes/typeorm/asset-feed.typeorm';
   controllers: [CategoriesController, AssetsController, TagKeysController, ChangesController],
   providers: [
     AssetsService,
-    CategoriesService,
     TagKeysService,
     { provide: AssetRepository, useClass: AssetRepositoryTypeorm },
     { provide: AssetFeed, useClass: AssetFeedTypeorm },

@@ -15,12 +15,14 @@ export interface Page<Item> {
 }
 
 /** Drops the extra item that was read only to learn whether a next page exists. */
-export function toPage<Item extends { readonly position: string }>(
+export function toPage<Item>(
   found: readonly Item[],
   size: number,
   totalCount: number,
+  positionOf: (item: Item) => string,
 ): Page<Item> {
   const items = found.slice(0, size);
-  const lastPosition = items.at(-1)?.position ?? null;
+  const [last] = items.slice(-1);
+  const lastPosition = last === undefined ? null : positionOf(last);
   return { items, lastPosition, endPosition: found.length > size ? lastPosition : null, totalCount };
 }

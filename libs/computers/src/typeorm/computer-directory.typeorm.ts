@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type AssetId, type Freshness, type Page, type PageRequest, type WorkspaceId, toPage } from '#libs/kernel';
-import { Database, type Statement, bind } from '#libs/platform/database';
+import type { AssetId, Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import { Database, type Statement, bind, pageOfRows } from '#libs/platform/database';
 import type { Computer } from '../domain/computer';
 import { ComputerDirectory } from '../domain/computer-directory.port';
 import { type ComputerFilter, posturesOf } from '../domain/computer-filter';
@@ -26,15 +26,11 @@ export class ComputerDirectoryTypeorm extends ComputerDirectory {
     page: PageRequest,
     freshness: Freshness = 'newest',
   ): Promise<Page<Computer>> {
-    if (posturesOf(filter).length === 0) return toPage([], page.size, 0);
+    if (posturesOf(filter).length === 0) return pageOfRows([], page.size, AT, toComputer);
     const sizes = needsSizes(filter) ? await this.sizes(workspaceId, filter, freshness) : null;
     const list = listStatement(workspaceId, filter, page, sizes);
     const [rows = []] = await this.database.read({ workspaceId }, [list], freshness);
-    const found = rows
-      .filter((row) => row[AT.public_id] !== null)
-      .map((row) => ({ computer: toComputer(row), position: row[AT.id] as string }));
-    const { items, ...place } = toPage(found, page.size, Number(rows[0]?.[AT.next] ?? 0));
-    return { items: items.map(({ computer }) => computer), ...place };
+    return pageOfRows(rows, page.size, AT, toComputer);
   }
 
   async find(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness = 'newest'): Promise<Computer | null> {

@@ -1,4 +1,4 @@
-export { columnList, toBoolean } from './column-list';
+export { columnList, pageOfRows, toBoolean } from './column-list';
 export { poolOf } from './connections/data-source';
 export { missingSessionSettings } from './connections/session-settings';
 export { Database, READ_PATIENCE_MS } from './database';

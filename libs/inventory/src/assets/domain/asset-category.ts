@@ -1,3 +1,5 @@
+import { type Page, type PageRequest, toPage } from '#libs/kernel';
+
 /** The top-level categories in the order of the specification. */
 export const CATEGORY_KEYS = ['CLOUD', 'COMPUTER', 'CUSTOM', 'INFORMATION', 'EMPLOYEE'] as const;
 export type CategoryKey = (typeof CATEGORY_KEYS)[number];
@@ -37,6 +39,12 @@ export const ASSET_CATEGORIES: readonly AssetCategory[] = [
   { key: 'INFORMATION', displayLabel: 'Information assets' },
   { key: 'EMPLOYEE', displayLabel: 'Employees' },
 ];
+
+/** Pages the categories like every list. */
+export function pageOfCategories({ size, after }: PageRequest): Page<AssetCategory> {
+  const start = ASSET_CATEGORIES.findIndex(({ key }) => key === after) + 1;
+  return toPage(ASSET_CATEGORIES.slice(start), size, ASSET_CATEGORIES.length, ({ key }) => key);
+}
 
 export function categoryOf(subKey: SubKey): CategoryKey {
   return CATEGORY_KEYS.find((key) => key === subKey) ?? 'CLOUD';

@@ -26,7 +26,7 @@ export class AssetRepositoryFake extends AssetRepository {
       .filter((entry) => entry.workspaceId === workspaceId && matches(entry.asset, filter));
     const after = page.after === null ? -1 : Number(page.after);
     const rest = matching.filter((entry) => Number(entry.position) > after);
-    const { items, ...place } = toPage(rest, page.size, matching.length);
+    const { items, ...place } = toPage(rest, page.size, matching.length, ({ position }) => position);
     return Promise.resolve({ items: items.map(({ asset }) => asset), ...place });
   }
 

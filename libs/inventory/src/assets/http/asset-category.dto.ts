@@ -20,7 +20,7 @@ export const CATEGORY_PAGE_EXAMPLES = {
   all: {
     summary: 'The five categories',
     value: {
-      results: ASSET_CATEGORIES.map(({ key, displayLabel }) => ({ key, displayLabel })),
+      results: [...ASSET_CATEGORIES],
       pageInfo: { hasNextPage: false, endCursor: null, totalCount: ASSET_CATEGORIES.length },
     } satisfies AssetCategoryPageDto,
   },

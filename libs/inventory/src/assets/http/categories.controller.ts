@@ -5,7 +5,7 @@ import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import { type Caller, CurrentCaller } from '#libs/platform/http';
 import { PageQueryDto, Paging } from '#libs/platform/pagination';
 import type { Response } from 'express';
-import { CategoriesService } from '../application/categories.service';
+import { pageOfCategories } from '../domain/asset-category';
 import { AssetCategoryPageDto, CATEGORY_PAGE_EXAMPLES } from './asset-category.dto';
 
 const RESOURCE = 'categories';
@@ -13,10 +13,7 @@ const RESOURCE = 'categories';
 @ApiTags('Inventory')
 @Controller('v1/inventory/categories')
 export class CategoriesController {
-  constructor(
-    private readonly categories: CategoriesService,
-    private readonly paging: Paging,
-  ) {}
+  constructor(private readonly paging: Paging) {}
 
   @Get()
   @RequireScope('inventory:read')
@@ -37,9 +34,9 @@ export class CategoriesController {
     @Res({ passthrough: true }) response: Response,
   ): AssetCategoryPageDto {
     const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
-    const found = this.categories.list(page);
+    const found = pageOfCategories(page);
     return {
-      results: found.items.map(({ key, displayLabel }) => ({ key, displayLabel })),
+      results: [...found.items],
       pageInfo: this.paging.pageInfo(response, workspaceId, RESOURCE, found, filters),
     };
   }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type AssetId, type Freshness, type Page, type PageRequest, type WorkspaceId, toPage } from '#libs/kernel';
-import { type BoundStatement, Database, type Statement, type TextRow, bind } from '#libs/platform/database';
+import type { AssetId, Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import { type BoundStatement, Database, type Statement, bind, pageOfRows } from '#libs/platform/database';
 import { takeTicket } from '#libs/platform/changes';
 import type { Asset } from '../domain/asset';
 import { ASSET_TYPES } from '../domain/asset-category';
@@ -36,15 +36,13 @@ export class AssetRepositoryTypeorm extends AssetRepository {
   ): Promise<Page<Asset>> {
     const facets = facetsOf(filter);
     const types = typesOf(filter);
-    if (facets.length === 0 || types.length === 0) return toPage([], page.size, 0);
+    if (facets.length === 0 || types.length === 0) return pageOfRows([], page.size, AT, toAsset);
     const codes = facets.map((facet) => FACETS.indexOf(facet));
     const subKeys = types.map(subKeyOf);
     const position = [workspaceId, page.after ?? START, String(page.size + 1)];
     const list = this.boundList(filter, subKeys, codes, position);
     const [rows = []] = await this.database.read({ workspaceId }, [list], freshness);
-    const found = rows.filter((row) => row[AT.public_id] !== null).map(toPositioned);
-    const { items, ...place } = toPage(found, page.size, Number(rows[0]?.[AT.next] ?? 0));
-    return { items: items.map(({ asset }) => asset), ...place };
+    return pageOfRows(rows, page.size, AT, toAsset);
   }
 
   async find(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness = 'newest'): Promise<Asset | null> {
@@ -143,8 +141,3 @@ function branchesOf(subKeys: readonly number[], facets: readonly number[], key: 
     ofSubKeys: single.flatMap((subKey) => facets.map((facet) => ({ subKey, facet }))),
   };
 }
-
-const toPositioned = (row: TextRow): { asset: Asset; position: string } => ({
-  asset: toAsset(row),
-  position: row[AT.id] as string,
-});

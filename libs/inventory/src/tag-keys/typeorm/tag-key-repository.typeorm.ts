@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type AuditAct, AuditRecorder } from '#libs/audit/operators';
-import { type Freshness, type Page, type PageRequest, type WorkspaceId, toPage } from '#libs/kernel';
+import type { Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
 import { NEW_CHANGE_SET_ID, takeTicket } from '#libs/platform/changes';
-import { Database, type Statement, bind } from '#libs/platform/database';
+import { Database, type Statement, type TextRow, bind, pageOfRows } from '#libs/platform/database';
 import type { EntityManager } from 'typeorm';
 import type { CountedTagKey, TagKey } from '../domain/tag-key';
 import { TagKeyRepository } from '../domain/tag-key-repository.port';
@@ -37,11 +37,11 @@ const UNTAG = `
 const POSITION_LENGTH = 100;
 
 /**
- * A page, and the total in its first row. $2 is the kind of key or null, $3 and $4 are id and start of the last key before
+ * A page, and the total in each row. $2 is the kind of key or null, $3 and $4 are id and start of the last key before
  * the page, $5 is the size. If that key is gone, the page begins after its start.
  */
 const PAGE: Statement = {
-  name: 'tag_key_page_1',
+  name: 'tag_key_page_2',
   text: `
     WITH chosen AS (
       SELECT id, key, value, platform FROM tag_key
@@ -52,11 +52,13 @@ const PAGE: Statement = {
              coalesce((SELECT key FROM tag_key WHERE workspace_id = $1 AND id = $3::bigint), $4::text) COLLATE "C"
        ORDER BY key COLLATE "C" LIMIT $5::int
     )
-    SELECT (SELECT count(*) FROM chosen), page.id, left(page.key, ${POSITION_LENGTH}), page.key, page.value, page.platform,
-           (SELECT coalesce(sum(n), 0) FROM tag_count WHERE workspace_id = $1 AND tag_key_id = page.id)
+    SELECT page.id || ' ' || left(page.key, ${POSITION_LENGTH}), page.key, page.value, page.platform,
+           (SELECT coalesce(sum(n), 0) FROM tag_count WHERE workspace_id = $1 AND tag_key_id = page.id),
+           (SELECT count(*) FROM chosen)
       FROM (VALUES (1)) AS always LEFT JOIN page ON true
      ORDER BY page.key COLLATE "C"`,
 };
+const AT = { id: 0, next: 5 };
 
 @Injectable()
 export class TagKeyRepositoryTypeorm extends TagKeyRepository {
@@ -105,12 +107,7 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
     const kind = platform === null ? null : String(platform);
     const values = [workspaceId, kind, afterId, afterStart, String(size + 1)];
     const [rows = []] = await this.database.read({ workspaceId }, [bind(PAGE, values)], freshness);
-    const found = rows.flatMap(([, id, start, key, value = null, isPlatform, count]) =>
-      id == null || key == null
-        ? []
-        : [{ position: `${id} ${start}`, key, value, platform: isPlatform === 't', assetCount: Number(count) }],
-    );
-    return toPage(found, size, Number(rows[0]?.[0] ?? 0));
+    return pageOfRows(rows, size, AT, toCounted);
   }
 
   async delete(
@@ -160,6 +157,13 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
     await this.audit.record(workspaceId, act, (text, values) => manager.query(text, values));
   }
 }
+
+const toCounted = ([, key, value = null, platform, count]: TextRow): CountedTagKey => ({
+  key: key as string,
+  value,
+  platform: platform === 't',
+  assetCount: Number(count),
+});
 
 function toTagKey(row: TagKeyRow): TagKey {
   return { key: row.key, value: row.value, platform: row.platform, createdAt: row.created_at };
