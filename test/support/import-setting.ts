@@ -9,7 +9,7 @@ import {
   type ImportOptions,
   type ImportReport,
   ImportsService,
-  TagKeysService,
+  type TagKeyRepository,
 } from '#libs/inventory/operators';
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
@@ -83,7 +83,7 @@ export class ImportSetting {
     readonly dataSource: DataSource,
     readonly imports: ImportsService,
     readonly demo: DemoService,
-    readonly tagKeys: TagKeysService,
+    readonly tagKeys: TagKeyRepository,
     private readonly directory: string,
   ) {}
 
@@ -99,14 +99,7 @@ export class ImportSetting {
     const keys = new TagKeyRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
     const imports = new ImportsService(new ImportStoreTypeorm(dataSource, anAuditRecorder()), new ImportFilesSystem());
     const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
-    return new ImportSetting(
-      database,
-      dataSource,
-      imports,
-      new DemoService(imports, keys),
-      new TagKeysService(keys),
-      directory,
-    );
+    return new ImportSetting(database, dataSource, imports, new DemoService(imports, keys), keys, directory);
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { DataSource } from 'typeorm';
 import { ApplicationsService } from '#libs/auth/operators';
-import { ImportsService, TagKeysService } from '#libs/inventory/operators';
+import { ImportsService, type TagKeyRepository } from '#libs/inventory/operators';
 import { Database } from '#libs/platform/database';
 import { RedisClient } from '#libs/platform/redis';
 import { GrantCacheRedis } from '../../libs/auth/src/redis/grant-cache.redis';
@@ -18,7 +18,7 @@ import { anAuditRecorder } from './audit-recorder';
 /** Runs an operator's command on the database of an API, composed as in the command line. */
 export interface TestOperator {
   readonly applications: ApplicationsService;
-  readonly tagKeys: TagKeysService;
+  readonly tagKeys: TagKeyRepository;
   readonly imports: ImportsService;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export async function openOperator({ database, settings }: TestApp): Promise<Tes
   await redis.onModuleInit();
   const audit = anAuditRecorder();
   return {
-    tagKeys: new TagKeysService(new TagKeyRepositoryTypeorm(new Database(dataSource), audit)),
+    tagKeys: new TagKeyRepositoryTypeorm(new Database(dataSource), audit),
     imports: new ImportsService(new ImportStoreTypeorm(dataSource, audit), new ImportFilesSystem()),
     applications: new ApplicationsService(
       new ApplicationRepositoryTypeorm(new Database(dataSource), audit),

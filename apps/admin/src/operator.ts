@@ -1,5 +1,12 @@
 import 'reflect-metadata';
-import { type DynamicModule, Global, type INestApplicationContext, Module, type Type } from '@nestjs/common';
+import {
+  type Abstract,
+  type DynamicModule,
+  Global,
+  type INestApplicationContext,
+  Module,
+  type Type,
+} from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Workspace } from '#libs/auth/operators';
 import { DatabaseModule } from '#libs/platform/database';
@@ -25,7 +32,7 @@ export class Operator {
     private readonly interruption: Interruption,
   ) {}
 
-  get<Service>(service: Type<Service>): Service {
+  get<Service>(service: Abstract<Service>): Service {
     return this.context.get(service);
   }
 

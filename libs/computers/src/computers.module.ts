@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '#libs/auth';
-import { ComputersService } from './application/computers.service';
 import { ComputerDirectory } from './domain/computer-directory.port';
 import { ComputerFeed } from './domain/computer-feed.port';
 import { ComputerChangesController } from './http/computer-changes.controller';
@@ -13,7 +12,6 @@ import { ComputerFeedTypeorm } from './typeorm/computer-feed.typeorm';
   // Before the route of one computer, whose id `changes` would be.
   controllers: [ComputerChangesController, ComputersController],
   providers: [
-    ComputersService,
     { provide: ComputerDirectory, useClass: ComputerDirectoryTypeorm },
     { provide: ComputerFeed, useClass: ComputerFeedTypeorm },
   ],

@@ -3,7 +3,6 @@ import { AuditOperatorModule } from '#libs/audit/operators';
 import { RemovedAssets } from './changes/typeorm/removed-assets';
 import { DemoService } from './imports/application/demo.service';
 import { ImportsService } from './imports/application/imports.service';
-import { TagKeysService } from './tag-keys/application/tag-keys.service';
 import { ImportFiles } from './imports/domain/import-files.port';
 import { ImportStore } from './imports/domain/import-store.port';
 import { TagKeyRepository } from './tag-keys/domain/tag-key-repository.port';
@@ -19,12 +18,11 @@ import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.t
     AssetCounters,
     DemoService,
     ImportsService,
-    TagKeysService,
     RemovedAssets,
     { provide: ImportFiles, useClass: ImportFilesSystem },
     { provide: ImportStore, useClass: ImportStoreTypeorm },
     { provide: TagKeyRepository, useClass: TagKeyRepositoryTypeorm },
   ],
-  exports: [AssetCounters, DemoService, ImportsService, TagKeysService, RemovedAssets],
+  exports: [AssetCounters, DemoService, ImportsService, RemovedAssets, TagKeyRepository],
 })
 export class InventoryOperatorModule {}

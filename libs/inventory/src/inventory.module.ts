@@ -4,7 +4,6 @@ import { AssetRepository } from './assets/domain/asset-repository.port';
 import { AssetsController } from './assets/http/assets.controller';
 import { CategoriesController } from './assets/http/categories.controller';
 import { AssetRepositoryTypeorm } from './assets/typeorm/asset-repository.typeorm';
-import { TagKeysService } from './tag-keys/application/tag-keys.service';
 import { TagKeyRepository } from './tag-keys/domain/tag-key-repository.port';
 import { TagKeysController } from './tag-keys/http/tag-keys.controller';
 import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.typeorm';
@@ -21,7 +20,6 @@ import { AssetFeedTypeorm } from './changes/typeorm/asset-feed.typeorm';
   controllers: [CategoriesController, AssetsController, TagKeysController, ChangesController],
   providers: [
     AssetsService,
-    TagKeysService,
     { provide: AssetRepository, useClass: AssetRepositoryTypeorm },
     { provide: AssetFeed, useClass: AssetFeedTypeorm },
     EmptyChangeSets,

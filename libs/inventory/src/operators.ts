@@ -6,5 +6,5 @@ export { type DemoSize } from './imports/domain/demo-inventory';
 export { type BadLine, type ImportReport } from './imports/domain/import-report';
 export { ImportAlreadyRunning } from './imports/domain/import-store.port';
 export { InventoryOperatorModule } from './inventory-operator.module';
-export { TagKeysService } from './tag-keys/application/tag-keys.service';
+export { TagKeyRepository } from './tag-keys/domain/tag-key-repository.port';
 export { type TagKey } from './tag-keys/domain/tag-key';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Workspace } from '#libs/auth/operators';
-import type { TagKey, TagKeysService } from '#libs/inventory/operators';
+import type { TagKey, TagKeyRepository } from '#libs/inventory/operators';
 import { CommandFailed } from '../command-faults';
 import type { Operator } from '../operator';
 import { confirm } from '../confirmation';
@@ -47,7 +47,7 @@ async function create({ workspace, key, value, platform, ...options }: CreateOpt
 }
 
 async function list(options: CommonOptions & { readonly workspace: string }): Promise<void> {
-  const tagKeys = await withTagKeys(options.workspace, (service, { id }) => service.list(id));
+  const tagKeys = await withTagKeys(options.workspace, (keys, { id }) => keys.list(id));
   const rows = tagKeys.map(({ key, value, platform, createdAt }) => [key, value, platform, createdAt]);
   const text = (): Promise<string> => table(['key', 'value', 'platform', 'created'], rows);
   await print({ json: { items: tagKeys.map(tagKeyJson) }, text }, options);
@@ -65,12 +65,12 @@ async function remove({ workspace, key, ...options }: KeyOptions): Promise<void>
 
 async function withTagKeys<Result>(
   slug: string,
-  work: (tagKeys: TagKeysService, workspace: Workspace, operator: Operator) => Promise<Result>,
+  work: (tagKeys: TagKeyRepository, workspace: Workspace, operator: Operator) => Promise<Result>,
 ): Promise<Result> {
   const { operateIn } = await import('../operator.js');
-  const { InventoryOperatorModule, TagKeysService } = await import('#libs/inventory/operators');
+  const { InventoryOperatorModule, TagKeyRepository } = await import('#libs/inventory/operators');
   return operateIn(slug, [InventoryOperatorModule], (operator, workspace) =>
-    work(operator.get(TagKeysService), workspace, operator),
+    work(operator.get(TagKeyRepository), workspace, operator),
   );
 }
 

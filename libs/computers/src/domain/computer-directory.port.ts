@@ -15,6 +15,6 @@ export abstract class ComputerDirectory {
     freshness?: Freshness,
   ): Promise<Page<Computer>>;
 
-  /** Returns null when the workspace has no visible computer with this id. */
-  abstract find(workspaceId: WorkspaceId, id: AssetId, freshness?: Freshness): Promise<Computer | null>;
+  /** @throws `not_found` when the workspace has no visible computer with this id */
+  abstract get(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness): Promise<Computer>;
 }

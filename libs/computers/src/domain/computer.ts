@@ -1,4 +1,4 @@
-import type { AssetId, Tag } from '#libs/kernel';
+import { type AssetId, DomainError, type Tag } from '#libs/kernel';
 
 /** Monitoring results. Null means unknown, never false. */
 export interface CompliancePosture {
@@ -26,4 +26,14 @@ export interface Computer {
   readonly source: string;
   readonly tags: readonly Tag[];
   readonly compliance: CompliancePosture;
+}
+
+/**
+ * The computer is unknown, hidden, deleted, another workspace's, or another kind of asset. Clients cannot tell these
+ * apart.
+ */
+export class ComputerNotFound extends DomainError {
+  constructor() {
+    super('not_found', 'No computer has this id.');
+  }
 }

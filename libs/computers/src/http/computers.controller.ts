@@ -7,8 +7,8 @@ import { type Caller, CurrentCaller, NoQueryDto } from '#libs/platform/http';
 import { Paging } from '#libs/platform/pagination';
 import { type StreamedList, Streams, STREAM_DESCRIPTION, asksForStream, streamOf } from '#libs/platform/streams';
 import type { Response } from 'express';
-import { ComputersService } from '../application/computers.service';
 import type { Computer } from '../domain/computer';
+import { ComputerDirectory } from '../domain/computer-directory.port';
 import { COMPUTER_EXAMPLES, COMPUTER_PAGE_EXAMPLES } from './computer-examples';
 import { ComputerQueryDto, toComputerFilter } from './computer-query.dto';
 import { ComputerDto, ComputerLineDto, ComputerPageDto, toComputerDto } from './computer.dto';
@@ -21,7 +21,7 @@ export class ComputersController {
   private readonly streamed: StreamedList<Computer>;
 
   constructor(
-    private readonly computers: ComputersService,
+    private readonly computers: ComputerDirectory,
     private readonly paging: Paging,
     private readonly streams: Streams,
   ) {
@@ -29,7 +29,8 @@ export class ComputersController {
       resource: RESOURCE,
       item: 'computer',
       feed: { resource: 'computer-changes', filters: [] },
-      reader: (workspaceId, filters) => computers.reader(workspaceId, toComputerFilter(filters)),
+      reader: (workspaceId, filters) => (page) =>
+        computers.list(workspaceId, toComputerFilter(filters), page, 'newest'),
       show: toComputerDto,
     };
   }

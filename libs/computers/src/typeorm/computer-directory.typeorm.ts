@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AssetId, Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
 import { Database, type Statement, bind, pageOfRows } from '#libs/platform/database';
-import type { Computer } from '../domain/computer';
+import { type Computer, ComputerNotFound } from '../domain/computer';
 import { ComputerDirectory } from '../domain/computer-directory.port';
 import { type ComputerFilter, posturesOf } from '../domain/computer-filter';
 import { AT, COMPUTER_COLUMNS, toComputer } from './visible-computer.row';
@@ -33,10 +33,11 @@ export class ComputerDirectoryTypeorm extends ComputerDirectory {
     return pageOfRows(rows, page.size, AT, toComputer);
   }
 
-  async find(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness = 'newest'): Promise<Computer | null> {
+  async get(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness): Promise<Computer> {
     const find = bind(FIND, [workspaceId, id]);
     const [rows] = await this.database.read({ workspaceId }, [find], freshness);
-    return rows?.[0] ? toComputer(rows[0]) : null;
+    if (!rows?.[0]) throw new ComputerNotFound();
+    return toComputer(rows[0]);
   }
 
   private async sizes(workspaceId: WorkspaceId, filter: ComputerFilter, freshness: Freshness): Promise<Sizes> {

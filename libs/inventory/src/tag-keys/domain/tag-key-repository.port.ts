@@ -27,6 +27,6 @@ export abstract class TagKeyRepository {
   abstract delete(
     workspaceId: WorkspaceId,
     key: string,
-    onProgress: (assets: number) => void,
+    onProgress?: (assets: number) => void,
   ): Promise<{ readonly assets: number } | null>;
 }

@@ -5,7 +5,7 @@ import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import { type Caller, CurrentCaller } from '#libs/platform/http';
 import { Paging } from '#libs/platform/pagination';
 import type { Response } from 'express';
-import { TagKeysService } from '../application/tag-keys.service';
+import { TagKeyRepository } from '../domain/tag-key-repository.port';
 import { TAG_KEY_PAGE_EXAMPLES, TagKeyPageDto, TagKeyQueryDto, toTagKeyDto } from './tag-key.dto';
 
 const RESOURCE = 'tag-keys';
@@ -14,7 +14,7 @@ const RESOURCE = 'tag-keys';
 @Controller('v1/inventory/tag-keys')
 export class TagKeysController {
   constructor(
-    private readonly tagKeys: TagKeysService,
+    private readonly tagKeys: TagKeyRepository,
     private readonly paging: Paging,
   ) {}
 

@@ -113,7 +113,7 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
   async delete(
     workspaceId: WorkspaceId,
     key: string,
-    onProgress: (assets: number) => void,
+    onProgress: (assets: number) => void = () => undefined,
   ): Promise<{ readonly assets: number } | null> {
     const found = await this.database.inTenant({ workspaceId }, (manager) =>
       manager.findOneBy(TagKeyRow, { workspace_id: workspaceId, key }),
