@@ -1,52 +1,42 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
 import { assetId, parseTimeBound } from '#libs/kernel';
-import { AnyOf, ExactId, ExactText, type ListFilters, PageQueryDto } from '#libs/platform/pagination';
-import { IsIn, IsOptional, ValidateBy } from 'class-validator';
+import { namedEnum } from '#libs/platform/openapi';
+import {
+  AnyOf,
+  Before,
+  ExactId,
+  ExactText,
+  type ListFilters,
+  PageQueryDto,
+  TrueOrFalse,
+} from '#libs/platform/pagination';
 import type { ComputerFilter } from '../domain/computer-filter';
 import { CHECKS, type Check } from '../domain/posture';
-import { COMPUTER_CHECK } from './computer-enums';
 
-const BOOLEANS = ['true', 'false'] as const;
-const CHECK_VALUES = { values: CHECKS, schemaName: COMPUTER_CHECK.enumName, example: ['ANTIVIRUS', 'SCREEN_LOCK'] };
+const COMPUTER_CHECK = namedEnum('ComputerCheck', CHECKS, 'A check of the posture of a computer.');
 
 /** Query of the list of computers. Members are strings as sent; `toComputerFilter` converts them. */
 export class ComputerQueryDto extends PageQueryDto {
-  @ApiPropertyOptional({
-    type: 'boolean',
-    example: true,
-    description: 'True: only monitored computers. False: only others.',
-  })
-  @IsOptional()
-  @IsIn(BOOLEANS, { message: `isMonitored must be one of ${BOOLEANS.join(', ')}` })
+  @TrueOrFalse({ example: true, description: 'True: only monitored computers. False: only others.' })
   isMonitored?: string;
 
   @AnyOf({
-    ...CHECK_VALUES,
+    list: COMPUTER_CHECK,
+    example: ['ANTIVIRUS', 'SCREEN_LOCK'],
     description: 'Only computers that are known to fail one of these checks, separated by commas.',
   })
   failingAnyOf?: string;
 
   @AnyOf({
-    ...CHECK_VALUES,
+    list: COMPUTER_CHECK,
+    example: ['ANTIVIRUS', 'SCREEN_LOCK'],
     description:
       'Only computers of which one of these checks is not known, separated by commas. Unknown is never failing.',
   })
   unknownAnyOf?: string;
 
-  @ApiPropertyOptional({
-    type: 'string',
-    format: 'date-time',
-    maxLength: 40,
+  @Before({
     example: '2026-10-01T00:00:00Z',
     description: 'Only computers whose last check-in was earlier, or that never checked in.',
-  })
-  @IsOptional()
-  @ValidateBy({
-    name: 'dateTime',
-    validator: {
-      validate: (value) => typeof value === 'string' && parseTimeBound(value) !== null,
-      defaultMessage: () => 'lastCheckedBefore must be a date-time such as 2026-01-02T03:04:05Z',
-    },
   })
   lastCheckedBefore?: string;
 

@@ -1,6 +1,5 @@
-export { AnyOf, SCHEMA_NAME } from './any-of.decorator';
 export { type ListFilters } from './cursors';
-export { ExactId, ExactText } from './exact.decorator';
+export { AnyOf, Before, ExactId, ExactText, OneOf, SCHEMA_NAME, TrueOrFalse } from './filter.decorator';
 export { pageOf } from './page.dto';
 export { PageQueryDto } from './page-query.dto';
 export { Paging } from './paging';

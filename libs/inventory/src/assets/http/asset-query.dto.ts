@@ -1,94 +1,79 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
 import { assetId } from '#libs/kernel';
-import { AnyOf, ExactId, ExactText, type ListFilters, PageQueryDto } from '#libs/platform/pagination';
-import { IsIn, IsOptional } from 'class-validator';
-import { CLASSIFICATIONS, COMPLETE_STATUSES } from '../domain/asset';
-import { CATEGORY_KEYS, SUB_KEYS } from '../domain/asset-category';
+import {
+  AnyOf,
+  ExactId,
+  ExactText,
+  type ListFilters,
+  OneOf,
+  PageQueryDto,
+  TrueOrFalse,
+} from '#libs/platform/pagination';
 import type { AssetFilter } from '../domain/asset-filter';
 import { CATEGORY_KEY, CLASSIFICATION, COMPLETE_STATUS, SUB_KEY } from './asset-enums';
 
-const BOOLEANS = ['true', 'false'] as const;
-const oneOf = (name: string, values: readonly string[]) => ({ message: `${name} must be one of ${values.join(', ')}` });
-
 /** Query of the asset list. Members are strings as sent; `toAssetFilter` converts them. */
 export class AssetQueryDto extends PageQueryDto {
-  @ApiPropertyOptional({
-    ...CATEGORY_KEY,
+  @OneOf({
+    list: CATEGORY_KEY,
     example: 'CLOUD',
     description: 'Only assets of this category.',
   })
-  @IsOptional()
-  @IsIn(CATEGORY_KEYS, oneOf('categoryKey', CATEGORY_KEYS))
   categoryKey?: string;
 
-  @ApiPropertyOptional({
-    ...SUB_KEY,
+  @OneOf({
+    list: SUB_KEY,
     example: 'CLOUD_STORAGE_BUCKET',
     description:
       'Only assets of this type; `CLOUD` matches every cloud asset. It must belong to `categoryKey` if you send both.',
   })
-  @IsOptional()
-  @IsIn(SUB_KEYS, oneOf('subKey', SUB_KEYS))
   subKey?: string;
 
-  @ApiPropertyOptional({
-    type: 'boolean',
+  @TrueOrFalse({
     example: false,
     description: 'True: only assets with an owner. False: only assets without one.',
   })
-  @IsOptional()
-  @IsIn(BOOLEANS, oneOf('hasOwner', BOOLEANS))
   hasOwner?: string;
 
-  @ApiPropertyOptional({
-    type: 'boolean',
+  @TrueOrFalse({
     example: true,
     description: 'True: only assets with a description. False: only assets without one.',
   })
-  @IsOptional()
-  @IsIn(BOOLEANS, oneOf('hasDescription', BOOLEANS))
   hasDescription?: string;
 
-  @ApiPropertyOptional({
-    ...CLASSIFICATION,
+  @OneOf({
+    list: CLASSIFICATION,
     example: 'CONFIDENTIAL',
     description: 'Only assets of this classification; `UNKNOWN` matches unclassified assets.',
   })
-  @IsOptional()
-  @IsIn(CLASSIFICATIONS, oneOf('classification', CLASSIFICATIONS))
   classification?: string;
 
-  @ApiPropertyOptional({
-    ...COMPLETE_STATUS,
+  @OneOf({
+    list: COMPLETE_STATUS,
     example: 'INCOMPLETE',
     description: '`COMPLETE` is the same as `hasOwner=true`. If the two contradict each other, the page is empty.',
   })
-  @IsOptional()
-  @IsIn(COMPLETE_STATUSES, oneOf('completeStatus', COMPLETE_STATUSES))
   completeStatus?: string;
 
   @AnyOf({
-    ...{
-      values: CATEGORY_KEYS,
-      schemaName: CATEGORY_KEY.enumName,
-      example: ['CLOUD', 'COMPUTER'],
-      notWith: 'categoryKey',
-    },
+    list: CATEGORY_KEY,
+    notWith: 'categoryKey',
+    example: ['CLOUD', 'COMPUTER'],
     description: 'Only assets of these categories, separated by commas.',
   })
   categoryKeyAnyOf?: string;
 
   @AnyOf({
-    ...{ values: SUB_KEYS, schemaName: SUB_KEY.enumName, example: ['CLOUD_QUEUE', 'CUSTOM'], notWith: 'subKey' },
+    list: SUB_KEY,
+    notWith: 'subKey',
+    example: ['CLOUD_QUEUE', 'CUSTOM'],
     description: 'Only assets of these types, separated by commas; `CLOUD` matches every cloud asset.',
   })
   subKeyAnyOf?: string;
 
   @AnyOf({
-    values: CLASSIFICATIONS,
-    schemaName: CLASSIFICATION.enumName,
-    example: ['INTERNAL', 'CONFIDENTIAL'],
+    list: CLASSIFICATION,
     notWith: 'classification',
+    example: ['INTERNAL', 'CONFIDENTIAL'],
     description: 'Only assets of these classifications, separated by commas.',
   })
   classificationAnyOf?: string;

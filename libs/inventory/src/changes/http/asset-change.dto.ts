@@ -1,22 +1,15 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import type { Change } from '#libs/kernel';
 import { ChangeDto, ChangeQueryDto, changePageOf, toChangeDto } from '#libs/platform/change-pages';
 import { ApiObject } from '#libs/platform/openapi';
-import { IsIn, IsOptional } from 'class-validator';
+import { OneOf } from '#libs/platform/pagination';
 import type { Asset } from '../../assets/domain/asset';
-import { CATEGORY_KEYS } from '../../assets/domain/asset-category';
 import { CATEGORY_KEY } from '../../assets/http/asset-enums';
 import { AssetDto, toAssetDto } from '../../assets/http/asset.dto';
 
 /** Query of the change feed of assets. There is no other filter: an asset could leave one unseen. */
 export class AssetChangeQueryDto extends ChangeQueryDto {
-  @ApiPropertyOptional({
-    ...CATEGORY_KEY,
-    example: 'CLOUD',
-    description: 'Only changes of assets of this category.',
-  })
-  @IsOptional()
-  @IsIn(CATEGORY_KEYS, { message: `categoryKey must be one of ${CATEGORY_KEYS.join(', ')}` })
+  @OneOf({ list: CATEGORY_KEY, example: 'CLOUD', description: 'Only changes of assets of this category.' })
   categoryKey?: string;
 }
 

@@ -1,18 +1,14 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import { ApiObject } from '#libs/platform/openapi';
-import { PageQueryDto, pageOf } from '#libs/platform/pagination';
-import { IsIn, IsOptional } from 'class-validator';
+import { PageQueryDto, TrueOrFalse, pageOf } from '#libs/platform/pagination';
 import type { CountedTagKey } from '../domain/tag-key';
 
 /** Query of the list of tag keys. */
 export class TagKeyQueryDto extends PageQueryDto {
-  @ApiPropertyOptional({
-    type: 'boolean',
+  @TrueOrFalse({
     example: false,
     description: 'True: only keys that the platform manages. False: only keys that clients can set.',
   })
-  @IsOptional()
-  @IsIn(['true', 'false'], { message: 'readOnly must be one of true, false' })
   readOnly?: string;
 }
 
