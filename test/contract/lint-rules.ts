@@ -58,6 +58,12 @@ const nullableForm: NodeRule = ({ nullable, type, allOf }) =>
     ? null
     : 'nullable stands beside type or allOf, not both';
 
+/** Nest shows a nullable member without a type as an object. */
+const objectShaped: NodeRule = ({ type, properties, additionalProperties }) =>
+  type === 'object' && properties === undefined && additionalProperties === undefined
+    ? 'an object needs properties; a nullable member names its type'
+    : null;
+
 const JSON_BODY = 'application/json';
 const MERGE_PATCH = 'application/merge-patch+json';
 
@@ -107,6 +113,7 @@ const HOUSE_RULES: Readonly<Record<string, readonly [kind: string, rule: NodeRul
   'enum-named': ['Schema', enumIsNamed],
   'enum-of-texts': ['Schema', enumOfTexts],
   'nullable-form': ['Schema', nullableForm],
+  'object-shaped': ['Schema', objectShaped],
   'null-told-apart': ['RequestBody', nullToldApart],
   'form-without-references': ['RequestBody', formWithoutReferences],
   'request-id-taken': ['Parameter', requestIdTaken],

@@ -109,6 +109,11 @@ const PLANTED: readonly (readonly [rule: string, what: string, changes: Record<s
     { 'components schemas BulkPatch properties classification allOf': REMOVED },
   ],
   [
+    'house/object-shaped',
+    'a nullable member without a type',
+    { [`${ASSET} description type`]: 'object', [`${ASSET} description maxLength`]: REMOVED },
+  ],
+  [
     'house/null-told-apart',
     'one schema for a patch and a merge patch',
     { [`${MERGE_PATCH} schema`]: { $ref: '#/components/schemas/BulkUpdateRequest' } },
