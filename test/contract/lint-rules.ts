@@ -170,5 +170,3 @@ export const LINT_CONFIG = {
     },
   },
 } as unknown as RawUniversalConfig;
-
-export const HOUSE_RULE_NAMES = Object.keys(HOUSE_RULES);
