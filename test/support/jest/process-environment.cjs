@@ -1,6 +1,6 @@
 // jest's environment for our tests: the process itself instead of a separate context. So Node loads installed packages
 // as in production, once for all test files of a worker (see installed-package.cjs). Errors, dates and maps of packages
-// are instances of the tests' classes. Our own modules are loaded again for every file.
+// are instances of the tests' classes. Our own modules are compiled once, too, but run again for every file.
 const { createRequire } = require('node:module');
 const vm = require('node:vm');
 const { ProcessCleanup } = require('../cleanup.cjs');
@@ -13,8 +13,22 @@ const { ModuleMocker } = ofJest('jest-mock');
 /** jest compiles functions in a context; this one uses the process's own. */
 const ofTheProcess = vm.createContext();
 const { compileFunction } = vm;
-vm.compileFunction = (code, parameters, { parsingContext, ...options } = {}) =>
-  compileFunction(code, parameters, parsingContext === ofTheProcess ? options : { ...options, parsingContext });
+vm.compileFunction = (code, parameters, options = {}) =>
+  options.parsingContext === ofTheProcess
+    ? scriptOf(code, parameters, options.filename).runInThisContext()
+    : compileFunction(code, parameters, options);
+
+/** The compiled scripts by file. Test files of a worker share them, with the code that V8 has compiled meanwhile. */
+const scripts = new Map();
+
+function scriptOf(code, parameters, filename) {
+  const known = scripts.get(filename);
+  if (known?.code === code) return known.script;
+  const head = `(function (${parameters}) {`;
+  const script = new vm.Script(`${head}${code}\n})`, { filename, columnOffset: -head.length });
+  scripts.set(filename, { code, script });
+  return script;
+}
 
 /** Members of `process` that jest and tests may change. */
 const REPLACED = ['exit', 'getBuiltinModule'];
