@@ -28,8 +28,8 @@ export class PlantedTree {
   }
 }
 
-/** Applies this project's import rules to `apps`, `libs` and `test` of a directory. */
-export function importViolationsIn(directory: string): Violation[] {
+/** Applies this project's import rules to a planted tree. */
+export function importViolationsIn({ directory }: PlantedTree): Violation[] {
   const { summary } = outputOf<CruiseReport>(directory, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs', [
     ...['apps', 'libs', 'test', '--config', join(root, '.dependency-cruiser.cjs')],
     ...['--output-type', 'json', '--no-progress'],
