@@ -230,6 +230,7 @@ describe('With a standby', () => {
           while (!over) {
             responses.add((await reader.get(`/v1/inventory/assets/${asset}`)).status);
             count += 1;
+            await delay(20);
           }
         }),
       );
