@@ -6,7 +6,7 @@ import type { ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
 import { MINUTE, sized, tell } from './sizes';
 
-const TAMPERINGS = sized({ short: 100, long: 1_000 });
+const TAMPERINGS = sized({ short: 56, long: 1_000 });
 const KEPT = 40;
 const LATER = 9;
 const TABLES = ['audit_event', 'audit_seal', 'audit_head', 'audit_tree'];
@@ -37,7 +37,12 @@ const shift = (from: number, by: number): string[] => [
 const remove = (place: number): string => `DELETE FROM audit_event WHERE ${HERE} AND sequence = ${place}`;
 
 const KINDS: Readonly<Record<string, Tampering>> = {
-  edit: (place) => [`UPDATE audit_event SET ${EDITS[randomInt(EDITS.length)]} WHERE ${HERE} AND sequence = ${place}`],
+  ...Object.fromEntries(
+    EDITS.map((edit): [string, Tampering] => [
+      `edit: ${edit}`,
+      (place) => [`UPDATE audit_event SET ${edit} WHERE ${HERE} AND sequence = ${place}`],
+    ]),
+  ),
   'edit of the time of recording': (place) => [
     `UPDATE audit_seal SET recorded_at = recorded_at - interval '1 ms' WHERE ${HERE} AND last_sequence = (
        SELECT min(last_sequence) FROM audit_seal WHERE ${HERE} AND last_sequence >= ${place})`,
@@ -74,13 +79,6 @@ describe('A customer with a kept checkpoint and the public key', () => {
         expect((await client.patch(`/v1/inventory/assets/${id}`, { description: randomUUID() })).status).toBe(200);
       }
     };
-    const sealed = async (size: number): Promise<void> => {
-      for (const until = Date.now() + MINUTE; Date.now() < until; await delay(200)) {
-        const { rows } = await owner.query(`SELECT 1 FROM audit_tree WHERE ${HERE} AND size = $2`, [workspace, size]);
-        if (rows.length > 0) return;
-      }
-      throw new Error('not sealed in time');
-    };
     await record(KEPT);
     await sealed(KEPT);
     customer = await AuditVerifier.keeping(client);
@@ -92,6 +90,13 @@ describe('A customer with a kept checkpoint and the public key', () => {
   }, 3 * MINUTE);
   afterAll(() => app.stop());
 
+  const sealed = async (size: number): Promise<void> => {
+    for (const until = Date.now() + MINUTE; Date.now() < until; await delay(200)) {
+      const { rows } = await owner.query(`SELECT 1 FROM audit_tree WHERE ${HERE} AND size = $2`, [workspace, size]);
+      if (rows.length > 0) return;
+    }
+    throw new Error('not sealed in time');
+  };
   /** In one transaction that no sealer interrupts. */
   const asOwner = async (statements: readonly string[]): Promise<void> => {
     await owner.query('BEGIN');
@@ -140,7 +145,8 @@ describe('A customer with a kept checkpoint and the public key', () => {
         `UPDATE audit_event SET sequence = NULL, link = NULL WHERE ${HERE}`,
         ...TABLES.slice(1).map((table) => `DELETE FROM ${table} WHERE ${HERE}`),
       ]);
-      await delay(7_000);
+      // The later events refer to the removed one, so no instance seals them again.
+      await sealed(KEPT - 1);
 
       expect(await customer.fault()).not.toBeNull();
 
