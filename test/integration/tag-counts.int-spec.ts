@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { Client } from 'pg';
-import { CountExistingTags1780000000042 } from '../../libs/inventory/src/assets/typeorm/migrations/1780000000042-count-existing-tags';
+import { CountExistingValues1780000000042 } from '../../libs/inventory/src/assets/typeorm/migrations/1780000000042-count-existing-values';
 import { FillTagFacets1780000000057 } from '../../libs/inventory/src/assets/typeorm/migrations/1780000000057-fill-tag-facets';
 import { ImportSetting, RECORDS, type Row } from '../support/import-setting';
 
@@ -133,7 +133,7 @@ describe('Tag counts', () => {
     // As if it had been counted already when the migration comes to it.
     await setting.importAll(record('ds-3', ['k2']));
     const runner = setting.dataSource.createQueryRunner();
-    const migration = new CountExistingTags1780000000042();
+    const migration = new CountExistingValues1780000000042();
     for (let run = 0; run < 2; run += 1) {
       await migration.up(runner);
       expect(await wrong()).toEqual([]);

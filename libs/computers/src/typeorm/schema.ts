@@ -7,7 +7,6 @@ import { ComputerView1780000000020 } from './migrations/1780000000020-computer-v
 import { ComputerChanges1780000000033 } from './migrations/1780000000033-computer-changes';
 import { ListedComputers1780000000060 } from './migrations/1780000000060-listed-computers';
 import { ListExistingComputers1780000000061 } from './migrations/1780000000061-list-existing-computers';
-import { IdentifiedComputers1780000000062 } from './migrations/1780000000062-identified-computers';
 import { VisibleComputerRow } from './visible-computer.row';
 
 export const computersSchema: SchemaPart = {
@@ -17,7 +16,6 @@ export const computersSchema: SchemaPart = {
     ComputerChanges1780000000033,
     ListedComputers1780000000060,
     ListExistingComputers1780000000061,
-    IdentifiedComputers1780000000062,
   ],
   grants: [
     { table: 'visible_computer', privileges: 'SELECT' },

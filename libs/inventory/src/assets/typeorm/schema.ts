@@ -8,22 +8,14 @@ import { FacetCountRow } from './facet-count.row';
 import { OwnerCountRow } from './owner-count.row';
 import { SourceCountRow } from './source-count.row';
 import { AssetsAndFacetCounts1780000000010 } from './migrations/1780000000010-assets-and-facet-counts';
-import { CountExistingTags1780000000042 } from './migrations/1780000000042-count-existing-tags';
-import { TagCounts1780000000041 } from './migrations/1780000000041-tag-counts';
+import { CountExistingValues1780000000042 } from './migrations/1780000000042-count-existing-values';
+import { ValueCounts1780000000041 } from './migrations/1780000000041-value-counts';
 import { CountersSearchPath1780000000013 } from './migrations/1780000000013-counters-search-path';
 import { AssetChanges1780000000031 } from './migrations/1780000000031-asset-changes';
-import { AssetChangeIndex1780000000032 } from './migrations/1780000000032-asset-change-index';
 import { EmptyChangeSets1780000000043 } from './migrations/1780000000043-empty-change-sets';
-import { AssetOwnerIndex1780000000044 } from './migrations/1780000000044-asset-owner-index';
-import { OwnerCounts1780000000050 } from './migrations/1780000000050-owner-counts';
-import { OwnerIndexes1780000000051 } from './migrations/1780000000051-owner-indexes';
-import { CountExistingOwners1780000000052 } from './migrations/1780000000052-count-existing-owners';
-import { SourceCounts1780000000053 } from './migrations/1780000000053-source-counts';
-import { ExactValueIndexes1780000000054 } from './migrations/1780000000054-exact-value-indexes';
-import { CountExistingSources1780000000055 } from './migrations/1780000000055-count-existing-sources';
 import { TagFacets1780000000056 } from './migrations/1780000000056-tag-facets';
 import { FillTagFacets1780000000057 } from './migrations/1780000000057-fill-tag-facets';
-import { TagIndexes1780000000058 } from './migrations/1780000000058-tag-indexes';
+import { AssetIndexes1780000000058 } from './migrations/1780000000058-asset-indexes';
 
 /** Columns that updates write. */
 const WRITTEN = [
@@ -37,20 +29,12 @@ export const inventorySchema: SchemaPart = {
     AssetsAndFacetCounts1780000000010,
     CountersSearchPath1780000000013,
     AssetChanges1780000000031,
-    AssetChangeIndex1780000000032,
-    TagCounts1780000000041,
-    CountExistingTags1780000000042,
+    ValueCounts1780000000041,
+    CountExistingValues1780000000042,
     EmptyChangeSets1780000000043,
-    AssetOwnerIndex1780000000044,
-    OwnerCounts1780000000050,
-    OwnerIndexes1780000000051,
-    CountExistingOwners1780000000052,
-    SourceCounts1780000000053,
-    ExactValueIndexes1780000000054,
-    CountExistingSources1780000000055,
     TagFacets1780000000056,
     FillTagFacets1780000000057,
-    TagIndexes1780000000058,
+    AssetIndexes1780000000058,
   ],
   grants: [
     { function: 'mark_empty_change_sets' },
