@@ -122,7 +122,7 @@ export const TARGETS = {
   },
   'stream-memory': {
     benchmark: 'streams',
-    what: 'growth of the resident memory during a stream of the largest workspace',
+    what: 'growth of the peak memory after the first tenth of a stream of the largest workspace',
     bound: { atMost: 50 },
     unit: 'MB',
   },

@@ -75,6 +75,15 @@ describe('The request log', () => {
     });
   });
 
+  it('of streams is all that the process writes: Node warns of nothing', async () => {
+    for (const encoding of ['identity', 'gzip']) {
+      const headers = { Accept: 'application/x-ndjson', 'Accept-Encoding': encoding };
+      const streamed = await client.get('/v1/inventory/assets', { headers });
+      expect(await lineOf(streamed)).toMatchObject({ route: '/v1/inventory/assets', status: 200 });
+    }
+    expect(api.process.errors).toBe('');
+  });
+
   it('names the authenticated client, never a claimed one', async () => {
     const issued = await api.client().requestToken(credentials());
     client = api.client((token = issued.body['access_token'] as string));
