@@ -17,6 +17,8 @@ const shared = {
       },
     ],
   },
+  // A dynamic import names the built file.
+  moduleNameMapper: { '^(\\.{1,2}/.+)\\.js$': '$1' },
   // Packages are transformed, too, so that Node can load them.
   transformIgnorePatterns: [],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/libs/client/dist/', '<rootDir>/.local/'],

@@ -3,12 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { runAdmin } from '../support/admin-command';
 import { expectFault } from '../support/finished-command';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 import { RunningCommand } from '../support/running-command';
 import { SPECIFIED_LIMITS, type TestApp, startApp, startInstance } from '../support/start-app';
-
-const PROGRAM = 'apps/admin/run.mjs';
 
 describe('admin applications on an existing application', () => {
   let app: TestApp;
@@ -30,7 +29,7 @@ describe('admin applications on an existing application', () => {
   });
 
   const run = (verb: string, ...words: string[]) =>
-    new RunningCommand(PROGRAM, ['applications', verb, form.client_id, ...words, '--json'], environment).finished;
+    runAdmin(['applications', verb, form.client_id, ...words, '--json'], environment);
   const document = async (verb: string, ...words: string[]): Promise<Record<string, unknown>> => {
     const { exitCode, stdout, stderr } = await run(verb, ...words);
     expect([exitCode, stderr]).toEqual([0, '']);
@@ -69,7 +68,9 @@ describe('admin applications on an existing application', () => {
       const read = async () => (await client.get('/v1/computers?pageSize=1')).body['code'];
       let changed = false;
       const words = ['applications', 'set-scopes', clientId, '--scope', 'inventory:read'];
-      const change = new RunningCommand(PROGRAM, words, environment).finished.finally(() => (changed = true));
+      const change = new RunningCommand('apps/admin/run.mjs', words, environment).finished.finally(
+        () => (changed = true),
+      );
       // Requests keep the cached grant fresh at every moment.
       const before: unknown[] = [];
       while (!changed) {
@@ -107,7 +108,7 @@ describe('admin applications on an existing application', () => {
       for (const pepper of ['', 'x'.repeat(15)]) {
         writeFileSync(SECRET_PEPPER_FILE, pepper);
         const words = ['applications', 'rotate-secret', form.client_id];
-        const refused = await new RunningCommand(PROGRAM, words, { ...environment, SECRET_PEPPER_FILE }).finished;
+        const refused = await runAdmin(words, { ...environment, SECRET_PEPPER_FILE });
         expectFault(refused, 1, /SECRET_PEPPER_FILE is shorter than 16 bytes/);
       }
     } finally {

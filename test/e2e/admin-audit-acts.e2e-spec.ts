@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AuditEvent } from '#libs/client';
+import { runAdmin } from '../support/admin-command';
 import { type Row, documentOf } from '../support/finished-command';
-import { RunningCommand } from '../support/running-command';
 import { Sealing } from '../support/sealing';
 import { type TestApp, startApp } from '../support/start-app';
 
@@ -25,7 +25,6 @@ describe("Operators' commands in the audit of the API", () => {
     directory = mkdtempSync(join(tmpdir(), 'compliance-audit-'));
   });
   afterAll(async () => {
-    await RunningCommand.killAll();
     rmSync(directory, { recursive: true });
     await sealing.close();
     await app.stop();
@@ -37,7 +36,7 @@ describe("Operators' commands in the audit of the API", () => {
       MIGRATION_DATABASE_URL: app.database.migrationDatabaseUrl,
       LOCAL_DIR: app.settings.localDir,
     };
-    return documentOf(await new RunningCommand('apps/admin/run.mjs', [...words, '--json'], environment).finished);
+    return documentOf(await runAdmin([...words, '--json'], environment));
   };
   const change = (field: string, before: unknown, after: unknown) => ({ field, old: before, new: after });
 

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { setTimeout as delay } from 'node:timers/promises';
+import { runAdmin } from '../support/admin-command';
 import type { ApiClient } from '../support/api-client';
 import { examplesOf } from '../support/doc-examples';
 import { documentOf, expectFault } from '../support/finished-command';
@@ -75,8 +76,7 @@ describe('admin audit archive', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  const run = (...words: string[]): Promise<FinishedCommand> =>
-    new RunningCommand('apps/admin/run.mjs', ['audit', ...words], environment).finished;
+  const run = (...words: string[]): Promise<FinishedCommand> => runAdmin(['audit', ...words], environment);
   const archiveWith = (before: string, into: string): Promise<FinishedCommand> =>
     run('archive', into, '--workspace', slug, '--before', before, '--yes', '--json');
   const archive = async (): Promise<Archived> =>

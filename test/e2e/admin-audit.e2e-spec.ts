@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { AssetId, WorkspaceId } from '#libs/kernel';
+import { runAdmin } from '../support/admin-command';
 import { AuditSetting } from '../support/audit-setting';
 import { type Row, expectFault } from '../support/finished-command';
-import { type FinishedCommand, RunningCommand } from '../support/running-command';
-
-const PROGRAM = 'apps/admin/run.mjs';
+import { type FinishedCommand } from '../support/running-command';
 
 function document(finished: FinishedCommand, exitCode = 0): Row {
   expect([finished.exitCode, exitCode === 0 ? finished.stderr : '']).toEqual([exitCode, '']);
@@ -31,7 +30,7 @@ describe('admin audit', () => {
   let environment: Record<string, string>;
   let acme: WorkspaceId;
   let first: AssetId;
-  const run = (...words: string[]) => new RunningCommand(PROGRAM, ['audit', ...words], environment).finished;
+  const run = (...words: string[]) => runAdmin(['audit', ...words], environment);
 
   beforeAll(async () => {
     setting = await AuditSetting.open();
@@ -52,7 +51,6 @@ describe('admin audit', () => {
     await setting.record(beta, 2, { clientId: 'ci_beta' });
   });
   afterAll(async () => {
-    await RunningCommand.killAll();
     await setting.close();
     rmSync(directory, { recursive: true, force: true });
   });
@@ -127,7 +125,7 @@ describe('admin audit', () => {
   it('exits quietly when its reader closes the pipe', async () => {
     const { stdout, stderr } = await promisify(execFile)(
       'sh',
-      ['-c', `node ${PROGRAM} audit list --ndjson | head -n 1`],
+      ['-c', `node apps/admin/run.mjs audit list --ndjson | head -n 1`],
       {
         env: { PATH: process.env['PATH'], ...environment },
       },
@@ -177,11 +175,7 @@ describe('admin audit', () => {
 
     writeFileSync(join(directory, 'short'), 'secret');
     const keyed = (name: string, words: Record<string, string> = {}) =>
-      new RunningCommand(PROGRAM, ['audit', 'verify'], {
-        ...environment,
-        AUDIT_KEY_FILE: join(directory, name),
-        ...words,
-      }).finished;
+      runAdmin(['audit', 'verify'], { ...environment, AUDIT_KEY_FILE: join(directory, name), ...words });
     const production = {
       NODE_ENV: 'production',
       SIGNING_KEYS_DIR: join(directory, 'keys', 'signing'),

@@ -4,13 +4,11 @@ import { dataSourceOptions } from '../../libs/platform/src/database/connections/
 import { Database } from '#libs/platform/database';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
+import { runAdmin } from '../support/admin-command';
 import type { ApiClient } from '../support/api-client';
 import type { ArrangedAsset } from '../support/arrangement';
-import { RunningCommand } from '../support/running-command';
 import { type TestApp, startApp } from '../support/start-app';
 import { someoneWaits } from '../support/waiting-sessions';
-
-const PROGRAM = 'apps/admin/run.mjs';
 
 interface Feed {
   readonly results: { readonly id: string; readonly type: string }[];
@@ -34,7 +32,6 @@ describe('Change feeds after operator commands', () => {
     };
   });
   afterAll(async () => {
-    await RunningCommand.killAll();
     await app.stop();
   });
   beforeEach(async () => {
@@ -47,8 +44,7 @@ describe('Change feeds after operator commands', () => {
   });
 
   const admin = async (...words: string[]): Promise<Record<string, unknown>> => {
-    const command = new RunningCommand(PROGRAM, [...words, '--workspace', slug, '--yes', '--json'], environment);
-    const { exitCode, stdout } = await command.finished;
+    const { exitCode, stdout } = await runAdmin([...words, '--workspace', slug, '--yes', '--json'], environment);
     expect(exitCode).toBe(0);
     return JSON.parse(stdout) as Record<string, unknown>;
   };

@@ -2,8 +2,8 @@ import { linkSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { runAdmin } from '../support/admin-command';
 import { documentOf, expectFault } from '../support/finished-command';
-import { RunningCommand } from '../support/running-command';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
 const ADA = `${JSON.stringify({ categoryKey: 'EMPLOYEE', externalId: 'hr-1', name: 'Ada Okafor' })}\n`;
@@ -13,11 +13,11 @@ describe('admin import --errors FILE', () => {
   let database: TestDatabase;
   let directory: string;
   const run = (...words: string[]) =>
-    new RunningCommand('apps/admin/run.mjs', words, {
+    runAdmin(words, {
       DATABASE_URL: database.databaseUrl,
       MIGRATION_DATABASE_URL: database.migrationDatabaseUrl,
-      LOCAL_DIR: join(directory, 'local'),
-    }).finished;
+      LOCAL_DIR: process.env['TEST_LOCAL_DIR'] ?? '',
+    });
   const importInto = (workspace: string, ...words: string[]) =>
     run('import', '--workspace', workspace, '--source', 'hr', '--json', ...words);
   const readErrors = (path: string): unknown[] =>
@@ -37,7 +37,6 @@ describe('admin import --errors FILE', () => {
     documentOf(await run('workspaces', 'create', 'acme', '--name', 'Acme', '--json'));
   });
   afterAll(async () => {
-    await RunningCommand.killAll();
     await database.drop();
     rmSync(directory, { recursive: true, force: true });
   });

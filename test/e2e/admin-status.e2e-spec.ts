@@ -1,15 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type FinishedCommand, RunningCommand } from '../support/running-command';
+import { runAdmin } from '../support/admin-command';
+import { type FinishedCommand } from '../support/running-command';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
 describe('admin status --deep', () => {
   let database: TestDatabase;
   let directory: string;
   let environment: Record<string, string>;
-  const admin = (...words: string[]): Promise<FinishedCommand> =>
-    new RunningCommand('apps/admin/run.mjs', words, environment).finished;
+  const admin = (...words: string[]): Promise<FinishedCommand> => runAdmin(words, environment);
 
   /** Expects exactly one JSON document, and nothing on stderr. */
   const document = async (...words: string[]): Promise<Record<string, unknown>> => {
@@ -24,11 +24,10 @@ describe('admin status --deep', () => {
     environment = {
       DATABASE_URL: database.databaseUrl,
       MIGRATION_DATABASE_URL: database.migrationDatabaseUrl,
-      LOCAL_DIR: join(directory, 'local'),
+      LOCAL_DIR: process.env['TEST_LOCAL_DIR'] ?? '',
     };
   });
   afterAll(async () => {
-    await RunningCommand.killAll();
     await database.drop();
     rmSync(directory, { recursive: true, force: true });
   });

@@ -5,7 +5,7 @@ const ROOT = join(__dirname, '../../..');
 /** Modules of the programs that tests start repeatedly. Excludes the programs themselves, which would run. */
 const LOADED = [
   ...['create-app', 'management-server', 'readiness', 'graceful-stop'].map((name) => `apps/api/src/${name}.js`),
-  ...['operator', 'output'].map((name) => `apps/admin/src/${name}.js`),
+  ...['command-line', 'operator', 'output'].map((name) => `apps/admin/src/${name}.js`),
   ...['audit', 'auth', 'inventory'].map((name) => `libs/${name}/src/operators.js`),
 ];
 
