@@ -98,6 +98,7 @@ function standsOn(floor, lib, below) {
 }
 
 const PLATFORM_LADDER = [
+  'background',
   'config',
   'keys',
   'observability',

@@ -249,7 +249,7 @@ describe('Audit sealing', () => {
     );
     expect(oldestAt).toEqual(rows[0]?.oldest);
     const sealer = setting.sealer(setting.api, 5);
-    sealer.onApplicationBootstrap();
+    await sealer.onApplicationBootstrap();
     for (const deadline = Date.now() + 60_000; !sealer.backlog && Date.now() < deadline;) await delay(5);
     await sealer.beforeApplicationShutdown();
     expect(sealer.backlog).toMatchObject({ unsealed: 0, oldestAt: null });
@@ -259,7 +259,7 @@ describe('Audit sealing', () => {
     it('runs by itself, leaves a single connection to others in between, and stops on demand', async () => {
       const workspace = await setting.aWorkspace();
       const sealer = setting.sealer(setting.api, 10);
-      sealer.onApplicationBootstrap();
+      await sealer.onApplicationBootstrap();
       for (let update = 0; update < 10; update += 1) await setting.record(workspace);
       const waiting = async () => (await setting.audit.verify([workspace])).unsealed;
       for (const deadline = Date.now() + 60_000; (await waiting()) > 0 && Date.now() < deadline;) await delay(10);
@@ -312,7 +312,7 @@ describe('Audit sealing', () => {
       };
       const trees = { find: jest.fn(), growNext: jest.fn() };
       const sealer = new AuditSealer(store, trees, setting.evidence(), { now: () => 0 }, 5);
-      sealer.onApplicationBootstrap();
+      await sealer.onApplicationBootstrap();
       for (const deadline = Date.now() + 60_000; failures.length > 0 && Date.now() < deadline;) await delay(5);
       await sealer.beforeApplicationShutdown();
       expect(warnings).toHaveBeenCalledTimes(1);

@@ -3,7 +3,6 @@ import { DataSource } from 'typeorm';
 import { Database } from '#libs/platform/database';
 import { IdempotencyPurge } from '#libs/platform/idempotency';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
-import { IdempotencyPurgeWorker } from '../../libs/platform/src/idempotency/records/purge-worker';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
 describe('The purge of idempotency records', () => {
@@ -69,8 +68,8 @@ describe('The purge of idempotency records', () => {
   });
 
   it('runs by itself while the API serves, and stops with it', async () => {
-    const worker = new IdempotencyPurgeWorker(purge, 20);
-    worker.onApplicationBootstrap();
+    const worker = new IdempotencyPurge(new Database(dataSource), 20);
+    await worker.onApplicationBootstrap();
     for (let round = 0; round < 2; round += 1) {
       await records(3, 'in the past');
       while ((await left()) > 0) await delay(10);

@@ -4,7 +4,6 @@ import { Settings } from './config/settings';
 import { SystemClock } from './config/system-clock';
 import { Idempotency } from './idempotency/idempotency';
 import { IdempotencyPurge } from './idempotency/records/idempotency-purge';
-import { IdempotencyPurgeWorker } from './idempotency/records/purge-worker';
 import { IdempotencyRecords } from './idempotency/records/idempotency-records';
 import { KeyLease } from './idempotency/key-lease';
 import { HealthController } from './health/health.controller';
@@ -65,11 +64,6 @@ export class PlatformModule {
         IdempotencyRecords,
         Idempotency,
         IdempotencyPurge,
-        {
-          provide: IdempotencyPurgeWorker,
-          useFactory: (purge: IdempotencyPurge) => new IdempotencyPurgeWorker(purge),
-          inject: [IdempotencyPurge],
-        },
       ],
       exports: [
         Settings,

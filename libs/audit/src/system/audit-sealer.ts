@@ -1,5 +1,5 @@
-import { type BeforeApplicationShutdown, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { type Clock, type WorkspaceId } from '#libs/kernel';
+import type { Clock, WorkspaceId } from '#libs/kernel';
+import { RepeatedWork } from '#libs/platform/background';
 import { Tally } from '#libs/platform/observability';
 import { AuditChainBroken, AuditEventRefused, sealBatch } from '../domain/audit-chain';
 import type { AuditEvidence } from '../domain/audit-evidence.port';
@@ -17,43 +17,27 @@ const TREE_TURNS = 50;
 const ALTERED = [AuditChainBroken, AuditEventRefused, AuditTreeBroken];
 const ROUND = 'round';
 const LOOK = 'look';
+const FAILED = 'audit events could not be sealed';
 
 /**
  * Seals and publishes new audit events while the instance serves. Instances take turns by workspace. Failures only reach
  * the log and the metrics; the next round tries again.
  */
-export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class AuditSealer extends RepeatedWork {
   /** The backlog at the end of the last successful look. Null before the first. */
   backlog: (AuditBacklog & { readonly lookedAt: Date }) | null = null;
   readonly failures = new Tally(['altered', 'unavailable']);
-  private readonly logger = new Logger('AuditSealer');
   /** The last failure of each workspace and of the round itself, so that each is logged once. */
   private readonly failing = new Map<string, string>();
-  private timer: NodeJS.Timeout | null = null;
-  private round: Promise<void> = Promise.resolve();
-  private stopping = false;
 
   constructor(
     private readonly store: AuditSealStore,
     private readonly trees: AuditTreeStore,
     private readonly evidence: AuditEvidence,
     private readonly clock: Clock,
-    private readonly intervalMs = INTERVAL_MS,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    this.timer = setTimeout(() => {
-      this.round = this.runRound().then(() => {
-        if (!this.stopping) this.onApplicationBootstrap();
-      });
-    }, this.intervalMs).unref();
-  }
-
-  /** Waits for the current batch. */
-  async beforeApplicationShutdown(): Promise<void> {
-    this.stopping = true;
-    if (this.timer) clearTimeout(this.timer);
-    await this.round;
+    intervalMs = INTERVAL_MS,
+  ) {
+    super(intervalMs, FAILED);
   }
 
   /**
@@ -80,7 +64,7 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
     return total;
   }
 
-  private async runRound(): Promise<void> {
+  protected async round(): Promise<void> {
     await this.sealAll();
     // A failure of Postgres was already logged.
     if (this.stopping || this.failing.has(ROUND)) return;
@@ -124,7 +108,7 @@ export class AuditSealer implements OnApplicationBootstrap, BeforeApplicationShu
       const reason = String(error);
       if (!this.stopping && this.failing.get(what) !== reason) {
         this.failing.set(what, reason);
-        this.logger[altered ? 'error' : 'warn']({ message: 'audit events could not be sealed', ...place, error });
+        this.logger[altered ? 'error' : 'warn']({ message: FAILED, ...place, error });
       }
       return otherwise;
     }

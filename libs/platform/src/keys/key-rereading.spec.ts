@@ -18,8 +18,8 @@ describe('KeyRereading', () => {
     worker = new KeyRereading('signing', keys, 1);
     await worker.onApplicationBootstrap();
   });
-  afterEach(() => {
-    worker.beforeApplicationShutdown();
+  afterEach(async () => {
+    await worker.beforeApplicationShutdown();
     jest.restoreAllMocks();
   });
 
@@ -56,18 +56,18 @@ describe('KeyRereading', () => {
       10,
     );
     const before = (rounds = 0);
-    worker.beforeApplicationShutdown();
+    await worker.beforeApplicationShutdown();
     const started = late.onApplicationBootstrap();
     await delay(100);
     expect(warnings).toEqual(['Reading the cursor keys takes long; the keys in force stay.']);
     expect(rounds).toBe(before + 1);
-    late.beforeApplicationShutdown();
+    await late.beforeApplicationShutdown();
     end();
     await started;
   });
 
   it('ends with the process', async () => {
-    worker.beforeApplicationShutdown();
+    await worker.beforeApplicationShutdown();
     await delay(10);
     const before = rounds;
     await delay(20);

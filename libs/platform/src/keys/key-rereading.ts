@@ -1,4 +1,5 @@
-import { type BeforeApplicationShutdown, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { Logger } from '@nestjs/common';
+import { RepeatedWork } from '../background/repeated-work';
 import type { KeyUse } from './key-rotation';
 
 /** Much shorter than the time between publication and use of a key, so that single rounds may fail. */
@@ -20,30 +21,30 @@ export interface RereadableKeys {
 }
 
 /** Reads the keys again every few seconds while the instance serves. A rotation needs neither restart nor signal. */
-export class KeyRereading implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly logger = new Logger('Keys');
-  private timer: NodeJS.Timeout | null = null;
-  private stopping = false;
+export class KeyRereading extends RepeatedWork {
   private kids: string | null = null;
   private faults: ReadonlySet<string> = new Set();
 
   constructor(
     private readonly use: KeyUse,
     private readonly keys: RereadableKeys,
-    private readonly intervalMs = INTERVAL_MS,
+    intervalMs = INTERVAL_MS,
     private readonly lateMs = LATE_MS,
-  ) {}
+  ) {
+    super(intervalMs, 'keys could not be read');
+  }
 
-  async onApplicationBootstrap(): Promise<void> {
+  override async onApplicationBootstrap(): Promise<void> {
     await this.round();
+    await super.onApplicationBootstrap();
   }
 
-  beforeApplicationShutdown(): void {
-    this.stopping = true;
-    if (this.timer) clearTimeout(this.timer);
+  /** Does not wait for a round: a disk that hangs must not hold up the end. */
+  override async beforeApplicationShutdown(): Promise<void> {
+    void super.beforeApplicationShutdown();
   }
 
-  private async round(): Promise<void> {
+  protected async round(): Promise<void> {
     const late = setTimeout(() => this.warnLate(), this.lateMs).unref();
     const { kids, faults } = await this.keys.reread();
     clearTimeout(late);
@@ -55,7 +56,6 @@ export class KeyRereading implements OnApplicationBootstrap, BeforeApplicationSh
     // Operators wait for this line. With a context it would be logged at debug level.
     if (this.kids !== null && this.kids !== known) Logger.log({ message: 'took up keys', use: this.use, kids });
     this.kids = known;
-    this.timer = setTimeout(() => void this.round(), this.intervalMs).unref();
   }
 
   /** The next round starts after this one, so a hanging disk holds one thread only. */

@@ -1,4 +1,5 @@
-import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { RepeatedWork } from '#libs/platform/background';
 import { Database, type Statement, bind } from '#libs/platform/database';
 
 const BATCH = 500;
@@ -13,25 +14,11 @@ const START = ['00000000-0000-0000-0000-000000000000', '0'] as const;
 
 /** Marks empty change sets of all workspaces while the instance serves, batch by batch and then from the start again. */
 @Injectable()
-export class EmptyChangeSets implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly logger = new Logger('EmptyChangeSets');
+export class EmptyChangeSets extends RepeatedWork {
   private position: readonly [workspace: string, sequence: string] = START;
-  private timer: NodeJS.Timeout | null = null;
-  private running: Promise<void> = Promise.resolve();
-  private stopping = false;
 
-  constructor(private readonly database: Database) {}
-
-  onApplicationBootstrap(): void {
-    this.timer = setTimeout(() => {
-      this.running = this.runBatch();
-    }, PAUSE_MS).unref();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    this.stopping = true;
-    if (this.timer) clearTimeout(this.timer);
-    await this.running;
+  constructor(private readonly database: Database) {
+    super(PAUSE_MS, 'empty change sets were not marked');
   }
 
   /** Looks at the next sets and returns how many it marked. After the last set it begins again. */
@@ -43,12 +30,7 @@ export class EmptyChangeSets implements OnApplicationBootstrap, BeforeApplicatio
     return Number(marked);
   }
 
-  private async runBatch(): Promise<void> {
-    try {
-      await this.markNext();
-    } catch (error) {
-      if (!this.stopping) this.logger.warn({ message: 'empty change sets were not marked', error });
-    }
-    if (!this.stopping) this.onApplicationBootstrap();
+  protected async round(): Promise<void> {
+    await this.markNext();
   }
 }

@@ -1,10 +1,11 @@
-import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Pool } from 'pg';
+import { RepeatedWork } from '../../background/repeated-work';
 import { ConnectionPool } from './connection-pool';
 import type { BoundStatement } from '../pipelined-statements';
 import { MAX_LAG_MS, type PrimaryState, Standby, type StandbyEvent, type StandbyUse } from './standby';
 
-const COMPARE_EVERY_MS = 1_000;
+const PAUSE_MS = 1_000;
 
 const PRIMARY_STATE: BoundStatement = {
   name: 'primary_state',
@@ -16,17 +17,15 @@ const PRIMARY_STATE: BoundStatement = {
 };
 
 /**
- * The standbys of the primary. Once a second each instance notes the end of the primary's write-ahead log and compares
+ * The standbys of the primary. About once a second each instance notes the end of the primary's write-ahead log and compares
  * each standby with these notes. A standby that has applied the log up to a note is at least as new as that note. So no
  * clocks are compared, and a standby of an idle primary does not seem to lag.
  */
-export class Standbys implements OnModuleInit, OnApplicationShutdown {
+export class Standbys extends RepeatedWork implements OnApplicationShutdown {
   private readonly primary: ConnectionPool;
   private readonly standbys: readonly Standby[];
   private recent: readonly PrimaryState[] = [];
   private turn = 0;
-  private timer: NodeJS.Timeout | null = null;
-  private comparing: Promise<void> | null = null;
 
   constructor(
     primary: Pool,
@@ -35,6 +34,7 @@ export class Standbys implements OnModuleInit, OnApplicationShutdown {
     preparedStatements = true,
     log = (event: StandbyEvent): void => new Logger('Database').warn(event),
   ) {
+    super(PAUSE_MS, 'standbys could not be compared');
     this.primary = new ConnectionPool(primary);
     this.standbys = urls.map(
       (url, place) => new Standby(`replica_${place + 1}`, url, poolSize, preparedStatements, log),
@@ -53,17 +53,12 @@ export class Standbys implements OnModuleInit, OnApplicationShutdown {
     return inUse[this.turn % inUse.length] ?? null;
   }
 
-  async onModuleInit(): Promise<void> {
+  override async onApplicationBootstrap(): Promise<void> {
     await this.compare();
-    this.timer = setInterval(() => {
-      this.comparing ??= this.compare().finally(() => (this.comparing = null));
-    }, COMPARE_EVERY_MS);
-    this.timer.unref();
+    await super.onApplicationBootstrap();
   }
 
   async onApplicationShutdown(): Promise<void> {
-    if (this.timer) clearInterval(this.timer);
-    await this.comparing;
     await Promise.all(this.standbys.map((standby) => standby.close()));
   }
 
@@ -78,6 +73,10 @@ export class Standbys implements OnModuleInit, OnApplicationShutdown {
       history === newest.history && newest.at - at <= MAX_LAG_MS;
     this.recent = [...this.recent.filter(isComparable), newest];
     await Promise.all(this.standbys.map((standby) => standby.compareWith(this.recent)));
+  }
+
+  protected round(): Promise<void> {
+    return this.compare();
   }
 
   private async primaryState(): Promise<PrimaryState> {

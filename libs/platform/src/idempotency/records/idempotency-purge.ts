@@ -1,17 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
+import { RepeatedWork } from '../../background/repeated-work';
 import { Database } from '../../database/database';
 import { type Statement, bind } from '../../database/pipelined-statements';
 
+const INTERVAL_MS = 60_000;
 const BATCH = 1_000;
 /** Pause between batches, so that a long purge leaves the disk to others. */
 const PAUSE_MS = 50;
 const PURGE: Statement = { name: 'idempotency_purge_1', text: 'SELECT purge_idempotency_records($1::integer)' };
 
-/** Removes expired records of every workspace at a limited pace. Only one instance purges at a time. */
+/**
+ * Removes expired records of every workspace at a limited pace, every minute while the instance serves. Only one instance
+ * purges at a time.
+ */
 @Injectable()
-export class IdempotencyPurge {
-  constructor(private readonly database: Database) {}
+export class IdempotencyPurge extends RepeatedWork {
+  constructor(
+    private readonly database: Database,
+    @Optional() intervalMs = INTERVAL_MS,
+  ) {
+    super(intervalMs, 'idempotency records were not purged');
+  }
 
   /**
    * Purges until no expired record is left and returns their number. `whenBusy` decides whether to wait for another
@@ -27,6 +37,11 @@ export class IdempotencyPurge {
       if (purged !== null && purged < BATCH) return total;
       await delay(PAUSE_MS);
     }
+  }
+
+  protected async round(): Promise<void> {
+    const purged = await this.run('leave', () => this.assertServing());
+    if (purged > 0) this.logger.log({ message: 'purged idempotency records', purged });
   }
 
   /** Returns null while another instance purges. */
