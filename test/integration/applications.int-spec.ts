@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { type WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { ApplicationRepositoryTypeorm } from '../../libs/auth/src/typeorm/application-repository.typeorm';
-import { WorkspaceRepositoryTypeorm } from '../../libs/auth/src/typeorm/workspace-repository.typeorm';
+import { Workspaces } from '../../libs/auth/src/typeorm/workspaces';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { type TestDatabase, createTestDatabase, testEntities as entities } from '../support/test-database';
 import { anAuditRecorder } from '../support/audit-recorder';
@@ -10,7 +10,7 @@ import { anAuditRecorder } from '../support/audit-recorder';
 describe("Operators' applications on one connection", () => {
   let database: TestDatabase;
   let dataSource: DataSource;
-  let workspaces: WorkspaceRepositoryTypeorm;
+  let workspaces: Workspaces;
   let applications: ApplicationRepositoryTypeorm;
   let ours: WorkspaceId;
   let theirs: WorkspaceId;
@@ -19,7 +19,7 @@ describe("Operators' applications on one connection", () => {
     database = await createTestDatabase();
     const connection = { url: database.migrationDatabaseUrl, poolSize: 1, patience: 'operator', entities } as const;
     dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
-    workspaces = new WorkspaceRepositoryTypeorm(new Database(dataSource));
+    workspaces = new Workspaces(new Database(dataSource));
     applications = new ApplicationRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
     const [first, second] = [await workspaces.create('ours', 'Ours'), await workspaces.create('a-theirs', 'Theirs')];
     if (!first || !second) throw new Error('A new database has workspaces already.');

@@ -30,12 +30,12 @@ export async function reconcileCounters(
   interruption: Interruption,
 ): Promise<CountersStatus> {
   const { operateOn } = await import('./operator.js');
-  const { AuthOperatorModule, WorkspacesService } = await import('#libs/auth/operators');
+  const { AuthOperatorModule, Workspaces } = await import('#libs/auth/operators');
   const { AssetCounters, InventoryOperatorModule } = await import('#libs/inventory/operators');
   const { ComputersOperatorModule, ListedComputers } = await import('#libs/computers/operators');
   const modules = [AuthOperatorModule, InventoryOperatorModule, ComputersOperatorModule];
   return operateOn(database, interruption, modules, async (operator) => {
-    const workspaces = await operator.get(WorkspacesService).list();
+    const workspaces = await operator.get(Workspaces).list();
     const wrong: CountersStatus['wrong'][number][] = [];
     const wrongValues: CountersStatus['wrongValues'][number][] = [];
     const wrongComputerCounts: CountersStatus['wrongComputerCounts'][number][] = [];

@@ -78,8 +78,8 @@ export async function operateIn<Result>(
 
 /** @throws when there is none */
 export async function workspaceOf(operator: Operator, slug: string): Promise<Workspace> {
-  const { WorkspacesService } = await import('#libs/auth/operators');
-  const workspace = await operator.get(WorkspacesService).findBySlug(slug);
+  const { Workspaces } = await import('#libs/auth/operators');
+  const workspace = await operator.get(Workspaces).findBySlug(slug);
   if (workspace === null) throw new CommandFailed(`There is no workspace "${slug}". Run "workspaces list" to see all.`);
   return workspace;
 }

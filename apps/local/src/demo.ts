@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DynamicModule, Global, type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { ApplicationsService, AuthOperatorModule, type Workspace, WorkspacesService } from '#libs/auth/operators';
+import { ApplicationsService, AuthOperatorModule, type Workspace, Workspaces } from '#libs/auth/operators';
 import { DemoService, ImportAlreadyRunning, InventoryOperatorModule } from '#libs/inventory/operators';
 import { DatabaseModule, migrate } from '#libs/platform/database';
 import { Settings } from '#libs/platform/config';
@@ -40,7 +40,7 @@ export async function prepareDemo(place: DemoPlace): Promise<KeptCredentials> {
  * A note in the local directory survives a start that is killed while loading, so that the next one completes the data.
  */
 async function demoWorkspace(context: INestApplicationContext, place: DemoPlace): Promise<Workspace> {
-  const workspaces = context.get(WorkspacesService);
+  const workspaces = context.get(Workspaces);
   const unfinished = join(place.settings.localDir, 'demo-unfinished');
   const found = await workspaces.findBySlug('demo');
   if (found !== null && !existsSync(unfinished)) return found;

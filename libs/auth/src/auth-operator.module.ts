@@ -3,15 +3,13 @@ import { AuditOperatorModule } from '#libs/audit/operators';
 import { RedisClient } from '#libs/platform/redis';
 import { Settings, readSecretFileSync } from '#libs/platform/config';
 import { ApplicationsService } from './application/applications.service';
-import { WorkspacesService } from './application/workspaces.service';
 import { ApplicationRepository } from './domain/application-repository.port';
 import { ClientSecrets } from './domain/client-secrets.port';
 import { GrantCache } from './domain/grant-cache.port';
-import { WorkspaceRepository } from './domain/workspace-repository.port';
 import { GrantCacheRedis } from './redis/grant-cache.redis';
 import { ClientSecretsSystem } from './system/client-secrets.system';
 import { ApplicationRepositoryTypeorm } from './typeorm/application-repository.typeorm';
-import { WorkspaceRepositoryTypeorm } from './typeorm/workspace-repository.typeorm';
+import { Workspaces } from './typeorm/workspaces';
 
 /** Applications and their secrets, for operators and the API alike. */
 export const applicationProviders = [
@@ -43,9 +41,8 @@ export const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
       useFactory: (settings: Settings) => new RedisClient(settings.redisUrl),
       inject: [Settings],
     },
-    WorkspacesService,
-    { provide: WorkspaceRepository, useClass: WorkspaceRepositoryTypeorm },
+    Workspaces,
   ],
-  exports: [ApplicationsService, WorkspacesService],
+  exports: [ApplicationsService, Workspaces],
 })
 export class AuthOperatorModule {}

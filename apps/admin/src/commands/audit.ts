@@ -97,10 +97,10 @@ async function assertApplication(operator: Operator, clientId: string | undefine
 async function verify(options: CommonOptions & { readonly workspace?: string }): Promise<void> {
   const { operate, workspaceOf } = await import('../operator.js');
   const { AuditOperatorModule, AuditService } = await import('#libs/audit/operators');
-  const { AuthOperatorModule, WorkspacesService } = await import('#libs/auth/operators');
+  const { AuthOperatorModule, Workspaces } = await import('#libs/auth/operators');
   const verdict = await operate([AuditOperatorModule, AuthOperatorModule], async (operator) => {
     const audit = operator.get(AuditService);
-    const slugs = new Map((await operator.get(WorkspacesService).list()).map(({ id, slug }) => [id, slug]));
+    const slugs = new Map((await operator.get(Workspaces).list()).map(({ id, slug }) => [id, slug]));
     const slugOf = (id: Parameters<typeof slugs.get>[0]): string => slugs.get(id) ?? id;
     const workspaceIds = options.workspace
       ? [(await workspaceOf(operator, options.workspace)).id]

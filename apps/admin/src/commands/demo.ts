@@ -26,11 +26,11 @@ interface LoadOptions extends CommonOptions {
 
 async function load({ workspace, size, ...options }: LoadOptions): Promise<void> {
   const { operate, workspaceOf } = await import('../operator.js');
-  const { AuthOperatorModule, WorkspacesService } = await import('#libs/auth/operators');
+  const { AuthOperatorModule, Workspaces } = await import('#libs/auth/operators');
   const { DemoService, InventoryOperatorModule } = await import('#libs/inventory/operators');
   const report = await operate([AuthOperatorModule, InventoryOperatorModule], async (operator) => {
     const name = workspace === WORKSPACE.slug ? WORKSPACE.name : workspace;
-    await operator.get(WorkspacesService).create(workspace, name);
+    await operator.get(Workspaces).create(workspace, name);
     const { id } = await workspaceOf(operator, workspace);
     return operator.withProgress('assets', (show) =>
       operator.get(DemoService).load(id, size, ({ done, total }) => show(done, done / total)),

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Workspace, WorkspacesService } from '#libs/auth/operators';
+import type { Workspace, Workspaces } from '#libs/auth/operators';
 import { CommandFailed } from '../command-faults';
 import { type CommonOptions, parseName, parseSlug, withCommonOptions } from '../options';
 import { card, print, table } from '../output';
@@ -34,10 +34,10 @@ export function workspacesCommand(): Command {
   return group;
 }
 
-async function withWorkspaces<Result>(work: (workspaces: WorkspacesService) => Promise<Result>): Promise<Result> {
+async function withWorkspaces<Result>(work: (workspaces: Workspaces) => Promise<Result>): Promise<Result> {
   const { operate } = await import('../operator.js');
-  const { AuthOperatorModule, WorkspacesService } = await import('#libs/auth/operators');
-  return operate([AuthOperatorModule], (operator) => work(operator.get(WorkspacesService)));
+  const { AuthOperatorModule, Workspaces } = await import('#libs/auth/operators');
+  return operate([AuthOperatorModule], (operator) => work(operator.get(Workspaces)));
 }
 
 function workspaceJson({ id, slug, name, createdAt }: Workspace) {

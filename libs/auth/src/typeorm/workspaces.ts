@@ -2,18 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { workspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import type { Workspace } from '../domain/workspace';
-import { WorkspaceRepository } from '../domain/workspace-repository.port';
 import { WorkspaceRow } from './workspace.row';
 
 /** Works through the policy that lets the owner of the tables see every workspace; the runtime role sees none this way. */
 const ALL = { outsideTenants: true } as const;
 
+/** All workspaces. For operators only, never on behalf of a request. */
 @Injectable()
-export class WorkspaceRepositoryTypeorm extends WorkspaceRepository {
-  constructor(private readonly database: Database) {
-    super();
-  }
+export class Workspaces {
+  constructor(private readonly database: Database) {}
 
+  /** Returns null when the slug is taken. */
   async create(slug: string, name: string): Promise<Workspace | null> {
     const inserted = await this.database.inTenant(ALL, (manager) =>
       manager
@@ -29,6 +28,7 @@ export class WorkspaceRepositoryTypeorm extends WorkspaceRepository {
     return row ? toWorkspace(row) : null;
   }
 
+  /** Returns every workspace, sorted by slug. */
   async list(): Promise<Workspace[]> {
     const rows = await this.database.inTenant(ALL, (manager) => manager.find(WorkspaceRow, { order: { slug: 'ASC' } }));
     return rows.map(toWorkspace);
@@ -40,6 +40,6 @@ export class WorkspaceRepositoryTypeorm extends WorkspaceRepository {
   }
 }
 
-export function toWorkspace(row: WorkspaceRow): Workspace {
+function toWorkspace(row: WorkspaceRow): Workspace {
   return { id: workspaceId(row.id), slug: row.slug, name: row.name, createdAt: row.created_at };
 }
