@@ -6,7 +6,6 @@ import { KeyRereading, PublicKeys } from '#libs/platform/keys';
 import { Metrics } from '#libs/platform/observability';
 import { Settings, SystemClock } from '#libs/platform/config';
 import { AccessTokenLifetime, AccessTokensService } from './application/access-tokens.service';
-import { NewestReads } from './application/newest-reads.service';
 import { AccessTokenSigner } from './domain/access-token-signer.port';
 import { TokenRequestLimiter } from './domain/token-request-limiter.port';
 import { DiscoveryController } from './http/discovery.controller';
@@ -26,7 +25,6 @@ import { applicationProviders, grantCache } from './auth-operator.module';
     ...applicationProviders,
     grantCache({ cachedElsewhere: false }),
     AccessTokensService,
-    NewestReads,
     { provide: TokenRequestLimiter, useClass: TokenRequestLimiterRedis },
     {
       provide: TokenRequestOutcomes,
@@ -66,6 +64,6 @@ import { applicationProviders, grantCache } from './auth-operator.module';
       inject: [Settings],
     },
   ],
-  exports: [AccessTokensService, NewestReads, PublicKeys],
+  exports: [AccessTokensService, PublicKeys],
 })
 export class AuthModule {}

@@ -1,4 +1,3 @@
-export { NewestReads } from './application/newest-reads.service';
 export { AuthModule } from './auth.module';
 export { AuthenticateAndChargeGuard } from './http/authenticate-and-charge.guard';
 export { ScopeGuard } from './http/scope.guard';

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { AuthModule } from '#libs/auth';
 import { ComputerDirectory } from './domain/computer-directory.port';
 import { ComputerFeed } from './domain/computer-feed.port';
 import { ComputerChangesController } from './http/computer-changes.controller';
@@ -8,7 +7,6 @@ import { ComputerDirectoryTypeorm } from './typeorm/computer-directory.typeorm';
 import { ComputerFeedTypeorm } from './typeorm/computer-feed.typeorm';
 
 @Module({
-  imports: [AuthModule],
   // Before the route of one computer, whose id `changes` would be.
   controllers: [ComputerChangesController, ComputersController],
   providers: [

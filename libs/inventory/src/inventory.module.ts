@@ -8,7 +8,6 @@ import { TagKeyRepository } from './tag-keys/domain/tag-key-repository.port';
 import { TagKeysController } from './tag-keys/http/tag-keys.controller';
 import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.typeorm';
 import { AuditModule } from '#libs/audit';
-import { AuthModule } from '#libs/auth';
 import { AssetFeed } from './changes/domain/asset-feed.port';
 import { ChangesController } from './changes/http/changes.controller';
 import { EmptyChangeSets } from './changes/typeorm/empty-change-sets';
@@ -16,7 +15,7 @@ import { AssetFeedTypeorm } from './changes/typeorm/asset-feed.typeorm';
 
 /** Lets clients read and update the inventory. */
 @Module({
-  imports: [AuditModule, AuthModule],
+  imports: [AuditModule],
   controllers: [CategoriesController, AssetsController, TagKeysController, ChangesController],
   providers: [
     AssetsService,

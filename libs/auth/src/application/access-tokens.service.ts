@@ -117,6 +117,11 @@ export class AccessTokensService {
     return scope === null || covers(coveredByBoth(claims.scopes, grant.scopes), scope);
   }
 
+  /** From now on the client's reads see everything that is committed by now, for a while, as after a write. */
+  async readNewest(clientId: string): Promise<void> {
+    await this.grants.readNewest(clientId);
+  }
+
   /** Charges a wrong secret to separate buckets, so that guessing cannot exhaust the client's own bucket. */
   private async authenticateClient(clientId: string, secretDigest: Buffer, source: string): Promise<Grant> {
     // An impossible id is looked up like any other, so it costs the same. Postgres refuses U+0000.

@@ -39,6 +39,7 @@ export class AuthenticateAndChargeGuard extends ThrottlerGuard {
       scopes,
       token: claims,
       freshness,
+      readNewest: () => this.tokens.readNewest(grant.clientId),
       mayGoOn: () => {
         const access = accessOf(this.reflector, context);
         return this.tokens.isStillGranted(claims, access.kind === 'scope' ? access.scope : null);

@@ -1,6 +1,5 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { NewestReads } from '#libs/auth';
 import { RequireScope } from '#libs/platform/access';
 import { ChangeQueryDto, FeedPaging } from '#libs/platform/change-pages';
 import { type Caller, CurrentCaller } from '#libs/platform/http';
@@ -18,7 +17,6 @@ export class ComputerChangesController {
   constructor(
     private readonly feed: ComputerFeed,
     private readonly paging: FeedPaging,
-    private readonly newestReads: NewestReads,
   ) {}
 
   @Get()
@@ -37,13 +35,13 @@ export class ComputerChangesController {
   })
   @ApiProblems('validation_failed', 'invalid_cursor', 'cursor_expired')
   async list(
-    @CurrentCaller() { workspaceId, clientId, freshness }: Caller,
+    @CurrentCaller() { workspaceId, freshness, readNewest }: Caller,
     @Query() query: ChangeQueryDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ComputerChangePageDto> {
     const { start, size, filters } = this.paging.request(workspaceId, RESOURCE, query);
     // A list that the client reads next must not be older than the cursor.
-    if (start.kind === 'now') await this.newestReads.begin(clientId);
+    if (start.kind === 'now') await readNewest();
     const page = await this.feed.read(workspaceId, start, size, freshness);
     return {
       results: page.changes.map(toComputerChangeDto),

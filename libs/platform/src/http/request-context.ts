@@ -15,6 +15,8 @@ export interface Caller {
   readonly token: { readonly issuedAt: number; readonly expiresAt: number };
   /** How new the data must be so that the caller sees its own writes. */
   readonly freshness: Freshness;
+  /** Later reads of the caller see everything that is committed by now, as after a write. */
+  readonly readNewest: () => Promise<void>;
   /**
    * Asks Postgres whether the application may still call the route, for responses that take long. A token that expired or
    * was replaced does not matter.

@@ -1,6 +1,5 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { NewestReads } from '#libs/auth';
 import { RequireScope } from '#libs/platform/access';
 import { FeedPaging } from '#libs/platform/change-pages';
 import { type Caller, CurrentCaller } from '#libs/platform/http';
@@ -19,7 +18,6 @@ export class ChangesController {
   constructor(
     private readonly feed: AssetFeed,
     private readonly paging: FeedPaging,
-    private readonly newestReads: NewestReads,
   ) {}
 
   @Get()
@@ -38,13 +36,13 @@ export class ChangesController {
   })
   @ApiProblems('validation_failed', 'invalid_cursor', 'cursor_expired')
   async list(
-    @CurrentCaller() { workspaceId, clientId, freshness }: Caller,
+    @CurrentCaller() { workspaceId, freshness, readNewest }: Caller,
     @Query() query: AssetChangeQueryDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AssetChangePageDto> {
     const { start, size, filters } = this.paging.request(workspaceId, RESOURCE, query);
     // A list that the client reads next must not be older than the cursor.
-    if (start.kind === 'now') await this.newestReads.begin(clientId);
+    if (start.kind === 'now') await readNewest();
     const category = filters['categoryKey'] as CategoryKey | undefined;
     const page = await this.feed.read(workspaceId, category, start, size, freshness);
     return {
