@@ -5,14 +5,14 @@ import { AuditModule, CheckpointKeys } from '#libs/audit';
 import { KeyRereading, PublicKeys } from '#libs/platform/keys';
 import { Metrics } from '#libs/platform/observability';
 import { Settings, SystemClock } from '#libs/platform/config';
-import { AccessTokenLifetime, AccessTokensService } from './application/access-tokens.service';
+import { AccessTokensService } from './application/access-tokens.service';
 import { AccessTokenSigner } from './domain/access-token-signer.port';
 import { TokenRequestLimiter } from './domain/token-request-limiter.port';
 import { DiscoveryController } from './http/discovery.controller';
 import { MeController } from './http/me.controller';
 import { TokenRequestOutcomes } from './http/token-request-outcomes';
 import { TokenController } from './http/token.controller';
-import { AccessTokenSignerJwt, TokenIdentity } from './jwt/access-token-signer.jwt';
+import { AccessTokenSignerJwt } from './jwt/access-token-signer.jwt';
 import { SigningKeys } from './jwt/signing-keys';
 import { TokenRequestLimiterRedis } from './redis/token-request-limiter.redis';
 import { applicationProviders, grantCache } from './auth-operator.module';
@@ -52,16 +52,6 @@ import { applicationProviders, grantCache } from './auth-operator.module';
       provide: PublicKeys,
       useFactory: (signing: SigningKeys, checkpoints: CheckpointKeys) => new PublicKeys([signing, checkpoints]),
       inject: [SigningKeys, CheckpointKeys],
-    },
-    {
-      provide: TokenIdentity,
-      useFactory: (settings: Settings) => new TokenIdentity(settings.baseUrl, settings.tokenAudience),
-      inject: [Settings],
-    },
-    {
-      provide: AccessTokenLifetime,
-      useFactory: (settings: Settings) => new AccessTokenLifetime(settings.accessTokenTtlSeconds),
-      inject: [Settings],
     },
   ],
   exports: [AccessTokensService, PublicKeys],

@@ -1,14 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type Charge,
-  Clock,
-  type Freshness,
-  type RateClass,
-  RateLimited,
-  coveredByBoth,
-  covers,
-  isScope,
-} from '#libs/kernel';
+import { type Charge, type Freshness, type RateClass, RateLimited, coveredByBoth, covers, isScope } from '#libs/kernel';
 import type { AccessTokenClaims } from '../domain/access-token';
 import { AccessTokenSigner } from '../domain/access-token-signer.port';
 import { ApplicationRepository } from '../domain/application-repository.port';
@@ -35,11 +26,6 @@ export interface AuthenticatedApplication {
   readonly freshness: Freshness;
 }
 
-/** Lifetime of a token, from the settings. */
-export class AccessTokenLifetime {
-  constructor(readonly seconds: number) {}
-}
-
 /**
  * Issues tokens by the client credentials grant. Each application has one active token, the newest (specification,
  * Authentication 4).
@@ -52,8 +38,6 @@ export class AccessTokensService {
     private readonly signer: AccessTokenSigner,
     private readonly grants: GrantCache,
     private readonly limiter: TokenRequestLimiter,
-    private readonly clock: Clock,
-    private readonly lifetime: AccessTokenLifetime,
   ) {}
 
   /**
@@ -78,19 +62,16 @@ export class AccessTokensService {
     const generation = await this.applications.beginGeneration(grant, secretDigest, tokenId);
     // The secret was rotated or the application disabled since the lookup.
     if (generation === null) throw new ClientNotAuthenticated();
-    const issuedAt = Math.floor(this.clock.now() / 1000);
-    const token = await this.signer.sign({
+    const { token, expiresInSeconds } = await this.signer.sign({
       clientId,
       applicationId: grant.id,
       workspaceId: grant.workspaceId,
       scopes: granted,
       generation,
       tokenId,
-      issuedAt,
-      expiresAt: issuedAt + this.lifetime.seconds,
     });
     await this.grants.invalidate(clientId);
-    return { token, expiresInSeconds: this.lifetime.seconds, scopes: granted };
+    return { token, expiresInSeconds, scopes: granted };
   }
 
   /**

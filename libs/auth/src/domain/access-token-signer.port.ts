@@ -2,8 +2,10 @@ import type { AccessTokenClaims } from './access-token';
 
 /** Signs and verifies tokens. The application decides whether a token is still active. */
 export abstract class AccessTokenSigner {
-  /** Returns a signed token in compact form. */
-  abstract sign(claims: AccessTokenClaims): Promise<string>;
+  /** Returns a signed token in compact form, which is valid from now on. */
+  abstract sign(
+    claims: Omit<AccessTokenClaims, 'issuedAt' | 'expiresAt'>,
+  ): Promise<{ readonly token: string; readonly expiresInSeconds: number }>;
 
   /**
    * Returns the claims of a token that this service issued for this API.

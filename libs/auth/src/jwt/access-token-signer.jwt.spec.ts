@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { applicationId, workspaceId } from '#libs/kernel';
+import { type Settings } from '#libs/platform/config';
 import { JwtService } from '@nestjs/jwt';
 import { FakeClock } from '../../../kernel/src/clock.fake';
 import { TokenInvalid } from '../domain/authentication-errors';
-import { AccessTokenSignerJwt, TokenIdentity } from './access-token-signer.jwt';
+import { AccessTokenSignerJwt } from './access-token-signer.jwt';
 import { SigningKeys } from './signing-keys';
 
 const OLD = '20251231T000000000Z-00000001';
@@ -28,19 +29,17 @@ describe('Access tokens', () => {
     put(OLD);
     clock = new FakeClock(Date.UTC(2026, 0, 1));
     keys = await SigningKeys.open(directory, clock);
-    const identity = new TokenIdentity('https://api.example.test', 'https://api.example.test');
-    signer = new AccessTokenSignerJwt(new JwtService({}), keys, identity, clock);
-    const issuedAt = clock.now() / 1000;
-    token = await signer.sign({
+    const url = 'https://api.example.test';
+    const settings = { baseUrl: url, tokenAudience: url, accessTokenTtlSeconds: 3600 } as Settings;
+    signer = new AccessTokenSignerJwt(new JwtService({}), keys, settings, clock);
+    ({ token } = await signer.sign({
       clientId: 'ci_test',
       applicationId: applicationId('1'),
       workspaceId: workspaceId('00000000-0000-4000-8000-000000000001'),
       scopes: ['all:read'],
       generation: 1n,
       tokenId: 'one',
-      issuedAt,
-      expiresAt: issuedAt + 3600,
-    });
+    }));
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 

@@ -2,6 +2,7 @@ import { type KeyObject, hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
 import { Clock, applicationId, isUuid, workspaceId } from '#libs/kernel';
+import { Settings } from '#libs/platform/config';
 import type { AccessTokenClaims } from '../domain/access-token';
 import { AccessTokenSigner } from '../domain/access-token-signer.port';
 import { TokenExpired, TokenInvalid } from '../domain/authentication-errors';
@@ -19,13 +20,6 @@ interface Verified {
   readonly publicKey: KeyObject;
 }
 
-export class TokenIdentity {
-  constructor(
-    readonly issuer: string,
-    readonly audience: string,
-  ) {}
-}
-
 /**
  * Signs and verifies JWTs with RS256. The verification key is chosen by `kid` from our own set, never from the token.
  */
@@ -37,19 +31,23 @@ export class AccessTokenSignerJwt extends AccessTokenSigner {
   constructor(
     private readonly jwt: JwtService,
     private readonly keys: SigningKeys,
-    private readonly identity: TokenIdentity,
+    private readonly settings: Settings,
     private readonly clock: Clock,
   ) {
     super();
   }
 
-  async sign(claims: AccessTokenClaims): Promise<string> {
+  async sign(
+    claims: Omit<AccessTokenClaims, 'issuedAt' | 'expiresAt'>,
+  ): Promise<{ readonly token: string; readonly expiresInSeconds: number }> {
     // The token holds the generation as a number. A larger one comes from a wrong clock.
     if (claims.generation > BigInt(Number.MAX_SAFE_INTEGER)) throw new Error('The generation is too high.');
     const { kid, privateKey } = this.keys.current();
+    const { baseUrl, tokenAudience, accessTokenTtlSeconds: expiresInSeconds } = this.settings;
+    const issuedAt = this.nowInSeconds();
     const payload = {
-      iss: this.identity.issuer,
-      aud: this.identity.audience,
+      iss: baseUrl,
+      aud: tokenAudience,
       sub: claims.clientId,
       client_id: claims.clientId,
       application: claims.applicationId,
@@ -57,16 +55,17 @@ export class AccessTokenSignerJwt extends AccessTokenSigner {
       scope: claims.scopes.join(' '),
       generation: Number(claims.generation),
       jti: claims.tokenId,
-      iat: claims.issuedAt,
-      nbf: claims.issuedAt,
-      exp: claims.expiresAt,
+      iat: issuedAt,
+      nbf: issuedAt,
+      exp: issuedAt + expiresInSeconds,
     };
-    return this.jwt.signAsync(payload, {
+    const token = await this.jwt.signAsync(payload, {
       // The library's type omits this form. A parsed key signs in half the time of a PEM.
       privateKey: privateKey as unknown as Buffer,
       algorithm: 'RS256',
       header: { alg: 'RS256', typ: TOKEN_TYPE, kid },
     });
+    return { token, expiresInSeconds };
   }
 
   async verify(token: string): Promise<AccessTokenClaims> {
@@ -101,8 +100,8 @@ export class AccessTokenSignerJwt extends AccessTokenSigner {
         // The library's type omits this form. A parsed key is six times faster than a PEM.
         publicKey: publicKey as unknown as Buffer,
         algorithms: ['RS256'],
-        issuer: this.identity.issuer,
-        audience: this.identity.audience,
+        issuer: this.settings.baseUrl,
+        audience: this.settings.tokenAudience,
         clockTolerance: LEEWAY_SECONDS,
         clockTimestamp: this.nowInSeconds(),
       });

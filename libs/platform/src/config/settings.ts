@@ -16,47 +16,45 @@ export class SettingsInvalid extends Error {
 
 /** The settings of one instance, read once at its start. */
 export class Settings {
-  constructor(
-    readonly production: boolean,
-    readonly port: number,
-    readonly host: string,
-    /** Null when the management server is switched off. */
-    readonly managementPort: number | null,
-    readonly managementHost: string,
-    /** Without a trailing slash. Issuer of the tokens and base of the problem types. */
-    readonly baseUrl: string,
-    readonly databaseUrl: string,
-    /** Null when only the API runs. The operators' commands need it. */
-    readonly migrationDatabaseUrl: string | null,
-    /** Connections of one instance to the primary, and as many to each standby. */
-    readonly databasePoolSize: number,
-    /** Standbys for reads that need not see the latest commits. May be empty. */
-    readonly databaseStandbyUrls: readonly string[],
-    /** False when a connection pooler in front of Postgres loses prepared statements. */
-    readonly preparedStatements: boolean,
-    /** Null without Redis, which allows only one instance. */
-    readonly redisUrl: string | null,
-    readonly idempotencyTtlSeconds: number,
-    readonly rateLimits: RateLimits,
-    /** Streams that one client may begin. */
-    readonly exportLimit: RateLimit,
-    /** Instances that share the limits while Redis is away. */
-    readonly replicas: number,
-    /** Addresses and subnets of proxies that may report the client's address. */
-    readonly trustedProxies: readonly string[],
-    readonly tokenAudience: string,
-    readonly accessTokenTtlSeconds: number,
-    readonly signingKeysDir: string,
-    readonly cursorKeysFile: string,
-    readonly secretPepperFile: string,
-    readonly auditKeyFile: string,
-    /** Directory of the embedded Postgres, the generated keys and the demo's credentials. */
-    readonly localDir: string,
-    readonly logLevel: string,
-    readonly logFormat: 'json' | 'pretty',
-    /** Base address of the trace collector. Null disables tracing. */
-    readonly tracesEndpoint: string | null,
-  ) {}
+  readonly production!: boolean;
+  readonly port!: number;
+  readonly host!: string;
+  /** Null when the management server is switched off. */
+  readonly managementPort!: number | null;
+  readonly managementHost!: string;
+  /** Without a trailing slash. Issuer of the tokens and base of the problem types. */
+  readonly baseUrl!: string;
+  readonly databaseUrl!: string;
+  /** Null when only the API runs. The operators' commands need it. */
+  readonly migrationDatabaseUrl!: string | null;
+  /** Connections of one instance to the primary, and as many to each standby. */
+  readonly databasePoolSize!: number;
+  /** Standbys for reads that need not see the latest commits. May be empty. */
+  readonly databaseStandbyUrls!: readonly string[];
+  /** False when a connection pooler in front of Postgres loses prepared statements. */
+  readonly preparedStatements!: boolean;
+  /** Null without Redis, which allows only one instance. */
+  readonly redisUrl!: string | null;
+  readonly idempotencyTtlSeconds!: number;
+  readonly rateLimits!: RateLimits;
+  /** Streams that one client may begin. */
+  readonly exportLimit!: RateLimit;
+  /** Instances that share the limits while Redis is away. */
+  readonly replicas!: number;
+  /** Addresses and subnets of proxies that may report the client's address. */
+  readonly trustedProxies!: readonly string[];
+  readonly tokenAudience!: string;
+  readonly accessTokenTtlSeconds!: number;
+  readonly signingKeysDir!: string;
+  readonly cursorKeysFile!: string;
+  readonly secretPepperFile!: string;
+  readonly auditKeyFile!: string;
+  /** Directory of the embedded Postgres, the generated keys and the demo's credentials. */
+  readonly localDir!: string;
+  readonly logLevel!: string;
+  readonly logFormat!: 'json' | 'pretty';
+  /** Base address of the trace collector. Null disables tracing. */
+  readonly tracesEndpoint!: string | null;
 }
 
 /** Reads and checks the settings. @throws {@link SettingsInvalid} with every fault, not just the first */
@@ -78,35 +76,36 @@ export function loadSettings(environment: Readonly<Record<string, string | undef
   const settings = parsed.data;
   const baseUrl = (settings.BASE_URL ?? `http://127.0.0.1:${settings.PORT}`).replace(/\/+$/, '');
   const localDir = resolve(settings.LOCAL_DIR);
-  return new Settings(
-    settings.NODE_ENV === 'production',
-    settings.PORT,
-    settings.HOST,
-    settings.MANAGEMENT_PORT === 0 ? null : settings.MANAGEMENT_PORT,
-    settings.MANAGEMENT_HOST,
+  const values: Settings = {
+    production: settings.NODE_ENV === 'production',
+    port: settings.PORT,
+    host: settings.HOST,
+    managementPort: settings.MANAGEMENT_PORT === 0 ? null : settings.MANAGEMENT_PORT,
+    managementHost: settings.MANAGEMENT_HOST,
     baseUrl,
-    settings.DATABASE_URL,
-    settings.MIGRATION_DATABASE_URL ?? null,
-    settings.DATABASE_POOL_SIZE,
-    settings.DATABASE_REPLICA_URLS,
-    settings.DATABASE_PREPARED_STATEMENTS === 'on',
-    settings.REDIS_URL ?? null,
-    settings.IDEMPOTENCY_TTL_SECONDS,
-    { token: settings.RATE_LIMIT_TOKEN, read: settings.RATE_LIMIT_READ, write: settings.RATE_LIMIT_WRITE },
-    settings.RATE_LIMIT_EXPORT,
-    settings.REPLICAS,
-    settings.TRUST_PROXY,
-    settings.TOKEN_AUDIENCE ?? baseUrl,
-    settings.ACCESS_TOKEN_TTL_SECONDS,
-    settings.SIGNING_KEYS_DIR ?? join(localDir, 'keys', 'signing'),
-    settings.CURSOR_KEYS_FILE ?? join(localDir, 'keys', 'cursor.json'),
-    settings.SECRET_PEPPER_FILE ?? join(localDir, 'keys', 'pepper'),
-    settings.AUDIT_KEY_FILE ?? join(localDir, 'keys', 'audit'),
+    databaseUrl: settings.DATABASE_URL,
+    migrationDatabaseUrl: settings.MIGRATION_DATABASE_URL ?? null,
+    databasePoolSize: settings.DATABASE_POOL_SIZE,
+    databaseStandbyUrls: settings.DATABASE_REPLICA_URLS,
+    preparedStatements: settings.DATABASE_PREPARED_STATEMENTS === 'on',
+    redisUrl: settings.REDIS_URL ?? null,
+    idempotencyTtlSeconds: settings.IDEMPOTENCY_TTL_SECONDS,
+    rateLimits: { token: settings.RATE_LIMIT_TOKEN, read: settings.RATE_LIMIT_READ, write: settings.RATE_LIMIT_WRITE },
+    exportLimit: settings.RATE_LIMIT_EXPORT,
+    replicas: settings.REPLICAS,
+    trustedProxies: settings.TRUST_PROXY,
+    tokenAudience: settings.TOKEN_AUDIENCE ?? baseUrl,
+    accessTokenTtlSeconds: settings.ACCESS_TOKEN_TTL_SECONDS,
+    signingKeysDir: settings.SIGNING_KEYS_DIR ?? join(localDir, 'keys', 'signing'),
+    cursorKeysFile: settings.CURSOR_KEYS_FILE ?? join(localDir, 'keys', 'cursor.json'),
+    secretPepperFile: settings.SECRET_PEPPER_FILE ?? join(localDir, 'keys', 'pepper'),
+    auditKeyFile: settings.AUDIT_KEY_FILE ?? join(localDir, 'keys', 'audit'),
     localDir,
-    settings.LOG_LEVEL,
-    settings.LOG_FORMAT,
-    settings.OTEL_SDK_DISABLED ? null : (settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? null),
-  );
+    logLevel: settings.LOG_LEVEL,
+    logFormat: settings.LOG_FORMAT,
+    tracesEndpoint: settings.OTEL_SDK_DISABLED ? null : (settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? null),
+  };
+  return Object.assign(new Settings(), values);
 }
 
 function readSecretFiles(given: Record<string, string>): string[] {
