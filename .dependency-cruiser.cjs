@@ -108,7 +108,6 @@ const PLATFORM_LADDER = [
   'problems',
   'http',
   'openapi',
-  'access',
   'throttling',
   'pagination',
   'change-pages',

@@ -30,7 +30,7 @@ const versions = (names: readonly string[]) => Object.fromEntries(names.map((nam
 /** From the lowest layer to the highest. */
 const PLATFORM_LADDER = [
   ...['background', 'config', 'keys', 'observability', 'redis', 'database', 'changes', 'problems', 'http', 'openapi'],
-  ...['access', 'throttling', 'pagination', 'change-pages', 'streams', 'idempotency', 'health'],
+  ...['throttling', 'pagination', 'change-pages', 'streams', 'idempotency', 'health'],
 ];
 const INVENTORY_LADDER = ['tag-keys', 'assets', 'imports', 'changes'];
 const TEST_ROLES = ['fake', 'contract', 'spec', 'e2e-spec', 'int-spec'];

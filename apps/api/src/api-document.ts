@@ -2,7 +2,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { type SCOPES } from '#libs/kernel';
 import { API_VERSION, type Settings } from '#libs/platform/config';
-import { CLIENT_CREDENTIALS_SCHEME } from '#libs/platform/openapi';
+import { CLIENT_CREDENTIALS_SCHEME } from '#libs/platform/http';
 import { FEATURES } from '../../features';
 import { completeContract } from './complete-contract';
 import { serveExplorer } from './explorer';

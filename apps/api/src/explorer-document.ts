@@ -1,5 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { CLIENT_CREDENTIALS_SCHEME } from '#libs/platform/openapi';
+import { CLIENT_CREDENTIALS_SCHEME } from '#libs/platform/http';
 import { type Components, type Operation, type Parameter, operationsOf } from './complete-contract';
 
 type Body = Extract<NonNullable<Operation['requestBody']>, { content: object }>;

@@ -7,10 +7,9 @@ import { Controller, type DynamicModule, Get, Module, type Type } from '@nestjs/
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import express from 'express';
-import { RequireScope } from '#libs/platform/access';
 import { makeMissingKeys } from '#libs/platform/keys';
 import { ApiServerAdapter } from '#libs/platform/http/server';
-import { Public } from '#libs/platform/http';
+import { Public, RequireScope } from '#libs/platform/http';
 import { type Settings, loadSettings } from '#libs/platform/config';
 import { createLog } from '#libs/platform/observability';
 import { AppModule } from '../../../apps/api/src/app.module';

@@ -1,9 +1,8 @@
 import { Controller, Get, Query, Res, StreamableFile } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Clock } from '#libs/kernel';
-import { RequireScope } from '#libs/platform/access';
 import { FeedPaging, feedStartOf } from '#libs/platform/change-pages';
-import { type Caller, CurrentCaller } from '#libs/platform/http';
+import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
 import { ApiProblems, ApiSuccess } from '#libs/platform/openapi';
 import { type StreamedList, Streams, STREAM_DESCRIPTION, asksForStream, streamOf } from '#libs/platform/streams';
 import type { Response } from 'express';

@@ -1,7 +1,6 @@
 import { Controller, Get, Header, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { RequireScope } from '#libs/platform/access';
-import { type Caller, CurrentCaller, NoQueryDto } from '#libs/platform/http';
+import { type Caller, CurrentCaller, NoQueryDto, RequireScope } from '#libs/platform/http';
 import { ApiProblems, ApiTextSuccess } from '#libs/platform/openapi';
 import { CheckpointsService } from '../application/checkpoints.service';
 

@@ -1,9 +1,8 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { RATE_CLASSES } from '#libs/kernel';
-import { AnyToken } from '#libs/platform/access';
 import { Settings } from '#libs/platform/config';
-import { type Caller, CurrentCaller, NoQueryDto } from '#libs/platform/http';
+import { AnyToken, type Caller, CurrentCaller, NoQueryDto } from '#libs/platform/http';
 import { ApiSuccess, ApiAnyTokenProblems } from '#libs/platform/openapi';
 import { TokenBuckets, bucketSizeOf, limitOf } from '#libs/platform/throttling';
 import { ApplicationsService } from '../application/applications.service';

@@ -1,9 +1,8 @@
 import { Controller, Get, Param, Query, Res, StreamableFile } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { RequireScope } from '#libs/platform/access';
 import { assetId } from '#libs/kernel';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
-import { type Caller, CurrentCaller, NoQueryDto } from '#libs/platform/http';
+import { type Caller, CurrentCaller, NoQueryDto, RequireScope } from '#libs/platform/http';
 import { Paging } from '#libs/platform/pagination';
 import { type StreamedList, Streams, STREAM_DESCRIPTION, asksForStream, streamOf } from '#libs/platform/streams';
 import type { Response } from 'express';

@@ -5,5 +5,14 @@ export { CurrentWrite, type CurrentWriteRequest } from './current-write.decorato
 export { entityTagOf, ifMatch, refuseIfMatch } from './entity-tag';
 export { prefersPage } from './prefers-page';
 export { type Caller, openContext } from './request-context';
-export { Public, ROUTE_ACCESS, type RouteAccess, accessOf, assertAccessDeclared } from './route-access';
+export {
+  AnyToken,
+  CLIENT_CREDENTIALS_SCHEME,
+  Public,
+  ROUTE_ACCESS,
+  RequireScope,
+  type RouteAccess,
+  accessOf,
+  assertAccessDeclared,
+} from './route-access';
 export { NoQueryDto, StrictQueryPipe } from './strict-query.pipe';

@@ -1,16 +1,42 @@
-import { type ExecutionContext, type INestApplicationContext, SetMetadata, type Type } from '@nestjs/common';
+import {
+  type ExecutionContext,
+  type INestApplicationContext,
+  SetMetadata,
+  type Type,
+  applyDecorators,
+} from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants';
 import { ModulesContainer, type Reflector } from '@nestjs/core';
+import { ApiSecurity } from '@nestjs/swagger';
+import { type Scope, coveringScope } from '#libs/kernel';
 
 /** The access that a route requires. Every route must declare one, or the instance does not start. */
 export type RouteAccess =
   { readonly kind: 'public' } | { readonly kind: 'token' } | { readonly kind: 'scope'; readonly scope: string };
 
 export const ROUTE_ACCESS = 'route:access';
+/** Name of the security scheme of bearer tokens in the contract. */
+export const CLIENT_CREDENTIALS_SCHEME = 'clientCredentials';
+
+const declare = (access: RouteAccess) => SetMetadata(ROUTE_ACCESS, access);
 
 /** The route needs no bearer token. */
-export const Public = (): MethodDecorator & ClassDecorator =>
-  SetMetadata<string, RouteAccess>(ROUTE_ACCESS, { kind: 'public' });
+export const Public = (): MethodDecorator & ClassDecorator => declare({ kind: 'public' });
+
+/** The route needs a bearer token, whatever its scopes. */
+export const AnyToken = (): MethodDecorator & ClassDecorator =>
+  applyDecorators(declare({ kind: 'token' }), ApiSecurity(CLIENT_CREDENTIALS_SCHEME, []));
+
+/**
+ * The route needs a bearer token with this scope or the one that covers it (`all:read`, `all:write`). The contract names
+ * both.
+ */
+export const RequireScope = (scope: Scope): MethodDecorator & ClassDecorator =>
+  applyDecorators(
+    declare({ kind: 'scope', scope }),
+    ApiSecurity(CLIENT_CREDENTIALS_SCHEME, [scope]),
+    ApiSecurity(CLIENT_CREDENTIALS_SCHEME, [coveringScope(scope)]),
+  );
 
 /** Returns the access of the called route. @throws when it declares none */
 export function accessOf(reflector: Reflector, context: ExecutionContext): RouteAccess {

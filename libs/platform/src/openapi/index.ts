@@ -1,5 +1,4 @@
 export { ApiSuccess, ApiTextSuccess } from './api-success.decorator';
-export { CLIENT_CREDENTIALS_SCHEME } from './api-bearer.decorator';
 export { chargedHeaders, headerComponents } from './api-headers';
 export {
   ApiAnyTokenProblems,

@@ -1,6 +1,5 @@
 import { Controller, Get, Param, Patch, Query, Req, Res, StreamableFile } from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { RequireScope } from '#libs/platform/access';
 import { assetId } from '#libs/kernel';
 import { ApiSuccess, ApiProblems, ApiWrite, WRITE_PROBLEMS } from '#libs/platform/openapi';
 import {
@@ -9,6 +8,7 @@ import {
   CurrentWrite,
   type CurrentWriteRequest,
   NoQueryDto,
+  RequireScope,
   entityTagOf,
   ifMatch,
   refuseIfMatch,

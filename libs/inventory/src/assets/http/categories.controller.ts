@@ -1,8 +1,7 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { RequireScope } from '#libs/platform/access';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
-import { type Caller, CurrentCaller } from '#libs/platform/http';
+import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
 import { PageQueryDto, Paging } from '#libs/platform/pagination';
 import type { Response } from 'express';
 import { pageOfCategories } from '../domain/asset-category';

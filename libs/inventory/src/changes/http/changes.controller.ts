@@ -1,8 +1,7 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { RequireScope } from '#libs/platform/access';
 import { FeedPaging } from '#libs/platform/change-pages';
-import { type Caller, CurrentCaller } from '#libs/platform/http';
+import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import type { Response } from 'express';
 import type { CategoryKey } from '../../assets/domain/asset-category';

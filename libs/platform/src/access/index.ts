@@ -1,1 +1,0 @@
-export { AnyToken, RequireScope } from './require-scope.decorator';
