@@ -11,7 +11,7 @@ import { loadSettings } from '#libs/platform/config';
 import { migrate } from '#libs/platform/database';
 import { AuditEvidenceSystem } from '../../libs/audit/src/system/audit-evidence.system';
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
-import { AuditTrailTypeorm } from '../../libs/audit/src/typeorm/audit-trail.typeorm';
+import { RecordedEventsTypeorm } from '../../libs/audit/src/typeorm/recorded-events.typeorm';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { ApiProcess } from '../support/api-process';
@@ -193,7 +193,7 @@ export class FaultSetting {
     });
     const evidence = new AuditEvidenceSystem(readFileSync(settings.auditKeyFile));
     return this.withOperator(async (dataSource) => {
-      const audit = new AuditService(new AuditTrailTypeorm(dataSource), evidence);
+      const audit = new AuditService(new RecordedEventsTypeorm(dataSource), evidence);
       const verdict = await audit.verify([workspaceId(this.workspace)]);
       return verdict.ok ? [] : [`the audit does not verify: ${JSON.stringify(verdict)}`];
     });

@@ -2,9 +2,9 @@ import { DataSource } from 'typeorm';
 import type { FeedStart, WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import type { EventFilter } from '../../libs/audit/src/domain/event-filter';
-import { positionAt, writePosition } from '../../libs/audit/src/domain/log-position';
+import { positionAt, writePosition } from '../../libs/audit/src/domain/event-position';
 import { treeHashes } from '../../libs/audit/src/system/tree-hashes';
-import { AuditLogTypeorm } from '../../libs/audit/src/typeorm/audit-log.typeorm';
+import { PublishedEventsTypeorm } from '../../libs/audit/src/typeorm/published-events.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { AuditSetting } from '../support/audit-setting';
 import { type Plan, buffersOf, explain } from '../support/page-plan';
@@ -43,7 +43,7 @@ describe('A page of a large audit', () => {
   let setting: AuditSetting;
   let workspace: WorkspaceId;
   let api: DataSource;
-  let log: AuditLogTypeorm;
+  let published: PublishedEventsTypeorm;
 
   beforeAll(async () => {
     setting = await AuditSetting.open();
@@ -72,7 +72,7 @@ describe('A page of a large audit', () => {
     await admin.query('VACUUM ANALYZE');
     const connection = { url, poolSize: 2, patience: 'request', entities } as const;
     api = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
-    log = new AuditLogTypeorm(new Database(api), treeHashes);
+    published = new PublishedEventsTypeorm(new Database(api), treeHashes);
   });
   afterAll(async () => {
     await api.destroy();
@@ -94,7 +94,7 @@ describe('A page of a large audit', () => {
   const read = async (filter: EventFilter, start: FeedStart) => {
     let found = 0;
     const plans = await plansOf(async () => {
-      found = (await log.read(workspace, filter, start, PAGE)).changes.length;
+      found = (await published.read(workspace, filter, start, PAGE)).changes.length;
     });
     return { found, buffers: plans.reduce((sum, plan) => sum + buffersOf(plan), 0) };
   };
@@ -122,7 +122,7 @@ describe('A page of a large audit', () => {
     expect(deep.found).toBe(PAGE);
     expect(deep.buffers).toBeLessThanOrEqual(MOST_BUFFERS);
     expect((await read({}, { kind: 'now' })).buffers).toBeLessThanOrEqual(20);
-    const plans = await plansOf(() => log.oldestWaiting(workspace));
+    const plans = await plansOf(() => published.oldestWaiting(workspace));
     expect(plans.reduce((sum, plan) => sum + buffersOf(plan), 0)).toBeLessThanOrEqual(20);
   });
 });

@@ -3,7 +3,7 @@ import type { FeedStart, WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import type { EventFilter } from '../../libs/audit/src/domain/event-filter';
 import { treeHashes } from '../../libs/audit/src/system/tree-hashes';
-import { AuditLogTypeorm } from '../../libs/audit/src/typeorm/audit-log.typeorm';
+import { PublishedEventsTypeorm } from '../../libs/audit/src/typeorm/published-events.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { AuditSetting } from '../support/audit-setting';
 import { testEntities as entities } from '../support/test-database';
@@ -13,7 +13,7 @@ const BEGINNING: FeedStart = { kind: 'beginning' };
 describe('The list of audit events', () => {
   let setting: AuditSetting;
   let source: DataSource;
-  let log: AuditLogTypeorm;
+  let published: PublishedEventsTypeorm;
 
   beforeAll(async () => {
     setting = await AuditSetting.open();
@@ -25,7 +25,7 @@ describe('The list of audit events', () => {
       entities,
     } as const;
     source = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
-    log = new AuditLogTypeorm(new Database(source), treeHashes);
+    published = new PublishedEventsTypeorm(new Database(source), treeHashes);
   });
   afterAll(async () => {
     await source.destroy();
@@ -33,7 +33,7 @@ describe('The list of audit events', () => {
   });
 
   const read = async (workspace: WorkspaceId, filter: EventFilter = {}, start: FeedStart = BEGINNING) =>
-    (await log.read(workspace, filter, start, 100)).changes.map(({ sequence }) => sequence);
+    (await published.read(workspace, filter, start, 100)).changes.map(({ sequence }) => sequence);
 
   it('has no event of another workspace, whatever the role may see', async () => {
     const [here, there] = [await setting.aWorkspace(), await setting.aWorkspace()];
@@ -44,7 +44,7 @@ describe('The list of audit events', () => {
     expect(await read(here)).toEqual([]);
     expect(await read(here, { action: 'asset.updated' })).toEqual([]);
     expect(await read(here, {}, { kind: 'since', since: new Date(0) })).toEqual([]);
-    expect(await log.oldestWaiting(here)).toBeNull();
+    expect(await published.oldestWaiting(here)).toBeNull();
     await setting.record(here, 2);
     await setting.seal(here);
     expect(await read(here)).toEqual([1, 2]);
@@ -81,7 +81,7 @@ describe('The list of audit events', () => {
       await setting.seal(workspace, Date.UTC(2026, 0, 1) + clock);
     }
 
-    const { changes } = await log.read(workspace, {}, BEGINNING, 100);
+    const { changes } = await published.read(workspace, {}, BEGINNING, 100);
 
     const seconds = changes.map(({ recordedAt }) => (Date.parse(recordedAt) - Date.UTC(2026, 0, 1)) / 1_000);
     expect(seconds).toEqual([10, 10, 20]);

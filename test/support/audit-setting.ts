@@ -16,7 +16,7 @@ import { AuditArchiveStoreTypeorm } from '../../libs/audit/src/typeorm/audit-arc
 import { AuditRecorder } from '../../libs/audit/src/typeorm/audit-recorder';
 import { AuditSealStoreTypeorm } from '../../libs/audit/src/typeorm/audit-seal-store.typeorm';
 import { AuditTreeStoreTypeorm } from '../../libs/audit/src/typeorm/audit-tree-store.typeorm';
-import { AuditTrailTypeorm } from '../../libs/audit/src/typeorm/audit-trail.typeorm';
+import { RecordedEventsTypeorm } from '../../libs/audit/src/typeorm/recorded-events.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { entities } from '../../apps/features';
 import { type TestDatabase, createTestDatabase } from './test-database';
@@ -34,7 +34,7 @@ const aChange = (): Fields => ({
 export class AuditSetting {
   readonly key = randomBytes(32);
   readonly audit: AuditService;
-  readonly trail: AuditTrailTypeorm;
+  readonly recorded: RecordedEventsTypeorm;
   /** The API's connection, as the runtime role. */
   readonly api: Database;
   private readonly operator: Database;
@@ -50,7 +50,7 @@ export class AuditSetting {
     this.api = new Database(apiSource);
     this.operator = new Database(owner);
     this.recorder = new AuditRecorder(this.evidence(), new SystemClock());
-    this.trail = new AuditTrailTypeorm(owner);
+    this.recorded = new RecordedEventsTypeorm(owner);
     this.audit = this.auditUnder(this.key);
   }
 
@@ -66,7 +66,7 @@ export class AuditSetting {
   }
 
   auditUnder(key: Buffer): AuditService {
-    return new AuditService(this.trail, new AuditEvidenceSystem(key));
+    return new AuditService(this.recorded, new AuditEvidenceSystem(key));
   }
 
   evidence(): AuditEvidenceSystem {

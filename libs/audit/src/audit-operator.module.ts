@@ -5,14 +5,14 @@ import { Settings, SystemClock, readSecretFileSync } from '#libs/platform/config
 import { AuditArchiveService } from './application/audit-archive.service';
 import { AuditService } from './application/audit.service';
 import { AuditEvidence } from './domain/audit-evidence.port';
-import { AuditTrail } from './domain/audit-trail.port';
+import { RecordedEvents } from './domain/recorded-events.port';
 import { ArchiveFilesSystem } from './system/archive-files.system';
 import { AuditEvidenceSystem } from './system/audit-evidence.system';
 import { CheckpointKeys } from './system/checkpoint-keys';
 import { CheckpointSignerSystem } from './system/checkpoint-signer.system';
 import { AuditArchiveStoreTypeorm } from './typeorm/audit-archive-store.typeorm';
 import { AuditRecorder } from './typeorm/audit-recorder';
-import { AuditTrailTypeorm } from './typeorm/audit-trail.typeorm';
+import { RecordedEventsTypeorm } from './typeorm/recorded-events.typeorm';
 
 export const auditEvidence = {
   provide: AuditEvidence,
@@ -27,7 +27,7 @@ export const auditEvidence = {
     auditEvidence,
     AuditRecorder,
     { provide: Clock, useClass: SystemClock },
-    { provide: AuditTrail, useClass: AuditTrailTypeorm },
+    { provide: RecordedEvents, useClass: RecordedEventsTypeorm },
     {
       provide: AuditArchiveService,
       useFactory: async (database: Database, evidence: AuditEvidence, settings: Settings, clock: Clock) => {

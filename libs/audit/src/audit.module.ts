@@ -6,7 +6,7 @@ import { Settings, SystemClock } from '#libs/platform/config';
 import { KeyRereading } from '#libs/platform/keys';
 import { CheckpointsService } from './application/checkpoints.service';
 import { AuditEvidence } from './domain/audit-evidence.port';
-import { AuditLog } from './domain/audit-log.port';
+import { PublishedEvents } from './domain/published-events.port';
 import { AuditSealStore } from './domain/audit-seal-store.port';
 import { AuditTreeStore } from './domain/audit-tree-store.port';
 import { AuditEventsController } from './http/audit-events.controller';
@@ -16,7 +16,7 @@ import { CheckpointKeys } from './system/checkpoint-keys';
 import { CheckpointSignerSystem } from './system/checkpoint-signer.system';
 import { watchSealing } from './system/audit-sealing-metrics';
 import { treeHashes } from './system/tree-hashes';
-import { AuditLogTypeorm } from './typeorm/audit-log.typeorm';
+import { PublishedEventsTypeorm } from './typeorm/published-events.typeorm';
 import { AuditRecorder } from './typeorm/audit-recorder';
 import { AuditSealStoreTypeorm } from './typeorm/audit-seal-store.typeorm';
 import { StreamRecorder } from './typeorm/stream-recorder';
@@ -32,8 +32,8 @@ import { auditEvidence } from './audit-operator.module';
     AuditRecorder,
     StreamRecorder,
     {
-      provide: AuditLog,
-      useFactory: (database: Database) => new AuditLogTypeorm(database, treeHashes),
+      provide: PublishedEvents,
+      useFactory: (database: Database) => new PublishedEventsTypeorm(database, treeHashes),
       inject: [Database],
     },
     { provide: AuditSealStore, useClass: AuditSealStoreTypeorm },

@@ -3,7 +3,7 @@ import type { WorkspaceId } from '#libs/kernel';
 import { AuditCheck } from '../domain/audit-check';
 import type { RecordedEvent } from '../domain/audit-event';
 import { AuditEvidence } from '../domain/audit-evidence.port';
-import { type AuditFilter, AuditTrail } from '../domain/audit-trail.port';
+import { type AuditFilter, RecordedEvents } from '../domain/recorded-events.port';
 
 export interface AuditVerdict {
   readonly ok: boolean;
@@ -30,13 +30,13 @@ const PAGE = 500;
 @Injectable()
 export class AuditService {
   constructor(
-    private readonly trail: AuditTrail,
+    private readonly recorded: RecordedEvents,
     private readonly evidence: AuditEvidence,
   ) {}
 
   /** Returns every workspace with audit data. */
   async workspaces(): Promise<WorkspaceId[]> {
-    return this.trail.workspaces();
+    return this.recorded.workspaces();
   }
 
   /** Yields events newest first, at most `limit`, in bounded memory. */
@@ -44,7 +44,7 @@ export class AuditService {
     let left = limit;
     for (let after: RecordedEvent | null = null; left > 0;) {
       const size = Math.min(left, PAGE);
-      const page: RecordedEvent[] = await this.trail.list(filter, { size, after });
+      const page: RecordedEvent[] = await this.recorded.list(filter, { size, after });
       yield* page;
       after = page[page.length - 1] ?? null;
       if (page.length < size) return;
@@ -64,7 +64,7 @@ export class AuditService {
     let verified = 0;
     let firstBad: AuditVerdict['firstBad'] = null;
     for (const workspaceId of workspaceIds) {
-      const snapshot = await this.trail.open(workspaceId);
+      const snapshot = await this.recorded.open(workspaceId);
       try {
         counts.sealed += snapshot.sealedCount;
         counts.unsealed += snapshot.unsealedCount;

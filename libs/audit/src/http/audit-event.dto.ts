@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { feedPageOf } from '#libs/platform/change-pages';
 import { ApiObject, constant, openEnum } from '#libs/platform/openapi';
-import type { HashedEvent } from '../domain/audit-log.port';
+import type { HashedEvent } from '../domain/published-events.port';
 
 const ACTIONS = [
   'asset.updated',

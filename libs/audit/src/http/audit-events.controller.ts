@@ -6,7 +6,7 @@ import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
 import { ApiProblems, ApiSuccess } from '#libs/platform/openapi';
 import { type StreamedList, Streams, STREAM_DESCRIPTION, asksForStream, streamOf } from '#libs/platform/streams';
 import type { Response } from 'express';
-import { AuditLog, type HashedEvent } from '../domain/audit-log.port';
+import { PublishedEvents, type HashedEvent } from '../domain/published-events.port';
 import { AUDIT_EVENT, AUDIT_EVENT_PAGE_EXAMPLES } from './audit-event-examples';
 import { AuditEventQueryDto, toEventFilter } from './audit-event-query.dto';
 import { AuditEventLineDto, AuditEventPageDto, toAuditEventDto } from './audit-event.dto';
@@ -19,7 +19,7 @@ export class AuditEventsController {
   private readonly streamed: StreamedList<HashedEvent>;
 
   constructor(
-    private readonly log: AuditLog,
+    private readonly published: PublishedEvents,
     private readonly paging: FeedPaging,
     private readonly clock: Clock,
     private readonly streams: Streams,
@@ -32,7 +32,7 @@ export class AuditEventsController {
         const [beginning, filter] = [feedStartOf(since), toEventFilter(filters)];
         return async ({ size, after }) => {
           const start = after === null ? beginning : ({ kind: 'position', position: after } as const);
-          const { changes, position, hasMore } = await log.read(workspaceId, filter, start, size);
+          const { changes, position, hasMore } = await published.read(workspaceId, filter, start, size);
           return { items: changes, lastPosition: position, endPosition: hasMore ? position : null, totalCount: 0 };
         };
       },
@@ -65,8 +65,8 @@ export class AuditEventsController {
     if (asksForStream(response)) return this.streams.begin(caller, query, response, this.streamed);
     const { workspaceId } = caller;
     const { start, size, filters } = this.paging.request(workspaceId, RESOURCE, query);
-    const oldestWaiting = await this.log.oldestWaiting(workspaceId);
-    const page = await this.log.read(workspaceId, toEventFilter(filters), start, size);
+    const oldestWaiting = await this.published.oldestWaiting(workspaceId);
+    const page = await this.published.read(workspaceId, toEventFilter(filters), start, size);
     return {
       results: page.changes.map(toAuditEventDto),
       ...this.paging.envelope(response, workspaceId, RESOURCE, page, filters),

@@ -3,7 +3,7 @@ import type { QueryRunner } from 'typeorm';
 import type { AuditHead, AnchoredEvent, StoredSeal } from '../domain/audit-event';
 import type { AuditFloor } from '../domain/audit-floor';
 import type { AuditTree } from '../domain/audit-tree';
-import { AuditSnapshot } from '../domain/audit-trail.port';
+import { AuditSnapshot } from '../domain/recorded-events.port';
 import {
   AUDIT_FLOOR,
   AUDIT_HEAD,

@@ -3,16 +3,16 @@ import type { Database } from '#libs/platform/database';
 import { type EntityManager, IsNull, LessThan, LessThanOrEqual, MoreThan, MoreThanOrEqual, Not } from 'typeorm';
 import { ASSET_UPDATED } from '../domain/audit-event';
 import type { TreeHashes } from '../domain/audit-tree';
-import { AuditLog, type HashedEvent } from '../domain/audit-log.port';
+import { PublishedEvents, type HashedEvent } from '../domain/published-events.port';
 import { type EventFilter, FILTERS_BY_WIDTH, type FilterName, matches } from '../domain/event-filter';
 import {
   AuditCursorExpired,
-  LOG_START,
-  type LogPosition,
+  BEFORE_ALL_EVENTS,
+  type EventPosition,
   positionAt,
   readPosition,
   writePosition,
-} from '../domain/log-position';
+} from '../domain/event-position';
 import { type PublishedEvent, publish } from '../domain/published-event';
 import { kindOfRow } from './audit-columns';
 import { AuditEventRow } from './audit-event.row';
@@ -33,14 +33,14 @@ const MOST_EXAMINED = 1_000;
 
 interface Read {
   readonly event: PublishedEvent;
-  readonly position: LogPosition;
+  readonly position: EventPosition;
 }
 
 /**
  * Reads the list by the entity manager and its query builder. Every query names the workspace first, and row-level
  * security shows no other one.
  */
-export class AuditLogTypeorm extends AuditLog {
+export class PublishedEventsTypeorm extends PublishedEvents {
   constructor(
     private readonly database: Database,
     private readonly hashes: TreeHashes,
@@ -83,7 +83,7 @@ export class AuditLogTypeorm extends AuditLog {
   }
 
   /** The last published event, or the last one that was recorded before `until`; never below the floor. */
-  private async end(manager: EntityManager, workspaceId: WorkspaceId, until?: Date): Promise<LogPosition> {
+  private async end(manager: EntityManager, workspaceId: WorkspaceId, until?: Date): Promise<EventPosition> {
     const seal = await manager.findOne(AuditSealRow, {
       where: { workspace_id: workspaceId, recorded_at: until ? LessThan(until) : Not(IsNull()) },
       order: { recorded_at: 'DESC', last_sequence: 'DESC' },
@@ -96,8 +96,8 @@ export class AuditLogTypeorm extends AuditLog {
     manager: EntityManager,
     workspaceId: WorkspaceId,
     start: FeedStart,
-    end: LogPosition,
-  ): Promise<LogPosition> {
+    end: EventPosition,
+  ): Promise<EventPosition> {
     if (start.kind === 'beginning') return this.floor(manager, workspaceId);
     if (start.kind === 'now') return end;
     if (start.kind === 'since') return this.before(manager, workspaceId, start.since, end);
@@ -110,8 +110,8 @@ export class AuditLogTypeorm extends AuditLog {
     manager: EntityManager,
     workspaceId: WorkspaceId,
     since: Date,
-    end: LogPosition,
-  ): Promise<LogPosition> {
+    end: EventPosition,
+  ): Promise<EventPosition> {
     const seal = await manager.findOne(AuditSealRow, {
       where: {
         workspace_id: workspaceId,
@@ -124,7 +124,7 @@ export class AuditLogTypeorm extends AuditLog {
   }
 
   /** @throws {@link AuditCursorExpired} unless the event in this place is the one that the reader saw */
-  private async assertKnown(manager: EntityManager, workspaceId: WorkspaceId, position: LogPosition): Promise<void> {
+  private async assertKnown(manager: EntityManager, workspaceId: WorkspaceId, position: EventPosition): Promise<void> {
     const event = await manager.findOneBy(AuditEventRow, {
       workspace_id: workspaceId,
       sequence: String(position.sequence),
@@ -139,21 +139,21 @@ export class AuditLogTypeorm extends AuditLog {
   }
 
   /** The last archived event. The list begins after it. */
-  private async floor(manager: EntityManager, workspaceId: WorkspaceId): Promise<LogPosition> {
+  private async floor(manager: EntityManager, workspaceId: WorkspaceId): Promise<EventPosition> {
     const floor = await manager.findOneBy(AuditFloorRow, { workspace_id: workspaceId });
-    return floor ? positionAt(Number(floor.sequence), floor.link.toString('hex')) : LOG_START;
+    return floor ? positionAt(Number(floor.sequence), floor.link.toString('hex')) : BEFORE_ALL_EVENTS;
   }
 
   private async page(
     manager: EntityManager,
     workspaceId: WorkspaceId,
     filter: EventFilter,
-    after: LogPosition,
-    end: LogPosition,
+    after: EventPosition,
+    end: EventPosition,
     size: number,
   ): Promise<{
     readonly events: readonly PublishedEvent[];
-    readonly position: LogPosition;
+    readonly position: EventPosition;
     readonly hasMore: boolean;
   }> {
     const [first, ...others] = FILTERS_BY_WIDTH.filter((name) => filter[name] !== undefined);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
 import { DataSource } from 'typeorm';
 import type { RecordedEvent } from '../domain/audit-event';
-import { type AuditFilter, AuditTrail } from '../domain/audit-trail.port';
+import { type AuditFilter, RecordedEvents } from '../domain/recorded-events.port';
 import { type AuditEventColumns, EVENT_COLUMNS, toRecordedEvent } from './audit-columns';
 import { AuditSnapshotTypeorm } from './audit-snapshot.typeorm';
 
@@ -34,7 +34,7 @@ const listStatement = (byAsset: boolean, byClient: boolean): string => `
 const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 @Injectable()
-export class AuditTrailTypeorm extends AuditTrail {
+export class RecordedEventsTypeorm extends RecordedEvents {
   constructor(private readonly dataSource: DataSource) {
     super();
   }

@@ -38,7 +38,7 @@ export abstract class AuditSnapshot {
 }
 
 /** The audit of all workspaces. For operators only, never on behalf of a request. */
-export abstract class AuditTrail {
+export abstract class RecordedEvents {
   /** Returns every workspace with audit data, even when the workspace itself is gone. */
   abstract workspaces(): Promise<WorkspaceId[]>;
 

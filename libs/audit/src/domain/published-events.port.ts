@@ -8,7 +8,7 @@ export interface HashedEvent extends PublishedEvent {
 }
 
 /** The published events of a workspace. */
-export abstract class AuditLog {
+export abstract class PublishedEvents {
   /**
    * Returns events in ascending order of their sequence, from the start on. Every event has its turn once: events become
    * visible in that order. A page may be short or empty although more follows.

@@ -1,7 +1,7 @@
 import { DomainError } from '#libs/kernel';
 
 /** Where a reader of the list stands, as its cursor keeps it. */
-export interface LogPosition {
+export interface EventPosition {
   /** The event that was read last. 0 before the first one. */
   readonly sequence: number;
   /** The start of that event's link, hexadecimal. Empty where there is no event to recognise. */
@@ -10,20 +10,20 @@ export interface LogPosition {
   readonly since?: Date;
 }
 
-export const LOG_START: LogPosition = { sequence: 0, mark: '' };
+export const BEFORE_ALL_EVENTS: EventPosition = { sequence: 0, mark: '' };
 
 /** Enough to tell a chain from any other one that was sealed in its place. */
 const MARK_LENGTH = 16;
 
-export const positionAt = (sequence: number, link: string): LogPosition => ({
+export const positionAt = (sequence: number, link: string): EventPosition => ({
   sequence,
   mark: link.slice(0, MARK_LENGTH),
 });
 
-export const writePosition = ({ sequence, mark, since }: LogPosition): string =>
+export const writePosition = ({ sequence, mark, since }: EventPosition): string =>
   `${sequence} ${mark}${since ? ` ${since.toISOString()}` : ''}`;
 
-export function readPosition(text: string): LogPosition {
+export function readPosition(text: string): EventPosition {
   const [sequence = '0', mark = '', since] = text.split(' ');
   return { sequence: Number(sequence), mark, ...(since ? { since: new Date(since) } : {}) };
 }
