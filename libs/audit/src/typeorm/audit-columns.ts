@@ -3,6 +3,9 @@ import type { AnchoredEvent, AuditHead, EventKind, RecordedEvent, StoredSeal } f
 import type { AuditFloor } from '../domain/audit-floor';
 import type { AuditTree } from '../domain/audit-tree';
 import type { EventOfTree } from '../domain/tree-growth';
+import type { AuditEventRow } from './audit-event.row';
+import type { AuditHeadRow } from './audit-head.row';
+import type { AuditSealRow } from './audit-seal.row';
 
 /** Milliseconds with all digits, so that a change by one microsecond is visible. */
 const milliseconds = (column: string): string => `trim_scale(extract(epoch FROM ${column}) * 1000)::text`;
@@ -53,55 +56,18 @@ export const AUDIT_FLOOR = `
          ${milliseconds('recorded_at')} AS recorded_at
     FROM audit_floor WHERE workspace_id = $1`;
 
+/** A row as it is selected: bytes are hexadecimal, and times are milliseconds as text. */
+type Selected<Row> = { readonly [Column in keyof Row]: AsText<Row[Column]> };
+type AsText<Value> = Value extends Buffer | Date ? string : Value;
+
+export type AuditEventColumns = Selected<AuditEventRow>;
+export type AnchoredEventColumns = AuditEventColumns & { readonly anchored_link: string | null };
+export type EventOfTreeColumns = AuditEventColumns & { readonly recorded_at: string };
+export type AuditSealColumns = Selected<AuditSealRow>;
+export type AuditHeadColumns = Selected<AuditHeadRow>;
+
 /** Columns that an update of an asset leaves NULL. */
 type KindColumns = Pick<AuditEventColumns, 'action' | 'actor_type' | 'target_type' | 'target_id'>;
-
-/** A row of {@link EVENT_COLUMNS}. Unlike in the entity, bytes are hexadecimal, and times are milliseconds as text. */
-export interface AuditEventColumns {
-  readonly workspace_id: string;
-  readonly id: string;
-  readonly occurred_at: string;
-  readonly action: string | null;
-  readonly actor_type: string | null;
-  readonly target_type: string | null;
-  readonly target_id: string | null;
-  readonly asset_id: string | null;
-  readonly application_id: string | null;
-  readonly client_id: string | null;
-  readonly request_id: string | null;
-  readonly key_hash: string | null;
-  readonly changes: RecordedEvent['changes'];
-  readonly anchor_sequence: string | null;
-  readonly anchor_link: string | null;
-  readonly mac: string;
-  readonly sequence: string | null;
-  readonly link: string | null;
-}
-
-export interface AnchoredEventColumns extends AuditEventColumns {
-  readonly anchored_link: string | null;
-}
-
-export interface EventOfTreeColumns extends AuditEventColumns {
-  readonly recorded_at: string;
-}
-
-export interface AuditSealColumns {
-  readonly workspace_id: string;
-  readonly first_sequence: string;
-  readonly last_sequence: string;
-  readonly head: string;
-  readonly sealed_at: string;
-  readonly mac: string;
-  readonly recorded_at: string | null;
-}
-
-export interface AuditHeadColumns {
-  readonly workspace_id: string;
-  readonly sequence: string;
-  readonly head: string;
-  readonly mac: string;
-}
 
 export interface AuditTreeColumns {
   readonly size: string;
