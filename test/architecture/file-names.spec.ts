@@ -13,11 +13,8 @@ const EMPTY_WORDS = [
   ...['manager', 'handler', 'impl', 'data', 'info'],
 ];
 
-/** Names that others chose: TypeORM's data source, and `pageInfo` of the published contract. */
-const TERMS_OF_OTHERS = new Set([
-  'libs/platform/src/database/connections/data-source.ts',
-  'libs/platform/src/pagination/page-info.dto.ts',
-]);
+/** A name that TypeORM chose. */
+const TERMS_OF_OTHERS = new Set(['libs/platform/src/database/connections/data-source.ts']);
 
 const NOUN = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 // A migration's name begins with its timestamp, which orders it.

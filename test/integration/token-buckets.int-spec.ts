@@ -7,7 +7,7 @@ import { chargeBucket, tokensLeft } from '../../libs/platform/src/throttling/buc
 import { CHARGE } from '../../libs/platform/src/throttling/charge-script';
 import { LocalBuckets } from '../../libs/platform/src/throttling/local-buckets';
 import { type BucketSize, bucketSizeOf } from '../../libs/platform/src/throttling/bucket';
-import { SPARE } from '../../libs/platform/src/throttling/spare-script';
+import { SPARE } from '../../libs/platform/src/throttling/charge-script';
 import {
   type ChargeReply,
   TokenBuckets,

@@ -10,6 +10,7 @@ export {
 export { CHANGE_ORIGINS, type Change, type ChangeOrigin, type ChangePage, type FeedStart } from './change';
 export { type Charge, RateLimited } from './charge';
 export { Clock } from './clock.port';
+export { isLongerThan, isStorable, shown } from './client-text';
 export { DomainError, type InputFault } from './domain-error';
 export { ERROR_CODES, type ErrorCode } from './error-code';
 export { type Freshness } from './freshness';
@@ -24,8 +25,6 @@ export {
   parseRateLimit,
 } from './rate-limit';
 export { SCOPES, type Scope, coveredByBoth, coveringScope, covers, isScope } from './scope';
-export { shown } from './shown-text';
-export { isLongerThan, isStorable } from './stored-text';
 export { type Tag } from './tag';
 export { parseTimeBound, parseTimestamp } from './timestamp';
 export { ValidationFailed } from './validation-failed';

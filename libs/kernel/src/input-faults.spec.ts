@@ -1,5 +1,5 @@
 import { InputFaults } from './input-faults';
-import { shown } from './shown-text';
+import { shown } from './client-text';
 import type { ValidationFailed } from './validation-failed';
 
 const thrown = (faults: InputFaults): ValidationFailed => {

@@ -1,5 +1,5 @@
 import type { InputFault } from './domain-error';
-import { cut, shown } from './shown-text';
+import { cut, shown } from './client-text';
 import { ValidationFailed } from './validation-failed';
 
 /** Limits the size of the response, however much the client sent. */

@@ -1,5 +1,5 @@
 import { DomainError, type InputFault } from './domain-error';
-import { cut } from './shown-text';
+import { cut } from './client-text';
 
 /** Together with the note that there are more faults: a thousand characters. */
 const LONGEST_DETAIL = 998;

@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, Matches } from 'class-validator';
-import { MAX_CURSOR_LENGTH } from '../pagination/page-info.dto';
+import { MAX_CURSOR_LENGTH } from '../pagination/page.dto';
 
 /** Query of every change feed. Members are strings as sent. */
 export class ChangeQueryDto {

@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { ApiObject } from '../openapi/api-schema.decorator';
-import { MAX_CURSOR_LENGTH } from '../pagination/page-info.dto';
+import { MAX_CURSOR_LENGTH } from '../pagination/page.dto';
 
 @ApiObject({ name: 'FeedPageInfo', description: 'Whether more changes follow this page.' })
 export class FeedPageInfoDto {

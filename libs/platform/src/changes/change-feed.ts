@@ -12,8 +12,7 @@ import {
 } from '#libs/kernel';
 import { Database } from '../database/database';
 import { type Statement, type TextRow, bind } from '../database/pipelined-statements';
-import { CursorExpired } from './cursor-expired';
-import { END_OF_SET, type FeedPosition, readPosition, writePosition } from './feed-position';
+import { CursorExpired, END_OF_SET, type FeedPosition, readPosition, writePosition } from './feed-position';
 import { FEED_COLUMNS, type FeedHead, type FeedStatement } from './feed-statement';
 
 /** One of the feeds: its statement, and how to read its rows. */

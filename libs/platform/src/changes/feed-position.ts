@@ -1,3 +1,5 @@
+import { DomainError } from '#libs/kernel';
+
 /** Where a reader stands in a feed, as its cursor keeps it. */
 export interface FeedPosition {
   /** The set that was read last; 0 before the first one. */
@@ -25,4 +27,16 @@ export function writePosition({ sequence, subKey, id, newest, mark, removalsAfte
 export function readPosition(text: string): FeedPosition {
   const [sequence = '0', subKey = '0', id = '0', newest = '0', mark = '', removalsAfter = '0', since] = text.split(' ');
   return { sequence, subKey, id, newest, mark, removalsAfter, ...(since ? { since: new Date(since) } : {}) };
+}
+
+const DETAILS = {
+  diverged: 'The data was restored to a state from before this cursor. Begin without a cursor.',
+  purged: 'Removed items that you have not seen were deleted for good. Begin without a cursor.',
+} as const;
+
+/** The feed cannot go on from here without a gap; the reader must begin again. */
+export class CursorExpired extends DomainError {
+  constructor(code: keyof typeof DETAILS, parameter: 'pageCursor' | 'since' = 'pageCursor') {
+    super('cursor_expired', DETAILS[code], [{ parameter, code, detail: DETAILS[code] }]);
+  }
 }

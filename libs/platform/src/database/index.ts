@@ -1,6 +1,5 @@
 export { columnList, pageOfRows, toBoolean } from './column-list';
-export { poolOf } from './connections/data-source';
-export { missingSessionSettings } from './connections/session-settings';
+export { missingSessionSettings, poolOf } from './connections/data-source';
 export { Database, READ_PATIENCE_MS } from './database';
 export { DatabaseProbe } from './database-probe';
 export { DatabaseModule } from './database.module';

@@ -1,10 +1,8 @@
 export { JSON_RESPONSE, type JsonBody } from './body/json-body';
 export { readBody } from './body/request-body';
-export { CurrentCaller } from './current-caller.decorator';
-export { CurrentWrite, type CurrentWriteRequest } from './current-write.decorator';
 export { entityTagOf, ifMatch, refuseIfMatch } from './entity-tag';
 export { prefersPage } from './prefers-page';
-export { type Caller, openContext } from './request-context';
+export { type Caller, CurrentCaller, CurrentWrite, type CurrentWriteRequest, openContext } from './request-context';
 export {
   AnyToken,
   CLIENT_CREDENTIALS_SCHEME,

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
 import type { ApplicationId, Freshness, RateClass, WorkspaceId } from '#libs/kernel';
+import type { Request } from 'express';
 import type { JsonBody } from './body/json-body';
 import { redacted } from '../observability/redaction';
 
@@ -98,3 +100,33 @@ export function openContext(request: IncomingMessage, response: ServerResponse):
   response.setHeader('Cache-Control', 'no-store');
   return context;
 }
+
+/** Injects the caller. Only for routes that require a scope; other routes have no caller. */
+export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
+  const { caller } = context.switchToHttp().getRequest<Request>().context;
+  if (!caller) throw new Error('A route without a bearer token asks for its caller.');
+  return caller;
+});
+
+/** A write as its route sees it: its sender, its idempotency key and its body. */
+export interface CurrentWriteRequest {
+  readonly workspaceId: WorkspaceId;
+  readonly author: {
+    readonly applicationId: ApplicationId;
+    readonly clientId: string;
+    readonly requestId: string;
+    /** SHA-256 of the Idempotency-Key, hexadecimal. */
+    readonly keyHash: string;
+  };
+  readonly body: JsonBody;
+}
+
+/**
+ * Injects the current write. Only for routes behind the idempotency interceptor, which are all writes under a scope.
+ */
+export const CurrentWrite = createParamDecorator((_: unknown, context: ExecutionContext): CurrentWriteRequest => {
+  const { caller, write, requestId } = context.switchToHttp().getRequest<Request>().context;
+  if (!caller || !write) throw new Error('A route that is no write asks for one.');
+  const { workspaceId, applicationId, clientId } = caller;
+  return { workspaceId, author: { applicationId, clientId, requestId, keyHash: write.keyHash }, body: write.body };
+});

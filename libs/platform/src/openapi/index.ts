@@ -1,5 +1,5 @@
 export { ApiSuccess, ApiTextSuccess } from './api-success.decorator';
-export { chargedHeaders, headerComponents } from './api-headers';
+export { REQUEST_ID_PARAMETER, chargedHeaders, headerComponents } from './api-headers';
 export {
   ApiAnyTokenProblems,
   ApiProblems,
@@ -9,7 +9,6 @@ export {
   PUBLIC_RESPONSES,
   problemResponse,
 } from './api-problems.decorator';
-export { REQUEST_ID_PARAMETER } from './api-request-id';
 export { ApiObject, constant, namedEnum, openEnum } from './api-schema.decorator';
 export { ApiWrite, WRITE_PROBLEMS } from './api-write.decorator';
 export {

@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, Matches } from 'class-validator';
-import { MAX_CURSOR_LENGTH } from './page-info.dto';
+import { MAX_CURSOR_LENGTH } from './page.dto';
 
 /** Query of every list. Members are strings as sent; nothing is converted before validation. */
 export class PageQueryDto {

@@ -1,6 +1,35 @@
 import type { Type } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import { PageInfoDto } from './page-info.dto';
+import { ApiObject } from '../openapi/api-schema.decorator';
+
+/** Cursors are never longer: see `Cursors.issue`. */
+export const MAX_CURSOR_LENGTH = 1024;
+
+@ApiObject({ name: 'PageInfo', description: 'The place of the page in the list.' })
+export class PageInfoDto {
+  @ApiProperty({ description: 'True when more results follow.', example: true })
+  hasNextPage!: boolean;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    minLength: 1,
+    maxLength: MAX_CURSOR_LENGTH,
+    description: 'The cursor of the next page: send it as `pageCursor`. Null when `hasNextPage` is false.',
+    example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
+  })
+  endCursor!: string | null;
+
+  @ApiProperty({
+    type: 'integer',
+    format: 'int64',
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'Exact number of matches on all pages.',
+    example: 128,
+  })
+  totalCount!: number;
+}
 
 interface PageDto<Item> {
   results: Item[];

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ApiObject, constant } from '../openapi/api-schema.decorator';
-import { MAX_CURSOR_LENGTH } from '../pagination/page-info.dto';
+import { MAX_CURSOR_LENGTH } from '../pagination/page.dto';
 
 const ROWS = { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
 

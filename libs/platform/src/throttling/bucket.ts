@@ -46,7 +46,7 @@ export function chargeBucket(
   return { fullAt: after, charge: toCharge(size, allowed, emptyAt - after, after - now) };
 }
 
-/** Gives the whole tokens left in a bucket, and charges nothing. `spare-script.ts` says the same in Lua. */
+/** Gives the whole tokens left in a bucket, and charges nothing. `charge-script.ts` says the same in Lua. */
 export function tokensLeft(fullAt: number | null, now: number, size: BucketSize): number {
   const emptyAt = now + microsecondsToFill(size);
   return Math.floor((emptyAt - Math.min(Math.max(fullAt ?? now, now), emptyAt)) / size.interval);

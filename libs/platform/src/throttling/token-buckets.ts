@@ -4,9 +4,8 @@ import type { Charge } from '#libs/kernel';
 import { Settings } from '../config/settings';
 import { RedisClient } from '../redis/redis-client';
 import { type BucketSize, toCharge } from './bucket';
-import { CHARGE } from './charge-script';
+import { CHARGE, SPARE } from './charge-script';
 import { LocalBuckets } from './local-buckets';
-import { SPARE } from './spare-script';
 
 /** The reply of a charge script: allowed (1 or 0), remaining tokens in microseconds, microseconds to full. */
 export type ChargeReply = readonly [number, number, number];

@@ -20,7 +20,7 @@ export interface DatabaseConnection {
 }
 
 /** Session settings of connections that serve requests. */
-export const SESSION_SETTINGS = {
+const SESSION_SETTINGS = {
   statement_timeout: '5s',
   lock_timeout: '2s',
   idle_in_transaction_session_timeout: '10s',
@@ -85,4 +85,17 @@ export function standbyPool(url: string, size: number, preparedStatements: boole
   pool.on('error', () => undefined);
   if (!preparedStatements) sendUnprepared(pool);
   return pool;
+}
+
+/** Returns session settings that did not take effect, each as `name = value`. Connection poolers drop them. */
+export async function missingSessionSettings(dataSource: DataSource): Promise<string[]> {
+  const names = Object.keys(SESSION_SETTINGS);
+  const found = await dataSource.query<{ name: string; value: string }[]>(
+    'SELECT name, current_setting(name) AS value FROM unnest($1::text[]) AS name',
+    [names],
+  );
+  const values = new Map(found.map(({ name, value }) => [name, value]));
+  return Object.entries(SESSION_SETTINGS)
+    .filter(([name, value]) => values.get(name) !== value)
+    .map(([name, value]) => `${name} = ${value}`);
 }

@@ -2,7 +2,6 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger 
 import { DomainError, type ErrorCode } from '#libs/kernel';
 import type { Request, Response } from 'express';
 import { Settings } from '../../config/settings';
-import { allowedMethods } from './allowed-methods';
 import { PROBLEM_MEDIA_TYPE, type Problem, toDomainError, toProblem } from '../../problems/problem';
 
 /** Conditions that pass without the client's doing. */
@@ -65,4 +64,21 @@ export class ProblemFilter implements ExceptionFilter {
     response.setHeader('Allow', allowed.join(', '));
     return new DomainError('method_not_allowed', `${request.method} is not allowed here.`);
   }
+}
+
+interface RouterLayer {
+  readonly route?: { readonly methods: Readonly<Record<string, boolean>> };
+  match(path: string): boolean;
+}
+
+/** Returns the methods of all routes that match the request's path. May be empty. */
+function allowedMethods(request: Request): string[] {
+  const { stack } = (request.app as unknown as { router: { stack: RouterLayer[] } }).router;
+  const methods = new Set<string>();
+  for (const layer of stack) {
+    if (!layer.route || !layer.match(request.path)) continue;
+    for (const method of Object.keys(layer.route.methods)) methods.add(method.toUpperCase());
+  }
+  if (methods.has('GET')) methods.add('HEAD');
+  return [...methods].sort();
 }
