@@ -193,6 +193,8 @@ describe('The standbys of a primary', () => {
     });
 
     it('when they copy another database', async () => {
+      // The run's data would make it a copy of the same system.
+      delete process.env['TEST_FRESH_CLUSTER'];
       const other = await startTemporaryPostgres();
       closed.push(() => other.stop());
       // The log of this system is longer, so positions alone would make the standby look complete.

@@ -19,7 +19,7 @@ export default async function startServices(): Promise<void> {
   const { TMPDIR } = process.env;
   const services = globalThis as ServicesOfTheRun;
   services.cleanup = new ProcessCleanup();
-  const postgres = await startTemporaryPostgres();
+  const postgres = await startTemporaryPostgres({ forTheRun: true });
   process.env['TEST_SUPERUSER_URL'] = postgres.superuserUrl;
   process.env['TEST_MIGRATION_DATABASE_URL'] = postgres.migrationDatabaseUrl;
   process.env['TEST_DATABASE_URL'] = postgres.databaseUrl;
