@@ -1,4 +1,4 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
 /** A visible computer by what filters look for. */
 @Entity('listed_computer')
@@ -9,4 +9,15 @@ export class ListedComputerRow {
   @Column('uuid', { nullable: true }) owner_id!: string | null;
   @Column('text') source!: string;
   @Column('timestamptz', { nullable: true }) last_checked_at!: Date | null;
+}
+
+/** Part of a count of visible computers. */
+@Entity('computer_count')
+export class ComputerCountRow {
+  @PrimaryColumn('uuid') workspace_id!: string;
+  @PrimaryColumn('smallint') kind!: number;
+  @Column('bigint') key!: string;
+  @Column('text') source!: string;
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id!: string;
+  @Column('bigint') n!: string;
 }

@@ -1,13 +1,10 @@
 import type { SchemaPart } from '#libs/platform/database';
-import { ChangedComputerRow } from './changed-computer.row';
-import { ComputerCountRow } from './computer-count.row';
-import { IdentifiedComputerRow } from './identified-computer.row';
-import { ListedComputerRow } from './listed-computer.row';
+import { ComputerCountRow, ListedComputerRow } from './listed-computer.row';
 import { ComputerView1780000000020 } from './migrations/1780000000020-computer-view';
 import { ComputerChanges1780000000033 } from './migrations/1780000000033-computer-changes';
 import { ListedComputers1780000000060 } from './migrations/1780000000060-listed-computers';
 import { ListExistingComputers1780000000061 } from './migrations/1780000000061-list-existing-computers';
-import { VisibleComputerRow } from './visible-computer.row';
+import { ChangedComputerRow, IdentifiedComputerRow, VisibleComputerRow } from './visible-computer.row';
 
 export const computersSchema: SchemaPart = {
   entities: [VisibleComputerRow, ChangedComputerRow, IdentifiedComputerRow, ListedComputerRow, ComputerCountRow],

@@ -25,6 +25,24 @@ export class VisibleComputerRow {
   @ViewColumn() source!: string;
 }
 
+/** Computers that are removed too: their facet is null. */
+@ViewEntity({ name: 'changed_computer', synchronize: false })
+export class ChangedComputerRow extends VisibleComputerRow {
+  @ViewColumn() change_id!: string;
+  @ViewColumn() sub_key!: number;
+  @ViewColumn() facet!: number | null;
+}
+
+/** A visible computer by its identifiers. */
+@ViewEntity({ name: 'identified_computer', synchronize: false })
+export class IdentifiedComputerRow {
+  @ViewColumn() workspace_id!: string;
+  @ViewColumn() id!: string;
+  @ViewColumn() source!: string;
+  @ViewColumn() external_id!: string;
+  @ViewColumn() serial_number!: string | null;
+}
+
 /** The columns of a computer, in the order of a row. */
 const COLUMNS = [
   'id',

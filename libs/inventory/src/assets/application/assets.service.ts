@@ -9,13 +9,17 @@ import {
   ValidationFailed,
   type WorkspaceId,
 } from '#libs/kernel';
-import type { Asset } from '../domain/asset';
 import type { ChangeAuthor } from '#libs/audit';
-import { AssetChangedMeanwhile, AssetNotFound, AssetNotWritable, SubKeyInconsistent } from '../domain/asset-errors';
-import { type AssetFilter, isConsistent } from '../domain/asset-filter';
-import { type AssetPatch, applyPatch, patchFieldsOf } from '../domain/asset-patch';
+import { type Asset, AssetChangedMeanwhile, AssetNotFound, AssetNotWritable } from '../domain/asset';
+import { type AssetFilter, SubKeyInconsistent, isConsistent } from '../domain/asset-filter';
+import {
+  type AssetPatch,
+  type BulkUpdate,
+  type BulkUpdateSummary,
+  applyPatch,
+  patchFieldsOf,
+} from '../domain/asset-patch';
 import { AssetRepository, type LockedAssets } from '../domain/asset-repository.port';
-import type { BulkUpdate, BulkUpdateSummary } from '../domain/bulk-update';
 
 @Injectable()
 export class AssetsService {

@@ -1,4 +1,4 @@
-import type { AssetId } from '#libs/kernel';
+import { type AssetId, ValidationFailed } from '#libs/kernel';
 import { type AssetType, ASSET_TYPES, type CategoryKey, type SubKey, categoryOf } from './asset-category';
 import { type Classification, CLASSIFICATIONS } from './asset';
 
@@ -30,6 +30,12 @@ export interface AssetFilter {
 /** Filters with many values, from the one with the fewest assets of a value to the one with the most. */
 export const EXACT_FILTERS = ['externalId', 'email', 'serialNumber', 'name', 'ownerId', 'tagKey', 'source'] as const;
 export type ExactFilter = (typeof EXACT_FILTERS)[number];
+
+export class SubKeyInconsistent extends ValidationFailed {
+  constructor() {
+    super([{ parameter: 'subKey', code: 'choice', detail: 'subKey does not belong to categoryKey.' }]);
+  }
+}
 
 /** A `subKey` belongs to exactly one category. Naming another category with it is an error. */
 export function isConsistent({ categoryKey, subKey }: AssetFilter): boolean {

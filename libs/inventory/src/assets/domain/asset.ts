@@ -1,4 +1,4 @@
-import type { AssetId, Tag } from '#libs/kernel';
+import { type AssetId, DomainError, type Tag } from '#libs/kernel';
 import type { AssetType } from './asset-category';
 
 export const CLASSIFICATIONS = ['UNKNOWN', 'PUBLIC', 'INTERNAL', 'CONFIDENTIAL'] as const;
@@ -52,4 +52,25 @@ export interface Asset {
 /** Derived and never stored: COMPLETE exactly when the asset has an owner (specification, States and transitions). */
 export function completeStatusOf(asset: Pick<Asset, 'ownerId'>): CompleteStatus {
   return asset.ownerId === null ? 'INCOMPLETE' : 'COMPLETE';
+}
+
+/** The asset is unknown, hidden, deleted or another workspace's. Clients cannot tell these apart. */
+export class AssetNotFound extends DomainError {
+  constructor() {
+    super('not_found', 'No asset has this id.');
+  }
+}
+
+/** Employees are read-only here: another system owns them. */
+export class AssetNotWritable extends DomainError {
+  constructor(ids: readonly string[]) {
+    super('resource_not_writable', `Employees cannot be updated: ${ids.slice(0, 5).join(', ')}. Nothing was applied.`);
+  }
+}
+
+/** The asset has changed since the client read it. */
+export class AssetChangedMeanwhile extends DomainError {
+  constructor() {
+    super('precondition_failed', 'The asset has another version than If-Match names.');
+  }
 }

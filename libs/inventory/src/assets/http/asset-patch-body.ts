@@ -1,8 +1,7 @@
 import { assetId } from '#libs/kernel';
 import type { JsonBody } from '#libs/platform/http';
 import { readBodyAs } from '#libs/platform/openapi';
-import type { AssetPatch } from '../domain/asset-patch';
-import type { BulkUpdate, BulkUpdateSummary } from '../domain/bulk-update';
+import type { AssetPatch, BulkUpdate, BulkUpdateSummary } from '../domain/asset-patch';
 import {
   AssetMetadataPatchDto,
   type BulkPatchDto,

@@ -8,11 +8,10 @@ import { type AssetFilter, EXACT_FILTERS, FACETS, facetsOf, typesOf } from '../d
 import { type AuditAnchor, AuditRecorder, type ChangeAuthor } from '#libs/audit';
 import type { AssetPatch, PatchedAsset } from '../domain/asset-patch';
 import { AssetRepository, type LockedAssets } from '../domain/asset-repository.port';
-import { AT, toAsset } from './asset.row';
+import { AT, LAST_CLOUD, subKeyOf, toAsset } from './asset.row';
 import { LIST_KEYS, type ListKey, exactValues, matchingStatement } from './asset-list-keys';
 import { FIND_ASSET, type ListBranches, branchValues, listStatement, wantedArrays } from './asset-statements';
 import { apiSetBits, lockStatements, markStatement, tagStatements, updateStatement } from './asset-update-statements';
-import { LAST_CLOUD, subKeyOf } from './sub-keys';
 
 /** Before the first row: ids begin at 1. */
 const START = '0';

@@ -1,7 +1,6 @@
 import type { Statement } from '#libs/platform/database';
-import { ASSET_COLUMNS, TABLE_COLUMNS } from './asset.row';
+import { ASSET_COLUMNS, LAST_CLOUD, TABLE_COLUMNS } from './asset.row';
 import { CHOSEN_TAG_KEY, type ListKey } from './asset-list-keys';
-import { LAST_CLOUD } from './sub-keys';
 
 export const FIND_ASSET: Statement = {
   name: 'asset_find_3',

@@ -3,8 +3,7 @@ import { type BoundStatement, GATE_IS_OPEN, type Statement, bind } from '#libs/p
 import type { Asset } from '../domain/asset';
 import type { AssetPatch } from '../domain/asset-patch';
 import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
-import { ASSET_COLUMNS, EACH_WRITTEN_FIELD } from './asset.row';
-import { EMPLOYEE } from './sub-keys';
+import { ASSET_COLUMNS, EACH_WRITTEN_FIELD, EMPLOYEE } from './asset.row';
 
 /** Locks in the order of the ids, like every other writer, so updates cannot deadlock. A replay waits for no asset. */
 const LOCK: Statement = {

@@ -2,7 +2,7 @@ import { type Tag, assetId } from '#libs/kernel';
 import { type TextRow, columnList, toBoolean } from '#libs/platform/database';
 import { Column, Entity, Generated, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../domain/asset';
-import { ASSET_TYPES } from '../domain/asset-category';
+import { ASSET_TYPES, type AssetType } from '../domain/asset-category';
 import type { PatchField } from '../domain/asset-patch';
 
 @Entity('asset')
@@ -38,6 +38,14 @@ export class AssetRow {
   /** Postgres computes it. */
   @Column({ type: 'smallint', nullable: true, insert: false, update: false }) facet!: number | null;
 }
+
+/** Returns the number in `asset.sub_key`. Migration 1780000000010 defines the numbers. */
+export const subKeyOf = (type: AssetType): number => ASSET_TYPES.indexOf(type) + 1;
+
+/** The last cloud sub key. The index `asset_cloud_facet` of migration 1780000000010 ends there, too. */
+export const LAST_CLOUD = subKeyOf('CLOUD_OTHER');
+export const COMPUTER = subKeyOf('COMPUTER');
+export const EMPLOYEE = subKeyOf('EMPLOYEE');
 
 /** The columns of an asset, in the order of a row. */
 const COLUMNS = [

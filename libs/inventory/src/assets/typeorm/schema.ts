@@ -1,12 +1,9 @@
 import type { SchemaPart } from '#libs/platform/database';
-import { TagCountRow } from '../../tag-keys/typeorm/tag-count.row';
-import { TagKeyRow } from '../../tag-keys/typeorm/tag-key.row';
+import { TagCountRow, TagKeyRow } from '../../tag-keys/typeorm/tag-key.row';
 import { AssetTagRow } from './asset-tag.row';
 import { AssetRow, EACH_WRITTEN_FIELD } from './asset.row';
 import { ComputerRow } from './computer.row';
-import { FacetCountRow } from './facet-count.row';
-import { OwnerCountRow } from './owner-count.row';
-import { SourceCountRow } from './source-count.row';
+import { FacetCountRow, OwnerCountRow, SourceCountRow } from './counts.row';
 import { AssetsAndFacetCounts1780000000010 } from './migrations/1780000000010-assets-and-facet-counts';
 import { CountExistingValues1780000000042 } from './migrations/1780000000042-count-existing-values';
 import { ValueCounts1780000000041 } from './migrations/1780000000041-value-counts';

@@ -3,8 +3,7 @@ import type { AssetId, Change, ChangePage, FeedStart, Freshness, WorkspaceId } f
 import { ChangeFeed, feedStatement } from '#libs/platform/changes';
 import type { Asset } from '../../assets/domain/asset';
 import { type CategoryKey, ASSET_TYPES, categoryOf } from '../../assets/domain/asset-category';
-import { ASSET_COLUMN_LIST, toAsset } from '../../assets/typeorm/asset.row';
-import { subKeyOf } from '../../assets/typeorm/sub-keys';
+import { ASSET_COLUMN_LIST, subKeyOf, toAsset } from '../../assets/typeorm/asset.row';
 import { AssetFeed } from '../domain/asset-feed.port';
 
 const STATEMENT = feedStatement({ relation: 'asset', columns: ASSET_COLUMN_LIST, name: 'asset_feed_3' });

@@ -7,10 +7,9 @@ import {
   type Refusal,
 } from '../domain/import-store.port';
 import type { ImportCounts } from '../domain/import-report';
-import { unknownTagKeys } from '../../tag-keys/domain/unknown-tag-keys';
 import { ImportBatch } from './import-batch';
 import type { StagingConnection, Matched, Written } from './staging-connection';
-import type { ImportTagKeys } from './import-tag-keys';
+import { type ImportTagKeys, unknownTagKeys } from './import-tag-keys';
 
 const RETRIES = 3;
 /** Deadlock and serialization failure: the whole batch is repeated. */

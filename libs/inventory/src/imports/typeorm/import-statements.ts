@@ -2,8 +2,7 @@ import type { WorkspaceId } from '#libs/kernel';
 import { NEW_CHANGE_SET_ID, originCode } from '#libs/platform/changes';
 import { escapeLiteral } from 'pg';
 import { STAGING_COLUMNS } from './import-rows';
-import { WRITTEN_FIELDS } from '../../assets/typeorm/asset.row';
-import { COMPUTER, EMPLOYEE, LAST_CLOUD } from '../../assets/typeorm/sub-keys';
+import { COMPUTER, EMPLOYEE, LAST_CLOUD, WRITTEN_FIELDS } from '../../assets/typeorm/asset.row';
 
 const names = STAGING_COLUMNS.map(([name]) => name);
 

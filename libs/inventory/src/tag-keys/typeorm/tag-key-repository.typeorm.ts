@@ -6,8 +6,7 @@ import { Database, type Statement, type TextRow, bind, pageOfRows } from '#libs/
 import type { EntityManager } from 'typeorm';
 import type { CountedTagKey, TagKey } from '../domain/tag-key';
 import { TagKeyRepository } from '../domain/tag-key-repository.port';
-import { TagCountRow } from './tag-count.row';
-import { TagKeyRow } from './tag-key.row';
+import { TagCountRow, TagKeyRow } from './tag-key.row';
 
 const BATCH = 2_000;
 const FOREIGN_KEY_VIOLATION = '23503';

@@ -9,3 +9,12 @@ export class TagKeyRow {
   @Column('boolean', { default: false }) platform!: boolean;
   @Column('timestamptz', { default: () => 'now()' }) created_at!: Date;
 }
+
+/** Part of the number of visible assets with a key. */
+@Entity('tag_count')
+export class TagCountRow {
+  @PrimaryColumn('uuid') workspace_id!: string;
+  @PrimaryColumn('bigint') tag_key_id!: string;
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id!: string;
+  @Column('bigint') n!: string;
+}
