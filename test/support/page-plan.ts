@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { WorkspaceId } from '#libs/kernel';
+import { ChangeFeed } from '#libs/platform/changes';
 import { type BoundStatement, Database } from '#libs/platform/database';
 import type { ComputerFilter } from '../../libs/computers/src/domain/computer-filter';
 import { ComputerDirectoryTypeorm } from '../../libs/computers/src/typeorm/computer-directory.typeorm';
@@ -47,7 +48,7 @@ export async function explainComputers(
       return database.read(scope, [statement], 'newest');
     },
   } as unknown as Database;
-  await new ComputerDirectoryTypeorm(recorder).list(workspace, filter, page);
+  await new ComputerDirectoryTypeorm(recorder, new ChangeFeed(recorder)).list(workspace, filter, page);
   const plans: Plan[] = [];
   for (const statement of sent) plans.push(await explain(api, workspace, statement));
   return plans;

@@ -1,4 +1,5 @@
 import type { PageRequest, WorkspaceId } from '#libs/kernel';
+import { ChangeFeed } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
 import type { ComputerFilter } from '../../../libs/computers/src/domain/computer-filter';
 import { ComputerDirectoryTypeorm } from '../../../libs/computers/src/typeorm/computer-directory.typeorm';
@@ -45,7 +46,8 @@ export function listsOfAssets({ api }: BenchmarkDatabase, values: ExactValues): 
 }
 
 export function listsOfComputers({ api }: BenchmarkDatabase, values: ExactValues): MeasuredList[] {
-  const directory = new ComputerDirectoryTypeorm(new Database(api));
+  const database = new Database(api);
+  const directory = new ComputerDirectoryTypeorm(database, new ChangeFeed(database));
   const exact = ['ownerId', 'serialNumber', 'externalId'].map((name) => ({ [name]: ANY }) as ComputerFilter);
   return [...COMPUTER_FILTERS, ...exact].map((filter) => ({
     subject: `computers: ${describeFilter(filter) || 'no filter'}`,

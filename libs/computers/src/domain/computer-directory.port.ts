@@ -1,4 +1,4 @@
-import type { AssetId, Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import type { AssetId, Change, ChangePage, FeedStart, Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
 import type { Computer } from './computer';
 import type { ComputerFilter } from './computer-filter';
 
@@ -17,4 +17,16 @@ export abstract class ComputerDirectory {
 
   /** @throws `not_found` when the workspace has no visible computer with this id */
   abstract get(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness): Promise<Computer>;
+
+  /**
+   * The latest state of each computer, ordered by commit, from a start on. It may also show a computer of which only the
+   * asset changed. A reader who follows the positions misses no committed change.
+   * @throws `cursor_expired` where that cannot be promised
+   */
+  abstract changes(
+    workspaceId: WorkspaceId,
+    start: FeedStart,
+    size: number,
+    freshness: Freshness,
+  ): Promise<ChangePage<Change<AssetId, Computer>>>;
 }

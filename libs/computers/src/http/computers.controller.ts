@@ -1,6 +1,7 @@
 import { Controller, Get, Param, Query, Res, StreamableFile } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { assetId } from '#libs/kernel';
+import { ChangeQueryDto, FeedPaging } from '#libs/platform/change-pages';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import { type Caller, CurrentCaller, NoQueryDto, RequireScope } from '#libs/platform/http';
 import { Paging } from '#libs/platform/pagination';
@@ -8,11 +9,13 @@ import { type StreamedList, Streams, STREAM_DESCRIPTION, asksForStream, streamOf
 import type { Response } from 'express';
 import type { Computer } from '../domain/computer';
 import { ComputerDirectory } from '../domain/computer-directory.port';
-import { COMPUTER_EXAMPLES, COMPUTER_PAGE_EXAMPLES } from './computer-examples';
+import { ComputerChangePageDto, toComputerChangeDto } from './computer-change.dto';
+import { COMPUTER_CHANGE_PAGE_EXAMPLES, COMPUTER_EXAMPLES, COMPUTER_PAGE_EXAMPLES } from './computer-examples';
 import { ComputerQueryDto, toComputerFilter } from './computer-query.dto';
 import { ComputerDto, ComputerLineDto, ComputerPageDto, toComputerDto } from './computer.dto';
 
 const RESOURCE = 'computers';
+const FEED = 'computer-changes';
 
 @ApiTags('Computers')
 @Controller('v1/computers')
@@ -22,15 +25,47 @@ export class ComputersController {
   constructor(
     private readonly computers: ComputerDirectory,
     private readonly paging: Paging,
+    private readonly feedPaging: FeedPaging,
     private readonly streams: Streams,
   ) {
     this.streamed = {
       resource: RESOURCE,
       item: 'computer',
-      feed: { resource: 'computer-changes', filters: [] },
+      feed: { resource: FEED, filters: [] },
       reader: (workspaceId, filters) => (page) =>
         computers.list(workspaceId, toComputerFilter(filters), page, 'newest'),
       show: toComputerDto,
+    };
+  }
+
+  /** Before the route of one computer, whose id `changes` would be. */
+  @Get('changes')
+  @RequireScope('computers:read')
+  @ApiOperation({
+    operationId: 'listComputerChanges',
+    summary: 'Follow changes of computers',
+    description:
+      'Needs `computers:read` (or `all:read`). Returns the latest state of each changed computer, in the order of changes. Without ' +
+      'a cursor every visible computer comes first. Store `resumeCursor` and send it as `pageCursor` next time.',
+  })
+  @ApiSuccess(ComputerChangePageDto, {
+    description: 'A page of changes.',
+    examples: COMPUTER_CHANGE_PAGE_EXAMPLES,
+    headers: { Link: 'sometimes' },
+  })
+  @ApiProblems('validation_failed', 'invalid_cursor', 'cursor_expired')
+  async changes(
+    @CurrentCaller() { workspaceId, freshness, readNewest }: Caller,
+    @Query() query: ChangeQueryDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ComputerChangePageDto> {
+    const { start, size, filters } = this.feedPaging.request(workspaceId, FEED, query);
+    // A list that the client reads next must not be older than the cursor.
+    if (start.kind === 'now') await readNewest();
+    const page = await this.computers.changes(workspaceId, start, size, freshness);
+    return {
+      results: page.changes.map(toComputerChangeDto),
+      ...this.feedPaging.envelope(response, workspaceId, FEED, page, filters),
     };
   }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { AssetId, Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import type { AssetId, Change, ChangePage, FeedStart, Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import { ChangeFeed, feedStatement } from '#libs/platform/changes';
 import { Database, type Statement, bind, pageOfRows } from '#libs/platform/database';
 import { type Computer, ComputerNotFound } from '../domain/computer';
 import { ComputerDirectory } from '../domain/computer-directory.port';
@@ -14,9 +15,21 @@ const FIND: Statement = {
   text: `SELECT ${SELECTED} FROM visible_computer WHERE workspace_id = $1 AND public_id = $2`,
 };
 
+/** The sub key of every row of the view; see migration 1780000000033-computer-changes. */
+const COMPUTER = 12;
+
+const FEED = {
+  statement: feedStatement({ relation: 'changed_computer', columns: COMPUTER_COLUMNS, name: 'computer_feed_3' }),
+  toItem: toComputer,
+  subKeys: [COMPUTER, COMPUTER] as const,
+};
+
 @Injectable()
 export class ComputerDirectoryTypeorm extends ComputerDirectory {
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    private readonly feed: ChangeFeed,
+  ) {
     super();
   }
 
@@ -38,6 +51,15 @@ export class ComputerDirectoryTypeorm extends ComputerDirectory {
     const [rows] = await this.database.read({ workspaceId }, [find], freshness);
     if (!rows?.[0]) throw new ComputerNotFound();
     return toComputer(rows[0]);
+  }
+
+  async changes(
+    workspaceId: WorkspaceId,
+    start: FeedStart,
+    size: number,
+    freshness: Freshness,
+  ): Promise<ChangePage<Change<AssetId, Computer>>> {
+    return this.feed.read(workspaceId, FEED, start, size, freshness);
   }
 
   private async sizes(workspaceId: WorkspaceId, filter: ComputerFilter, freshness: Freshness): Promise<Sizes> {
