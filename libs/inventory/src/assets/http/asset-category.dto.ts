@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { ApiObject } from '#libs/platform/openapi';
 import { pageOf } from '#libs/platform/pagination';
 import { ASSET_CATEGORIES } from '../domain/asset-category';
-import { CATEGORY_KEY } from './asset-enums';
+import { CATEGORY_KEY } from './asset.dto';
 
 @ApiObject({ name: 'AssetCategory', description: 'One of the top-level categories of the inventory.' })
 export class AssetCategoryDto {

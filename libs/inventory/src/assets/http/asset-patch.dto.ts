@@ -12,7 +12,7 @@ import {
   openEnum,
 } from '#libs/platform/openapi';
 import type { Classification } from '../domain/asset';
-import { CLASSIFICATION } from './asset-enums';
+import { CLASSIFICATION } from './asset.dto';
 
 /** Members that responses contain, and that clients may try to send back. */
 export const READABLE = [

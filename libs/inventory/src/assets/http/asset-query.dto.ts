@@ -9,7 +9,7 @@ import {
   TrueOrFalse,
 } from '#libs/platform/pagination';
 import type { AssetFilter } from '../domain/asset-filter';
-import { CATEGORY_KEY, CLASSIFICATION, COMPLETE_STATUS, SUB_KEY } from './asset-enums';
+import { CATEGORY_KEY, CLASSIFICATION, COMPLETE_STATUS, SUB_KEY } from './asset.dto';
 
 /** Query of the asset list. Members are strings as sent; `toAssetFilter` converts them. */
 export class AssetQueryDto extends PageQueryDto {

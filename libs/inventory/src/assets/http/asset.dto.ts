@@ -1,9 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiObject, TAGS, TagDto, constant, openEnum } from '#libs/platform/openapi';
+import { ApiObject, TAGS, TagDto, constant, namedEnum, openEnum } from '#libs/platform/openapi';
 import { pageOf } from '#libs/platform/pagination';
-import { type Asset, OWNER_SOURCES, completeStatusOf } from '../domain/asset';
-import { ASSET_TYPES, categoryOf } from '../domain/asset-category';
-import { CATEGORY_KEY, CLASSIFICATION, COMPLETE_STATUS } from './asset-enums';
+import { type Asset, CLASSIFICATIONS, COMPLETE_STATUSES, OWNER_SOURCES, completeStatusOf } from '../domain/asset';
+import { ASSET_TYPES, CATEGORY_KEYS, SUB_KEYS, categoryOf } from '../domain/asset-category';
+
+export const CATEGORY_KEY = namedEnum('AssetCategoryKey', CATEGORY_KEYS, 'Key of a top-level category.');
+export const SUB_KEY = namedEnum('AssetSubKey', SUB_KEYS, 'Sub-type of assets; `CLOUD` stands for every cloud asset.');
+export const CLASSIFICATION = namedEnum('Classification', CLASSIFICATIONS, 'Data classification.');
+export const COMPLETE_STATUS = namedEnum('CompleteStatus', COMPLETE_STATUSES, 'Whether the asset has an owner.');
 
 /** Examples of an asset. The members of {@link AssetDto} show those of the first. */
 export const BUCKET = {

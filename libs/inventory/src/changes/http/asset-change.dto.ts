@@ -4,8 +4,7 @@ import { ChangeDto, ChangeQueryDto, changePageOf, toChangeDto } from '#libs/plat
 import { ApiObject } from '#libs/platform/openapi';
 import { OneOf } from '#libs/platform/pagination';
 import type { Asset } from '../../assets/domain/asset';
-import { CATEGORY_KEY } from '../../assets/http/asset-enums';
-import { AssetDto, toAssetDto } from '../../assets/http/asset.dto';
+import { AssetDto, CATEGORY_KEY, toAssetDto } from '../../assets/http/asset.dto';
 
 /** Query of the change feed of assets. There is no other filter: an asset could leave one unseen. */
 export class AssetChangeQueryDto extends ChangeQueryDto {

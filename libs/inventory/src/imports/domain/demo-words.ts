@@ -1,118 +1,33 @@
+const words = (text: string): string[] => text.split(', ');
+
 /** Words for the demo inventory. */
-export const GIVEN_NAMES = [
-  'Ada',
-  'Aïcha',
-  'Alan',
-  'Bao',
-  'Björn',
-  'Carmen',
-  'Chidi',
-  'Dalia',
-  'Edsger',
-  'Emeka',
-  'Farah',
-  'Grace',
-  'Hedy',
-  'Ines',
-  'Jürgen',
-  'Kenji',
-  'Lena',
-  'Łukasz',
-  'Mei',
-  'Nadia',
-  'Olu',
-  'Priya',
-  'Quentin',
-  'Rosa',
-  'Søren',
-  'Tariq',
-  'Uma',
-  'Vera',
-  'Wei',
-  'Ximena',
-  'Yusuf',
-  'Zoë',
-];
-export const FAMILY_NAMES = [
-  'Okafor',
-  'Núñez',
-  'Lindqvist',
-  'Tanaka',
-  'Haddad',
-  'Kowalska',
-  'Silva',
-  'Novak',
-  'Müller',
-  'Papadopoulos',
-  'O’Brien',
-  'Nguyen',
-  'Achebe',
-  'Fischer',
-  'Rossi',
-  'Çelik',
-  'Dubois',
-  'Ivanova',
-  'Kim',
-  'García',
-  'Hansen',
-  'Singh',
-  'Mbeki',
-  'Li',
-];
-export const TEAMS = [
-  'payments',
-  'identity',
-  'search',
-  'growth',
-  'platform',
-  'billing',
-  'mobile',
-  'research',
-  'support',
-];
+export const GIVEN_NAMES = words(
+  'Ada, Aïcha, Alan, Bao, Björn, Carmen, Chidi, Dalia, Edsger, Emeka, Farah, Grace, Hedy, Ines, Jürgen, Kenji, ' +
+    'Lena, Łukasz, Mei, Nadia, Olu, Priya, Quentin, Rosa, Søren, Tariq, Uma, Vera, Wei, Ximena, Yusuf, Zoë',
+);
+export const FAMILY_NAMES = words(
+  'Okafor, Núñez, Lindqvist, Tanaka, Haddad, Kowalska, Silva, Novak, Müller, Papadopoulos, O’Brien, Nguyen, ' +
+    'Achebe, Fischer, Rossi, Çelik, Dubois, Ivanova, Kim, García, Hansen, Singh, Mbeki, Li',
+);
+export const TEAMS = words('payments, identity, search, growth, platform, billing, mobile, research, support');
 export const ENVIRONMENTS = ['prod', 'staging', 'dev', 'sandbox'];
-export const REGIONS = [
-  'eu-west-1',
-  'eu-central-1',
-  'us-east-1',
-  'us-west-2',
-  'ap-southeast-2',
-  'sa-east-1',
-  'europe-west4',
-  'us-central1',
-  'asia-northeast1',
-  'westeurope',
-  'northeurope',
-  'eastus2',
-];
+export const REGIONS = words(
+  'eu-west-1, eu-central-1, us-east-1, us-west-2, ap-southeast-2, sa-east-1, europe-west4, us-central1, ' +
+    'asia-northeast1, westeurope, northeurope, eastus2',
+);
 export const OPERATING_SYSTEMS: readonly (readonly [string, readonly string[]])[] = [
   ['macOS', ['13.6', '14.7', '15.1', '15.2']],
   ['Windows', ['10 22H2', '11 23H2', '11 24H2']],
   ['Ubuntu', ['22.04', '24.04']],
   ['Fedora', ['41', '42']],
 ];
-export const INFORMATION = [
-  'Patient records',
-  'Payroll',
-  'Customer contracts',
-  'Support tickets',
-  'Access logs',
-  'Risk register',
-  'Source code',
-  'Board minutes',
-  'Marketing contacts',
-  'Incident reports',
-];
-export const CUSTOM = [
-  'Badge printer',
-  'Server room key',
-  'Safe',
-  'Lab freezer',
-  'Company van',
-  'Backup tapes',
-  'Video door bell',
-  'Label printer',
-];
+export const INFORMATION = words(
+  'Patient records, Payroll, Customer contracts, Support tickets, Access logs, Risk register, Source code, ' +
+    'Board minutes, Marketing contacts, Incident reports',
+);
+export const CUSTOM = words(
+  'Badge printer, Server room key, Safe, Lab freezer, Company van, Backup tapes, Video door bell, ' + 'Label printer',
+);
 export const CLOUD_RESOURCES: readonly (readonly [string, string, string])[] = [
   ['CLOUD_AUTOSCALE_GROUPS', 'autoscaling', 'asg'],
   ['CLOUD_COMPUTE_INSTANCE', 'ec2', 'vm'],

@@ -12,39 +12,19 @@ export interface KnownTagKey {
 }
 
 /** Columns of the staging table with their types, in the order of {@link toCopyLine}. */
-export const STAGING_COLUMNS = [
-  ['place', 'bigint'],
-  ['external_id', 'text'],
-  ['wanted_id', 'uuid'],
-  ['sub_key', 'smallint'],
-  ['visibility', 'smallint'],
-  ['classification', 'smallint'],
-  ['name', 'text'],
-  ['description', 'text'],
-  ['owner_external_id', 'text'],
-  ['owner_public_id', 'uuid'],
-  ['created_at', 'timestamptz'],
-  ['last_checked_at', 'timestamptz'],
-  ['tags', 'jsonb'],
-  ['tag_key_ids', 'bigint[]'],
-  ['tag_values', 'text[]'],
-  ['account_id', 'text'],
-  ['region', 'text'],
-  ['serial_number', 'text'],
-  ['operating_system', 'text'],
-  ['os_version', 'text'],
-  ['email', 'text'],
-  ['contains_patient_data', 'boolean'],
-  ['contains_user_data', 'boolean'],
-  ['user_data_info', 'text'],
-  ['managed', 'boolean'],
-  ['agent_version', 'text'],
-  ['antivirus_installed', 'boolean'],
-  ['disk_encryption_enabled', 'boolean'],
-  ['password_manager_installed', 'boolean'],
-  ['screen_lock_enabled', 'boolean'],
-  ['kept', 'text'],
-] as const;
+export const STAGING_COLUMNS = `
+  place bigint, external_id text, wanted_id uuid, sub_key smallint, visibility smallint,
+  classification smallint, name text, description text, owner_external_id text, owner_public_id uuid,
+  created_at timestamptz, last_checked_at timestamptz, tags jsonb, tag_key_ids bigint[], tag_values text[],
+  account_id text, region text, serial_number text, operating_system text, os_version text, email text,
+  contains_patient_data boolean, contains_user_data boolean, user_data_info text, managed boolean,
+  agent_version text, antivirus_installed boolean, disk_encryption_enabled boolean,
+  password_manager_installed boolean, screen_lock_enabled boolean, kept text`;
+
+/** Their names. */
+export const STAGED = STAGING_COLUMNS.split(',')
+  .map((column) => column.trim().split(' ')[0])
+  .join(', ');
 
 const NULL = '\\N';
 const TO_ESCAPE = /[\\\n\r\t]/;

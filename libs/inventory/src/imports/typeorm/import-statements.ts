@@ -1,10 +1,8 @@
 import type { WorkspaceId } from '#libs/kernel';
 import { NEW_CHANGE_SET_ID, originCode } from '#libs/platform/changes';
 import { escapeLiteral } from 'pg';
-import { STAGING_COLUMNS } from './import-rows';
+import { STAGED, STAGING_COLUMNS } from './import-rows';
 import { COMPUTER, EMPLOYEE, LAST_CLOUD, WRITTEN_FIELDS } from '../../assets/typeorm/asset.row';
-
-const names = STAGING_COLUMNS.map(([name]) => name);
 
 /** Columns of asset that a record sets directly. */
 const PLAIN_COLUMNS = [
@@ -77,7 +75,7 @@ const COMPUTER_COLUMNS = [
  * refer to.
  */
 export const CREATE_TABLES = `
-  CREATE TEMP TABLE IF NOT EXISTS import_staged (${STAGING_COLUMNS.map((column) => column.join(' ')).join(', ')});
+  CREATE TEMP TABLE IF NOT EXISTS import_staged (${STAGING_COLUMNS});
   CREATE TEMP TABLE IF NOT EXISTS import_matched (LIKE import_staged, asset_id bigint, is_new boolean,
     owner_id uuid, refusal text, waits boolean, changed boolean, retagged boolean, checked boolean);
   CREATE TEMP TABLE IF NOT EXISTS import_deferred (LIKE import_staged);
@@ -102,7 +100,7 @@ export const commitChanges = (workspaceId: WorkspaceId, changeSetId: string): st
                             ${originCode('IMPORT')}::smallint, NULL, NULL);
   COMMIT`;
 
-export const COPY_STAGED = `COPY import_staged (${names.join(', ')}) FROM STDIN`;
+export const COPY_STAGED = `COPY import_staged (${STAGED}) FROM STDIN`;
 
 const IS_NEW = 'asset.id IS NULL';
 const WAITS = 'm.owner_id IS NULL AND (s.owner_external_id IS NOT NULL OR s.owner_public_id IS NOT NULL)';
@@ -196,7 +194,7 @@ export const REFUSE_WAITING = `
                         ELSE 'owner is not a visible employee of this source.' END AS reason, kept`;
 
 export const DEFER_WAITING = `
-  WITH moved AS (DELETE FROM import_matched WHERE waits RETURNING ${names.join(', ')})
+  WITH moved AS (DELETE FROM import_matched WHERE waits RETURNING ${STAGED})
   INSERT INTO import_deferred SELECT * FROM moved`;
 
 export const NAME_UNOWNED = `
@@ -300,7 +298,7 @@ export const TAKE_DEFERRED = `
     DELETE FROM import_deferred
      WHERE place > $1 AND place <= (
        SELECT max(place) FROM (SELECT place FROM import_deferred WHERE place > $1 ORDER BY place LIMIT 5000) AS next)
-    RETURNING ${names.join(', ')}
+    RETURNING ${STAGED}
   ), staged AS (INSERT INTO import_staged SELECT * FROM taken)
   SELECT max(place)::text AS last, count(*)::int AS taken FROM taken`;
 
