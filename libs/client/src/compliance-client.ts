@@ -6,30 +6,7 @@ import { Export, type ExportOptions } from './export';
 import { MemoryTokenStore } from './memory-token-store';
 import { type Page, Pages } from './pages';
 import { DEFAULT_RETRY, type RetryPolicy } from './retry';
-import {
-  type Asset,
-  type AssetCategory,
-  type AssetChange,
-  type AssetChangeQuery,
-  type AssetPatch,
-  type AssetExportQuery,
-  type AssetQuery,
-  type AuditEvent,
-  type AuditEventExportQuery,
-  type AuditEventQuery,
-  type BulkUpdate,
-  type BulkUpdateSummary,
-  type CategoryQuery,
-  type Computer,
-  type ComputerChange,
-  type ComputerChangeQuery,
-  type ComputerExportQuery,
-  type ComputerQuery,
-  type Health,
-  type Me,
-  type TagKey,
-  type TagKeyQuery,
-} from './resources';
+import type * as api from './resources';
 import { type TokenStore } from './token-store';
 import { Transport } from './transport';
 
@@ -114,34 +91,34 @@ export class ComplianceClient {
   }
 
   /** Needs neither a token nor valid credentials. */
-  async getHealth(options: CallOptions = {}): Promise<Answer<Health>> {
+  async getHealth(options: CallOptions = {}): Promise<Answer<api.Health>> {
     const anonymously = (request: Request) => this.#transport.sendAnonymously(request);
     return answerOf(await this.#api.GET('/v1/health', { ...options, fetch: anonymously }));
   }
 
   /** The application of the token, what it may do, and how many requests it has left. */
-  async me(options: CallOptions = {}): Promise<Answer<Me>> {
+  async me(options: CallOptions = {}): Promise<Answer<api.Me>> {
     return answerOf(await this.#api.GET('/v1/me', { ...options }));
   }
 
-  listAssets(query: AssetQuery = {}, options: CallOptions = {}): Pages<Asset> {
+  listAssets(query: api.AssetQuery = {}, options: CallOptions = {}): Pages<api.Asset> {
     return pagesOf(query, (next) => this.#api.GET('/v1/inventory/assets', { ...options, params: { query: next } }));
   }
 
-  listCategories(query: CategoryQuery = {}, options: CallOptions = {}): Pages<AssetCategory> {
+  listCategories(query: api.CategoryQuery = {}, options: CallOptions = {}): Pages<api.AssetCategory> {
     return pagesOf(query, (next) => this.#api.GET('/v1/inventory/categories', { ...options, params: { query: next } }));
   }
 
-  listTagKeys(query: TagKeyQuery = {}, options: CallOptions = {}): Pages<TagKey> {
+  listTagKeys(query: api.TagKeyQuery = {}, options: CallOptions = {}): Pages<api.TagKey> {
     return pagesOf(query, (next) => this.#api.GET('/v1/inventory/tag-keys', { ...options, params: { query: next } }));
   }
 
-  listComputers(query: ComputerQuery = {}, options: CallOptions = {}): Pages<Computer> {
+  listComputers(query: api.ComputerQuery = {}, options: CallOptions = {}): Pages<api.Computer> {
     return pagesOf(query, (next) => this.#api.GET('/v1/computers', { ...options, params: { query: next } }));
   }
 
   /** Follows the changes of assets. Without a cursor it begins with every visible asset. */
-  changes(query: AssetChangeQuery = {}, options: FollowOptions = {}): Changes<AssetChange> {
+  changes(query: api.AssetChangeQuery = {}, options: FollowOptions = {}): Changes<api.AssetChange> {
     const { signal } = options;
     return changesOf(query, options, (next) =>
       this.#api.GET('/v1/inventory/changes', { signal, params: { query: next } }),
@@ -149,7 +126,7 @@ export class ComplianceClient {
   }
 
   /** Follows the changes of computers. */
-  computerChanges(query: ComputerChangeQuery = {}, options: FollowOptions = {}): Changes<ComputerChange> {
+  computerChanges(query: api.ComputerChangeQuery = {}, options: FollowOptions = {}): Changes<api.ComputerChange> {
     const { signal } = options;
     return changesOf(query, options, (next) =>
       this.#api.GET('/v1/computers/changes', { signal, params: { query: next } }),
@@ -157,39 +134,39 @@ export class ComplianceClient {
   }
 
   /** Follows audit events in the order of their `sequence`. Without a cursor it begins with the first one. */
-  auditEvents(query: AuditEventQuery = {}, options: FollowOptions = {}): Changes<AuditEvent> {
+  auditEvents(query: api.AuditEventQuery = {}, options: FollowOptions = {}): Changes<api.AuditEvent> {
     const { signal } = options;
     return changesOf(query, options, (next) => this.#api.GET('/v1/audit-events', { signal, params: { query: next } }));
   }
 
   /** Reads all assets that the filters match in one response, which is resumed when it is cut. */
-  export(query: AssetExportQuery = {}, options: ExportOptions = {}): Export<Asset> {
+  export(query: api.AssetExportQuery = {}, options: ExportOptions = {}): Export<api.Asset> {
     return this.#export('/v1/inventory/assets', query, 'asset', options);
   }
 
   /** The same for computers. */
-  exportComputers(query: ComputerExportQuery = {}, options: ExportOptions = {}): Export<Computer> {
+  exportComputers(query: api.ComputerExportQuery = {}, options: ExportOptions = {}): Export<api.Computer> {
     return this.#export('/v1/computers', query, 'computer', options);
   }
 
   /** Reads audit events in one response, in the order of their `sequence`. `since` counts only without a checkpoint. */
   exportAuditEvents(
-    query: AuditEventExportQuery = {},
+    query: api.AuditEventExportQuery = {},
     options: Omit<ExportOptions, 'feedCursorStore'> = {},
-  ): Export<AuditEvent> {
+  ): Export<api.AuditEvent> {
     return this.#export('/v1/audit-events', query, 'event', options);
   }
 
-  async getAsset(id: string, options: CallOptions = {}): Promise<Answer<Asset>> {
+  async getAsset(id: string, options: CallOptions = {}): Promise<Answer<api.Asset>> {
     return answerOf(await this.#api.GET('/v1/inventory/assets/{id}', { ...options, params: { path: { id } } }));
   }
 
-  async getComputer(id: string, options: CallOptions = {}): Promise<Answer<Computer>> {
+  async getComputer(id: string, options: CallOptions = {}): Promise<Answer<api.Computer>> {
     return answerOf(await this.#api.GET('/v1/computers/{id}', { ...options, params: { path: { id } } }));
   }
 
   /** Updates owner, description, classification and customer tags of one asset. */
-  async updateAsset(id: string, patch: AssetPatch, options: UpdateOptions = {}): Promise<Answer<Asset>> {
+  async updateAsset(id: string, patch: api.AssetPatch, options: UpdateOptions = {}): Promise<Answer<api.Asset>> {
     const { signal, idempotencyKey = randomUUID(), ifMatch, nullClears = false } = options;
     return answerOf(
       await this.#api.PATCH('/v1/inventory/assets/{id}', {
@@ -202,7 +179,7 @@ export class ComplianceClient {
   }
 
   /** Applies one patch to up to 100 assets in one transaction. */
-  async updateAssets(update: BulkUpdate, options: WriteOptions = {}): Promise<Answer<BulkUpdateSummary>> {
+  async updateAssets(update: api.BulkUpdate, options: WriteOptions = {}): Promise<Answer<api.BulkUpdateSummary>> {
     const { signal, idempotencyKey = randomUUID() } = options;
     return answerOf(
       await this.#api.PATCH('/v1/inventory/assets', {
