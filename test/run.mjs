@@ -1,4 +1,5 @@
 // `npm test`: runs every check of this project. The last line is the outcome.
+import { constants } from 'node:os';
 import { delimiter } from 'node:path';
 import { build, importRules, lint, runInOrder, types } from './support/run/checks.mjs';
 import { endCommands } from './support/run/command.mjs';
@@ -7,14 +8,13 @@ import needed from './support/jest/needed-programs.cjs';
 
 const HELP = `Usage: npm test
 
-Runs every check. A failed check does not stop the others. Two groups run at the same time:
-  lint          eslint, then prettier --check
-and
-  types         tsc --noEmit
+Runs every check. A failed check does not stop the others. First runs
   build         npm run build
-  import rules  dependency-cruiser: who may import whom
-and after both
+and then, beside each other, with less priority for all but the tests
   tests         jest, the projects "unit", "services" and the short form of "faults"
+  types         tsc --noEmit
+  import rules  dependency-cruiser: who may import whom
+  lint          eslint, then prettier --check
 
 A failed test file runs a second time, alone. If it passes then, it counts as passed, and a line names it.
 A test file is skipped when it needs a program that is missing and cannot be installed. A line names the program.
@@ -34,15 +34,22 @@ const begun = performance.now();
 const timeLeft = () => RUN_LIMIT - (performance.now() - begun);
 
 async function main() {
-  const [linted, others] = await Promise.all([runInOrder(lint), runInOrder(types, build, importRules)]);
-  const checks = [...linted, ...others];
-  const tests = await runTests(others[1], timeLeft);
-  const passed = checks.filter(Boolean).length + tests.passed;
-  const failed = checks.filter((one) => !one).length + tests.failed;
+  const built = await runInOrder([build]);
+  const beside = { limit: timeLeft, priority: constants.priority.PRIORITY_BELOW_NORMAL };
+  const [tests, linted, others] = await Promise.all([
+    runTests(built.failed.length === 0, timeLeft),
+    runInOrder([lint], beside),
+    runInOrder([types, importRules], beside),
+  ]);
+  const failedChecks = [...built.failed, ...linted.failed, ...others.failed];
+  const passed = built.passed + linted.passed + others.passed + tests.passed;
+  const failed = failedChecks.length + tests.failed;
   process.exitCode = failed === 0 ? 0 : 1;
   // A file that lacks two programs counts once.
   const skipped = new Set(Object.values(tests.leftOut).flat()).size;
-  console.log(['', ...needed.leftOutLines(tests.leftOut)].join('\n'));
+  // A check's own lines are far above, among those of the tests.
+  const failedLines = failedChecks.map((name) => `failed: ${name}`);
+  console.log(['', ...needed.leftOutLines(tests.leftOut), ...failedLines].join('\n'));
   console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 }
 

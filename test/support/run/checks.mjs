@@ -24,21 +24,21 @@ export const importRules = {
   ],
 };
 
-/** Runs checks one after the other. Prints the output of each at its end, because other groups print, too. */
-export async function runInOrder(...checks) {
-  const outcomes = [];
+/** Runs checks one after the other. Prints the output of each at its end, because the tests print, too. */
+export async function runInOrder(checks, { limit = () => LIMIT, priority } = {}) {
+  const failed = [];
   for (const { name, commands } of checks) {
     const since = performance.now();
     const output = [];
     const write = (chunk) => output.push(chunk);
     let passed = true;
-    for (const command of commands) passed = (await runCommand(command, { limit: LIMIT, write })) && passed;
+    for (const command of commands) passed = (await runCommand(command, { limit: limit(), write, priority })) && passed;
     console.log(`\n== ${name}`);
     process.stdout.write(Buffer.concat(output));
     printOutcome(name, passed, since);
-    outcomes.push(passed);
+    if (!passed) failed.push(name);
   }
-  return outcomes;
+  return { passed: checks.length - failed.length, failed };
 }
 
 export function printOutcome(name, passed, since) {

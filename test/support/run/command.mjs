@@ -1,6 +1,7 @@
 // Commands that `npm test` runs.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import cleanups from '../cleanup.cjs';
 
@@ -21,7 +22,7 @@ export async function endCommands() {
  * Runs one command in its own process group, so that nothing outlives its limit or us. Its output goes to `write`, or
  * directly to ours. Returns whether it succeeded.
  */
-export async function runCommand([program, ...args], { limit, write }) {
+export async function runCommand([program, ...args], { limit, write, priority }) {
   // jest writes its lines to stderr. A report on stdout would bury them.
   const quiet = args.includes('--json');
   const stdio = write ? ['ignore', 'pipe', 'pipe'] : ['ignore', quiet ? 'ignore' : 'inherit', 'inherit'];
@@ -34,6 +35,7 @@ export async function runCommand([program, ...args], { limit, write }) {
     console.log(`  could not start: ${error.message}`);
     return false;
   }
+  if (priority !== undefined) setPriority(child.pid, priority);
   const cleanup = new cleanups.Cleanup();
   cleanup.add(child.pid);
   running.add(cleanup);
