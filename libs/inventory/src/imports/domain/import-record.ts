@@ -6,45 +6,16 @@ import {
   type CategoryKey,
   categoryOf,
 } from '../../assets/domain/asset-category';
-import { CLASSIFICATIONS, type Classification, type DataStored } from '../../assets/domain/asset';
+import { CLASSIFICATIONS } from '../../assets/domain/asset';
 import { RecordReader } from './record-reader';
 
 export const VISIBILITIES = ['ACTIVE', 'HIDDEN', 'DELETED'] as const;
-export type Visibility = (typeof VISIBILITIES)[number];
 
 /** The owner of an asset, named by the employee's external id in the same source or by public id. */
-export type OwnerReference = { readonly externalId: string } | { readonly id: string };
+type OwnerReference = { readonly externalId: string } | { readonly id: string };
 
-/** A validated record of an import. Null means unknown. Members of other categories are null. */
-export interface ImportRecord {
-  readonly id: string | null;
-  readonly externalId: string;
-  readonly type: AssetType;
-  readonly visibility: Visibility;
-  readonly name: string;
-  readonly classification: Classification;
-  readonly description: string | null;
-  readonly owner: OwnerReference | null;
-  readonly tags: readonly { readonly key: string; readonly value: string | null }[];
-  /** Null stands for the time of the first import. */
-  readonly createdAt: Date | null;
-  readonly lastCheckedAt: Date | null;
-  readonly accountId: string | null;
-  readonly region: string | null;
-  readonly serialNumber: string | null;
-  readonly operatingSystem: string | null;
-  readonly osVersion: string | null;
-  readonly email: string | null;
-  readonly dataStored: DataStored;
-  readonly managed: boolean | null;
-  readonly compliance: {
-    readonly agentVersion: string | null;
-    readonly antivirusInstalled: boolean | null;
-    readonly diskEncryptionEnabled: boolean | null;
-    readonly passwordManagerInstalled: boolean | null;
-    readonly screenLockEnabled: boolean | null;
-  };
-}
+/** A validated record of an import. */
+export type ImportRecord = Readonly<ReturnType<typeof readRecord>>;
 
 export type ParsedRecord =
   | { readonly record: ImportRecord }
@@ -52,19 +23,8 @@ export type ParsedRecord =
   | { readonly reasons: readonly string[]; readonly externalId: string | null };
 
 const EVERY_RECORD = [
-  'id',
-  'categoryKey',
-  'type',
-  'externalId',
-  'name',
-  'visibility',
-  'classification',
-  'description',
-  'owner',
-  'ownerId',
-  'tags',
-  'createdAt',
-  'lastCheckedAt',
+  ...['id', 'categoryKey', 'type', 'externalId', 'name', 'visibility', 'classification', 'description'],
+  ...['owner', 'ownerId', 'tags', 'createdAt', 'lastCheckedAt'],
 ];
 const membersWith = (...own: string[]): ReadonlySet<string> => new Set([...EVERY_RECORD, ...own]);
 const MEMBERS: Readonly<Record<CategoryKey, ReadonlySet<string>>> = {
@@ -101,20 +61,28 @@ export function parseImportRecord(value: unknown): ParsedRecord {
     root.refuse(`externalId is longer than ${MAX_EXTERNAL_ID_BYTES} bytes.`);
   }
   root.allowOnly(categoryKey ? MEMBERS[categoryKey] : MEMBERS_OF_ANY, categoryKey);
+  const record = readRecord(root, categoryKey, externalId ?? '', name ?? '');
+  if (root.reasons.length === 0) return { record };
+  return { reasons: root.reasons, externalId: isExternalId(externalId) ? externalId : null };
+}
+
+/** Null means unknown. Members of other categories are null. */
+function readRecord(root: RecordReader, categoryKey: CategoryKey | null, externalId: string, name: string) {
   const compliance = root.object('compliance');
   const dataStored = root.object('dataStored');
   compliance.allowOnly(COMPLIANCE_MEMBERS);
   dataStored.allowOnly(DATA_STORED_MEMBERS);
-  const record = {
+  return {
     id: root.uuid('id'),
-    externalId: externalId ?? '',
+    externalId,
     type: readType(root, categoryKey),
     visibility: root.choice('visibility', VISIBILITIES) ?? 'ACTIVE',
-    name: name ?? '',
+    name,
     classification: root.choice('classification', CLASSIFICATIONS) ?? 'UNKNOWN',
     description: root.text('description', 500) || null,
     owner: readOwner(root),
     tags: readTags(root),
+    /** Null stands for the time of the first import. */
     createdAt: root.time('createdAt'),
     lastCheckedAt: root.time('lastCheckedAt'),
     accountId: root.text('accountId', MAX_TEXT),
@@ -137,8 +105,6 @@ export function parseImportRecord(value: unknown): ParsedRecord {
       screenLockEnabled: compliance.boolean('screenLockEnabled'),
     },
   };
-  if (root.reasons.length === 0) return { record };
-  return { reasons: root.reasons, externalId: isExternalId(externalId) ? externalId : null };
 }
 
 const isExternalId = (text: string | null): boolean =>
@@ -164,7 +130,7 @@ function readOwner(root: RecordReader): OwnerReference | null {
   return id !== null && isUuid(id) ? { id } : null;
 }
 
-function readTags(root: RecordReader): ImportRecord['tags'] {
+function readTags(root: RecordReader): { readonly key: string; readonly value: string | null }[] {
   const tags = root.objects('tags');
   if (tags.length === 0) return [];
   const seen = new Map<string, { key: string; value: string | null }>();
