@@ -13,8 +13,11 @@ async function recordedMigrations(): Promise<RecordedMigration[]> {
     .map(async (Migration) => {
       const migration = new Migration();
       const queries: string[] = [];
-      const runner = { query: (sql: string) => Promise.resolve(void queries.push(sql)) } as unknown as QueryRunner;
-      await migration.up(runner);
+      const query = (sql: string): Promise<unknown[]> => {
+        queries.push(sql);
+        return Promise.resolve([]);
+      };
+      await migration.up({ query } as unknown as QueryRunner);
       return {
         name: Migration.name,
         transaction: (migration as { transaction?: boolean }).transaction !== false,

@@ -23,11 +23,11 @@ class BuildIndex1900000000002 implements MigrationInterface {
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
-    await buildIndexConcurrently(runner, 'asset_name', 'asset (workspace_id, name)');
+    await buildIndexConcurrently(runner, 'asset_by_name', 'asset (workspace_id, name)');
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP INDEX CONCURRENTLY IF EXISTS asset_name');
+    await runner.query('DROP INDEX CONCURRENTLY IF EXISTS asset_by_name');
   }
 }
 
@@ -55,11 +55,11 @@ describe('Migrations during reads and writes', () => {
     ...testSchema,
     { migrations, grants: [], entities: [] },
   ];
-  const indexIsValid = async () => {
-    const { rows } = await database.admin.query<{ valid: boolean }>(
-      `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass('asset_name')`,
+  const index = async () => {
+    const { rows } = await database.admin.query<{ id: number; valid: boolean }>(
+      `SELECT indexrelid AS id, indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass('asset_by_name')`,
     );
-    return rows[0]?.valid;
+    return rows[0];
   };
 
   it('delay no statement by two seconds, each on top of the earlier ones', async () => {
@@ -114,14 +114,20 @@ describe('Migrations during reads and writes', () => {
     load.begin(2);
     const deployments = Promise.all([bringTo(schema), bringTo(schema)]);
     await delay(2_500);
-    expect(await indexIsValid()).toBe(false);
+    expect((await index())?.valid).toBe(false);
     await database.admin.query('COMMIT');
     expect((await deployments).flatMap(({ applied }) => applied)).toEqual([BuildIndex1900000000002.name]);
-    expect(await indexIsValid()).toBe(true);
-    await database.admin.query(`DELETE FROM migration WHERE name LIKE 'BuildIndex%'`);
-    await database.admin.query(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'asset_name'::regclass`);
-    await bringTo(schema);
-    expect(await indexIsValid()).toBe(true);
+    const built = await index();
+    expect(built?.valid).toBe(true);
+    const tryAgain = async () => {
+      await database.admin.query(`DELETE FROM migration WHERE name LIKE 'BuildIndex%'`);
+      await bringTo(schema);
+      return index();
+    };
+    // Another index of the same migration failed, and this one was complete.
+    expect(await tryAgain()).toEqual(built);
+    await database.admin.query(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'asset_by_name'::regclass`);
+    expect(await tryAgain()).toMatchObject({ valid: true });
     await load.end();
     expect([...new Set(load.faults)]).toEqual([]);
     expect(load.longestMs).toBeLessThan(LONGEST_MS + TOLERANCE_MS);

@@ -3,8 +3,8 @@ import type { QueryRunner } from 'typeorm';
 /**
  * Builds an index while its table stays readable and writable. For migrations with `transaction = false`. `definition`
  * is the SQL after ON: `asset (workspace_id, name)`.
- * Removes the remains of a failed attempt first. Blocks nobody, but waits for every older transaction, however long it
- * runs; an import's, too.
+ * Keeps an index that an earlier attempt completed, and removes the remains of one that failed. Blocks nobody, but waits
+ * for every older transaction, however long it runs; an import's, too.
  */
 export async function buildIndexConcurrently(
   runner: QueryRunner,
@@ -12,6 +12,9 @@ export async function buildIndexConcurrently(
   definition: string,
   { unique = false }: { readonly unique?: boolean } = {},
 ): Promise<void> {
+  const complete = 'SELECT FROM pg_index WHERE indexrelid = to_regclass($1) AND indisvalid';
+  const found = (await runner.query(complete, [name])) as unknown[];
+  if (found.length > 0) return;
   await runner.query('SET lock_timeout = 0');
   try {
     await runner.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
