@@ -7,7 +7,7 @@ import { SystemClock } from '#libs/platform/config';
 import { sealBatch } from '../../libs/audit/src/domain/audit-chain';
 import type { AnchoredEvent } from '../../libs/audit/src/domain/audit-event';
 import { growTree } from '../../libs/audit/src/domain/tree-growth';
-import type { FieldChange } from '../../libs/audit/src/domain/asset-change';
+import type { FieldChange } from '../../libs/audit/src/domain/audit-act';
 import { AuditEvidenceSystem } from '../../libs/audit/src/system/audit-evidence.system';
 import { ArchiveFilesSystem } from '../../libs/audit/src/system/archive-files.system';
 import { AuditSealer } from '../../libs/audit/src/system/audit-sealer';

@@ -7,8 +7,14 @@ import {
 } from '../domain/audit-archive-store.port';
 import type { ArchiveFiles } from '../domain/archive-files.port';
 import type { AuditEvidence } from '../domain/audit-evidence.port';
-import type { AuditFloor } from '../domain/audit-floor';
-import { type AuditTree, EMPTY_TREE, type TreeFrontier, appendLeaves, rootOf } from '../domain/audit-tree';
+import {
+  type AuditFloor,
+  type AuditTree,
+  EMPTY_TREE,
+  type TreeFrontier,
+  appendLeaves,
+  rootOf,
+} from '../domain/audit-tree';
 import type { CheckpointSigner } from '../domain/checkpoint-signer.port';
 import { type PublishedEvent, publish } from '../domain/published-event';
 import { AuditTreeBroken, growTree } from '../domain/tree-growth';

@@ -1,6 +1,5 @@
 import type { WorkspaceId } from '#libs/kernel';
-import type { AuditFloor } from './audit-floor';
-import type { AuditTree } from './audit-tree';
+import type { AuditFloor, AuditTree } from './audit-tree';
 import type { EventOfTree } from './tree-growth';
 
 /** The part of a workspace's audit that can be archived. */

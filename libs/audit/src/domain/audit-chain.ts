@@ -2,7 +2,7 @@ import type { WorkspaceId } from '#libs/kernel';
 import type { AnchoredEvent, AuditHead, AuditSeal } from './audit-event';
 import { anchorStands, isAuthentic } from './audit-event-check';
 import type { AuditEvidence } from './audit-evidence.port';
-import type { AuditFloor } from './audit-floor';
+import type { AuditFloor } from './audit-tree';
 
 /** An end of the chain was altered. Sealing more events would vouch for the altered part. */
 export class AuditChainBroken extends Error {
@@ -64,4 +64,14 @@ export function sealBatch(
     seal: { ...seal, mac: evidence.sealMac(seal) },
     head: { ...head, mac: evidence.headMac(head) },
   };
+}
+
+/**
+ * Returns when the events of these seals were recorded: the time of the seal, or that of the seal before if that is later.
+ * So times never fall while sequences grow, whichever instance's clock made the seals. `before` is the time of the seal
+ * before them.
+ */
+export function recordingTimes(before: Date | null, sealedAt: readonly Date[]): Date[] {
+  let latest = before;
+  return sealedAt.map((time) => (latest = latest !== null && latest > time ? latest : time));
 }

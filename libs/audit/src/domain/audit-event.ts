@@ -1,5 +1,5 @@
 import type { WorkspaceId } from '#libs/kernel';
-import type { FieldChange } from './asset-change';
+import type { FieldChange } from './audit-act';
 
 /** The end of the workspace's chain when an event was recorded. That link must stay in the chain for ever. */
 export interface AuditAnchor {

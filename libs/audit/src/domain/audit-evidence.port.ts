@@ -1,7 +1,6 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { AuditEvent, AuditHead, AuditSeal } from './audit-event';
-import type { AuditFloor } from './audit-floor';
-import type { AuditTree, TreeHashes } from './audit-tree';
+import type { AuditFloor, AuditTree, TreeHashes } from './audit-tree';
 
 /**
  * Makes the codes that protect the audit. Only a holder of the audit key can compute them. Each code is an HMAC-SHA256

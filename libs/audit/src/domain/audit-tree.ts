@@ -29,6 +29,12 @@ export interface AuditTree extends TreeFrontier {
   readonly mac: string;
 }
 
+/** The tree that ends with the last archived event. That event and those before it are no longer stored. */
+export interface AuditFloor extends AuditTree {
+  /** When that event was recorded, ISO 8601. */
+  readonly recordedAt: string;
+}
+
 export const EMPTY_TREE: TreeFrontier = { size: 0, roots: [] };
 
 /** Returns the frontier with these leaf hashes appended. Costs at most one node for each leaf, on average. */

@@ -1,4 +1,4 @@
-import type { FieldChange } from './asset-change';
+import type { FieldChange } from './audit-act';
 import { type RecordedEvent, kindOf } from './audit-event';
 
 /** One changed value. Null stands for a value that is not there. */

@@ -1,6 +1,5 @@
 import type { AssetId, WorkspaceId } from '#libs/kernel';
-import type { AuditFloor } from './audit-floor';
-import type { AuditTree } from './audit-tree';
+import type { AuditFloor, AuditTree } from './audit-tree';
 import type { AnchoredEvent, AuditHead, RecordedEvent, StoredSeal } from './audit-event';
 
 /** Restricts a list of events. An absent member restricts nothing. */

@@ -1,8 +1,7 @@
 import type { RecordedEvent } from './audit-event';
 import type { AuditFault } from './audit-event-check';
 import type { AuditEvidence } from './audit-evidence.port';
-import type { AuditFloor } from './audit-floor';
-import { type AuditTree, type TreeFrontier, appendLeaves } from './audit-tree';
+import { type AuditFloor, type AuditTree, type TreeFrontier, appendLeaves } from './audit-tree';
 import { publish } from './published-event';
 
 /** Recomputes the Merkle tree of a workspace beside its chain, and compares the stored tree with it. */

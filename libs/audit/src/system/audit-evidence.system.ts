@@ -5,8 +5,7 @@ import { v7 } from 'uuid';
 import type { WorkspaceId } from '#libs/kernel';
 import { SHORTEST_AUDIT_KEY } from '#libs/platform/keys';
 import type { AuditEvent, AuditHead, AuditSeal } from '../domain/audit-event';
-import type { AuditFloor } from '../domain/audit-floor';
-import type { AuditTree } from '../domain/audit-tree';
+import type { AuditFloor, AuditTree } from '../domain/audit-tree';
 import { AuditEvidence } from '../domain/audit-evidence.port';
 import { treeHashes } from './tree-hashes';
 

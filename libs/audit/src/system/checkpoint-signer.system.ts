@@ -1,7 +1,7 @@
+import { type KeyObject, hash, sign } from 'node:crypto';
 import { DomainError, type WorkspaceId } from '#libs/kernel';
 import { CheckpointSigner } from '../domain/checkpoint-signer.port';
 import type { CheckpointKeys } from './checkpoint-keys';
-import { signCheckpoint } from './signed-note';
 
 /** Signs with the current key in SIGNING_KEYS_DIR. */
 export class CheckpointSignerSystem extends CheckpointSigner {
@@ -20,4 +20,35 @@ export class CheckpointSignerSystem extends CheckpointSigner {
     }
     return signCheckpoint({ origin: `${this.host}/audit/${workspaceId}`, size, root }, key);
   }
+}
+
+/** The identifier of Ed25519 signatures (C2SP signed-note). */
+const ED25519 = Buffer.of(1);
+
+/** A statement about a tree. */
+export interface Checkpoint {
+  /** The name of the tree, and of the key that signs. Contains neither spaces nor a plus sign. */
+  readonly origin: string;
+  readonly size: number;
+  /** Hexadecimal. */
+  readonly root: string;
+}
+
+export interface NoteKey {
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+}
+
+/** Returns the signed note of a checkpoint (C2SP tlog-checkpoint and signed-note). */
+export function signCheckpoint({ origin, size, root }: Checkpoint, key: NoteKey): string {
+  const text = `${origin}\n${size}\n${Buffer.from(root, 'hex').toString('base64')}\n`;
+  const signature = Buffer.concat([noteKeyId(origin, key.publicKey), sign(null, Buffer.from(text), key.privateKey)]);
+  return `${text}\n— ${origin} ${signature.toString('base64')}\n`;
+}
+
+/** Returns the four bytes that name a key in a signature line. */
+function noteKeyId(name: string, publicKey: KeyObject): Buffer {
+  const { x = '' } = publicKey.export({ format: 'jwk' });
+  const parts = [Buffer.from(`${name}\n`), ED25519, Buffer.from(x, 'base64url')];
+  return hash('sha256', Buffer.concat(parts), 'buffer').subarray(0, 4);
 }

@@ -2,7 +2,6 @@ import type { WorkspaceId } from '#libs/kernel';
 import type { Database } from '#libs/platform/database';
 import { LessThanOrEqual } from 'typeorm';
 import { type ArchivePlan, AuditArchiveStore, EventsGone } from '../domain/audit-archive-store.port';
-import type { AuditFloor } from '../domain/audit-floor';
 import type { EventOfTree } from '../domain/tree-growth';
 import {
   AUDIT_FLOOR,
@@ -16,8 +15,8 @@ import {
   toEventOfTree,
 } from './audit-columns';
 import { AuditEventRow } from './audit-event.row';
-import { AuditFloorRow } from './audit-floor.row';
-import { AuditSealRow } from './audit-seal.row';
+import { AuditFloorRow, AuditSealRow } from './audit-proofs.row';
+import type { AuditFloor } from '../domain/audit-tree';
 
 /** The list, and the times of later seals, go on from the newest published seal. */
 const LAST = `

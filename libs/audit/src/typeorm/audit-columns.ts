@@ -1,11 +1,9 @@
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import type { AnchoredEvent, AuditHead, EventKind, RecordedEvent, StoredSeal } from '../domain/audit-event';
-import type { AuditFloor } from '../domain/audit-floor';
-import type { AuditTree } from '../domain/audit-tree';
+import type { AuditFloor, AuditTree } from '../domain/audit-tree';
 import type { EventOfTree } from '../domain/tree-growth';
 import type { AuditEventRow } from './audit-event.row';
-import type { AuditHeadRow } from './audit-head.row';
-import type { AuditSealRow } from './audit-seal.row';
+import type { AuditHeadRow, AuditSealRow } from './audit-proofs.row';
 
 /** Milliseconds with all digits, so that a change by one microsecond is visible. */
 const milliseconds = (column: string): string => `trim_scale(extract(epoch FROM ${column}) * 1000)::text`;

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, type WorkspaceId } from '#libs/kernel';
 import { type BoundStatement, type Statement, bind } from '#libs/platform/database';
-import type { AssetChange, ChangeAuthor, FieldChange } from '../domain/asset-change';
-import type { AuditAct, RunStatement } from '../domain/audit-act';
+import type { AssetChange, AuditAct, ChangeAuthor, FieldChange, RunStatement } from '../domain/audit-act';
 import type { AuditAnchor } from '../domain/audit-event';
 import { AuditEvidence } from '../domain/audit-evidence.port';
 

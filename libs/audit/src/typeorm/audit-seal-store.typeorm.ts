@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
 import { Database, type Statement, bind } from '#libs/platform/database';
 import { type EntityManager, IsNull, Not } from 'typeorm';
-import type { ChainEnds, SealedBatch } from '../domain/audit-chain';
+import { type ChainEnds, type SealedBatch, recordingTimes } from '../domain/audit-chain';
 import type { AnchoredEvent } from '../domain/audit-event';
-import { recordingTimes } from '../domain/recording-times';
 import { type AuditBacklog, AuditSealStore } from '../domain/audit-seal-store.port';
 import {
   ANCHORED_EVENT_COLUMNS,
@@ -17,7 +16,7 @@ import {
   toAuditFloor,
   toAuditHead,
 } from './audit-columns';
-import { AuditSealRow } from './audit-seal.row';
+import { AuditSealRow } from './audit-proofs.row';
 
 const WORKSPACES_TO_SEAL: Statement = {
   name: 'audit_workspaces_to_seal_3',

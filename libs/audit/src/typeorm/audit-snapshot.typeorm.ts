@@ -1,8 +1,7 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { QueryRunner } from 'typeorm';
 import type { AuditHead, AnchoredEvent, StoredSeal } from '../domain/audit-event';
-import type { AuditFloor } from '../domain/audit-floor';
-import type { AuditTree } from '../domain/audit-tree';
+import type { AuditFloor, AuditTree } from '../domain/audit-tree';
 import { AuditSnapshot } from '../domain/recorded-events.port';
 import {
   AUDIT_FLOOR,

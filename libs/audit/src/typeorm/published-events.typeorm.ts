@@ -16,8 +16,7 @@ import {
 import { type PublishedEvent, publish } from '../domain/published-event';
 import { kindOfRow } from './audit-columns';
 import { AuditEventRow } from './audit-event.row';
-import { AuditFloorRow } from './audit-floor.row';
-import { AuditSealRow } from './audit-seal.row';
+import { AuditFloorRow, AuditSealRow } from './audit-proofs.row';
 
 /** Each has an index that begins with the workspace and ends in the sequence. */
 const CONDITIONS: Readonly<Record<FilterName, string>> = {

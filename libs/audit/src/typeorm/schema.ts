@@ -1,9 +1,6 @@
 import type { SchemaPart } from '#libs/platform/database';
 import { AuditEventRow } from './audit-event.row';
-import { AuditFloorRow } from './audit-floor.row';
-import { AuditHeadRow } from './audit-head.row';
-import { AuditSealRow } from './audit-seal.row';
-import { AuditTreeRow } from './audit-tree.row';
+import { AuditFloorRow, AuditHeadRow, AuditSealRow, AuditTreeRow } from './audit-proofs.row';
 import { Audit1780000000012 } from './migrations/1780000000012-audit';
 import { AuditBacklog1780000000014 } from './migrations/1780000000014-audit-backlog';
 import { AuditPublication1780000000070 } from './migrations/1780000000070-audit-publication';

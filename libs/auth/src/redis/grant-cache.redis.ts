@@ -1,13 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Freshness, RATE_CLASSES, type RateClass } from '#libs/kernel';
+import {
+  type Freshness,
+  RATE_CLASSES,
+  type RateClass,
+  type RateLimit,
+  applicationId,
+  isUuid,
+  workspaceId,
+} from '#libs/kernel';
 import { type ChargeReply, bucketField, bucketSizeOf, chargeOf, clientKey, limitOf } from '#libs/platform/throttling';
 import { type RedisClient } from '#libs/platform/redis';
 import { type Settings } from '#libs/platform/config';
 import type { Grant } from '../domain/grant';
 import { type CachedGrant, GrantCache } from '../domain/grant-cache.port';
 import { CHECK_GRANT_AND_CHARGE, GRANT_FIELDS, READ_NEWEST, STORE_GRANT } from './grant-scripts';
-import { fromGrant, toGrant } from './grant-text';
 import { NEWEST_AFTER_WRITE_MS, RecentWrites } from './recent-writes';
 
 /** Lifetime of a cached grant, counted from before Postgres was asked. */
@@ -110,3 +117,40 @@ function ownSizes({ limits }: Grant): string {
   });
   return own.length === 0 ? '' : JSON.stringify(Object.fromEntries(own));
 }
+
+/** A grant in JSON. */
+interface GrantText extends Pick<Grant, 'clientId' | 'scopes' | 'limits' | 'disabled'> {
+  readonly id: string;
+  readonly workspace: string;
+  readonly generation: string;
+}
+
+/** Writes a grant for Redis. */
+function fromGrant(grant: Grant): string {
+  const { id, workspaceId: workspace, clientId, scopes, limits, disabled, generation } = grant;
+  const text: GrantText = { id, workspace, clientId, scopes, limits, disabled, generation: String(generation) };
+  return JSON.stringify(text);
+}
+
+/** Reads a grant from Redis. Returns null for anything else. */
+function toGrant(text: string): Grant | null {
+  try {
+    const { id, workspace, clientId, scopes, limits, disabled, generation } = JSON.parse(text) as GrantText;
+    if (!isUuid(id) || !isUuid(workspace) || !Array.isArray(scopes)) return null;
+    if (!Object.values(limits).every(isLimit)) return null;
+    return {
+      id: applicationId(id),
+      workspaceId: workspaceId(workspace),
+      clientId,
+      scopes,
+      limits,
+      disabled,
+      generation: BigInt(generation),
+    };
+  } catch {
+    return null;
+  }
+}
+
+const isLimit = ({ perMinute, burst }: RateLimit): boolean =>
+  [perMinute, burst].every((count) => Number.isSafeInteger(count) && count >= 1);

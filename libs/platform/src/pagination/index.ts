@@ -1,5 +1,4 @@
 export { type ListFilters } from './cursors';
 export { AnyOf, Before, ExactId, ExactText, OneOf, SCHEMA_NAME, TrueOrFalse } from './filter.decorator';
-export { pageOf } from './page.dto';
-export { PageQueryDto } from './page-query.dto';
+export { PageQueryDto, pageOf } from './page.dto';
 export { Paging } from './paging';

@@ -3,8 +3,7 @@ import type { Page, PageRequest, WorkspaceId } from '#libs/kernel';
 import type { Response } from 'express';
 import { Settings } from '../config/settings';
 import { type CursorContent, CursorInvalid, Cursors, type ListFilters, digestOf } from './cursors';
-import type { PageInfoDto } from './page.dto';
-import type { PageQueryDto } from './page-query.dto';
+import type { PageInfoDto, PageQueryDto } from './page.dto';
 
 /** Many proxies refuse a longer header, and with it the response. */
 const MAX_LINK_LENGTH = 8_192;

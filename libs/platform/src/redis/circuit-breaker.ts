@@ -86,7 +86,7 @@ export class CircuitBreaker {
 
 /**
  * Rejects when no reply comes in time. The time starts at the end of this turn of the event loop, when commands are
- * written (`gathered-commands.ts`). A reply that arrived while this instance was busy still counts: after a late timer,
+ * written (`redis-commands.ts`). A reply that arrived while this instance was busy still counts: after a late timer,
  * sockets are read before `setImmediate`. The `commandTimeout` of ioredis does neither.
  */
 function replyInTime<Result>(reply: Promise<Result>): Promise<Result> {

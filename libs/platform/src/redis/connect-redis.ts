@@ -1,5 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { gatherCommands } from './gathered-commands';
+import { gatherCommands } from './redis-commands';
 import type { RedisAddress, RedisCredentials } from '../config/redis-address';
 
 type Address<Kind extends RedisAddress['kind']> = Extract<RedisAddress, { kind: Kind }>;

@@ -1,3 +1,2 @@
 export { RedisClient } from './redis-client';
-export { type RedisCommands } from './redis-commands';
-export { RedisScript } from './redis-script';
+export { type RedisCommands, RedisScript } from './redis-commands';

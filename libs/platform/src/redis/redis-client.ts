@@ -4,9 +4,8 @@ import { Cluster, type Redis } from 'ioredis';
 import { Tally } from '../observability/tally';
 import { CircuitBreaker, RedisAway } from './circuit-breaker';
 import { redisAt } from './connect-redis';
-import { GuardedCommands, sendNow } from './guarded-commands';
 import { parseRedisUrl } from '../config/redis-address';
-import type { RedisCommands } from './redis-commands';
+import { GuardedCommands, type RedisCommands, sendNow } from './redis-commands';
 import { reasonOf, refusesDatabase, tellsWhy } from './redis-fault';
 
 /** Maximum wait for Redis at the start of an instance. */

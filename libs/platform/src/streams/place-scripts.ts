@@ -1,4 +1,4 @@
-import { RedisScript } from '../redis/redis-script';
+import { RedisScript } from '../redis/redis-commands';
 import { CHARGE_LUA, NOW_LUA } from '../throttling/charge-script';
 
 /**

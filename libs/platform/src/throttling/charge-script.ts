@@ -1,4 +1,4 @@
-import { RedisScript } from '../redis/redis-script';
+import { RedisScript } from '../redis/redis-commands';
 
 /**
  * Lua: the time in microseconds by Redis' own clock, which all instances share. A non-empty first argument replaces it,

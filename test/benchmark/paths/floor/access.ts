@@ -1,7 +1,7 @@
 import { createPublicKey, hash, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
-import { gatherCommands } from '../../../../libs/platform/src/redis/gathered-commands';
+import { gatherCommands } from '../../../../libs/platform/src/redis/redis-commands';
 
 /** A bucket that never becomes empty: its tokens, and microseconds until one is refilled. */
 const BURST = 6_000_000;

@@ -1,12 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource, type Logger, type QueryRunner } from 'typeorm';
-import { takeMigrationLock } from './migration-lock';
 import type { SchemaPart, TableGrant } from './schema-part';
 
 /** SQLSTATE of a lock timeout. */
 const LOCK_NOT_AVAILABLE = '55P03';
 /** Lets queries that queued behind the migration run before the next try. */
 const PAUSE_MS = 1_000;
+
+/** Held for the whole run, so that concurrent deployments take turns. */
+const MIGRATION_LOCK = 7_204_716_105_331n;
 
 const nothing = (): void => undefined;
 /** TypeORM would log to stdout, which holds the command's output. Failures are thrown anyway. */
@@ -152,4 +154,22 @@ function rightsOf(granted: SchemaPart['grants'][number]): string {
   if ('function' in granted) return `EXECUTE ON FUNCTION ${granted.function}`;
   if ('sequence' in granted) return `USAGE ON SEQUENCE ${granted.sequence}`;
   return `${granted.privileges} ON TABLE ${granted.table}`;
+}
+
+/**
+ * Waits until no other migration of this database runs. None can start before the connection is closed. `onWait` is
+ * called once with a sentence.
+ *
+ * Polls instead of waiting in Postgres. A waiting statement holds a snapshot, and a concurrent index build would wait
+ * for that snapshot to end: a deadlock.
+ */
+async function takeMigrationLock(connection: QueryRunner, onWait?: (reason: string) => void): Promise<void> {
+  for (let told = false; ; await delay(100)) {
+    const [{ taken }] = (await connection.query('SELECT pg_try_advisory_lock($1) AS taken', [MIGRATION_LOCK])) as [
+      { taken: boolean },
+    ];
+    if (taken) return;
+    if (!told) onWait?.('Waiting for another migration of this database.');
+    told = true;
+  }
 }

@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync, hash } from 'node:crypto';
 import { verifyCheckpoint } from '@sigstore/verify/dist/tlog/checkpoint.js';
-import { signCheckpoint } from './signed-note';
+import { signCheckpoint } from './checkpoint-signer.system';
 
 type Arguments = Parameters<typeof verifyCheckpoint>;
 

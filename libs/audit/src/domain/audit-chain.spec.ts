@@ -1,4 +1,4 @@
-import { recordingTimes } from './recording-times';
+import { recordingTimes } from './audit-chain';
 
 const at = (second: number): Date => new Date(second * 1_000);
 
