@@ -1,18 +1,8 @@
 /** The command line is wrong: exit code 2. */
-export class WrongUsage extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'WrongUsage';
-  }
-}
+export class WrongUsage extends Error {}
 
 /** The command failed: exit code 1. */
-export class CommandFailed extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'CommandFailed';
-  }
-}
+export class CommandFailed extends Error {}
 
 /** A signal ended the command: exit code 128 + the signal's number, as in shells. */
 export class Interrupted extends Error {

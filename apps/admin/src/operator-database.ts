@@ -1,12 +1,11 @@
 import { EmbeddedPostgresFault, openEmbeddedPostgres } from '#libs/local-postgres';
-import { type Settings, loadSettings } from '#libs/platform/config';
+import { type Settings, isSet, loadSettings, loadSettingsWithoutDatabase } from '#libs/platform/config';
 import { migrate } from '#libs/platform/database';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { CommandFailed, WrongUsage } from './command-faults';
 import { Interruption } from './interruption';
 import { say } from './output';
-import { type Environment, isSet, loadSettingsWithoutDatabase } from './settings-without-database';
 import { schema } from '../../features';
 
 /** The database of a command, with both of its roles. */
@@ -26,7 +25,7 @@ export interface OperatorDatabase {
  * Opens the configured database, or else the embedded one, whose schema is updated first. An operator's own database is
  * changed by `migrate` only.
  */
-async function openOperatorDatabase(environment: Environment = process.env): Promise<OperatorDatabase> {
+async function openOperatorDatabase(environment = process.env): Promise<OperatorDatabase> {
   if (isSet(environment, 'DATABASE_URL')) return openNamedDatabase(environment);
   if (isSet(environment, 'MIGRATION_DATABASE_URL')) {
     throw new WrongUsage('MIGRATION_DATABASE_URL is set and DATABASE_URL is not; set both or none.');
@@ -64,7 +63,7 @@ export async function withDatabase<Result>(
   }
 }
 
-async function openNamedDatabase(environment: Environment): Promise<OperatorDatabase> {
+async function openNamedDatabase(environment: NodeJS.ProcessEnv): Promise<OperatorDatabase> {
   const settings = loadSettings(environment);
   const { databaseUrl, migrationDatabaseUrl } = settings;
   if (migrationDatabaseUrl === null) {

@@ -1,15 +1,13 @@
 import 'reflect-metadata';
 import { makeMissingKeys } from '#libs/platform/keys';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '#libs/local-postgres';
-import { type Settings, SettingsInvalid, loadSettings } from '#libs/platform/config';
+import { type Settings, SettingsInvalid, isSet, loadSettingsWithoutDatabase } from '#libs/platform/config';
 import type { ApiProcess } from './api-process';
 import { banner } from './banner';
 import { credentialsFileOf } from './demo-access';
 import { prepareDemo } from './demo';
 import { AddressUnavailable, originOf, reservePort } from './listen-addresses';
 import type { StopRequest } from './stop-request';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -61,20 +59,13 @@ async function run(api: ApiProcess, stop: StopRequest, postgres: Opened): Promis
 }
 
 /** Reads the settings and fixes the ports. Without a configured database, the embedded one is used. */
-async function readSettings(environment: Environment): Promise<Settings> {
-  const named = isSet(environment, 'DATABASE_URL');
-  const read = (changes: Environment): Settings =>
-    loadSettings({ ...environment, ...(named ? {} : { DATABASE_URL: 'postgres://none.invalid/none' }), ...changes });
-  const wanted = read({});
+async function readSettings(environment: NodeJS.ProcessEnv): Promise<Settings> {
+  const wanted = loadSettingsWithoutDatabase(environment);
   const port = await reservePort('PORT', wanted.host, wanted.port);
   if (wanted.managementPort !== null) {
     await reservePort('MANAGEMENT_PORT', wanted.managementHost, wanted.managementPort);
   }
-  return read({ PORT: String(port) });
-}
-
-function isSet(environment: Environment, name: string): boolean {
-  return Boolean(environment[name]) || Boolean(environment[`${name}_FILE`]);
+  return loadSettingsWithoutDatabase({ ...environment, PORT: String(port) });
 }
 
 interface Connection {
@@ -86,7 +77,7 @@ interface Connection {
 class Opened {
   private embedded: Promise<EmbeddedPostgres> | null = null;
 
-  async open(environment: Environment, settings: Settings): Promise<Connection> {
+  async open(environment: NodeJS.ProcessEnv, settings: Settings): Promise<Connection> {
     if (!isSet(environment, 'DATABASE_URL')) {
       this.embedded = openEmbeddedPostgres({ localDir: settings.localDir, say });
       return this.embedded;

@@ -117,8 +117,8 @@ async function keysOf(use: KeyUse) {
 }
 
 async function settings() {
-  const { loadSettingsWithoutDatabase } = await import('../settings-without-database.js');
-  return loadSettingsWithoutDatabase();
+  const { loadSettingsWithoutDatabase } = await import('#libs/platform/config');
+  return loadSettingsWithoutDatabase(process.env);
 }
 
 const unknown = (kid: string): CommandFailed =>

@@ -1,5 +1,5 @@
 export { API_VERSION } from './api-version';
 export { readSecretFileSync } from './secret-file';
-export { Settings, SettingsInvalid, loadSettings } from './settings';
+export { Settings, SettingsInvalid, isSet, loadSettings, loadSettingsWithoutDatabase } from './settings';
 export { meaningOf, settingsSchema } from './settings-schema';
 export { SystemClock } from './system-clock';

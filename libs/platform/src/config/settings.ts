@@ -57,8 +57,20 @@ export class Settings {
   readonly tracesEndpoint!: string | null;
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Whether a setting is given, as such or in a file. */
+export const isSet = (environment: Environment, name: string): boolean =>
+  Boolean(environment[name]) || Boolean(environment[`${name}_FILE`]);
+
+/** Loads the settings where none may name a database. The placeholder is never connected to. */
+export function loadSettingsWithoutDatabase(environment: Environment): Settings {
+  const placeholder = { DATABASE_URL: 'postgres://none.invalid/none' };
+  return loadSettings(isSet(environment, 'DATABASE_URL') ? environment : { ...environment, ...placeholder });
+}
+
 /** Reads and checks the settings. @throws {@link SettingsInvalid} with every fault, not just the first */
-export function loadSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
+export function loadSettings(environment: Environment): Settings {
   const given: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
     // Compose files and shells write an empty variable for "not set".
