@@ -13,16 +13,16 @@ export class VisibleComputerRow {
   @ViewColumn() os_version!: string | null;
   @ViewColumn() serial_number!: string | null;
   @ViewColumn() owner_id!: string | null;
-  @ViewColumn() last_checked_at!: Date | null;
-  @ViewColumn() tags!: Tag[];
   @ViewColumn() is_monitored!: boolean;
+  @ViewColumn() last_checked_at!: Date | null;
+  @ViewColumn() updated_at!: Date;
+  @ViewColumn() source!: string;
+  @ViewColumn() tags!: Tag[];
   @ViewColumn() agent_version!: string | null;
   @ViewColumn() antivirus_installed!: boolean | null;
   @ViewColumn() disk_encryption_enabled!: boolean | null;
   @ViewColumn() password_manager_installed!: boolean | null;
   @ViewColumn() screen_lock_enabled!: boolean | null;
-  @ViewColumn() updated_at!: Date;
-  @ViewColumn() source!: string;
 }
 
 /** Computers that are removed too: their facet is null. */
@@ -43,29 +43,8 @@ export class IdentifiedComputerRow {
   @ViewColumn() serial_number!: string | null;
 }
 
-/** The columns of a computer, in the order of a row. */
-const COLUMNS = [
-  'id',
-  'public_id',
-  'name',
-  'operating_system',
-  'os_version',
-  'serial_number',
-  'owner_id',
-  'is_monitored',
-  'last_checked_at',
-  'updated_at',
-  'source',
-  'tags',
-  'agent_version',
-  'antivirus_installed',
-  'disk_encryption_enabled',
-  'password_manager_installed',
-  'screen_lock_enabled',
-] as const satisfies readonly (keyof VisibleComputerRow)[];
-
 /** Columns as {@link toComputer} reads them, and the place of each. */
-export const { selected: COMPUTER_COLUMNS, at: AT } = columnList(COLUMNS);
+export const { selected: COMPUTER_COLUMNS, at: AT } = columnList(VisibleComputerRow, ['workspace_id']);
 
 /** The computer in a row of {@link COMPUTER_COLUMNS}. */
 export function toComputer(row: TextRow): Computer {

@@ -1,4 +1,5 @@
 import { type Page, toPage } from '#libs/kernel';
+import { getMetadataArgsStorage } from 'typeorm';
 import type { TextRow } from './pipelined-statements';
 
 /** The columns that a statement selects, and the place of each in a row. */
@@ -9,11 +10,21 @@ export interface ColumnList<Name extends string> {
   readonly at: Readonly<Record<Name | 'next', number>>;
 }
 
-/** Lists columns by name, so that SQL and the function that reads a row share one order. */
-export function columnList<Name extends string>(names: readonly Name[]): ColumnList<Name> {
-  const places = [...names, 'next'].map((name, place) => [name, place]);
+/**
+ * Lists the columns of an entity in the order of its properties, without those that a row does not show. So SQL and the
+ * function that reads a row share one order.
+ */
+export function columnList<Row extends object, Hidden extends keyof Row>(
+  entity: new () => Row,
+  hidden: readonly Hidden[],
+): ColumnList<Exclude<keyof Row & string, Hidden>> {
+  type Name = Exclude<keyof Row & string, Hidden>;
+  const columns = getMetadataArgsStorage().filterColumns(entity);
+  const names = columns.map(({ propertyName }) => propertyName as keyof Row & string);
+  const shown = names.filter((name): name is Name => !hidden.some((one) => one === name));
+  const places = [...shown, 'next'].map((name, place) => [name, place]);
   return {
-    selected: names.map((name) => (name.endsWith('_at') ? `(extract(epoch FROM ${name}) * 1000)::bigint` : name)),
+    selected: shown.map((name) => (name.endsWith('_at') ? `(extract(epoch FROM ${name}) * 1000)::bigint` : name)),
     at: Object.fromEntries(places) as Record<Name | 'next', number>,
   };
 }

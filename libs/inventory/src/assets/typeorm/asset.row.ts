@@ -10,31 +10,31 @@ export class AssetRow {
   @PrimaryColumn('uuid') workspace_id!: string;
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id!: string;
   @Column('uuid') @Generated('uuid') public_id!: string;
-  @Column('text') source!: string;
-  @Column('text') external_id!: string;
   @Column('smallint') sub_key!: number;
-  @Column('smallint', { default: 0 }) visibility!: number;
-  @Column('smallint', { default: 0 }) classification!: number;
-  @Column('smallint', { nullable: true }) owner_source!: number | null;
-  @Column('smallint', { default: 0 }) api_set!: number;
-  @Column('integer', { default: 1 }) version!: number;
-  @Column('uuid', { nullable: true }) owner_id!: string | null;
-  @Column('timestamptz', { default: () => 'now()' }) created_at!: Date;
-  @Column('timestamptz', { nullable: true }) last_checked_at!: Date | null;
   @Column('text') name!: string;
+  @Column('smallint', { default: 0 }) classification!: number;
   @Column('text', { nullable: true }) description!: string | null;
+  @Column('uuid', { nullable: true }) owner_id!: string | null;
+  @Column('smallint', { nullable: true }) owner_source!: number | null;
+  @Column('text') external_id!: string;
+  @Column('text') source!: string;
+  @Column('timestamptz', { default: () => 'now()' }) created_at!: Date;
+  @Column('timestamptz', { default: () => 'now()' }) updated_at!: Date;
+  @Column('timestamptz', { nullable: true }) last_checked_at!: Date | null;
   @Column('jsonb', { default: [] }) tags!: Tag[];
+  @Column('boolean', { nullable: true }) contains_patient_data!: boolean | null;
+  @Column('boolean', { nullable: true }) contains_user_data!: boolean | null;
+  @Column('text', { nullable: true }) user_data_info!: string | null;
   @Column('text', { nullable: true }) account_id!: string | null;
   @Column('text', { nullable: true }) region!: string | null;
   @Column('text', { nullable: true }) serial_number!: string | null;
   @Column('text', { nullable: true }) operating_system!: string | null;
   @Column('text', { nullable: true }) os_version!: string | null;
   @Column('text', { nullable: true }) email!: string | null;
-  @Column('boolean', { nullable: true }) contains_patient_data!: boolean | null;
-  @Column('boolean', { nullable: true }) contains_user_data!: boolean | null;
-  @Column('text', { nullable: true }) user_data_info!: string | null;
+  @Column('integer', { default: 1 }) version!: number;
+  @Column('smallint', { default: 0 }) visibility!: number;
+  @Column('smallint', { default: 0 }) api_set!: number;
   @Column('bigint') change_id!: string;
-  @Column('timestamptz', { default: () => 'now()' }) updated_at!: Date;
   /** Postgres computes it. */
   @Column({ type: 'smallint', nullable: true, insert: false, update: false }) facet!: number | null;
 }
@@ -47,40 +47,14 @@ export const LAST_CLOUD = subKeyOf('CLOUD_OTHER');
 export const COMPUTER = subKeyOf('COMPUTER');
 export const EMPLOYEE = subKeyOf('EMPLOYEE');
 
-/** The columns of an asset, in the order of a row. */
-const COLUMNS = [
-  'id',
-  'public_id',
-  'sub_key',
-  'name',
-  'classification',
-  'description',
-  'owner_id',
-  'owner_source',
-  'external_id',
-  'source',
-  'created_at',
-  'updated_at',
-  'last_checked_at',
-  'tags',
-  'contains_patient_data',
-  'contains_user_data',
-  'user_data_info',
-  'account_id',
-  'region',
-  'serial_number',
-  'operating_system',
-  'os_version',
-  'email',
-  'version',
-] as const satisfies readonly (keyof AssetRow)[];
-
-/** Column names of the table. */
-export const TABLE_COLUMNS = COLUMNS.join(', ');
+const HIDDEN = ['workspace_id', 'visibility', 'api_set', 'change_id', 'facet'] as const;
 
 /** Columns as {@link toAsset} reads them, and the place of each. */
-export const { selected: ASSET_COLUMN_LIST, at: AT } = columnList(COLUMNS);
+export const { selected: ASSET_COLUMN_LIST, at: AT } = columnList(AssetRow, HIDDEN);
 export const ASSET_COLUMNS = ASSET_COLUMN_LIST.join(', ');
+
+/** Their names in the table. */
+export const TABLE_COLUMNS = Object.keys(AT).slice(0, AT.next).join(', ');
 
 /**
  * Reads an asset from a row of {@link ASSET_COLUMNS}. Codes are small integers in the table (see the comments on its
