@@ -96,7 +96,7 @@ describe('A dry run of an import', () => {
           expect(await run(records, { missing, batchSize })).toEqual({ ...dry, dryRun: false });
         },
       ),
-      { numRuns: 25, interruptAfterTimeLimit: 60_000 },
+      { numRuns: 12, interruptAfterTimeLimit: 60_000 },
     );
   });
 });

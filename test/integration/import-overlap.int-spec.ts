@@ -287,7 +287,7 @@ describe('Overlapping batches of an import', () => {
           expect([externalId, names.get(externalId)]).toEqual([externalId, records[line - 1]?.name]);
         }
       }),
-      { numRuns: 20, interruptAfterTimeLimit: 60_000 },
+      { numRuns: 10, interruptAfterTimeLimit: 60_000 },
     );
     expect(await setting.wrongCounters()).toEqual([]);
   });
