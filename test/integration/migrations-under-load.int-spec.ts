@@ -71,7 +71,7 @@ describe('Migrations during reads and writes', () => {
       await bringTo([
         { migrations: oldestFirst.slice(0, oldestFirst.indexOf(migration) + 1), grants: [], entities: [] },
       ]);
-      await delay(100);
+      await delay(20);
     }
     await load.end();
     expect([...new Set(load.faults)]).toEqual([]);
