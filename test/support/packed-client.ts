@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(__dirname, '../..');
@@ -9,8 +9,12 @@ const ROOT = join(__dirname, '../..');
  * it. Returns the path of the package file.
  */
 export function installPackedClient(directory: string, others: readonly string[] = []): string {
-  const packed = runProgram('npm', ['pack', '--silent', '--pack-destination', directory], join(ROOT, 'libs/client'));
-  const file = join(directory, packed.trim().split('\n').at(-1) as string);
+  const file = join(process.env['TEST_LOCAL_DIR'] as string, 'client.tgz');
+  // Once for all test files of a run, because it compiles the client.
+  if (!existsSync(file)) {
+    const packed = runProgram('npm', ['pack', '--silent', '--pack-destination', directory], join(ROOT, 'libs/client'));
+    renameSync(join(directory, packed.trim().split('\n').at(-1) as string), file);
+  }
   const modules = join(directory, 'node_modules');
   mkdirSync(modules);
   runProgram('tar', ['-xzf', file, '-C', modules], directory);
