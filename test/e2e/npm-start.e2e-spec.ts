@@ -106,8 +106,12 @@ describe('npm start', () => {
     await nothingRuns();
   });
 
-  it('works as README and docs describe it to a newcomer', async () => {
+  it('restarts with the same data and credentials, and works as README and docs describe it to a newcomer', async () => {
+    const before = credentials();
     const running = await started();
+    expect(running.stdout).not.toContain('Loading the demo data');
+    expect(credentials()).toEqual(before);
+    expect(running.stdout).toContain(before.client_secret);
     const { client_id: CLIENT_ID, client_secret: CLIENT_SECRET } = credentials();
     const shell = promisify(execFile);
     const told: Record<string, string> = { BASE_URL: `http://127.0.0.1:${port}`, CLIENT_ID, CLIENT_SECRET };
@@ -134,23 +138,14 @@ describe('npm start', () => {
     await stopped(running);
   }, 120_000);
 
-  it('restarts with the same data and credentials, and stops on SIGTERM', async () => {
-    const before = credentials();
-    const running = await started();
-    expect(running.stdout).not.toContain('Loading the demo data');
-    expect(credentials()).toEqual(before);
-    expect(running.stdout).toContain(before.client_secret);
-    expect((await stopped(running, 'SIGTERM')).exitCode).toBe(0);
-    await nothingRuns();
-  });
-
-  it('makes new credentials when the old ones are lost', async () => {
+  it('makes new credentials when the old ones are lost, and stops on SIGTERM', async () => {
     const before = credentials();
     rmSync(credentialsFile());
     const running = await started();
     expect(credentials().client_id).not.toBe(before.client_id);
     expect(await paste(pastedLines(running.stdout))).toContain('"results"');
-    await stopped(running);
+    expect((await stopped(running, 'SIGTERM')).exitCode).toBe(0);
+    await nothingRuns();
   });
 
   it.each(['PORT', 'MANAGEMENT_PORT'])('reports %s when it is in use, and leaves nothing running', async (setting) => {
