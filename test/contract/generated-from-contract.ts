@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
-import { type Contract, readContract } from './contract-document';
+import { type Contract, type Reference, type Response, operationsOf, readContract } from './contract-document';
 import { CONTRACT_FILE } from './contract-files';
 import { postmanCollection } from './postman-collection';
 
@@ -16,10 +17,30 @@ const HEADER =
   '// Generated from docs/contract/openapi.json by `npm run generate`; a test finds what was edited by hand.\n\n';
 
 async function clientTypes(contract: Contract): Promise<string> {
-  const types = astToString(await openapiTS(JSON.stringify(contract), { alphabetize: true }));
+  const types = astToString(await openapiTS(JSON.stringify(withNamedProblems(contract)), { alphabetize: true }));
   const codes = problemCodesOf(contract).map((code) => `'${code}'`);
   const problemCode = `/** Every code of the contract. */\nexport type ProblemCode = ${codes.join(' | ')};\n`;
   return format(`${HEADER}${types}\n${problemCode}`, { ...(await resolveConfig(TYPES_FILE)), filepath: TYPES_FILE });
+}
+
+/** Names each response with a problem, by status and codes. So the types state it once instead of in each operation. */
+function withNamedProblems(contract: Contract): object {
+  const copy = structuredClone(contract);
+  const responses: Record<string, Response> = {};
+  const referTo = (status: string, response: Response): Reference => {
+    const codes = Object.values(response.content ?? {}).flatMap(({ examples = {} }) => Object.keys(examples));
+    for (let name = [status, ...new Set(codes)].join('.'); ; name += '_') {
+      responses[name] ??= response;
+      if (isDeepStrictEqual(responses[name], response)) return { $ref: `#/components/responses/${name}` };
+    }
+  };
+  for (const { operation } of operationsOf(copy)) {
+    const named = operation.responses as Record<string, Response | Reference>;
+    for (const [status, response] of Object.entries(operation.responses)) {
+      if (status >= '400') named[status] = referTo(status, response);
+    }
+  }
+  return { ...copy, components: { ...copy.components, responses } };
 }
 
 /** The contract leaves `code` open for new values and lists the current ones. */

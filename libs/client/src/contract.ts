@@ -1794,7 +1794,426 @@ export interface components {
       scope?: string;
     };
   };
-  responses: never;
+  responses: {
+    /**
+     * @description `invalid_request`: A parameter of the token request is missing, given twice or in the wrong place, or `Authorization` is given twice.
+     *
+     *     `unsupported_grant_type`: The token request asks for a grant other than `client_credentials`.
+     *
+     *     `invalid_scope`: A scope of the token request is unknown or not granted to the application.
+     *
+     *     `unsupported_audience`: The `audience` of the token request is not the audience of this API.
+     *
+     *     `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong.
+     */
+    '400.invalid_request.unsupported_grant_type.invalid_scope.unsupported_audience.validation_failed': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        RateLimit: components['headers']['RateLimit.sometimes'];
+        'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+        'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['TokenProblem'];
+        'application/problem+json': components['schemas']['TokenProblem'];
+      };
+    };
+    /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
+    '400.validation_failed': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+    /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
+    '400.validation_failed_': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+        'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+    /**
+     * @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong.
+     *
+     *     `invalid_cursor`: The cursor was altered, or it was issued for another workspace, list or set of filters.
+     */
+    '400.validation_failed.invalid_cursor': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+        'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+    /** @description `invalid_client`: The client is unknown or disabled, or the secret is wrong, expired or revoked. */
+    '401.invalid_client': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['TokenProblem'];
+        'application/problem+json': components['schemas']['TokenProblem'];
+      };
+    };
+    /**
+     * @description `token_missing`: The request has no bearer token.
+     *
+     *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
+     *
+     *     `token_expired`: The bearer token has expired.
+     *
+     *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
+     */
+    '401.token_missing.token_invalid.token_expired.token_superseded': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+    /** @description `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access. */
+    '403.insufficient_scope': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+        'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+        'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+    /**
+     * @description `resource_not_writable`: The request would change an EMPLOYEE asset; employee records are read-only. Nothing was applied.
+     *
+     *     `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access.
+     */
+    '403.resource_not_writable.insufficient_scope': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+        'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+        'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+    /** @description `not_found`: There is nothing at this path, or no such resource in the workspace of the token. */
+    '404.not_found': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+        'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+    /** @description `export_in_progress`: The application already reads a stream, and it can read only one at a time. */
+    '409.export_in_progress': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+        'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+    /**
+     * @description `idempotency_conflict`: The `Idempotency-Key` was already used for a different request.
+     *
+     *     `idempotency_in_progress`: A request with the same `Idempotency-Key` is still running.
+     */
+    '409.idempotency_conflict.idempotency_in_progress': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+        'Retry-After': components['headers']['Retry-After.sometimes'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+        'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+    /** @description `cursor_expired`: The list cannot continue from this cursor without a gap. `diverged`: the data was restored to a state from before the cursor. `purged`: removed items that you have not seen were deleted for good, or audit events that you have not read were archived. */
+    '410.cursor_expired': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+        'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+    /** @description `precondition_failed`: The asset has changed since the version that `If-Match` names. */
+    '412.precondition_failed': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+        'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+    /** @description `payload_too_large`: The body of the request is larger than 256 KiB, or the form of a token request larger than 16 KiB. */
+    '413.payload_too_large': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['TokenProblem'];
+        'application/problem+json': components['schemas']['TokenProblem'];
+      };
+    };
+    /** @description `payload_too_large`: The body of the request is larger than 256 KiB, or the form of a token request larger than 16 KiB. */
+    '413.payload_too_large_': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+        'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+    /** @description `unsupported_media_type`: The operation does not read this `Content-Type`, the header is missing, or the body is compressed. */
+    '415.unsupported_media_type': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['TokenProblem'];
+        'application/problem+json': components['schemas']['TokenProblem'];
+      };
+    };
+    /** @description `unsupported_media_type`: The operation does not read this `Content-Type`, the header is missing, or the body is compressed. */
+    '415.unsupported_media_type_': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+        'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+    /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
+    '429.rate_limited': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+        'Retry-After': components['headers']['Retry-After'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+        'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['TokenProblem'];
+        'application/problem+json': components['schemas']['TokenProblem'];
+      };
+    };
+    /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
+    '429.rate_limited_': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+        'Retry-After': components['headers']['Retry-After'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+        'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+    /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
+    '431.headers_too_large': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+    /** @description `internal_error`: Something went wrong on our side. */
+    '500.internal_error': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+    /** @description `internal_error`: Something went wrong on our side. */
+    '500.internal_error_': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        RateLimit: components['headers']['RateLimit.sometimes'];
+        'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+        'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['TokenProblem'];
+        'application/problem+json': components['schemas']['TokenProblem'];
+      };
+    };
+    /** @description `internal_error`: Something went wrong on our side. */
+    '500.internal_error__': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        RateLimit: components['headers']['RateLimit.sometimes'];
+        'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+        'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+    /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
+    '503.service_unavailable': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        RateLimit: components['headers']['RateLimit.sometimes'];
+        'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+        'Retry-After': components['headers']['Retry-After'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+        'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['TokenProblem'];
+        'application/problem+json': components['schemas']['TokenProblem'];
+      };
+    };
+    /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
+    '503.service_unavailable_': {
+      headers: {
+        'Cache-Control': components['headers']['Cache-Control'];
+        RateLimit: components['headers']['RateLimit.sometimes'];
+        'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
+        'Retry-After': components['headers']['Retry-After'];
+        'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+        'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
+        'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/problem+json': components['schemas']['Problem'];
+      };
+    };
+  };
   parameters: {
     /**
      * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
@@ -1931,42 +2350,9 @@ export interface operations {
           'application/json': components['schemas']['JsonWebKeySet'];
         };
       };
-      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `internal_error`: Something went wrong on our side. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
+      400: components['responses']['400.validation_failed'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error'];
     };
   };
   getAuthorizationServer: {
@@ -1996,42 +2382,9 @@ export interface operations {
           'application/json': components['schemas']['AuthorizationServerMetadata'];
         };
       };
-      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `internal_error`: Something went wrong on our side. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
+      400: components['responses']['400.validation_failed'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error'];
     };
   };
   getProtectedResource: {
@@ -2061,42 +2414,9 @@ export interface operations {
           'application/json': components['schemas']['ProtectedResourceMetadata'];
         };
       };
-      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `internal_error`: Something went wrong on our side. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
+      400: components['responses']['400.validation_failed'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error'];
     };
   };
   issueToken: {
@@ -2135,138 +2455,14 @@ export interface operations {
           'application/json': components['schemas']['AccessTokenResponse'];
         };
       };
-      /**
-       * @description `invalid_request`: A parameter of the token request is missing, given twice or in the wrong place, or `Authorization` is given twice.
-       *
-       *     `unsupported_grant_type`: The token request asks for a grant other than `client_credentials`.
-       *
-       *     `invalid_scope`: A scope of the token request is unknown or not granted to the application.
-       *
-       *     `unsupported_audience`: The `audience` of the token request is not the audience of this API.
-       *
-       *     `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong.
-       */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['TokenProblem'];
-          'application/problem+json': components['schemas']['TokenProblem'];
-        };
-      };
-      /** @description `invalid_client`: The client is unknown or disabled, or the secret is wrong, expired or revoked. */
-      401: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['TokenProblem'];
-          'application/problem+json': components['schemas']['TokenProblem'];
-        };
-      };
-      /** @description `payload_too_large`: The body of the request is larger than 256 KiB, or the form of a token request larger than 16 KiB. */
-      413: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['TokenProblem'];
-          'application/problem+json': components['schemas']['TokenProblem'];
-        };
-      };
-      /** @description `unsupported_media_type`: The operation does not read this `Content-Type`, the header is missing, or the body is compressed. */
-      415: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['TokenProblem'];
-          'application/problem+json': components['schemas']['TokenProblem'];
-        };
-      };
-      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
-      429: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['TokenProblem'];
-          'application/problem+json': components['schemas']['TokenProblem'];
-        };
-      };
-      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `internal_error`: Something went wrong on our side. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['TokenProblem'];
-          'application/problem+json': components['schemas']['TokenProblem'];
-        };
-      };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
-      503: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['TokenProblem'];
-          'application/problem+json': components['schemas']['TokenProblem'];
-        };
-      };
+      400: components['responses']['400.invalid_request.unsupported_grant_type.invalid_scope.unsupported_audience.validation_failed'];
+      401: components['responses']['401.invalid_client'];
+      413: components['responses']['413.payload_too_large'];
+      415: components['responses']['415.unsupported_media_type'];
+      429: components['responses']['429.rate_limited'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error_'];
+      503: components['responses']['503.service_unavailable'];
     };
   };
   listAuditEvents: {
@@ -2322,158 +2518,15 @@ export interface operations {
             | components['schemas']['StreamEnd'];
         };
       };
-      /**
-       * @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong.
-       *
-       *     `invalid_cursor`: The cursor was altered, or it was issued for another workspace, list or set of filters.
-       */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /**
-       * @description `token_missing`: The request has no bearer token.
-       *
-       *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
-       *
-       *     `token_expired`: The bearer token has expired.
-       *
-       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
-       */
-      401: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access. */
-      403: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `export_in_progress`: The application already reads a stream, and it can read only one at a time. */
-      409: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `cursor_expired`: The list cannot continue from this cursor without a gap. `diverged`: the data was restored to a state from before the cursor. `purged`: removed items that you have not seen were deleted for good, or audit events that you have not read were archived. */
-      410: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
-      429: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `internal_error`: Something went wrong on our side. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
-      503: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
+      400: components['responses']['400.validation_failed.invalid_cursor'];
+      401: components['responses']['401.token_missing.token_invalid.token_expired.token_superseded'];
+      403: components['responses']['403.insufficient_scope'];
+      409: components['responses']['409.export_in_progress'];
+      410: components['responses']['410.cursor_expired'];
+      429: components['responses']['429.rate_limited_'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error__'];
+      503: components['responses']['503.service_unavailable_'];
     };
   };
   getAuditCheckpoint: {
@@ -2507,122 +2560,13 @@ export interface operations {
           'text/plain': string;
         };
       };
-      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /**
-       * @description `token_missing`: The request has no bearer token.
-       *
-       *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
-       *
-       *     `token_expired`: The bearer token has expired.
-       *
-       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
-       */
-      401: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access. */
-      403: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
-      429: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `internal_error`: Something went wrong on our side. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
-      503: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
+      400: components['responses']['400.validation_failed_'];
+      401: components['responses']['401.token_missing.token_invalid.token_expired.token_superseded'];
+      403: components['responses']['403.insufficient_scope'];
+      429: components['responses']['429.rate_limited_'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error__'];
+      503: components['responses']['503.service_unavailable_'];
     };
   };
   listComputers: {
@@ -2683,142 +2627,14 @@ export interface operations {
             | components['schemas']['StreamEnd'];
         };
       };
-      /**
-       * @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong.
-       *
-       *     `invalid_cursor`: The cursor was altered, or it was issued for another workspace, list or set of filters.
-       */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /**
-       * @description `token_missing`: The request has no bearer token.
-       *
-       *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
-       *
-       *     `token_expired`: The bearer token has expired.
-       *
-       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
-       */
-      401: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access. */
-      403: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `export_in_progress`: The application already reads a stream, and it can read only one at a time. */
-      409: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
-      429: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `internal_error`: Something went wrong on our side. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
-      503: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
+      400: components['responses']['400.validation_failed.invalid_cursor'];
+      401: components['responses']['401.token_missing.token_invalid.token_expired.token_superseded'];
+      403: components['responses']['403.insufficient_scope'];
+      409: components['responses']['409.export_in_progress'];
+      429: components['responses']['429.rate_limited_'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error__'];
+      503: components['responses']['503.service_unavailable_'];
     };
   };
   getComputer: {
@@ -2855,138 +2671,14 @@ export interface operations {
           'application/json': components['schemas']['Computer'];
         };
       };
-      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /**
-       * @description `token_missing`: The request has no bearer token.
-       *
-       *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
-       *
-       *     `token_expired`: The bearer token has expired.
-       *
-       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
-       */
-      401: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access. */
-      403: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `not_found`: There is nothing at this path, or no such resource in the workspace of the token. */
-      404: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
-      429: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `internal_error`: Something went wrong on our side. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
-      503: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
+      400: components['responses']['400.validation_failed_'];
+      401: components['responses']['401.token_missing.token_invalid.token_expired.token_superseded'];
+      403: components['responses']['403.insufficient_scope'];
+      404: components['responses']['404.not_found'];
+      429: components['responses']['429.rate_limited_'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error__'];
+      503: components['responses']['503.service_unavailable_'];
     };
   };
   listComputerChanges: {
@@ -3028,142 +2720,14 @@ export interface operations {
           'application/json': components['schemas']['ComputerChangePage'];
         };
       };
-      /**
-       * @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong.
-       *
-       *     `invalid_cursor`: The cursor was altered, or it was issued for another workspace, list or set of filters.
-       */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /**
-       * @description `token_missing`: The request has no bearer token.
-       *
-       *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
-       *
-       *     `token_expired`: The bearer token has expired.
-       *
-       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
-       */
-      401: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access. */
-      403: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `cursor_expired`: The list cannot continue from this cursor without a gap. `diverged`: the data was restored to a state from before the cursor. `purged`: removed items that you have not seen were deleted for good, or audit events that you have not read were archived. */
-      410: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
-      429: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `internal_error`: Something went wrong on our side. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
-      503: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
+      400: components['responses']['400.validation_failed.invalid_cursor'];
+      401: components['responses']['401.token_missing.token_invalid.token_expired.token_superseded'];
+      403: components['responses']['403.insufficient_scope'];
+      410: components['responses']['410.cursor_expired'];
+      429: components['responses']['429.rate_limited_'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error__'];
+      503: components['responses']['503.service_unavailable_'];
     };
   };
   getHealth: {
@@ -3193,42 +2757,9 @@ export interface operations {
           'application/json': components['schemas']['HealthDto'];
         };
       };
-      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `internal_error`: Something went wrong on our side. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
+      400: components['responses']['400.validation_failed'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error'];
     };
   };
   listAssets: {
@@ -3305,142 +2836,14 @@ export interface operations {
             | components['schemas']['StreamEnd'];
         };
       };
-      /**
-       * @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong.
-       *
-       *     `invalid_cursor`: The cursor was altered, or it was issued for another workspace, list or set of filters.
-       */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /**
-       * @description `token_missing`: The request has no bearer token.
-       *
-       *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
-       *
-       *     `token_expired`: The bearer token has expired.
-       *
-       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
-       */
-      401: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access. */
-      403: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `export_in_progress`: The application already reads a stream, and it can read only one at a time. */
-      409: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
-      429: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `internal_error`: Something went wrong on our side. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
-      503: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
+      400: components['responses']['400.validation_failed.invalid_cursor'];
+      401: components['responses']['401.token_missing.token_invalid.token_expired.token_superseded'];
+      403: components['responses']['403.insufficient_scope'];
+      409: components['responses']['409.export_in_progress'];
+      429: components['responses']['429.rate_limited_'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error__'];
+      503: components['responses']['503.service_unavailable_'];
     };
   };
   updateAssets: {
@@ -3483,179 +2886,16 @@ export interface operations {
           'application/json': components['schemas']['BulkUpdateSummary'];
         };
       };
-      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /**
-       * @description `token_missing`: The request has no bearer token.
-       *
-       *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
-       *
-       *     `token_expired`: The bearer token has expired.
-       *
-       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
-       */
-      401: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /**
-       * @description `resource_not_writable`: The request would change an EMPLOYEE asset; employee records are read-only. Nothing was applied.
-       *
-       *     `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access.
-       */
-      403: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /**
-       * @description `idempotency_conflict`: The `Idempotency-Key` was already used for a different request.
-       *
-       *     `idempotency_in_progress`: A request with the same `Idempotency-Key` is still running.
-       */
-      409: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'Retry-After': components['headers']['Retry-After.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `payload_too_large`: The body of the request is larger than 256 KiB, or the form of a token request larger than 16 KiB. */
-      413: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `unsupported_media_type`: The operation does not read this `Content-Type`, the header is missing, or the body is compressed. */
-      415: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
-      429: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `internal_error`: Something went wrong on our side. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
-      503: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
+      400: components['responses']['400.validation_failed_'];
+      401: components['responses']['401.token_missing.token_invalid.token_expired.token_superseded'];
+      403: components['responses']['403.resource_not_writable.insufficient_scope'];
+      409: components['responses']['409.idempotency_conflict.idempotency_in_progress'];
+      413: components['responses']['413.payload_too_large_'];
+      415: components['responses']['415.unsupported_media_type_'];
+      429: components['responses']['429.rate_limited_'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error__'];
+      503: components['responses']['503.service_unavailable_'];
     };
   };
   getAsset: {
@@ -3693,138 +2933,14 @@ export interface operations {
           'application/json': components['schemas']['Asset'];
         };
       };
-      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /**
-       * @description `token_missing`: The request has no bearer token.
-       *
-       *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
-       *
-       *     `token_expired`: The bearer token has expired.
-       *
-       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
-       */
-      401: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access. */
-      403: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `not_found`: There is nothing at this path, or no such resource in the workspace of the token. */
-      404: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
-      429: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `internal_error`: Something went wrong on our side. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
-      503: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
+      400: components['responses']['400.validation_failed_'];
+      401: components['responses']['401.token_missing.token_invalid.token_expired.token_superseded'];
+      403: components['responses']['403.insufficient_scope'];
+      404: components['responses']['404.not_found'];
+      429: components['responses']['429.rate_limited_'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error__'];
+      503: components['responses']['503.service_unavailable_'];
     };
   };
   updateAsset: {
@@ -3873,211 +2989,18 @@ export interface operations {
           'application/json': components['schemas']['Asset'];
         };
       };
-      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /**
-       * @description `token_missing`: The request has no bearer token.
-       *
-       *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
-       *
-       *     `token_expired`: The bearer token has expired.
-       *
-       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
-       */
-      401: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /**
-       * @description `resource_not_writable`: The request would change an EMPLOYEE asset; employee records are read-only. Nothing was applied.
-       *
-       *     `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access.
-       */
-      403: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `not_found`: There is nothing at this path, or no such resource in the workspace of the token. */
-      404: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /**
-       * @description `idempotency_conflict`: The `Idempotency-Key` was already used for a different request.
-       *
-       *     `idempotency_in_progress`: A request with the same `Idempotency-Key` is still running.
-       */
-      409: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'Retry-After': components['headers']['Retry-After.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `precondition_failed`: The asset has changed since the version that `If-Match` names. */
-      412: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `payload_too_large`: The body of the request is larger than 256 KiB, or the form of a token request larger than 16 KiB. */
-      413: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `unsupported_media_type`: The operation does not read this `Content-Type`, the header is missing, or the body is compressed. */
-      415: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
-      429: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `internal_error`: Something went wrong on our side. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
-      503: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
+      400: components['responses']['400.validation_failed_'];
+      401: components['responses']['401.token_missing.token_invalid.token_expired.token_superseded'];
+      403: components['responses']['403.resource_not_writable.insufficient_scope'];
+      404: components['responses']['404.not_found'];
+      409: components['responses']['409.idempotency_conflict.idempotency_in_progress'];
+      412: components['responses']['412.precondition_failed'];
+      413: components['responses']['413.payload_too_large_'];
+      415: components['responses']['415.unsupported_media_type_'];
+      429: components['responses']['429.rate_limited_'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error__'];
+      503: components['responses']['503.service_unavailable_'];
     };
   };
   listCategories: {
@@ -4117,126 +3040,13 @@ export interface operations {
           'application/json': components['schemas']['AssetCategoryPage'];
         };
       };
-      /**
-       * @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong.
-       *
-       *     `invalid_cursor`: The cursor was altered, or it was issued for another workspace, list or set of filters.
-       */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /**
-       * @description `token_missing`: The request has no bearer token.
-       *
-       *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
-       *
-       *     `token_expired`: The bearer token has expired.
-       *
-       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
-       */
-      401: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access. */
-      403: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
-      429: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `internal_error`: Something went wrong on our side. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
-      503: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
+      400: components['responses']['400.validation_failed.invalid_cursor'];
+      401: components['responses']['401.token_missing.token_invalid.token_expired.token_superseded'];
+      403: components['responses']['403.insufficient_scope'];
+      429: components['responses']['429.rate_limited_'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error__'];
+      503: components['responses']['503.service_unavailable_'];
     };
   };
   listAssetChanges: {
@@ -4280,142 +3090,14 @@ export interface operations {
           'application/json': components['schemas']['AssetChangePage'];
         };
       };
-      /**
-       * @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong.
-       *
-       *     `invalid_cursor`: The cursor was altered, or it was issued for another workspace, list or set of filters.
-       */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /**
-       * @description `token_missing`: The request has no bearer token.
-       *
-       *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
-       *
-       *     `token_expired`: The bearer token has expired.
-       *
-       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
-       */
-      401: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access. */
-      403: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `cursor_expired`: The list cannot continue from this cursor without a gap. `diverged`: the data was restored to a state from before the cursor. `purged`: removed items that you have not seen were deleted for good, or audit events that you have not read were archived. */
-      410: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
-      429: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `internal_error`: Something went wrong on our side. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
-      503: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
+      400: components['responses']['400.validation_failed.invalid_cursor'];
+      401: components['responses']['401.token_missing.token_invalid.token_expired.token_superseded'];
+      403: components['responses']['403.insufficient_scope'];
+      410: components['responses']['410.cursor_expired'];
+      429: components['responses']['429.rate_limited_'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error__'];
+      503: components['responses']['503.service_unavailable_'];
     };
   };
   listTagKeys: {
@@ -4457,126 +3139,13 @@ export interface operations {
           'application/json': components['schemas']['TagKeyPage'];
         };
       };
-      /**
-       * @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong.
-       *
-       *     `invalid_cursor`: The cursor was altered, or it was issued for another workspace, list or set of filters.
-       */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /**
-       * @description `token_missing`: The request has no bearer token.
-       *
-       *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
-       *
-       *     `token_expired`: The bearer token has expired.
-       *
-       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
-       */
-      401: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `insufficient_scope`: The token lacks the scope that the operation needs. Write access does not include read access. */
-      403: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
-      429: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `internal_error`: Something went wrong on our side. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
-      503: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
+      400: components['responses']['400.validation_failed.invalid_cursor'];
+      401: components['responses']['401.token_missing.token_invalid.token_expired.token_superseded'];
+      403: components['responses']['403.insufficient_scope'];
+      429: components['responses']['429.rate_limited_'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error__'];
+      503: components['responses']['503.service_unavailable_'];
     };
   };
   getMe: {
@@ -4610,105 +3179,12 @@ export interface operations {
           'application/json': components['schemas']['Me'];
         };
       };
-      /** @description `validation_failed`: Some input is malformed, out of range or unknown. `errors` names each input that is wrong. */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /**
-       * @description `token_missing`: The request has no bearer token.
-       *
-       *     `token_invalid`: The bearer token is malformed, was not issued by this service for this API, or its application is disabled.
-       *
-       *     `token_expired`: The bearer token has expired.
-       *
-       *     `token_superseded`: A newer token was issued for the same application, or its secret was rotated without an overlap. Only the newest token is accepted.
-       */
-      401: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'WWW-Authenticate': components['headers']['WWW-Authenticate'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `rate_limited`: The application has used up its rate limit for this kind of request. */
-      429: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `headers_too_large`: The request has more than 200 headers, or its line and headers are too large together. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `internal_error`: Something went wrong on our side. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
-      /** @description `service_unavailable`: A part of the service is down or too slow. A write may have been applied. */
-      503: {
-        headers: {
-          'Cache-Control': components['headers']['Cache-Control'];
-          RateLimit: components['headers']['RateLimit.sometimes'];
-          'RateLimit-Policy': components['headers']['RateLimit-Policy.sometimes'];
-          'Retry-After': components['headers']['Retry-After'];
-          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
-          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit.sometimes'];
-          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining.sometimes'];
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/problem+json': components['schemas']['Problem'];
-        };
-      };
+      400: components['responses']['400.validation_failed_'];
+      401: components['responses']['401.token_missing.token_invalid.token_expired.token_superseded'];
+      429: components['responses']['429.rate_limited_'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error__'];
+      503: components['responses']['503.service_unavailable_'];
     };
   };
 }
