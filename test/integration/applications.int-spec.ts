@@ -1,8 +1,12 @@
 import { DataSource } from 'typeorm';
+import { Applications, Workspaces } from '#libs/auth/operators';
 import { type WorkspaceId } from '#libs/kernel';
+import { type Settings } from '#libs/platform/config';
 import { Database } from '#libs/platform/database';
-import { ApplicationRepositoryTypeorm } from '../../libs/auth/src/typeorm/application-repository.typeorm';
-import { Workspaces } from '../../libs/auth/src/typeorm/workspaces';
+import { RedisClient } from '#libs/platform/redis';
+import { GrantCacheRedis } from '../../libs/auth/src/redis/grant-cache.redis';
+import { ClientSecretsSystem } from '../../libs/auth/src/system/client-secrets.system';
+import { GrantRepositoryTypeorm } from '../../libs/auth/src/typeorm/grant-repository.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { type TestDatabase, createTestDatabase, testEntities as entities } from '../support/test-database';
 import { anAuditRecorder } from '../support/audit-recorder';
@@ -11,35 +15,37 @@ describe("Operators' applications on one connection", () => {
   let database: TestDatabase;
   let dataSource: DataSource;
   let workspaces: Workspaces;
-  let applications: ApplicationRepositoryTypeorm;
+  let applications: Applications;
+  let grants: GrantRepositoryTypeorm;
   let ours: WorkspaceId;
   let theirs: WorkspaceId;
+  let first: Awaited<ReturnType<Applications['create']>>;
+  let second: typeof first;
+  let foreign: typeof first;
+  const secrets = new ClientSecretsSystem(Buffer.alloc(32, 'pepper'));
 
   beforeAll(async () => {
     database = await createTestDatabase();
     const connection = { url: database.migrationDatabaseUrl, poolSize: 1, patience: 'operator', entities } as const;
     dataSource = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
     workspaces = new Workspaces(new Database(dataSource));
-    applications = new ApplicationRepositoryTypeorm(new Database(dataSource), anAuditRecorder());
-    const [first, second] = [await workspaces.create('ours', 'Ours'), await workspaces.create('a-theirs', 'Theirs')];
-    if (!first || !second) throw new Error('A new database has workspaces already.');
-    [ours, theirs] = [first.id, second.id];
-    for (const clientId of ['z', 'a']) await applications.create(ours, newApplication(clientId));
-    await applications.create(theirs, newApplication('theirs'));
+    const cache = new GrantCacheRedis(new RedisClient(null), { databaseStandbyUrls: [] } as unknown as Settings, false);
+    applications = new Applications(new Database(dataSource), anAuditRecorder(), secrets, cache);
+    grants = new GrantRepositoryTypeorm(new Database(dataSource));
+    const made = [await workspaces.create('ours', 'Ours'), await workspaces.create('a-theirs', 'Theirs')];
+    if (!made[0] || !made[1]) throw new Error('A new database has workspaces already.');
+    [ours, theirs] = [made[0].id, made[1].id];
+    first = await applications.create(ours, 'First', ['all:read']);
+    second = await applications.create(ours, 'Second', ['all:read', 'all:read']);
+    foreign = await applications.create(theirs, 'Foreign', ['all:read']);
   });
   afterAll(async () => {
     await dataSource.destroy();
     await database.drop();
   });
 
-  const newApplication = (clientId: string) => ({
-    clientId,
-    name: `Name of ${clientId}`,
-    secretDigest: Buffer.from(`secret of ${clientId}`),
-    scopes: ['all:read'],
-  });
-  const digestsOf = async (clientId: string): Promise<string[]> =>
-    ((await applications.findWithSecrets(clientId))?.secretDigests ?? []).map(String);
+  const idOf = ({ application }: typeof first): string => application.clientId;
+  const digestsOf = async (clientId: string) => (await grants.findWithSecrets(clientId))?.secretDigests;
 
   it('lists workspaces by slug and refuses an existing slug', async () => {
     expect((await workspaces.list()).map(({ slug }) => slug)).toEqual(['a-theirs', 'ours']);
@@ -49,37 +55,39 @@ describe("Operators' applications on one connection", () => {
   });
 
   it('lists the applications of one workspace, oldest first', async () => {
-    expect((await applications.list(ours)).map(({ clientId }) => clientId)).toEqual(['z', 'a']);
-    expect(await applications.findByClientId('theirs')).toMatchObject({ workspaceId: theirs, name: 'Name of theirs' });
-    expect(await applications.findByClientId('none')).toBeNull();
+    expect(await applications.list(ours)).toEqual([first.application, second.application]);
+    expect(second.application.scopes).toEqual(['all:read']);
+    expect(await applications.find(idOf(foreign))).toMatchObject({ workspaceId: theirs, name: 'Foreign' });
+    expect(await applications.find('none')).toBeNull();
   });
 
   it('changes only the named application', async () => {
-    const before = await applications.findByClientId('z');
+    const [before, changed] = [await applications.find(idOf(first)), idOf(second)];
     const limits = { read: { perMinute: 5, burst: 10 } };
 
-    expect(await applications.setDisabled('a', true)).toMatchObject({ disabled: true });
-    expect(await applications.setScopes('a', ['inventory:read'])).toMatchObject({ scopes: ['inventory:read'] });
-    expect(await applications.setLimits('a', limits)).toMatchObject({ limits });
+    expect(await applications.setDisabled(changed, true)).toMatchObject({ disabled: true });
+    expect(await applications.setScopes(changed, ['inventory:read'])).toMatchObject({ scopes: ['inventory:read'] });
+    expect(await applications.setLimits(changed, limits)).toMatchObject({ limits });
     const both = { ...limits, write: { perMinute: 1, burst: 2 } };
-    expect(await applications.setLimits('a', { write: both.write })).toMatchObject({ limits: both });
-    expect(await applications.clearLimits('a')).toMatchObject({ limits: {} });
+    expect(await applications.setLimits(changed, { write: both.write })).toMatchObject({ limits: both });
+    expect(await applications.clearLimits(changed)).toMatchObject({ limits: {} });
     expect(await applications.setDisabled('none', true)).toBeNull();
-    expect(await applications.findByClientId('z')).toEqual(before);
+    expect(await applications.find(idOf(first))).toEqual(before);
   });
 
   it('accepts the previous secret during its overlap, or not at all without one', async () => {
-    const [first, second] = [Buffer.from('first'), Buffer.from('second')];
-    const generation = (await applications.findByClientId('z'))?.generation ?? 0n;
+    const clientId = idOf(first);
+    const generation = (await applications.find(clientId))?.generation ?? 0n;
 
-    const overlapping = await applications.rotateSecret('z', first, 60);
-    expect(overlapping?.generation).toBe(generation);
-    expect(overlapping?.previousSecretExpiresAt?.getTime()).toBeGreaterThan(Date.now());
-    expect(await digestsOf('z')).toEqual(['first', 'secret of z']);
+    const overlapping = await applications.rotateSecret(clientId, 60);
+    expect(overlapping?.application.generation).toBe(generation);
+    expect(overlapping?.application.previousSecretExpiresAt?.getTime()).toBeGreaterThan(Date.now());
+    const [replaced = '', previous = ''] = [overlapping?.clientSecret, first.clientSecret];
+    expect(await digestsOf(clientId)).toEqual([secrets.digest(replaced), secrets.digest(previous)]);
 
-    const ended = await applications.rotateSecret('z', second, null);
-    expect(ended?.generation).toBeGreaterThan(generation);
-    expect(ended?.previousSecretExpiresAt).toBeNull();
-    expect(await digestsOf('z')).toEqual(['second']);
+    const ended = await applications.rotateSecret(clientId, null);
+    expect(ended?.application.generation).toBeGreaterThan(generation);
+    expect(ended?.application.previousSecretExpiresAt).toBeNull();
+    expect(await digestsOf(clientId)).toEqual([secrets.digest(ended?.clientSecret ?? '')]);
   });
 });

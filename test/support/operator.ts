@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { DataSource } from 'typeorm';
-import { ApplicationsService } from '#libs/auth/operators';
+import { Applications } from '#libs/auth/operators';
 import { ImportsService, type TagKeyRepository } from '#libs/inventory/operators';
 import { Database } from '#libs/platform/database';
 import { RedisClient } from '#libs/platform/redis';
 import { GrantCacheRedis } from '../../libs/auth/src/redis/grant-cache.redis';
 import { ClientSecretsSystem } from '../../libs/auth/src/system/client-secrets.system';
-import { ApplicationRepositoryTypeorm } from '../../libs/auth/src/typeorm/application-repository.typeorm';
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
@@ -17,7 +16,7 @@ import { anAuditRecorder } from './audit-recorder';
 
 /** Runs an operator's command on the database of an API, composed as in the command line. */
 export interface TestOperator {
-  readonly applications: ApplicationsService;
+  readonly applications: Applications;
   readonly tagKeys: TagKeyRepository;
   readonly imports: ImportsService;
   close(): Promise<void>;
@@ -33,8 +32,9 @@ export async function openOperator({ database, settings }: TestApp): Promise<Tes
   return {
     tagKeys: new TagKeyRepositoryTypeorm(new Database(dataSource), audit),
     imports: new ImportsService(new ImportStoreTypeorm(dataSource, audit), new ImportFilesSystem()),
-    applications: new ApplicationsService(
-      new ApplicationRepositoryTypeorm(new Database(dataSource), audit),
+    applications: new Applications(
+      new Database(dataSource),
+      audit,
       new ClientSecretsSystem(readFileSync(settings.secretPepperFile)),
       new GrantCacheRedis(redis, settings, true),
     ),

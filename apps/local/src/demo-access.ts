@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { ApplicationsService, Workspace } from '#libs/auth/operators';
+import type { Applications, Workspace } from '#libs/auth/operators';
 import { type Settings, readSecretFileSync } from '#libs/platform/config';
 import { type Credentials, type KeptCredentials, keepCredentials, readCredentials } from './credentials-file';
 
@@ -11,7 +11,7 @@ export const credentialsFileOf = (settings: Settings): string => join(settings.l
  * has its own application, because its Authorize button would end the token of any other.
  */
 export async function demoCredentials(
-  applications: ApplicationsService,
+  applications: Applications,
   workspace: Workspace,
   settings: Settings,
 ): Promise<KeptCredentials> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DynamicModule, Global, type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { ApplicationsService, AuthOperatorModule, type Workspace, Workspaces } from '#libs/auth/operators';
+import { Applications, AuthOperatorModule, type Workspace, Workspaces } from '#libs/auth/operators';
 import { DemoService, ImportAlreadyRunning, InventoryOperatorModule } from '#libs/inventory/operators';
 import { DatabaseModule, migrate } from '#libs/platform/database';
 import { Settings } from '#libs/platform/config';
@@ -28,7 +28,7 @@ export async function prepareDemo(place: DemoPlace): Promise<KeptCredentials> {
     abortOnError: false,
   });
   try {
-    const applications = context.get(ApplicationsService);
+    const applications = context.get(Applications);
     const workspace = await demoWorkspace(context, place);
     return await demoCredentials(applications, workspace, place.settings);
   } finally {

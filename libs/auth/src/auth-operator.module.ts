@@ -2,25 +2,18 @@ import { Module } from '@nestjs/common';
 import { AuditOperatorModule } from '#libs/audit/operators';
 import { RedisClient } from '#libs/platform/redis';
 import { Settings, readSecretFileSync } from '#libs/platform/config';
-import { ApplicationsService } from './application/applications.service';
-import { ApplicationRepository } from './domain/application-repository.port';
 import { ClientSecrets } from './domain/client-secrets.port';
 import { GrantCache } from './domain/grant-cache.port';
 import { GrantCacheRedis } from './redis/grant-cache.redis';
 import { ClientSecretsSystem } from './system/client-secrets.system';
-import { ApplicationRepositoryTypeorm } from './typeorm/application-repository.typeorm';
+import { Applications } from './typeorm/applications';
 import { Workspaces } from './typeorm/workspaces';
 
-/** Applications and their secrets, for operators and the API alike. */
-export const applicationProviders = [
-  ApplicationsService,
-  { provide: ApplicationRepository, useClass: ApplicationRepositoryTypeorm },
-  {
-    provide: ClientSecrets,
-    useFactory: (settings: Settings) => new ClientSecretsSystem(readSecretFileSync(settings.secretPepperFile)),
-    inject: [Settings],
-  },
-];
+export const clientSecrets = {
+  provide: ClientSecrets,
+  useFactory: (settings: Settings) => new ClientSecretsSystem(readSecretFileSync(settings.secretPepperFile)),
+  inject: [Settings],
+};
 
 /** `cachedElsewhere`: other processes may cache grants in a Redis that this process does not know. */
 export const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
@@ -33,7 +26,8 @@ export const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
 @Module({
   imports: [AuditOperatorModule],
   providers: [
-    ...applicationProviders,
+    Applications,
+    clientSecrets,
     // The API may use a Redis that this command does not know.
     grantCache({ cachedElsewhere: true }),
     {
@@ -43,6 +37,6 @@ export const grantCache = (options: { readonly cachedElsewhere: boolean }) => ({
     },
     Workspaces,
   ],
-  exports: [ApplicationsService, Workspaces],
+  exports: [Applications, Workspaces],
 })
 export class AuthOperatorModule {}

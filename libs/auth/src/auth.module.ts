@@ -7,6 +7,7 @@ import { Metrics } from '#libs/platform/observability';
 import { Settings, SystemClock } from '#libs/platform/config';
 import { AccessTokensService } from './application/access-tokens.service';
 import { AccessTokenSigner } from './domain/access-token-signer.port';
+import { GrantRepository } from './domain/grant-repository.port';
 import { TokenRequestLimiter } from './domain/token-request-limiter.port';
 import { DiscoveryController } from './http/discovery.controller';
 import { MeController } from './http/me.controller';
@@ -15,14 +16,16 @@ import { TokenController } from './http/token.controller';
 import { AccessTokenSignerJwt } from './jwt/access-token-signer.jwt';
 import { SigningKeys } from './jwt/signing-keys';
 import { TokenRequestLimiterRedis } from './redis/token-request-limiter.redis';
-import { applicationProviders, grantCache } from './auth-operator.module';
+import { GrantRepositoryTypeorm } from './typeorm/grant-repository.typeorm';
+import { clientSecrets, grantCache } from './auth-operator.module';
 
 /** Issues and checks tokens for the API. */
 @Module({
   imports: [AuditModule, JwtModule.register({})],
   controllers: [TokenController, DiscoveryController, MeController],
   providers: [
-    ...applicationProviders,
+    clientSecrets,
+    { provide: GrantRepository, useClass: GrantRepositoryTypeorm },
     grantCache({ cachedElsewhere: false }),
     AccessTokensService,
     { provide: TokenRequestLimiter, useClass: TokenRequestLimiterRedis },

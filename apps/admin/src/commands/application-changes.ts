@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Application, ApplicationsService } from '#libs/auth/operators';
+import type { Application, Applications } from '#libs/auth/operators';
 import { type RateLimit, type Scope, parseRateLimit } from '#libs/kernel';
 import { applicationCard, applicationJson } from '../application-output';
 import { CommandFailed, WrongUsage } from '../command-faults';
@@ -67,7 +67,7 @@ async function setLimits(clientId: string, { read, write, token, ...options }: L
 export async function oneApplication(
   clientId: string,
   options: CommonOptions,
-  work: (applications: ApplicationsService) => Promise<Application | null>,
+  work: (applications: Applications) => Promise<Application | null>,
 ): Promise<void> {
   const application = await withApplications(work);
   if (application === null) throw unknownApplication(clientId);
@@ -75,10 +75,10 @@ export async function oneApplication(
   await print({ json: applicationJson(application), text }, options);
 }
 
-async function withApplications<Result>(work: (applications: ApplicationsService) => Promise<Result>): Promise<Result> {
+async function withApplications<Result>(work: (applications: Applications) => Promise<Result>): Promise<Result> {
   const { operate } = await import('../operator.js');
-  const { ApplicationsService, AuthOperatorModule } = await import('#libs/auth/operators');
-  return operate([AuthOperatorModule], (operator) => work(operator.get(ApplicationsService)));
+  const { Applications, AuthOperatorModule } = await import('#libs/auth/operators');
+  return operate([AuthOperatorModule], (operator) => work(operator.get(Applications)));
 }
 
 export const unknownApplication = (clientId: string): CommandFailed =>

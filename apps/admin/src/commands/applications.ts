@@ -48,9 +48,9 @@ export function applicationsCommand(): Command {
 
 async function create(options: CreateOptions): Promise<void> {
   const { operateIn } = await import('../operator.js');
-  const { ApplicationsService } = await import('#libs/auth/operators');
+  const { Applications } = await import('#libs/auth/operators');
   const { application, clientSecret } = await operateIn(options.workspace, [], (operator, { id }) =>
-    operator.get(ApplicationsService).create(id, options.name, options.scope),
+    operator.get(Applications).create(id, options.name, options.scope),
   );
   const { client_id, ...rest } = applicationJson(application);
   const text = async (): Promise<string> => {
@@ -62,9 +62,9 @@ async function create(options: CreateOptions): Promise<void> {
 
 async function list(options: CommonOptions & { readonly workspace: string }): Promise<void> {
   const { operateIn } = await import('../operator.js');
-  const { ApplicationsService } = await import('#libs/auth/operators');
+  const { Applications } = await import('#libs/auth/operators');
   const applications = await operateIn(options.workspace, [], (operator, { id }) =>
-    operator.get(ApplicationsService).list(id),
+    operator.get(Applications).list(id),
   );
   const text = (): Promise<string> =>
     table(

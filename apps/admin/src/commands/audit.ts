@@ -89,8 +89,8 @@ async function list(options: ListOptions): Promise<void> {
 /** Refuses an unknown id, unless events of a deleted application exist: an empty list would hide a typing error. */
 async function assertApplication(operator: Operator, clientId: string | undefined): Promise<void> {
   if (clientId === undefined) return;
-  const { ApplicationsService } = await import('#libs/auth/operators');
-  if ((await operator.get(ApplicationsService).find(clientId)) !== null) return;
+  const { Applications } = await import('#libs/auth/operators');
+  if ((await operator.get(Applications).find(clientId)) !== null) return;
   throw unknownApplication(clientId);
 }
 

@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { type Charge, type Freshness, type RateClass, RateLimited, coveredByBoth, covers, isScope } from '#libs/kernel';
 import type { AccessTokenClaims } from '../domain/access-token';
 import { AccessTokenSigner } from '../domain/access-token-signer.port';
-import { ApplicationRepository } from '../domain/application-repository.port';
 import { ClientNotAuthenticated, TokenInvalid, TokenSuperseded } from '../domain/authentication-errors';
 import { ClientSecrets } from '../domain/client-secrets.port';
 import type { Grant } from '../domain/grant';
 import { GrantCache } from '../domain/grant-cache.port';
+import { GrantRepository } from '../domain/grant-repository.port';
 import { ScopeNotGranted } from '../domain/token-request-errors';
 import { TokenRequestLimiter } from '../domain/token-request-limiter.port';
 
@@ -33,10 +33,10 @@ export interface AuthenticatedApplication {
 @Injectable()
 export class AccessTokensService {
   constructor(
-    private readonly applications: ApplicationRepository,
+    private readonly stored: GrantRepository,
     private readonly secrets: ClientSecrets,
     private readonly signer: AccessTokenSigner,
-    private readonly grants: GrantCache,
+    private readonly cached: GrantCache,
     private readonly limiter: TokenRequestLimiter,
   ) {}
 
@@ -59,7 +59,7 @@ export class AccessTokensService {
     charged(charge);
     const granted = grantedScopes(grant, scopes);
     const tokenId = this.secrets.newTokenId();
-    const generation = await this.applications.beginGeneration(grant, secretDigest, tokenId);
+    const generation = await this.stored.beginGeneration(grant, secretDigest, tokenId);
     // The secret was rotated or the application disabled since the lookup.
     if (generation === null) throw new ClientNotAuthenticated();
     const { token, expiresInSeconds } = await this.signer.sign({
@@ -70,7 +70,7 @@ export class AccessTokensService {
       generation,
       tokenId,
     });
-    await this.grants.invalidate(clientId);
+    await this.cached.invalidate(clientId);
     return { token, expiresInSeconds, scopes: granted };
   }
 
@@ -81,32 +81,32 @@ export class AccessTokensService {
    */
   async authenticateAndCharge(token: string, rateClass: RateClass): Promise<AuthenticatedApplication> {
     const claims = await this.signer.verify(token);
-    const cached = await this.grants.checkAndCharge(claims.clientId, claims.generation, rateClass);
+    const cached = await this.cached.checkAndCharge(claims.clientId, claims.generation, rateClass);
     if (cached.kind === 'superseded') throw new TokenSuperseded();
     if (cached.kind === 'current') return accept(claims, cached.grant, cached.charge, cached.freshness);
-    const grant = await this.applications.findGrant(claims.clientId);
+    const grant = await this.stored.find(claims.clientId);
     if (!grant) throw new TokenInvalid();
     // Not awaited: it only helps the next request.
-    if (cached.kind === 'missing') void this.grants.store(grant, cached.reservation);
+    if (cached.kind === 'missing') void this.cached.store(grant, cached.reservation);
     return accept(claims, grant, null, cached.freshness);
   }
 
   /** Whether the application of an accepted token may still use this scope, or may do anything at all when it is null. */
   async isStillGranted(claims: AccessTokenClaims, scope: string | null): Promise<boolean> {
-    const grant = await this.applications.findGrant(claims.clientId);
+    const grant = await this.stored.find(claims.clientId);
     if (!grant || grant.disabled) return false;
     return scope === null || covers(coveredByBoth(claims.scopes, grant.scopes), scope);
   }
 
   /** From now on the client's reads see everything that is committed by now, for a while, as after a write. */
   async readNewest(clientId: string): Promise<void> {
-    await this.grants.readNewest(clientId);
+    await this.cached.readNewest(clientId);
   }
 
   /** Charges a wrong secret to separate buckets, so that guessing cannot exhaust the client's own bucket. */
   private async authenticateClient(clientId: string, secretDigest: Buffer, source: string): Promise<Grant> {
     // An impossible id is looked up like any other, so it costs the same. Postgres refuses U+0000.
-    const found = await this.applications.findWithSecrets(/^[\x20-\x7e]{1,200}$/.test(clientId) ? clientId : '-');
+    const found = await this.stored.findWithSecrets(/^[\x20-\x7e]{1,200}$/.test(clientId) ? clientId : '-');
     const isRight = this.secrets.isOneOf(secretDigest, found?.secretDigests ?? []);
     if (found && isRight && !found.grant.disabled) return found.grant;
     const charge = await this.limiter.chargeFailure(clientId, source);

@@ -5,15 +5,16 @@ import { Settings } from '#libs/platform/config';
 import { AnyToken, type Caller, CurrentCaller, NoQueryDto } from '#libs/platform/http';
 import { ApiSuccess, ApiAnyTokenProblems } from '#libs/platform/openapi';
 import { TokenBuckets, bucketSizeOf, limitOf } from '#libs/platform/throttling';
-import { ApplicationsService } from '../application/applications.service';
+import { TokenInvalid } from '../domain/authentication-errors';
 import type { Grant } from '../domain/grant';
+import { GrantRepository } from '../domain/grant-repository.port';
 import { type LimitsDto, ME_EXAMPLES, MeDto } from './me.dto';
 
 @ApiTags('Authentication')
 @Controller('v1/me')
 export class MeController {
   constructor(
-    private readonly applications: ApplicationsService,
+    private readonly grants: GrantRepository,
     private readonly buckets: TokenBuckets,
     private readonly settings: Settings,
   ) {}
@@ -29,7 +30,8 @@ export class MeController {
   @ApiSuccess(MeDto, { description: 'The application of the token.', examples: ME_EXAMPLES })
   @ApiAnyTokenProblems('validation_failed')
   async get(@CurrentCaller() caller: Caller, @Query() _query: NoQueryDto): Promise<MeDto> {
-    const application = await this.applications.getWithWorkspace(caller.workspaceId, caller.clientId);
+    const application = await this.grants.findWithWorkspace(caller.workspaceId, caller.clientId);
+    if (!application) throw new TokenInvalid();
     return {
       workspace: { id: application.workspaceId, slug: application.workspaceSlug },
       application: { id: application.id, clientId: application.clientId, name: application.name },

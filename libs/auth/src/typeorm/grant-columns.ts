@@ -18,6 +18,9 @@ export const AFTER_GRANT = 7;
 export const SECRET_COLUMNS = `encode(secret_digest, 'hex'),
   CASE WHEN previous_secret_expires_at > now() THEN encode(previous_secret_digest, 'hex') END`;
 
+/** The clock in microseconds keeps generations rising even after the row was restored from an older backup. */
+export const NEXT_GENERATION = 'GREATEST(generation + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)';
+
 export function toGrant(row: TextRow): Grant {
   const [workspace, id, clientId, scopes, limits, disabled, generation] = row;
   return {

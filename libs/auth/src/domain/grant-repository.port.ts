@@ -1,0 +1,27 @@
+import type { WorkspaceId } from '#libs/kernel';
+import type { ApplicationInWorkspace } from './application';
+import type { Grant } from './grant';
+
+/** The stored grants, for requests. The client id replaces the workspace id until the workspace is known. */
+export abstract class GrantRepository {
+  /** Returns what the application may do now, or null for an unknown client id. */
+  abstract find(clientId: string): Promise<Grant | null>;
+
+  /** The application of the workspace as it stands now, with the workspace; null when there is none with this client id. */
+  abstract findWithWorkspace(workspaceId: WorkspaceId, clientId: string): Promise<ApplicationInWorkspace | null>;
+
+  /**
+   * Returns the client's grant with the digests of accepted secrets: the current one and, during an overlap, the
+   * previous one. Returns null for an unknown client id, after the same time as for a known one.
+   */
+  abstract findWithSecrets(
+    clientId: string,
+  ): Promise<{ readonly grant: Grant; readonly secretDigests: readonly Buffer[] } | null>;
+
+  /**
+   * Starts the application's next generation, which ends all earlier tokens. `tokenId` is the new token's. Returns the
+   * generation. Returns null without a change when the application is disabled or the secret was replaced. Atomic:
+   * concurrent calls get different generations, and the highest wins.
+   */
+  abstract beginGeneration(grant: Grant, secretDigest: Buffer, tokenId: string): Promise<bigint | null>;
+}

@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import type { WorkspaceId } from '#libs/kernel';
+import { Database, READ_PATIENCE_MS, type Statement, bind } from '#libs/platform/database';
+import type { ApplicationInWorkspace } from '../domain/application';
+import type { Grant } from '../domain/grant';
+import { GrantRepository } from '../domain/grant-repository.port';
+import {
+  AFTER_GRANT,
+  GRANT_COLUMNS,
+  NEXT_GENERATION,
+  SECRET_COLUMNS,
+  text,
+  toGrant,
+  toSecretDigests,
+} from './grant-columns';
+
+const FIND_GRANT: Statement = {
+  name: 'application_find_grant_1',
+  text: `SELECT ${GRANT_COLUMNS} FROM application WHERE client_id = $1`,
+};
+const FIND_WITH_WORKSPACE: Statement = {
+  name: 'application_find_with_workspace_1',
+  text: `SELECT ${GRANT_COLUMNS}, name, (SELECT slug FROM workspace WHERE workspace.id = application.workspace_id)
+           FROM application WHERE workspace_id = $1 AND client_id = $2`,
+};
+/** Returns a row even for an unknown client, with an empty client id, so that both cases take the same time. */
+const FIND_WITH_SECRETS: Statement = {
+  name: 'application_find_with_secrets_3',
+  text: `SELECT ${GRANT_COLUMNS}, ${SECRET_COLUMNS}
+           FROM (SELECT coalesce(workspace_id, nobody) AS workspace_id, coalesce(id, nobody) AS id,
+                        coalesce(client_id, '') AS client_id, coalesce(scopes, '{all:read,all:write}') AS scopes,
+                        coalesce(limits, '{}') AS limits, coalesce(disabled, true) AS disabled,
+                        coalesce(generation, 0) AS generation, coalesce(secret_digest, sha256('')) AS secret_digest,
+                        previous_secret_digest, previous_secret_expires_at
+                   FROM (SELECT '00000000-0000-0000-0000-000000000000'::uuid AS nobody) AS decoy
+                   LEFT JOIN application ON client_id = $1) AS application`,
+};
+/** Checks the secret again: it may have been rotated, or the application disabled, since the lookup. */
+const BEGIN_GENERATION: Statement = {
+  name: 'application_begin_generation_4',
+  text: `UPDATE application SET generation = ${NEXT_GENERATION}, jti = $4::uuid, issued_at = now()
+          WHERE workspace_id = $1 AND id = $2::uuid AND NOT disabled
+            AND (secret_digest = decode($3, 'hex')
+                 OR (previous_secret_digest = decode($3, 'hex') AND previous_secret_expires_at > now()))
+          RETURNING generation`,
+};
+
+/** One round trip each. */
+@Injectable()
+export class GrantRepositoryTypeorm extends GrantRepository {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async find(clientId: string): Promise<Grant | null> {
+    const [rows] = await this.database.read({ clientId }, [bind(FIND_GRANT, [clientId])], 'newest');
+    return rows?.[0] ? toGrant(rows[0]) : null;
+  }
+
+  async findWithWorkspace(workspaceId: WorkspaceId, clientId: string): Promise<ApplicationInWorkspace | null> {
+    const find = bind(FIND_WITH_WORKSPACE, [workspaceId, clientId]);
+    const [[row] = []] = await this.database.read({ workspaceId }, [find], 'newest');
+    if (!row) return null;
+    const [name, workspaceSlug] = row.slice(AFTER_GRANT);
+    return { ...toGrant(row), name: text(name), workspaceSlug: text(workspaceSlug) };
+  }
+
+  async findWithSecrets(
+    clientId: string,
+  ): Promise<{ readonly grant: Grant; readonly secretDigests: readonly Buffer[] } | null> {
+    const find = bind(FIND_WITH_SECRETS, [clientId]);
+    const [rows] = await this.database.read({ clientId }, [find], 'newest');
+    const row = rows?.[0] ?? [];
+    const found = { grant: toGrant(row), secretDigests: toSecretDigests(row) };
+    return clientId !== '' && found.grant.clientId === clientId ? found : null;
+  }
+
+  async beginGeneration({ workspaceId, id }: Grant, secretDigest: Buffer, tokenId: string): Promise<bigint | null> {
+    const begin = bind(BEGIN_GENERATION, [workspaceId, id, secretDigest.toString('hex'), tokenId]);
+    const [rows] = await this.database.run({ workspaceId }, [begin], { patienceMs: READ_PATIENCE_MS });
+    const generation = rows?.[0]?.[0];
+    return generation ? BigInt(generation) : null;
+  }
+}
