@@ -1,3 +1,4 @@
+import { example } from '#libs/platform/openapi';
 import type { AuditEventDto, AuditEventPageDto } from './audit-event.dto';
 
 export const AUDIT_EVENT: AuditEventDto = {
@@ -17,13 +18,10 @@ export const AUDIT_EVENT: AuditEventDto = {
 };
 
 export const AUDIT_EVENT_PAGE_EXAMPLES = {
-  last: {
-    summary: 'One update, and nothing more for now',
-    value: {
-      results: [AUDIT_EVENT],
-      pageInfo: { hasNextPage: false, endCursor: null },
-      resumeCursor: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
-      lagSeconds: 0,
-    } satisfies AuditEventPageDto as AuditEventPageDto,
-  },
+  last: example<AuditEventPageDto>('One update, and nothing more for now', {
+    results: [AUDIT_EVENT],
+    pageInfo: { hasNextPage: false, endCursor: null },
+    resumeCursor: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
+    lagSeconds: 0,
+  }),
 };

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiObject, constant } from '#libs/platform/openapi';
+import { ApiObject, constant, example } from '#libs/platform/openapi';
 
 /** Specification, AccessTokenResponse; `scope` is additive (RFC 6749, 5.1). */
 @ApiObject({ name: 'AccessTokenResponse', description: 'The one active token of the application.' })
@@ -33,13 +33,10 @@ export class AccessTokenDto {
 }
 
 export const ACCESS_TOKEN_EXAMPLES = {
-  issued: {
-    summary: 'A token with every granted scope',
-    value: {
-      access_token: 'eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiJjaV8zZjlhIn0.c2lnbmF0dXJl',
-      expires_in: 3600,
-      token_type: 'Bearer',
-      scope: 'inventory:read inventory:write',
-    } satisfies AccessTokenDto as AccessTokenDto,
-  },
+  issued: example<AccessTokenDto>('A token with every granted scope', {
+    access_token: 'eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiJjaV8zZjlhIn0.c2lnbmF0dXJl',
+    expires_in: 3600,
+    token_type: 'Bearer',
+    scope: 'inventory:read inventory:write',
+  }),
 };

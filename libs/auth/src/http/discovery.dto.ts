@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { SCOPES } from '#libs/kernel';
-import { ApiObject, openEnum } from '#libs/platform/openapi';
+import { ApiObject, openEnum, example } from '#libs/platform/openapi';
 
 const BASE_URL = 'https://api.example.com';
 const url = (description: string, path = '') =>
@@ -113,56 +113,47 @@ export class KeySetDto {
 }
 
 export const AUTHORIZATION_SERVER_EXAMPLES = {
-  metadata: {
-    summary: 'Metadata',
-    value: {
-      issuer: BASE_URL,
-      token_endpoint: `${BASE_URL}/oauth/token`,
-      jwks_uri: `${BASE_URL}/.well-known/jwks.json`,
-      scopes_supported: EXAMPLE_SCOPES,
-      response_types_supported: ['none'],
-      grant_types_supported: ['client_credentials'],
-      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
-      service_documentation: `${BASE_URL}/docs`,
-    } satisfies AuthorizationServerDto as AuthorizationServerDto,
-  },
+  metadata: example<AuthorizationServerDto>('Metadata', {
+    issuer: BASE_URL,
+    token_endpoint: `${BASE_URL}/oauth/token`,
+    jwks_uri: `${BASE_URL}/.well-known/jwks.json`,
+    scopes_supported: EXAMPLE_SCOPES,
+    response_types_supported: ['none'],
+    grant_types_supported: ['client_credentials'],
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    service_documentation: `${BASE_URL}/docs`,
+  }),
 };
 
 export const PROTECTED_RESOURCE_EXAMPLES = {
-  metadata: {
-    summary: 'Metadata',
-    value: {
-      resource: BASE_URL,
-      authorization_servers: [BASE_URL],
-      scopes_supported: EXAMPLE_SCOPES,
-      bearer_methods_supported: ['header'],
-      resource_documentation: `${BASE_URL}/docs`,
-    } satisfies ProtectedResourceDto as ProtectedResourceDto,
-  },
+  metadata: example<ProtectedResourceDto>('Metadata', {
+    resource: BASE_URL,
+    authorization_servers: [BASE_URL],
+    scopes_supported: EXAMPLE_SCOPES,
+    bearer_methods_supported: ['header'],
+    resource_documentation: `${BASE_URL}/docs`,
+  }),
 };
 
 export const KEY_SET_EXAMPLES = {
-  two: {
-    summary: 'A key of tokens and one of checkpoints',
-    value: {
-      keys: [
-        {
-          kty: 'RSA',
-          kid: '20261101T000000000Z-1f0c9d2a',
-          use: 'sig',
-          alg: 'RS256',
-          n: 'sXchDaQebHnPiGvyDOAT4saGEUetSyo9MKLOoWFsueri23bOdgWp4Dy1Wl',
-          e: 'AQAB',
-        },
-        {
-          kty: 'OKP',
-          kid: '20261101T000000000Z-8a04bd17',
-          use: 'sig',
-          alg: 'EdDSA',
-          crv: 'Ed25519',
-          x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
-        },
-      ],
-    } satisfies KeySetDto as KeySetDto,
-  },
+  two: example<KeySetDto>('A key of tokens and one of checkpoints', {
+    keys: [
+      {
+        kty: 'RSA',
+        kid: '20261101T000000000Z-1f0c9d2a',
+        use: 'sig',
+        alg: 'RS256',
+        n: 'sXchDaQebHnPiGvyDOAT4saGEUetSyo9MKLOoWFsueri23bOdgWp4Dy1Wl',
+        e: 'AQAB',
+      },
+      {
+        kty: 'OKP',
+        kid: '20261101T000000000Z-8a04bd17',
+        use: 'sig',
+        alg: 'EdDSA',
+        crv: 'Ed25519',
+        x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+      },
+    ],
+  }),
 };

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { SCOPES } from '#libs/kernel';
-import { ApiObject, openEnum } from '#libs/platform/openapi';
+import { ApiObject, openEnum, example } from '#libs/platform/openapi';
 
 const UUID = { format: 'uuid', example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c20' } as const;
 const count = (description: string, example: number, minimum = 1) =>
@@ -91,26 +91,23 @@ export class MeDto {
 }
 
 export const ME_EXAMPLES = {
-  narrowed: {
-    summary: 'Token with fewer scopes than were granted',
-    value: {
-      workspace: { id: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c20', slug: 'acme' },
-      application: {
-        id: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c21',
-        clientId: 'ci_3f9a1c5e7b2d4f608192a3b4c5d6e7f8',
-        name: 'siem',
-      },
-      token: {
-        issuedAt: '2026-11-01T00:00:00.000Z',
-        expiresAt: '2026-11-01T01:00:00.000Z',
-        scopes: ['inventory:read'],
-      },
-      grantedScopes: ['inventory:read', 'inventory:write'],
-      limits: {
-        read: { burst: 100, perMinute: 50, remaining: 98 },
-        write: { burst: 40, perMinute: 20, remaining: 40 },
-        token: { burst: 10, perMinute: 5, remaining: 9 },
-      },
-    } satisfies MeDto as MeDto,
-  },
+  narrowed: example<MeDto>('Token with fewer scopes than were granted', {
+    workspace: { id: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c20', slug: 'acme' },
+    application: {
+      id: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c21',
+      clientId: 'ci_3f9a1c5e7b2d4f608192a3b4c5d6e7f8',
+      name: 'siem',
+    },
+    token: {
+      issuedAt: '2026-11-01T00:00:00.000Z',
+      expiresAt: '2026-11-01T01:00:00.000Z',
+      scopes: ['inventory:read'],
+    },
+    grantedScopes: ['inventory:read', 'inventory:write'],
+    limits: {
+      read: { burst: 100, perMinute: 50, remaining: 98 },
+      write: { burst: 40, perMinute: 20, remaining: 40 },
+      token: { burst: 10, perMinute: 5, remaining: 9 },
+    },
+  }),
 };

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ApiObject, constant } from '#libs/platform/openapi';
+import { ApiObject, constant, example } from '#libs/platform/openapi';
 
 /** The form of a token request, for the contract. `token-request.ts` parses it. */
 @ApiObject({
@@ -47,16 +47,13 @@ export class TokenRequestDto {
 }
 
 export const TOKEN_REQUEST_EXAMPLES = {
-  credentials: {
-    summary: 'Credentials in the form',
-    value: {
-      grant_type: 'client_credentials',
-      client_id: 'ci_3f9a1c5e7b2d4f608192a3b4c5d6e7f8',
-      client_secret: 'cs_the-secret-of-the-application',
-    } satisfies TokenRequestDto,
-  },
-  basic: {
-    summary: 'Credentials by HTTP Basic, for a token that only reads',
-    value: { grant_type: 'client_credentials', scope: 'inventory:read' } satisfies TokenRequestDto,
-  },
+  credentials: example<TokenRequestDto>('Credentials in the form', {
+    grant_type: 'client_credentials',
+    client_id: 'ci_3f9a1c5e7b2d4f608192a3b4c5d6e7f8',
+    client_secret: 'cs_the-secret-of-the-application',
+  }),
+  basic: example<TokenRequestDto>('Credentials by HTTP Basic, for a token that only reads', {
+    grant_type: 'client_credentials',
+    scope: 'inventory:read',
+  }),
 };

@@ -1,3 +1,4 @@
+import { example } from '#libs/platform/openapi';
 import type { ComputerChangePageDto } from './computer-change.dto';
 import type { ComputerDto, ComputerPageDto } from './computer.dto';
 
@@ -25,30 +26,24 @@ const LAPTOP: ComputerDto = {
 export const COMPUTER_EXAMPLES = { laptop: { summary: 'A monitored laptop', value: LAPTOP } };
 
 export const COMPUTER_PAGE_EXAMPLES = {
-  only: {
-    summary: 'The only page',
-    value: {
-      results: [LAPTOP],
-      pageInfo: { hasNextPage: false, endCursor: null, totalCount: 1 },
-    } satisfies ComputerPageDto,
-  },
+  only: example<ComputerPageDto>('The only page', {
+    results: [LAPTOP],
+    pageInfo: { hasNextPage: false, endCursor: null, totalCount: 1 },
+  }),
 };
 
 export const COMPUTER_CHANGE_PAGE_EXAMPLES = {
-  only: {
-    summary: 'A change by an import, and nothing more for now',
-    value: {
-      results: [
-        {
-          type: 'UPSERTED',
-          id: LAPTOP.id,
-          changedAt: '2026-11-02T08:00:00.000Z',
-          origin: { type: 'IMPORT' },
-          computer: LAPTOP,
-        },
-      ],
-      pageInfo: { hasNextPage: false, endCursor: null },
-      resumeCursor: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
-    } satisfies ComputerChangePageDto,
-  },
+  only: example<ComputerChangePageDto>('A change by an import, and nothing more for now', {
+    results: [
+      {
+        type: 'UPSERTED',
+        id: LAPTOP.id,
+        changedAt: '2026-11-02T08:00:00.000Z',
+        origin: { type: 'IMPORT' },
+        computer: LAPTOP,
+      },
+    ],
+    pageInfo: { hasNextPage: false, endCursor: null },
+    resumeCursor: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
+  }),
 };

@@ -5,6 +5,9 @@ import { type ResponseHeaders, EVERY_RESPONSE, chargedHeaders, headerReferences 
 /** Examples of a response, by a name that describes the case. */
 export type BodyExamples<Body> = Readonly<Record<string, { readonly summary: string; readonly value: Body }>>;
 
+/** An example of a body. */
+export const example = <Body>(summary: string, value: Body): BodyExamples<Body>[string] => ({ summary, value });
+
 /** The same list as a stream of lines, one JSON object each. */
 export interface DocumentedStream {
   readonly lines: readonly Type[];

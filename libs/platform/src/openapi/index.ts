@@ -1,4 +1,4 @@
-export { ApiSuccess, ApiTextSuccess } from './api-success.decorator';
+export { ApiSuccess, ApiTextSuccess, example } from './api-success.decorator';
 export { REQUEST_ID_PARAMETER, chargedHeaders, headerComponents } from './api-headers';
 export {
   ApiAnyTokenProblems,

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiObject } from '#libs/platform/openapi';
+import { ApiObject, example } from '#libs/platform/openapi';
 import { pageOf } from '#libs/platform/pagination';
 import { ASSET_CATEGORIES } from '../domain/asset-category';
 import { CATEGORY_KEY } from './asset.dto';
@@ -17,11 +17,8 @@ export class AssetCategoryDto {
 export class AssetCategoryPageDto extends pageOf(AssetCategoryDto, 'The categories of the page.') {}
 
 export const CATEGORY_PAGE_EXAMPLES = {
-  all: {
-    summary: 'The five categories',
-    value: {
-      results: [...ASSET_CATEGORIES],
-      pageInfo: { hasNextPage: false, endCursor: null, totalCount: ASSET_CATEGORIES.length },
-    } satisfies AssetCategoryPageDto,
-  },
+  all: example<AssetCategoryPageDto>('The five categories', {
+    results: [...ASSET_CATEGORIES],
+    pageInfo: { hasNextPage: false, endCursor: null, totalCount: ASSET_CATEGORIES.length },
+  }),
 };

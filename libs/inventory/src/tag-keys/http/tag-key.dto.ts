@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ApiObject } from '#libs/platform/openapi';
+import { ApiObject, example } from '#libs/platform/openapi';
 import { PageQueryDto, TrueOrFalse, pageOf } from '#libs/platform/pagination';
 import type { CountedTagKey } from '../domain/tag-key';
 
@@ -51,14 +51,11 @@ export const toTagKeyDto = ({ key, value, platform, assetCount }: CountedTagKey)
 });
 
 export const TAG_KEY_PAGE_EXAMPLES = {
-  two: {
-    summary: 'A key of the platform and one of the customer',
-    value: {
-      results: [
-        { key: 'aws:stack', value: null, readOnly: true, assetCount: 1204 },
-        { key: 'env', value: 'production', readOnly: false, assetCount: 42 },
-      ],
-      pageInfo: { hasNextPage: false, endCursor: null, totalCount: 2 },
-    } satisfies TagKeyPageDto as TagKeyPageDto,
-  },
+  two: example<TagKeyPageDto>('A key of the platform and one of the customer', {
+    results: [
+      { key: 'aws:stack', value: null, readOnly: true, assetCount: 1204 },
+      { key: 'env', value: 'production', readOnly: false, assetCount: 42 },
+    ],
+    pageInfo: { hasNextPage: false, endCursor: null, totalCount: 2 },
+  }),
 };
