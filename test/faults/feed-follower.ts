@@ -25,6 +25,10 @@ export class FeedFollower {
     private readonly origins: readonly string[],
   ) {}
 
+  get descriptions(): readonly (string | null)[] {
+    return [...this.copy.values()];
+  }
+
   begin(): void {
     this.following = this.follow();
   }
