@@ -5,9 +5,9 @@ import { type Operation, keyHashOf } from './operation-log';
 import { FaultSetting } from './fault-setting';
 import { MINUTE, sized, tell } from './sizes';
 
-const BULKS = sized({ short: 60, long: 400 });
-const SINGLES = sized({ short: 120, long: 800 });
-const RACES = sized({ short: 40, long: 300 });
+const BULKS = sized({ short: 30, long: 400 });
+const SINGLES = sized({ short: 60, long: 800 });
+const RACES = sized({ short: 20, long: 300 });
 /** Few, so that two bulk updates of a hundred overlap in most of them. */
 const ASSETS = 130;
 const SENDERS = 10;
