@@ -148,6 +148,19 @@ describe('Counters of assets', () => {
       expect((await Promise.all(repairs)).map(({ wrong }) => wrong.length).sort()).toEqual([0, 1]);
     });
 
+    it('are locked in the order of their keys, like by every writer', async () => {
+      await setting.change(`
+        INSERT INTO source_count SELECT '${setting.here}', 'a' || n, ${CUSTOM}, 0, 3 FROM generate_series(1, 1000) AS n;
+        ANALYZE source_count`);
+      const writer = await connect();
+      await writer.query(`BEGIN; UPDATE source_count SET n = n WHERE source = 'a1'`);
+      const repair = reconcile();
+      await waiting(1);
+      // The repair waits for the first one and holds none of the others.
+      await writer.query('SELECT FROM source_count FOR UPDATE NOWAIT; COMMIT');
+      expect((await repair).wrongValues).toHaveLength(1_000);
+    });
+
     it('block no update while assets are counted', async () => {
       await tamper();
       const [counting, writer] = await Promise.all([connect(), connect()]);

@@ -66,6 +66,22 @@ describe('KeyRereading', () => {
     await started;
   });
 
+  it('lets the process end while a disk hangs, and logs nothing any more', async () => {
+    await worker.beforeApplicationShutdown();
+    const ends: ((found: KeyReading) => void)[] = [];
+    const late = new KeyRereading('signing', { reread: () => new Promise((resolve) => ends.push(resolve)) }, 1);
+    const started = late.onApplicationBootstrap();
+    ends[0]?.(reading);
+    await started;
+    while (ends.length < 2) await delay(1);
+
+    await late.beforeApplicationShutdown();
+    ends[1]?.({ kids: ['new'], faults: ['SIGNING_KEYS_DIR cannot be read (EIO).'] });
+
+    await delay(10);
+    expect([warnings, lines]).toEqual([[], []]);
+  });
+
   it('ends with the process', async () => {
     await worker.beforeApplicationShutdown();
     await delay(10);
