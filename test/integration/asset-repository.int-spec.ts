@@ -1,12 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { type Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { type WorkspaceId, workspaceId } from '#libs/kernel';
+import { type AssetId, type WorkspaceId, applicationId, assetId, workspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../../libs/inventory/src/assets/domain/asset';
 import { ASSET_TYPES } from '../../libs/inventory/src/assets/domain/asset-category';
-import { assetRepositoryContract } from '../../libs/inventory/src/assets/domain/asset-repository.contract';
+import { type AssetFilter, isConsistent } from '../../libs/inventory/src/assets/domain/asset-filter';
+import { type AssetPatch, applyPatch } from '../../libs/inventory/src/assets/domain/asset-patch';
+import type { AssetRepository, LockedAssets } from '../../libs/inventory/src/assets/domain/asset-repository.port';
+import {
+  AssetModel,
+  TAGS,
+  anAssetValue,
+  assetsOfEveryKind,
+  combinedFilters,
+  everyFilter,
+} from '../support/asset-model';
 import { assetRepositoryOn } from '../support/asset-repository';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
@@ -14,6 +24,11 @@ describe('The Postgres asset repository', () => {
   let database: TestDatabase;
   let dataSource: DataSource;
   let api: Database;
+  let repository: AssetRepository;
+  let here: WorkspaceId;
+  let elsewhere: WorkspaceId;
+  const assets = assetsOfEveryKind();
+  const model = new AssetModel(assets);
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -23,26 +38,30 @@ describe('The Postgres asset repository', () => {
     );
     await dataSource.initialize();
     api = new Database(dataSource);
+    repository = assetRepositoryOn(api);
+    [here, elsewhere] = [await aWorkspace(), await aWorkspace()];
+    for (const workspace of [here, elsewhere]) {
+      for (const { key, value } of TAGS) await addTagKey(workspace, { key, value, platform: false });
+    }
+    await insert(database.admin, here, assets);
+    await insert(database.admin, elsewhere, assetsOfEveryKind().slice(0, 40));
   });
   afterAll(async () => {
     await dataSource.destroy();
     await database.drop();
   });
 
-  assetRepositoryContract(async () => ({
-    repository: assetRepositoryOn(api),
-    workspaceId: await aWorkspace(),
-    otherWorkspaceId: await aWorkspace(),
-    add: (workspace, assets) => insert(database.admin, workspace, assets),
-    addTagKey: async (workspace, { key, value, platform }) => {
-      const values = [workspace, key, value, platform];
-      await database.admin.query(
-        'INSERT INTO tag_key (workspace_id, key, value, platform) VALUES ($1, $2, $3, $4)',
-        values,
-      );
-    },
-    unitOfWork: (workspace, work) => api.unitOfWork({ workspaceId: workspace }, work),
-  }));
+  async function addTagKey(
+    workspace: WorkspaceId,
+    { key, value, platform }: LockedAssets['tagKeys'][number],
+  ): Promise<void> {
+    await database.admin.query('INSERT INTO tag_key (workspace_id, key, value, platform) VALUES ($1, $2, $3, $4)', [
+      workspace,
+      key,
+      value,
+      platform,
+    ]);
+  }
 
   async function aWorkspace(): Promise<WorkspaceId> {
     const { rows } = await database.admin.query<{ id: string }>(
@@ -51,6 +70,126 @@ describe('The Postgres asset repository', () => {
     );
     return workspaceId((rows[0] as { id: string }).id);
   }
+
+  const idsOf = (items: readonly { readonly id: AssetId }[]) => items.map(({ id }) => id);
+
+  /** Walks all pages. */
+  const expectSameAsModel = async (filters: readonly AssetFilter[]): Promise<void> => {
+    for (const filter of filters) {
+      for (let after = { found: null, expected: null } as Record<'found' | 'expected', string | null>; ;) {
+        const expected = model.list(filter, { size: 100, after: after.expected });
+        const found = await repository.list(here, filter, { size: 100, after: after.found });
+        if (
+          found.totalCount !== expected.totalCount ||
+          (found.endPosition === null) !== (expected.endPosition === null) ||
+          idsOf(found.items).join() !== idsOf(expected.items).join()
+        ) {
+          throw new Error(`${JSON.stringify(filter)}: ${found.totalCount} found, ${expected.totalCount} expected`);
+        }
+        after = { found: found.endPosition, expected: expected.endPosition };
+        if (after.found === null) break;
+      }
+    }
+  };
+
+  it('returns the assets of the model in its order, with its total, for every combination of facets', async () => {
+    const filters = everyFilter().filter(isConsistent);
+    expect(filters.length).toBeGreaterThan(5000);
+    await expectSameAsModel(filters);
+  }, 60_000);
+
+  it('returns the assets of the model for every filter, every pair and longer combinations', async () => {
+    await expectSameAsModel(combinedFilters().filter(isConsistent));
+  }, 60_000);
+
+  it('returns every asset once with any page size', async () => {
+    for (const size of [1, 7, 100]) {
+      const seen: AssetId[] = [];
+      for (let after: string | null = null; ;) {
+        const page = await repository.list(here, {}, { size, after });
+        seen.push(...idsOf(page.items));
+        after = page.endPosition;
+        if (after === null) break;
+      }
+      expect(seen).toEqual(idsOf(assets));
+    }
+  });
+
+  it('finds an end exactly at the last item of a full page', async () => {
+    const { totalCount } = await repository.list(here, {}, { size: 1, after: null });
+    expect(totalCount).toBe(assets.length);
+    const twoCustom = { subKey: 'CUSTOM', classification: 'PUBLIC', hasOwner: true } as const;
+    const page = await repository.list(here, twoCustom, { size: 2, after: null });
+    expect([page.items.length, page.endPosition, page.totalCount]).toEqual([2, null, 2]);
+  });
+
+  it('returns an asset as it was added, and none of another workspace', async () => {
+    const asset = assets[17] as Asset;
+    expect(await repository.find(here, asset.id)).toEqual(asset);
+    expect(await repository.find(elsewhere, asset.id)).toBeNull();
+    expect(await repository.find(here, assetId(randomUUID()))).toBeNull();
+  });
+
+  describe('for an update', () => {
+    const author = {
+      applicationId: applicationId(randomUUID()),
+      ...{ clientId: 'ci', requestId: 'request', keyHash: 'hash' },
+    };
+    const [employee, custom] = [assets[0] as Asset, anAssetValue({ name: 'To be updated' })];
+    const foreign = anAssetValue();
+    const env = { key: 'stage', value: 'production', platform: false };
+    const stack = { key: 'aws:stack', value: null, platform: true };
+    const lock = (ids: readonly AssetId[], patch: AssetPatch): Promise<LockedAssets> =>
+      api.unitOfWork({ workspaceId: here }, () => repository.lock(here, ids, patch));
+
+    beforeAll(async () => {
+      await insert(database.admin, here, [custom]);
+      await insert(database.admin, elsewhere, [foreign]);
+      await addTagKey(here, env);
+      await addTagKey(here, stack);
+      await addTagKey(elsewhere, { ...env, key: 'theirs' });
+    });
+
+    it('returns existing assets once each, and none of another workspace', async () => {
+      const ids = [custom.id, employee.id, foreign.id, assetId(randomUUID())];
+      const { assets: found, ownerIsEmployee, tagKeys } = await lock(ids, {});
+      expect(new Set(idsOf(found))).toEqual(new Set([custom.id, employee.id]));
+      expect([found.length, ownerIsEmployee, tagKeys]).toEqual([2, true, []]);
+    });
+
+    it('returns whether the owner is an employee of the workspace, and which tag keys exist', async () => {
+      const owner = async (ownerId: AssetId | null) => (await lock([custom.id], { ownerId })).ownerIsEmployee;
+      expect([await owner(employee.id), await owner(null)]).toEqual([true, true]);
+      expect([await owner(custom.id), await owner(foreign.id), await owner(assetId(randomUUID()))]).toEqual([
+        ...[false, false, false],
+      ]);
+      const { tagKeys } = await lock([custom.id], { tags: ['stage', 'aws:stack', 'theirs', 'nobody', 'stage'] });
+      expect(tagKeys).toHaveLength(2);
+      expect(tagKeys).toEqual(expect.arrayContaining([env, stack]));
+    });
+
+    it('stores what the patch changed', async () => {
+      const patch = { ownerId: employee.id, description: 'd', classification: 'PUBLIC', tags: ['stage'] } as const;
+      const now = new Date('2026-11-02T08:00:00.000Z');
+      const patched = applyPatch(custom, patch, [{ key: 'stage', value: 'production', readOnly: false }], now);
+      await api.unitOfWork({ workspaceId: here }, async () => {
+        await repository.lock(here, [custom.id], patch);
+        await repository.update(here, patch, [patched], author, null);
+      });
+      expect(await repository.find(here, custom.id)).toEqual({
+        ...custom,
+        ...{
+          ownerId: employee.id,
+          ownerSource: 'API',
+          description: 'd',
+          classification: 'PUBLIC',
+          version: 2,
+          updatedAt: now,
+        },
+        tags: [{ key: 'stage', value: 'production', readOnly: false }],
+      });
+    });
+  });
 });
 
 async function insert(client: Client, workspace: WorkspaceId, assets: readonly Asset[]): Promise<void> {
