@@ -49,6 +49,17 @@ describe('Filters of lists', () => {
       expect([status, body['errors']]).toEqual([400, [expect.objectContaining({ parameter })]]);
     });
 
+    it.each(['100%', '%zz', 'Zust%E4ndig', '%C3', '%ED%A0%80', '%C0%80'])(
+      'names the parameter when its value is %s, which is not percent-encoded UTF-8',
+      async (encoded) => {
+        for (const path of [ASSETS, '/v1/computers']) {
+          const { status, body } = await client.get(`${path}?pageSize=1&serialNumber=${encoded}&source=x`);
+          expect([status, body['code']]).toEqual([400, 'validation_failed']);
+          expect(body['errors']).toEqual([expect.objectContaining({ parameter: 'serialNumber' })]);
+        }
+      },
+    );
+
     it.each([
       ['categoryKeyAnyOf', 'categoryKey=CLOUD&categoryKeyAnyOf=CLOUD'],
       ['subKeyAnyOf', 'subKey=CUSTOM&subKeyAnyOf=CUSTOM'],

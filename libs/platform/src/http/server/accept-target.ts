@@ -41,9 +41,10 @@ function hostRefused(code: string, what: string): DomainError {
   return new DomainError('validation_failed', detail, [{ header: 'Host', code, detail }]);
 }
 
-function decodes(path: string): boolean {
+/** Tells whether the text is percent-encoded UTF-8. */
+export function decodes(text: string): boolean {
   try {
-    decodeURIComponent(path);
+    decodeURIComponent(text);
     return true;
   } catch {
     return false;

@@ -4,11 +4,11 @@ import { parse } from 'node:querystring';
 import { randomUUID } from 'node:crypto';
 import { StreamableFile } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import { DomainError } from '#libs/kernel';
+import { DomainError, ValidationFailed, shown } from '#libs/kernel';
 import express, { type Express, type Request, type Response } from 'express';
 import type { ServedRequest } from '../../observability/served-request';
 import { toProblem, PROBLEM_MEDIA_TYPE } from '../../problems/problem';
-import { MAX_HEADERS, hasTooManyHeaders } from './accept-target';
+import { MAX_HEADERS, decodes, hasTooManyHeaders } from './accept-target';
 import { expressMessages } from './express-messages';
 import { JSON_RESPONSE } from '../body/json-body';
 import { compressed, sendStream } from './compression';
@@ -150,9 +150,20 @@ function strictExpress(): Express {
   instance.disable('etag');
   instance.set('strict routing', true);
   instance.set('case sensitive routing', true);
-  // Parses every parameter. Node would ignore those after the thousandth.
-  instance.set('query parser', (query: string) => parse(query, '&', '=', { maxKeys: 0 }));
+  instance.set('query parser', (query: string | null) => parseQuery(query ?? ''));
   // Express would handle conditional GETs by itself. Here nothing is cached and success is always 200.
   Object.defineProperty(instance.request, 'fresh', { value: false });
   return instance;
+}
+
+/** @throws `validation_failed` naming a parameter that is not percent-encoded UTF-8 */
+function parseQuery(query: string): NodeJS.Dict<string | string[]> {
+  const malformed = decodes(query) ? undefined : query.split('&').find((pair) => !decodes(pair));
+  if (malformed === undefined) {
+    // Node would ignore parameters after the thousandth.
+    return parse(query, '&', '=', { maxKeys: 0 });
+  }
+  const [parameter = ''] = Object.keys(parse(malformed));
+  const detail = `${shown(parameter)} must be percent-encoded UTF-8.`;
+  throw new ValidationFailed([{ parameter, code: 'format', detail }]);
 }
