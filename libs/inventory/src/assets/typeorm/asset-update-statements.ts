@@ -89,30 +89,26 @@ export function lockStatements(workspaceId: WorkspaceId, ids: readonly AssetId[]
   return statements;
 }
 
-/** One column that a patch sets. */
-interface Assignment {
-  readonly column: string;
-  readonly type: string;
-  readonly value: string | null;
-}
-
 /** Returns a statement that writes only the patch's fields, with the same values for all assets. */
 export function updateStatement(
   workspaceId: WorkspaceId,
   patch: AssetPatch,
   assets: readonly [Asset, ...Asset[]],
 ): BoundStatement {
-  const assignments = [...assignmentsOf(patch, assets[0]), updatedAtOf(assets)];
-  const set = assignments.map(({ column, type }, index) => `${column} = $${index + 4}::${type}`).join(', ');
+  const written = EACH_WRITTEN_FIELD.filter(([field]) => patch[field] !== undefined);
+  const columns = written.flatMap(([, field]) => field.columns);
+  const set = columns.map(({ column, type }, index) => `${column} = $${index + 5}::${type}, `).join('');
+  // Assets of one bulk share their time of update, as they share their change set.
+  const updatedAt = new Date(Math.max(...assets.map((asset) => asset.updatedAt.getTime())));
   return {
-    name: `asset_update_2_${apiSetBits(patch)}`,
+    name: `asset_update_3_${apiSetBits(patch)}`,
     text: `
-      UPDATE asset SET ${set}, api_set = api_set | $3::smallint, version = version + 1,
+      UPDATE asset SET ${set}api_set = api_set | $3::smallint, updated_at = $4::timestamptz, version = version + 1,
              change_id = ${NEW_CHANGE_SET_ID}
        WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[])`,
     values: [
-      ...[workspaceId, uuidArray(assets.map(({ id }) => id)), String(apiSetBits(patch))],
-      ...assignments.map(({ value }) => value),
+      ...[workspaceId, uuidArray(assets.map(({ id }) => id)), String(apiSetBits(patch)), updatedAt.toISOString()],
+      ...columns.map(({ value }) => value(assets[0])),
     ],
   };
 }
@@ -134,19 +130,6 @@ export function tagStatements(workspaceId: WorkspaceId, { id, tags }: Asset): Bo
 /** Returns the patch's fields as bits of asset.api_set; 0 for none. */
 export function apiSetBits(patch: AssetPatch): number {
   return EACH_WRITTEN_FIELD.reduce((bits, [field, { bit }]) => (patch[field] === undefined ? bits : bits | bit), 0);
-}
-
-/** Assets of one bulk share their time of update, as they share their change set. */
-function updatedAtOf(assets: readonly Asset[]): Assignment {
-  const latest = Math.max(...assets.map(({ updatedAt }) => updatedAt.getTime()));
-  return { column: 'updated_at', type: 'timestamptz', value: new Date(latest).toISOString() };
-}
-
-function assignmentsOf(patch: AssetPatch, patched: Asset): Assignment[] {
-  const written = EACH_WRITTEN_FIELD.filter(([field]) => patch[field] !== undefined);
-  return written.flatMap(([, { columns }]) =>
-    columns.map(({ column, type, value }) => ({ column, type, value: value(patched) })),
-  );
 }
 
 /** Ids were validated, so they need no quoting. */
