@@ -6,8 +6,12 @@ import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import type { Response } from 'express';
 import type { CategoryKey } from '../../assets/domain/asset-category';
 import { AssetFeed } from '../domain/asset-feed.port';
-import { ASSET_CHANGE_PAGE_EXAMPLES } from './asset-change-examples';
-import { AssetChangePageDto, AssetChangeQueryDto, toAssetChangeDto } from './asset-change.dto';
+import {
+  ASSET_CHANGE_PAGE_EXAMPLES,
+  AssetChangePageDto,
+  AssetChangeQueryDto,
+  toAssetChangeDto,
+} from './asset-change.dto';
 
 const RESOURCE = 'asset-changes';
 
