@@ -4,14 +4,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { AuditService } from '#libs/audit/operators';
+import { RecordedEvents } from '#libs/audit/operators';
 import { ImportsService } from '#libs/inventory/operators';
 import { workspaceId } from '#libs/kernel';
 import { loadSettings } from '#libs/platform/config';
 import { migrate } from '#libs/platform/database';
 import { AuditEvidenceSystem } from '../../libs/audit/src/system/audit-evidence.system';
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
-import { RecordedEventsTypeorm } from '../../libs/audit/src/typeorm/recorded-events.typeorm';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { ApiProcess } from '../support/api-process';
@@ -193,7 +192,7 @@ export class FaultSetting {
     });
     const evidence = new AuditEvidenceSystem(readFileSync(settings.auditKeyFile));
     return this.withOperator(async (dataSource) => {
-      const audit = new AuditService(new RecordedEventsTypeorm(dataSource), evidence);
+      const audit = new RecordedEvents(dataSource, evidence);
       const verdict = await audit.verify([workspaceId(this.workspace)]);
       return verdict.ok ? [] : [`the audit does not verify: ${JSON.stringify(verdict)}`];
     });

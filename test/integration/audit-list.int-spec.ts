@@ -67,7 +67,7 @@ describe('The audit list', () => {
     for (const workspaceIds of [sorted, [...sorted].reverse()]) {
       const found: WorkspaceId[] = [];
       for (let after: RecordedEvent | null = null; found.length < 10;) {
-        const page: RecordedEvent[] = await setting.recorded.list({ workspaceIds }, { size: 1, after });
+        const page: RecordedEvent[] = await setting.audit.page({ workspaceIds }, { size: 1, after });
         after = page[0] ?? null;
         if (after === null) break;
         found.push(after.workspaceId);

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
-import { AuditArchiveService, AuditService, type AuditVerdict } from '#libs/audit/operators';
+import { AuditArchiveService, type AuditVerdict, RecordedEvents } from '#libs/audit/operators';
 import { type AssetId, type WorkspaceId, applicationId, assetId, workspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { SystemClock } from '#libs/platform/config';
@@ -16,7 +16,6 @@ import { AuditArchiveStoreTypeorm } from '../../libs/audit/src/typeorm/audit-arc
 import { AuditRecorder } from '../../libs/audit/src/typeorm/audit-recorder';
 import { AuditSealStoreTypeorm } from '../../libs/audit/src/typeorm/audit-seal-store.typeorm';
 import { AuditTreeStoreTypeorm } from '../../libs/audit/src/typeorm/audit-tree-store.typeorm';
-import { RecordedEventsTypeorm } from '../../libs/audit/src/typeorm/recorded-events.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { entities } from '../../apps/features';
 import { type TestDatabase, createTestDatabase } from './test-database';
@@ -33,8 +32,7 @@ const aChange = (): Fields => ({
 /** The audit of the API and of operators, on a database of its own. */
 export class AuditSetting {
   readonly key = randomBytes(32);
-  readonly audit: AuditService;
-  readonly recorded: RecordedEventsTypeorm;
+  readonly audit: RecordedEvents;
   /** The API's connection, as the runtime role. */
   readonly api: Database;
   private readonly operator: Database;
@@ -50,7 +48,6 @@ export class AuditSetting {
     this.api = new Database(apiSource);
     this.operator = new Database(owner);
     this.recorder = new AuditRecorder(this.evidence(), new SystemClock());
-    this.recorded = new RecordedEventsTypeorm(owner);
     this.audit = this.auditUnder(this.key);
   }
 
@@ -65,8 +62,8 @@ export class AuditSetting {
     await this.database.drop();
   }
 
-  auditUnder(key: Buffer): AuditService {
-    return new AuditService(this.recorded, new AuditEvidenceSystem(key));
+  auditUnder(key: Buffer): RecordedEvents {
+    return new RecordedEvents(this.owner, new AuditEvidenceSystem(key));
   }
 
   evidence(): AuditEvidenceSystem {

@@ -3,16 +3,14 @@ import { Clock } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { Settings, SystemClock, readSecretFileSync } from '#libs/platform/config';
 import { AuditArchiveService } from './application/audit-archive.service';
-import { AuditService } from './application/audit.service';
 import { AuditEvidence } from './domain/audit-evidence.port';
-import { RecordedEvents } from './domain/recorded-events.port';
 import { ArchiveFilesSystem } from './system/archive-files.system';
 import { AuditEvidenceSystem } from './system/audit-evidence.system';
 import { CheckpointKeys } from './system/checkpoint-keys';
 import { CheckpointSignerSystem } from './system/checkpoint-signer.system';
 import { AuditArchiveStoreTypeorm } from './typeorm/audit-archive-store.typeorm';
 import { AuditRecorder } from './typeorm/audit-recorder';
-import { RecordedEventsTypeorm } from './typeorm/recorded-events.typeorm';
+import { RecordedEvents } from './typeorm/recorded-events';
 
 export const auditEvidence = {
   provide: AuditEvidence,
@@ -23,11 +21,10 @@ export const auditEvidence = {
 /** Lets operators read and verify the audit, and records what they do. */
 @Module({
   providers: [
-    AuditService,
+    RecordedEvents,
     auditEvidence,
     AuditRecorder,
     { provide: Clock, useClass: SystemClock },
-    { provide: RecordedEvents, useClass: RecordedEventsTypeorm },
     {
       provide: AuditArchiveService,
       useFactory: async (database: Database, evidence: AuditEvidence, settings: Settings, clock: Clock) => {
@@ -40,6 +37,6 @@ export const auditEvidence = {
       inject: [Database, AuditEvidence, Settings, Clock],
     },
   ],
-  exports: [AuditArchiveService, AuditService, AuditRecorder],
+  exports: [AuditArchiveService, AuditRecorder, RecordedEvents],
 })
 export class AuditOperatorModule {}

@@ -53,12 +53,12 @@ async function list(options: ListOptions): Promise<void> {
     throw new WrongUsage('--json and --ndjson exclude each other; give one of them.');
   }
   const { operate, workspaceOf } = await import('../operator.js');
-  const { AuditOperatorModule, AuditService, kindOf } = await import('#libs/audit/operators');
+  const { AuditOperatorModule, RecordedEvents, kindOf } = await import('#libs/audit/operators');
   const { AuthOperatorModule } = await import('#libs/auth/operators');
   const limit = options.limit ?? (options.ndjson === true ? Infinity : DEFAULT_LIMIT);
   const events = await operate([AuditOperatorModule, AuthOperatorModule], async (operator) => {
     const { workspace, asset, application, since } = options;
-    const audit = operator.get(AuditService);
+    const audit = operator.get(RecordedEvents);
     const { assetId } = await import('#libs/kernel');
     const filter = {
       workspaceIds: workspace ? [(await workspaceOf(operator, workspace)).id] : await audit.workspaces(),
@@ -96,10 +96,10 @@ async function assertApplication(operator: Operator, clientId: string | undefine
 
 async function verify(options: CommonOptions & { readonly workspace?: string }): Promise<void> {
   const { operate, workspaceOf } = await import('../operator.js');
-  const { AuditOperatorModule, AuditService } = await import('#libs/audit/operators');
+  const { AuditOperatorModule, RecordedEvents } = await import('#libs/audit/operators');
   const { AuthOperatorModule, Workspaces } = await import('#libs/auth/operators');
   const verdict = await operate([AuditOperatorModule, AuthOperatorModule], async (operator) => {
-    const audit = operator.get(AuditService);
+    const audit = operator.get(RecordedEvents);
     const slugs = new Map((await operator.get(Workspaces).list()).map(({ id, slug }) => [id, slug]));
     const slugOf = (id: Parameters<typeof slugs.get>[0]): string => slugs.get(id) ?? id;
     const workspaceIds = options.workspace

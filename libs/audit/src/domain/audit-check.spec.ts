@@ -3,7 +3,7 @@ import { AuditEvidenceSystem } from '../system/audit-evidence.system';
 import { AuditCheck } from './audit-check';
 import type { AnchoredEvent, StoredSeal } from './audit-event';
 import { anchorStands } from './audit-event-check';
-import { AuditSnapshot } from './recorded-events.port';
+import { AuditSnapshot } from './audit-snapshot.port';
 
 async function* nothing(): AsyncGenerator<never, void> {}
 

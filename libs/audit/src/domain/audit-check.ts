@@ -2,7 +2,7 @@ import type { WorkspaceId } from '#libs/kernel';
 import type { AnchoredEvent, StoredSeal } from './audit-event';
 import { type AuditFault, anchorStands, isAuthentic } from './audit-event-check';
 import type { AuditEvidence } from './audit-evidence.port';
-import type { AuditSnapshot } from './recorded-events.port';
+import type { AuditSnapshot } from './audit-snapshot.port';
 import { EMPTY_TREE } from './audit-tree';
 import { TreeCheck } from './tree-check';
 

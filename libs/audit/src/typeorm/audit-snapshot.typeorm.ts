@@ -2,7 +2,7 @@ import type { WorkspaceId } from '#libs/kernel';
 import type { QueryRunner } from 'typeorm';
 import type { AuditHead, AnchoredEvent, StoredSeal } from '../domain/audit-event';
 import type { AuditFloor, AuditTree } from '../domain/audit-tree';
-import { AuditSnapshot } from '../domain/recorded-events.port';
+import { AuditSnapshot } from '../domain/audit-snapshot.port';
 import {
   AUDIT_FLOOR,
   AUDIT_HEAD,
