@@ -187,6 +187,14 @@ describe('admin audit', () => {
     expectFault(short, 1, /AUDIT_KEY_FILE is shorter than 32 bytes/);
   });
 
+  it('exits 1 when the role of MIGRATION_DATABASE_URL does not own the tables, so that it sees no event', async () => {
+    const unfit = { ...environment, MIGRATION_DATABASE_URL: setting.database.databaseUrl };
+
+    for (const words of [['audit', 'verify'], ['audit', 'list'], ['workspaces', 'list'], ['status']]) {
+      expectFault(await runAdmin([...words, '--json'], unfit), 1, /of MIGRATION_DATABASE_URL does not own the tables/);
+    }
+  });
+
   it.each([
     ['a time that is none', 'list --since yesterday', /A time is written/],
     ['a limit that is none', 'list --limit 0', /A limit is a whole number/],

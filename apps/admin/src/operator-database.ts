@@ -73,7 +73,29 @@ async function openNamedDatabase(environment: NodeJS.ProcessEnv): Promise<Operat
   }
   const fault = await connectionFault(migrationDatabaseUrl);
   if (fault !== null) throw new CommandFailed(`The database of MIGRATION_DATABASE_URL cannot be used: ${fault}`);
+  await assertOwner(migrationDatabaseUrl);
   return { settings, databaseUrl, migrationDatabaseUrl, migrated: [], close: () => Promise.resolve() };
+}
+
+/** Row-level security shows another role no row, so `audit verify` would find nothing wrong. */
+async function assertOwner(url: string): Promise<void> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ role: string; owns: boolean }>(
+      `SELECT current_user AS role, pg_has_role(relowner, 'USAGE') AS owns
+         FROM pg_class WHERE oid = to_regclass('workspace')`,
+    );
+    // Before the first migration there is no table.
+    if (rows[0]?.owns === false) {
+      throw new CommandFailed(
+        `The role "${rows[0].role}" of MIGRATION_DATABASE_URL does not own the tables; commands work as their owner.`,
+      );
+    }
+  } finally {
+    await client.end().catch(() => undefined);
+  }
 }
 
 /** A failed stop is reported and does not fail the command. */
