@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { AuditEvent } from '#libs/client';
 import { runAdmin } from '../support/admin-command';
 import { type Row, documentOf } from '../support/finished-command';
+import { redisOfTheRun } from '../support/redis-of-the-run';
 import { Sealing } from '../support/sealing';
 import { type TestApp, startApp } from '../support/start-app';
 
@@ -15,7 +16,8 @@ describe("Operators' commands in the audit of the API", () => {
   let directory: string;
 
   beforeAll(async () => {
-    app = await startApp();
+    // Without Redis each change would wait for leases.
+    app = await startApp({ REDIS_URL: redisOfTheRun() });
     sealing = await Sealing.of(app);
     workspace = await app.arrange.aWorkspace();
     const { rows } = await app.database.admin.query<{ slug: string }>('SELECT slug FROM workspace WHERE id = $1', [
@@ -35,6 +37,7 @@ describe("Operators' commands in the audit of the API", () => {
       DATABASE_URL: app.database.databaseUrl,
       MIGRATION_DATABASE_URL: app.database.migrationDatabaseUrl,
       LOCAL_DIR: app.settings.localDir,
+      REDIS_URL: redisOfTheRun(),
     };
     return documentOf(await runAdmin([...words, '--json'], environment));
   };

@@ -36,7 +36,8 @@ export async function openOperator({ database, settings }: TestApp): Promise<Tes
       new Database(dataSource),
       audit,
       new ClientSecretsSystem(readFileSync(settings.secretPepperFile)),
-      new GrantCacheRedis(redis, settings, true),
+      // No grant is cached beyond the Redis of the API, so without one a change need not wait for leases.
+      new GrantCacheRedis(redis, settings, false),
     ),
     close: async () => {
       redis.onApplicationShutdown();
