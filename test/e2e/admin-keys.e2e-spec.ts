@@ -1,13 +1,15 @@
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runAdmin } from '../support/admin-command';
 import { type Row, documentOf, expectFault } from '../support/finished-command';
 import { RunningCommand } from '../support/running-command';
 
 describe('admin keys', () => {
   let directory: string;
   let environment: Record<string, string>;
-  const run = (...words: string[]) =>
+  const run = (...words: string[]) => runAdmin(['keys', ...words], environment);
+  const runAside = (...words: string[]) =>
     new RunningCommand('apps/admin/run.mjs', ['keys', ...words], environment).finished;
   const list = async () => documentOf(await run('list', '--json'))['items'] as Row[];
   const kidsOf = (items: readonly Row[], use: string) =>
@@ -39,9 +41,9 @@ describe('admin keys', () => {
   it('makes keys that every instance loads before one signs with them, and loses none in concurrent runs', async () => {
     const [first] = await list();
     const made = await Promise.all([
-      ...[run('rotate', 'signing', '--json'), run('rotate', 'signing', '--json')],
-      ...[run('rotate', 'cursor', '--json'), run('rotate', 'cursor', '--json')],
-      ...[run('rotate', 'checkpoint', '--json'), run('rotate', 'checkpoint', '--json')],
+      ...[runAside('rotate', 'signing', '--json'), runAside('rotate', 'signing', '--json')],
+      ...[runAside('rotate', 'cursor', '--json'), runAside('rotate', 'cursor', '--json')],
+      ...[runAside('rotate', 'checkpoint', '--json'), runAside('rotate', 'checkpoint', '--json')],
     ]);
     const rows = made.map(documentOf);
     for (const { createdAt, usedFrom, ...rest } of rows) {
