@@ -1,0 +1,23 @@
+import { RepeatedWork } from '#libs/platform/background';
+import { startApp } from '../support/start-app';
+
+const namesOf = (works: readonly unknown[]) => works.map((work) => (work as RepeatedWork).constructor.name).sort();
+
+describe('An instance', () => {
+  afterAll(() => jest.restoreAllMocks());
+
+  it('seals, purges, marks empty change sets and reads its three kinds of keys again, until it stops', async () => {
+    const begun = jest.spyOn(RepeatedWork.prototype, 'onApplicationBootstrap');
+    const ended = jest.spyOn(RepeatedWork.prototype, 'beforeApplicationShutdown');
+
+    const app = await startApp();
+
+    const works = namesOf(begun.mock.contexts);
+    expect(works).toEqual([
+      ...['AuditSealer', 'EmptyChangeSets', 'IdempotencyPurge'],
+      ...['KeyRereading', 'KeyRereading', 'KeyRereading'],
+    ]);
+    await app.stop();
+    expect(namesOf(ended.mock.contexts)).toEqual(works);
+  });
+});
