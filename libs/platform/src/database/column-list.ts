@@ -34,8 +34,8 @@ export const toBoolean = (column: TextRow[number] | undefined): boolean | null =
   column == null ? null : column === 't';
 
 /**
- * Makes a page of the rows of a statement, which reads one more than the page holds. `at` tells where a row has its
- * position and the total. An empty page is one row without a position.
+ * Makes a page of the rows of a statement, which reads one more than the page holds. `at.id` is the place of a row's
+ * position, `at.next` that of the total. An empty page is one row without a position.
  */
 export function pageOfRows<Item>(
   rows: readonly TextRow[],

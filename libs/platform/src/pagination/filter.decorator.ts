@@ -53,8 +53,8 @@ export const OneOf = ({ list, ...shown }: Shown & { readonly list: NamedEnum }):
 export const TrueOrFalse = (shown: Shown): PropertyDecorator => choice({ type: 'boolean', ...shown }, BOOLEANS);
 
 /**
- * A filter by 1 to 16 distinct values of a list that `namedEnum` names, separated by commas (additions, section 7).
- * `notWith` is the filter by one value that must not be sent as well.
+ * A filter by 1 to 16 distinct values of a named list, separated by commas (additions, section 7). `notWith` is the filter
+ * by one value, which must not be sent as well.
  */
 export function AnyOf(options: Shown & { readonly list: NamedEnum; readonly notWith?: string }): PropertyDecorator {
   const { list, notWith = '', ...shown } = options;

@@ -35,8 +35,8 @@ const COUNTERS = [
  * another writer holds, so counting can neither block nor deadlock, in whatever order a transaction names its keys.
  *
  * Sources are counted like `facet_count`, and in the same order of keys. Their triggers fire behind those of `facet_count`,
- * because their names do. A writer that changes a count of a source so holds the count of that type and facet, and nobody
- * else can hold the two in another order.
+ * because their names do. So a writer of a count of a source holds the count of that type and facet. Nobody can
+ * hold the two in another order.
  */
 export class ValueCounts1780000000041 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -7,8 +7,8 @@ const byFacet = (column: string): string =>
   `(workspace_id, ${column} COLLATE "C", facet, id) WHERE facet IS NOT NULL AND char_length(${column}) <= 256`;
 
 /**
- * The assets of an owner, a source and a tag key in the order of the id: by facet, apart for cloud assets and others, and
- * by type and facet. Those of a name, a serial number and an e-mail address by facet.
+ * The assets of an owner, a source and a tag key in the order of the id. One index is by facet, apart for cloud assets and
+ * others, and one is by type and facet. Those of a name, a serial number and an e-mail address have one by facet.
  *
  * Removed assets are in the index of owners too: to purge an asset, Postgres looks for those that it owns. They are in that
  * of tag keys, which takes the place of `asset_tag_by_key`.
