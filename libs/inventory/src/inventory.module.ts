@@ -8,10 +8,8 @@ import { TagKeyRepository } from './tag-keys/domain/tag-key-repository.port';
 import { TagKeysController } from './tag-keys/http/tag-keys.controller';
 import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.typeorm';
 import { AuditModule } from '#libs/audit';
-import { AssetFeed } from './changes/domain/asset-feed.port';
 import { ChangesController } from './changes/http/changes.controller';
 import { EmptyChangeSets } from './changes/typeorm/empty-change-sets';
-import { AssetFeedTypeorm } from './changes/typeorm/asset-feed.typeorm';
 
 /** Lets clients read and update the inventory. */
 @Module({
@@ -20,7 +18,6 @@ import { AssetFeedTypeorm } from './changes/typeorm/asset-feed.typeorm';
   providers: [
     AssetsService,
     { provide: AssetRepository, useClass: AssetRepositoryTypeorm },
-    { provide: AssetFeed, useClass: AssetFeedTypeorm },
     EmptyChangeSets,
     { provide: TagKeyRepository, useClass: TagKeyRepositoryTypeorm },
   ],

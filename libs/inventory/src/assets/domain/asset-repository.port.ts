@@ -1,6 +1,7 @@
-import type { AssetId, Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import type { AssetId, Change, ChangePage, FeedStart, Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
 import type { Asset } from './asset';
 import type { AuditAnchor, ChangeAuthor } from '#libs/audit';
+import type { CategoryKey } from './asset-category';
 import type { AssetFilter } from './asset-filter';
 import type { AssetPatch, PatchedAsset } from './asset-patch';
 import type { TagKey } from '../../tag-keys/domain/tag-key';
@@ -38,6 +39,19 @@ export abstract class AssetRepository {
    * allows older.
    */
   abstract find(workspaceId: WorkspaceId, id: AssetId, freshness?: Freshness): Promise<Asset | null>;
+
+  /**
+   * The latest state of each asset, ordered by commit, from a start on. A reader who follows the positions misses no
+   * committed change, and sees no older state of an asset after a newer one. An asset never changes its category.
+   * @throws `cursor_expired` where that cannot be promised
+   */
+  abstract changes(
+    workspaceId: WorkspaceId,
+    categoryKey: CategoryKey | undefined,
+    start: FeedStart,
+    size: number,
+    freshness: Freshness,
+  ): Promise<ChangePage<Change<AssetId, Asset>>>;
 
   /**
    * Locks the assets with these ids until the unit of work ends. All updates lock in the same order, so they cannot

@@ -1,20 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import type { AssetId, Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import type { AssetId, Change, ChangePage, FeedStart, Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
 import { type BoundStatement, Database, type Statement, bind, pageOfRows } from '#libs/platform/database';
-import { takeTicket } from '#libs/platform/changes';
+import { ChangeFeed, feedStatement, takeTicket } from '#libs/platform/changes';
 import type { Asset } from '../domain/asset';
-import { ASSET_TYPES } from '../domain/asset-category';
+import { ASSET_TYPES, type CategoryKey } from '../domain/asset-category';
 import { type AssetFilter, EXACT_FILTERS, FACETS, facetsOf, typesOf } from '../domain/asset-filter';
 import { type AuditAnchor, AuditRecorder, type ChangeAuthor } from '#libs/audit';
 import type { AssetPatch, PatchedAsset } from '../domain/asset-patch';
 import { AssetRepository, type LockedAssets } from '../domain/asset-repository.port';
-import { AT, LAST_CLOUD, subKeyOf, toAsset } from './asset.row';
+import { ASSET_COLUMN_LIST, AT, LAST_CLOUD, subKeyOf, toAsset } from './asset.row';
 import { LIST_KEYS, type ListKey, exactValues, matchingStatement } from './asset-list-keys';
 import { FIND_ASSET, type ListBranches, branchValues, listStatement, wantedArrays } from './asset-statements';
 import { apiSetBits, lockStatements, markStatement, tagStatements, updateStatement } from './asset-update-statements';
 
 /** Before the first row: ids begin at 1. */
 const START = '0';
+
+const FEED = feedStatement({ relation: 'asset', columns: ASSET_COLUMN_LIST, name: 'asset_feed_3' });
 
 @Injectable()
 export class AssetRepositoryTypeorm extends AssetRepository {
@@ -23,6 +25,7 @@ export class AssetRepositoryTypeorm extends AssetRepository {
   constructor(
     private readonly database: Database,
     private readonly audit: AuditRecorder,
+    private readonly feed: ChangeFeed,
   ) {
     super();
   }
@@ -48,6 +51,19 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     const find = bind(FIND_ASSET, [workspaceId, id]);
     const [rows] = await this.database.read({ workspaceId }, [find], freshness);
     return rows?.[0] ? toAsset(rows[0]) : null;
+  }
+
+  async changes(
+    workspaceId: WorkspaceId,
+    categoryKey: CategoryKey | undefined,
+    start: FeedStart,
+    size: number,
+    freshness: Freshness,
+  ): Promise<ChangePage<Change<AssetId, Asset>>> {
+    // The sub keys of a category stand side by side.
+    const codes = typesOf({ categoryKey }).map(subKeyOf);
+    const subKeys = [Math.min(...codes), Math.max(...codes)] as const;
+    return this.feed.read(workspaceId, { statement: FEED, toItem: toAsset, subKeys }, start, size, freshness);
   }
 
   async lock(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): Promise<LockedAssets> {

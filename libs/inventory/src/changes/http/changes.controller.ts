@@ -5,7 +5,7 @@ import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import type { Response } from 'express';
 import type { CategoryKey } from '../../assets/domain/asset-category';
-import { AssetFeed } from '../domain/asset-feed.port';
+import { AssetRepository } from '../../assets/domain/asset-repository.port';
 import {
   ASSET_CHANGE_PAGE_EXAMPLES,
   AssetChangePageDto,
@@ -19,7 +19,7 @@ const RESOURCE = 'asset-changes';
 @Controller('v1/inventory/changes')
 export class ChangesController {
   constructor(
-    private readonly feed: AssetFeed,
+    private readonly assets: AssetRepository,
     private readonly paging: FeedPaging,
   ) {}
 
@@ -47,7 +47,7 @@ export class ChangesController {
     // A list that the client reads next must not be older than the cursor.
     if (start.kind === 'now') await readNewest();
     const category = filters['categoryKey'] as CategoryKey | undefined;
-    const page = await this.feed.read(workspaceId, category, start, size, freshness);
+    const page = await this.assets.changes(workspaceId, category, start, size, freshness);
     return {
       results: page.changes.map(toAssetChangeDto),
       ...this.paging.envelope(response, workspaceId, RESOURCE, page, filters),
