@@ -8,10 +8,10 @@ import needed from './support/jest/needed-programs.cjs';
 
 const HELP = `Usage: npm test
 
-Runs every check. A failed check does not stop the others. First runs
+Runs every check. A failed check does not stop the others. Runs
   build         npm run build
-and then, beside each other, with less priority for all but the tests
   tests         jest, the projects "unit", "services" and the short form of "faults"
+and beside them, with less priority
   types         tsc --noEmit
   import rules  dependency-cruiser: who may import whom
   lint          eslint, then prettier --check
@@ -34,13 +34,11 @@ const begun = performance.now();
 const timeLeft = () => RUN_LIMIT - (performance.now() - begun);
 
 async function main() {
+  const low = { limit: timeLeft, priority: constants.priority.PRIORITY_BELOW_NORMAL };
+  const beside = [runInOrder([lint], low), runInOrder([types, importRules], low)];
   const built = await runInOrder([build]);
-  const beside = { limit: timeLeft, priority: constants.priority.PRIORITY_BELOW_NORMAL };
-  const [tests, linted, others] = await Promise.all([
-    runTests(built.failed.length === 0, timeLeft),
-    runInOrder([lint], beside),
-    runInOrder([types, importRules], beside),
-  ]);
+  const tests = await runTests(built.failed.length === 0, timeLeft);
+  const [linted, others] = await Promise.all(beside);
   const failedChecks = [...built.failed, ...linted.failed, ...others.failed];
   const passed = built.passed + linted.passed + others.passed + tests.passed;
   const failed = failedChecks.length + tests.failed;
