@@ -14,7 +14,7 @@ describe('admin applications on an existing application', () => {
   let environment: Record<string, string>;
   let form: { grant_type: string; client_id: string; client_secret: string };
   beforeAll(async () => {
-    app = await startApp(SPECIFIED_LIMITS);
+    app = await startApp({ ...SPECIFIED_LIMITS, REDIS_URL: redisOfTheRun() });
     environment = {
       DATABASE_URL: app.database.databaseUrl,
       MIGRATION_DATABASE_URL: app.database.migrationDatabaseUrl,
@@ -29,7 +29,10 @@ describe('admin applications on an existing application', () => {
   });
 
   const run = (verb: string, ...words: string[]) =>
-    runAdmin(['applications', verb, form.client_id, ...words, '--json'], environment);
+    runAdmin(['applications', verb, form.client_id, ...words, '--json'], {
+      ...environment,
+      REDIS_URL: redisOfTheRun(),
+    });
   const document = async (verb: string, ...words: string[]): Promise<Record<string, unknown>> => {
     const { exitCode, stdout, stderr } = await run(verb, ...words);
     expect([exitCode, stderr]).toEqual([0, '']);
