@@ -9,17 +9,21 @@ describe('CheckpointKeys', () => {
   let directory: string;
   let clock: FakeClock;
   let keys: CheckpointKeys;
-  const put = async (kind = CHECKPOINT_KEYS): Promise<string> => {
-    const { name, content } = await newPemKeyFile(kind, clock);
+  let tokenKey: { readonly name: string; readonly content: string };
+  const put = async (): Promise<string> => {
+    const { name, content } = await newPemKeyFile(CHECKPOINT_KEYS, clock);
     writeFileSync(join(directory, name), content);
-    return name.slice(0, -kind.suffix.length);
+    return name.slice(0, -CHECKPOINT_KEYS.suffix.length);
   };
 
-  beforeEach(async () => {
+  beforeAll(async () => {
+    tokenKey = await newPemKeyFile(TOKEN_KEYS, new FakeClock(Date.UTC(2026, 0, 1)));
+  });
+  beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
     clock = new FakeClock(Date.UTC(2026, 0, 1));
     keys = new CheckpointKeys(directory, clock);
-    await put(TOKEN_KEYS);
+    writeFileSync(join(directory, tokenKey.name), tokenKey.content);
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
@@ -51,8 +55,7 @@ describe('CheckpointKeys', () => {
   });
 
   it('refuses keys of another algorithm under its names', async () => {
-    const { content } = await newPemKeyFile(TOKEN_KEYS, clock);
-    writeFileSync(join(directory, 'other.checkpoint.pem'), content);
+    writeFileSync(join(directory, 'other.checkpoint.pem'), tokenKey.content);
     const { faults } = await keys.reread();
     expect(faults).toEqual(['SIGNING_KEYS_DIR: other.checkpoint.pem is no unencrypted Ed25519 private key.']);
   });
