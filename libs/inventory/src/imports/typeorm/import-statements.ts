@@ -85,12 +85,12 @@ export const CREATE_TABLES = `
     external_id text PRIMARY KEY, public_id uuid UNIQUE, sub_key smallint, is_visible boolean);
   TRUNCATE import_staged, import_matched, import_deferred, import_named, import_unowned, import_planned;`;
 
-/** Opens a batch in its workspace and empties the tables of the previous one. */
-export const beginBatch = (workspaceId: WorkspaceId): string => `BEGIN;
-  SET LOCAL app.workspace_id = ${escapeLiteral(workspaceId)}; TRUNCATE import_staged, import_matched`;
-
-export const beginRecord = (workspaceId: WorkspaceId): string =>
+export const beginIn = (workspaceId: WorkspaceId): string =>
   `BEGIN; SET LOCAL app.workspace_id = ${escapeLiteral(workspaceId)}`;
+
+/** Opens a batch in its workspace and empties the tables of the previous one. */
+export const beginBatch = (workspaceId: WorkspaceId): string =>
+  `${beginIn(workspaceId)}; TRUNCATE import_staged, import_matched`;
 
 /** The change set of the batch. */
 export const DRAW_CHANGE_SET_ID = `SELECT ${NEW_CHANGE_SET_ID} AS id`;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AuditRecorder } from '#libs/audit/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import { poolOf } from '#libs/platform/database';
-import { type Pool, type PoolClient, escapeLiteral } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { DataSource } from 'typeorm';
 import {
   ImportAlreadyRunning,
@@ -12,7 +12,7 @@ import {
 } from '../domain/import-store.port';
 import { StagingConnection } from './staging-connection';
 import { type StagingConnections, ImportSessionTypeorm } from './import-session.typeorm';
-import { CREATE_TABLES } from './import-statements';
+import { CREATE_TABLES, beginIn } from './import-statements';
 import { ImportTagKeys } from './import-tag-keys';
 
 /**
@@ -49,7 +49,7 @@ export class ImportStoreTypeorm extends ImportStore {
       const { rows } = await client.query<{ locked: boolean }>(LOCK, [workspaceId, settings.source]);
       if (!rows[0]?.locked) throw new ImportAlreadyRunning(settings.source);
       await client.query(OPEN_STAGING);
-      await client.query(`BEGIN; SET LOCAL app.workspace_id = ${escapeLiteral(workspaceId)}`);
+      await client.query(beginIn(workspaceId));
       const tagKeys = await ImportTagKeys.read(client, workspaceId, settings);
       await client.query('COMMIT');
       const connectionOn = (on: PoolClient): StagingConnection =>

@@ -180,7 +180,7 @@ export class StagingConnection {
       target: { type: 'IMPORT', id: this.source },
       changes: Object.fromEntries(counts.map(([field, count]) => [field, { old: null, new: count }])),
     };
-    await this.client.query(sql.beginRecord(this.workspaceId));
+    await this.client.query(sql.beginIn(this.workspaceId));
     try {
       await this.audit.record(
         this.workspaceId,
