@@ -141,6 +141,15 @@ describe('The API process', () => {
       expect(api.errors).toBe(`127.0.0.1:${port} is taken by another process; set PORT to another port.\n`);
       other.close();
     });
+
+    it.each(['HOST', 'MANAGEMENT_HOST'])('names %s when this machine does not have the address', async (setting) => {
+      const api = new ApiProcess({ ...environment, [setting]: '192.0.2.1' });
+
+      expect(await api.exitCode()).toBe(1);
+      expect(api.errors).toMatch(
+        new RegExp(`^192\\.0\\.2\\.1:\\d+ cannot be used \\(EADDRNOTAVAIL\\); set ${setting} to another address\\.\n$`),
+      );
+    });
   });
 
   describe('readiness', () => {

@@ -91,12 +91,16 @@ async function main(): Promise<void> {
   );
 }
 
-/** Listens. An unavailable port is reported as a fault of the setting. */
-function listen(server: Server, setting: string, port: number, host: string): Promise<void> {
+/** Listens. An unavailable address is reported as a fault of its setting. */
+function listen(server: Server, setting: 'PORT' | 'MANAGEMENT_PORT', port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const why = error.code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be used (${error.code ?? ''})`;
-      reject(new CannotStart(`${host}:${port} ${why}; set ${setting} to another port.`));
+    server.once('error', ({ code }: NodeJS.ErrnoException) => {
+      const why = code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be used (${code ?? ''})`;
+      const isPortAtFault = code === 'EADDRINUSE' || code === 'EACCES';
+      const remedy = isPortAtFault
+        ? `${setting} to another port`
+        : `${setting.replace('PORT', 'HOST')} to another address`;
+      reject(new CannotStart(`${host}:${port} ${why}; set ${remedy}.`));
     });
     server.listen(port, host, resolve);
   });
