@@ -22,7 +22,7 @@ const SHOWN_ERRORS = 20;
 export function importCommand(): Command {
   return withCommonOptions(new Command('import'))
     .description('import assets into a workspace, matched by source and externalId')
-    .argument('<file...>', 'NDJSON or CSV, one record a line; - is standard input')
+    .argument('<file...>', 'NDJSON or CSV, one record a line; - is NDJSON from standard input')
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
     .requiredOption('--source <name>', 'the system that the records come from, 1 to 100 bytes', parseSource)
     .option('--dry-run', 'report the result without writing anything')
