@@ -7,13 +7,11 @@ import { IdempotencyConflict, IdempotencyInProgress } from './idempotency-errors
 import { IdempotencyRecords } from './records/idempotency-records';
 import type { IdempotentResponse, IdempotentRequest } from './idempotent-response';
 import { KeyClaim, KeyTaken } from './key-claim';
+import { KeyLease } from './key-lease';
 import { RecentKeys } from './recent-keys';
 
 /** Maximum wait for a concurrent request with the same key (decisions, section 4). */
 const PATIENCE_MS = 5_000;
-/** Pauses between two looks at a key that another instance holds. Most writes end within the first ones. */
-const FIRST_PAUSE_MS = 10;
-const LONGEST_PAUSE_MS = 150;
 
 export interface IdempotentOutcome {
   readonly response: IdempotentResponse;
@@ -24,8 +22,9 @@ export interface IdempotentOutcome {
 /**
  * Runs each write at most once per key and always returns the same response.
  * Duplicates within one instance queue up, so only one of them at a time reaches Postgres. There a lock that nobody
- * waits for decides. While another instance holds the lock, this one looks again after ever longer pauses. Recently used
- * keys are read without a transaction. Queue and memory only save load; losing them changes nothing else.
+ * waits for decides. While another instance holds the lock, instances poll: the holder of a lease in Redis often, the
+ * others rarely. Recently used keys are read without a transaction. Queue, lease and memory only save load; losing them
+ * changes nothing else.
  */
 @Injectable()
 export class Idempotency {
@@ -39,6 +38,7 @@ export class Idempotency {
   constructor(
     private readonly database: Database,
     private readonly records: IdempotencyRecords,
+    private readonly lease: KeyLease,
   ) {}
 
   /**
@@ -108,11 +108,18 @@ export class Idempotency {
     work: () => Promise<IdempotentResponse>,
     deadline: number,
   ): Promise<IdempotentOutcome> {
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-      const outcome = await this.attempt(request, work, deadline);
-      if (outcome) return outcome;
-      if (performance.now() >= deadline) throw new IdempotencyInProgress();
-      await delay(Math.min(pauseMs + Math.random() * 30, Math.max(0, deadline - performance.now())));
+    let release: (() => void) | null = null;
+    try {
+      for (;;) {
+        const outcome = await this.attempt(request, work, deadline);
+        if (outcome) return outcome;
+        if (performance.now() >= deadline) throw new IdempotencyInProgress();
+        // Duplicates across instances are rare, so Redis is asked only now.
+        release ??= await this.lease.take(request);
+        await delay(Math.min((release ? 10 : 150) + Math.random() * 30, Math.max(0, deadline - performance.now())));
+      }
+    } finally {
+      release?.();
     }
   }
 
