@@ -71,30 +71,22 @@ async function openNamedDatabase(environment: NodeJS.ProcessEnv): Promise<Operat
       'MIGRATION_DATABASE_URL is required beside DATABASE_URL: commands work as the owner of the database.',
     );
   }
-  const fault = await connectionFault(migrationDatabaseUrl);
+  const fault = await connectionFault(migrationDatabaseUrl, assertOwner);
   if (fault !== null) throw new CommandFailed(`The database of MIGRATION_DATABASE_URL cannot be used: ${fault}`);
-  await assertOwner(migrationDatabaseUrl);
   return { settings, databaseUrl, migrationDatabaseUrl, migrated: [], close: () => Promise.resolve() };
 }
 
 /** Row-level security shows another role no row, so `audit verify` would find nothing wrong. */
-async function assertOwner(url: string): Promise<void> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    const { rows } = await client.query<{ role: string; owns: boolean }>(
-      `SELECT current_user AS role, pg_has_role(relowner, 'USAGE') AS owns
-         FROM pg_class WHERE oid = to_regclass('workspace')`,
+async function assertOwner(client: Client): Promise<void> {
+  const { rows } = await client.query<{ role: string; owns: boolean }>(
+    `SELECT current_user AS role, pg_has_role(relowner, 'USAGE') AS owns
+       FROM pg_class WHERE oid = to_regclass('workspace')`,
+  );
+  // Before the first migration there is no table.
+  if (rows[0]?.owns === false) {
+    throw new CommandFailed(
+      `The role "${rows[0].role}" of MIGRATION_DATABASE_URL does not own the tables; commands work as their owner.`,
     );
-    // Before the first migration there is no table.
-    if (rows[0]?.owns === false) {
-      throw new CommandFailed(
-        `The role "${rows[0].role}" of MIGRATION_DATABASE_URL does not own the tables; commands work as their owner.`,
-      );
-    }
-  } finally {
-    await client.end().catch(() => undefined);
   }
 }
 
@@ -108,25 +100,32 @@ async function closeQuietly(server: { close(): Promise<void> }): Promise<void> {
   }
 }
 
-/** Returns the reason why no connection is possible, or null. Waits for a server that is starting. */
-export async function connectionFault(url: string): Promise<string | null> {
+type Use = (client: Client) => Promise<void>;
+
+/**
+ * Returns the reason why no connection is possible, or null. Waits for a server that is starting. `use` gets the
+ * connection before it is closed.
+ */
+export async function connectionFault(url: string, use: Use = () => Promise.resolve()): Promise<string | null> {
   for (const deadline = Date.now() + 15_000; ; await delay(250)) {
-    const fault = await tryToConnect(url);
+    const fault = await tryToConnect(url, use);
     if (fault === null) return null;
     // 57P03: starting, recovering or stopping.
     if (fault.code !== '57P03' || Date.now() > deadline) return fault.reason;
   }
 }
 
-async function tryToConnect(url: string): Promise<{ readonly code: string; readonly reason: string } | null> {
+async function tryToConnect(url: string, use: Use): Promise<{ readonly code: string; readonly reason: string } | null> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   client.on('error', () => undefined);
   try {
-    await client.connect();
+    const error = await client.connect().then(
+      () => null,
+      (reason: unknown) => reason as Error & { readonly code?: string },
+    );
+    if (error) return { code: error.code ?? '', reason: reasonOf(error, error.code ?? '', new URL(url).host) };
+    await use(client);
     return null;
-  } catch (error) {
-    const code = (error as { code?: string }).code ?? '';
-    return { code, reason: reasonOf(error as Error, code, new URL(url).host) };
   } finally {
     await client.end().catch(() => undefined);
   }
