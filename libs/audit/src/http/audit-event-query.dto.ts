@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { ValidationFailed, parseTimeBound } from '#libs/kernel';
-import { ExactId, ExactText, type ListFilters } from '#libs/platform/pagination';
+import { CURSOR, ExactId, ExactText, type ListFilters } from '#libs/platform/pagination';
 import { IsOptional, Length } from 'class-validator';
 import { ChangeQueryDto } from '#libs/platform/change-pages';
 import type { EventFilter } from '../domain/event-filter';
@@ -21,9 +21,7 @@ export class AuditEventQueryDto extends ChangeQueryDto {
     description:
       'The `resumeCursor` or `endCursor` of any earlier page, exactly as it was returned. The cursor contains your ' +
       'filters; a filter that you send again must be the same.',
-    minLength: 1,
-    maxLength: 1024,
-    example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
+    ...CURSOR,
   })
   declare pageCursor?: string;
 

@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, Matches } from 'class-validator';
-import { MAX_CURSOR_LENGTH } from '../pagination/page.dto';
+import { CURSOR } from '../pagination/page.dto';
 
 /** Query of every change feed. Members are strings as sent. */
 export class ChangeQueryDto {
@@ -20,10 +20,7 @@ export class ChangeQueryDto {
     description:
       'The `resumeCursor` or `endCursor` of any earlier page of this feed, unchanged. ' +
       'Without it the feed begins with every visible item.',
-    type: 'string',
-    minLength: 1,
-    maxLength: MAX_CURSOR_LENGTH,
-    example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
+    ...CURSOR,
   })
   @IsOptional()
   @IsString()

@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { ApiObject } from '../openapi/api-schema.decorator';
-import { MAX_CURSOR_LENGTH } from '../pagination/page.dto';
+import { CURSOR } from '../pagination/page.dto';
 
 @ApiObject({ name: 'FeedPageInfo', description: 'Whether more changes follow this page.' })
 export class FeedPageInfoDto {
@@ -12,10 +12,8 @@ export class FeedPageInfoDto {
   hasNextPage!: boolean;
 
   @ApiProperty({
-    type: 'string',
+    ...CURSOR,
     nullable: true,
-    minLength: 1,
-    maxLength: MAX_CURSOR_LENGTH,
     description: 'Cursor of the next page, for `pageCursor`; null when `hasNextPage` is false.',
     example: null,
   })
@@ -41,10 +39,8 @@ export function feedPageOf<Item>(
     pageInfo!: FeedPageInfoDto;
 
     @ApiProperty({
-      minLength: 1,
-      maxLength: MAX_CURSOR_LENGTH,
+      ...CURSOR,
       description: 'Cursor to go on from, now or later, as `pageCursor`. Always present; it does not expire.',
-      example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
     })
     resumeCursor!: string;
   }

@@ -18,7 +18,7 @@ const KEY_ID_BYTES = 4;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const HEADER_BYTES = 1 + KEY_ID_BYTES;
-/** So that a cursor has at most MAX_CURSOR_LENGTH characters. */
+/** So that a cursor has at most `CURSOR.maxLength` characters. */
 const MAX_CONTENT_BYTES = 700;
 /** Values of more bytes than this give way to their digests when the content is too long. */
 const LONG_BYTES = 60;

@@ -3,8 +3,13 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, Matches } from 'class-validator';
 import { ApiObject } from '../openapi/api-schema.decorator';
 
-/** Cursors are never longer: see `Cursors.issue`. */
-export const MAX_CURSOR_LENGTH = 1024;
+/** A cursor in the contract. Cursors are never longer: see `Cursors.issue`. */
+export const CURSOR = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 1024,
+  example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
+} as const;
 
 /** Query of every list. Members are strings as sent; nothing is converted before validation. */
 export class PageQueryDto {
@@ -23,10 +28,7 @@ export class PageQueryDto {
   @ApiPropertyOptional({
     description:
       'The `pageInfo.endCursor` of the previous page, unchanged. Leave it out for the first page. The cursor contains your filters; a filter that you send again must be the same.',
-    type: 'string',
-    minLength: 1,
-    maxLength: MAX_CURSOR_LENGTH,
-    example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
+    ...CURSOR,
   })
   @IsOptional()
   @IsString()
@@ -39,12 +41,9 @@ export class PageInfoDto {
   hasNextPage!: boolean;
 
   @ApiProperty({
-    type: 'string',
+    ...CURSOR,
     nullable: true,
-    minLength: 1,
-    maxLength: MAX_CURSOR_LENGTH,
     description: 'The cursor of the next page: send it as `pageCursor`. Null when `hasNextPage` is false.',
-    example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
   })
   endCursor!: string | null;
 

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ApiObject, constant } from '../openapi/api-schema.decorator';
-import { MAX_CURSOR_LENGTH } from '../pagination/page.dto';
+import { CURSOR } from '../pagination/page.dto';
 
 const ROWS = { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
 
@@ -13,10 +13,8 @@ export class StreamStartDto {
   totalCount!: number;
 
   @ApiPropertyOptional({
-    minLength: 1,
-    maxLength: MAX_CURSOR_LENGTH,
+    ...CURSOR,
     description: 'Cursor of the change feed, taken before the first row; absent when the stream is resumed.',
-    example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
   })
   resumeCursor?: string;
 
@@ -33,10 +31,8 @@ export class StreamCheckpointDto {
   type!: string;
 
   @ApiProperty({
-    minLength: 1,
-    maxLength: MAX_CURSOR_LENGTH,
+    ...CURSOR,
     description: 'Send it as `pageCursor` to resume the stream after this line.',
-    example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
   })
   pageCursor!: string;
 
