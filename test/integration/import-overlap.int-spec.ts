@@ -82,6 +82,32 @@ describe('Overlapping batches of an import', () => {
     expect(report).toMatchObject({ read: 9, created: 8, updated: 1, failed: 0 });
   });
 
+  it('are written while the previous one waits, although records of both wait for an owner', async () => {
+    await setting.importAll(dataset('x'));
+    const [hold, letGo] = held('x');
+    const waits = { owner: EMPLOYEE['externalId'] };
+    const waitingFirst = [
+      ...opening,
+      dataset('f-4', waits),
+      hold,
+      dataset('x', { name: 'changed' }),
+      dataset('f-5', waits),
+    ];
+    const isThere = () => setting.until(`SELECT FROM asset WHERE external_id = 'f-7'`);
+    const report = await run(
+      ...waitingFirst,
+      dataset('f-6', waits),
+      dataset('f-7'),
+      dataset('f-8'),
+      isThere,
+      letGo,
+      EMPLOYEE,
+    );
+    expect(report).toMatchObject({ read: 10, created: 9, updated: 1, failed: 0 });
+    const owned = (await setting.rowsOf('asset')).filter((row) => row['owner_id'] !== null);
+    expect(owned.map((row) => row['external_id']).sort()).toEqual(['f-4', 'f-5', 'f-6']);
+  });
+
   it('see what the previous one does to an id that both contain', async () => {
     await setting.importAll(dataset('x'));
     const [hold, letGo] = held('x');

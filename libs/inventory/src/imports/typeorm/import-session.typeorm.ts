@@ -8,7 +8,7 @@ import {
 } from '../domain/import-store.port';
 import type { ImportCounts } from '../domain/import-report';
 import { ImportBatch } from './import-batch';
-import type { StagingConnection, Matched, Written } from './staging-connection';
+import type { StagingConnection, Written } from './staging-connection';
 import { type ImportTagKeys, unknownTagKeys } from './import-tag-keys';
 
 const RETRIES = 3;
@@ -37,7 +37,8 @@ interface BatchOrder {
 
 /**
  * Postgres does most of the work, and a connection uses one of its cores. So two batches run at the same time on two
- * connections when their order is irrelevant. Otherwise they run one after the other.
+ * connections when their order is irrelevant. Otherwise they run one after the other. Records that wait for their owners
+ * stay on the connection that read them until the end.
  */
 export class ImportSessionTypeorm extends ImportSession {
   private reading = new ImportBatch();
@@ -48,8 +49,7 @@ export class ImportSessionTypeorm extends ImportSession {
   private numbered: Promise<unknown> = Promise.resolve();
   private second: StagingConnection | null = null;
   private opening: Promise<void> | null = null;
-  /** The connection whose tables hold waiting records. From the first such record on, all batches use it. */
-  private only: StagingConnection | null = null;
+  /** Records that wait for their owners, in the tables of both connections. */
   private deferred = 0;
   private written = 0;
 
@@ -60,8 +60,6 @@ export class ImportSessionTypeorm extends ImportSession {
   ) {
     super();
     this.latest = connections.first;
-    // Records that outlive a batch are stored on one connection.
-    if (settings.dryRun || settings.hideMissing) this.only = connections.first;
   }
 
   add(numbered: NumberedRecord): void {
@@ -71,13 +69,13 @@ export class ImportSessionTypeorm extends ImportSession {
   async merge(apart: boolean, spared: readonly string[]): Promise<MergeOutcome> {
     const { reading: batch, before, numbered } = this;
     this.reading = this.emptied.pop() ?? new ImportBatch();
-    const other = apart && !this.only && batch.waiting.length === 0 ? this.otherConnection() : null;
+    const other = apart && batch.waiting.length === 0 ? this.otherConnection() : null;
     this.latest = other ?? this.connections.first;
     let sayNumbered = (): void => undefined;
     this.numbered = new Promise<void>((resolve) => (sayNumbered = resolve));
     const merged = other
       ? this.mergeAhead(batch, other, { before, numbered, sayNumbered })
-      : before.then(() => this.mergeOn(this.connection, batch, spared));
+      : before.then(() => this.mergeOn(this.connections.first, batch, spared));
     merged.then(sayNumbered, sayNumbered);
     this.before = merged;
     const outcome = await merged;
@@ -87,16 +85,18 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   async *mergeDeferred(): AsyncIterable<MergeOutcome> {
+    if (this.deferred > 0 && this.second) await this.connections.first.moveDeferredFrom(this.second);
     // An owner may itself wait for its owner, so passes repeat while one makes progress.
     for (let waiting = this.deferred, last = false; this.deferred > 0;) {
       for (let after = BEFORE_ALL; ;) {
         const start = after;
-        const { written, next } = await this.inTransaction(this.connection, () =>
+        const { written, taken, next } = await this.inTransaction(this.connections.first, () =>
           this.mergeNextDeferred(start, last ? 'refuse' : 'defer'),
         );
         if (next === null) break;
         after = next;
-        yield written;
+        this.deferred -= taken;
+        yield this.counted(written);
       }
       last = this.deferred === waiting;
       waiting = this.deferred;
@@ -104,11 +104,11 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   async hideMissing(): Promise<number> {
-    await this.connection.indexNames();
+    await this.connections.first.indexNames();
     let hidden = 0;
     for (let after = '0'; ;) {
       const start = after;
-      const batch = await this.inTransaction(this.connection, () => this.connection.hideMissing(start));
+      const batch = await this.inTransaction(this.connections.first, () => this.connections.first.hideMissing(start));
       hidden += batch.hidden;
       if (batch.last === null) return hidden;
       after = batch.last;
@@ -116,24 +116,21 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   async record(counts: ImportCounts): Promise<void> {
-    if (!this.settings.dryRun) await this.connection.record(counts);
+    if (!this.settings.dryRun) await this.connections.first.record(counts);
   }
 
   async close(completed: boolean): Promise<void> {
     try {
-      if (completed && !this.settings.dryRun && this.written >= ANALYZE_FROM) await this.connection.analyze();
+      if (completed && !this.settings.dryRun && this.written >= ANALYZE_FROM) await this.connections.first.analyze();
     } finally {
       await this.connections.close(completed);
     }
   }
 
-  /** The connection for work that does not overlap. */
-  private get connection(): StagingConnection {
-    return this.only ?? this.connections.first;
-  }
-
   /** Returns null while there is only one connection, which is always so when no second one is available. */
   private otherConnection(): StagingConnection | null {
+    // What outlives a batch here is in the tables of one connection.
+    if (this.settings.dryRun || this.settings.hideMissing) return null;
     this.opening ??= this.connections.openSecond().then(
       (connection) => void (this.second = connection),
       () => undefined,
@@ -144,7 +141,6 @@ export class ImportSessionTypeorm extends ImportSession {
   /** Each batch is a transaction, repeated when necessary. */
   private async inTransaction<Result>(connection: StagingConnection, work: () => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
-      const deferredBefore = this.deferred;
       try {
         await connection.begin();
         const result = await work();
@@ -154,47 +150,48 @@ export class ImportSessionTypeorm extends ImportSession {
       } catch (error) {
         await connection.rollback();
         this.tagKeys.rollback();
-        this.deferred = deferredBefore;
         if (attempt > RETRIES || !isPassing(error)) throw error;
         await delay(50 * attempt * Math.random());
       }
     }
   }
 
-  private mergeOn(connection: StagingConnection, batch: ImportBatch, spared: readonly string[]): Promise<Written> {
-    return this.inTransaction(connection, async () => {
+  private async mergeOn(
+    connection: StagingConnection,
+    batch: ImportBatch,
+    spared: readonly string[],
+  ): Promise<MergeOutcome> {
+    const written = await this.inTransaction(connection, async () => {
       const unknownTags = await this.stage(connection, batch);
       if (this.settings.hideMissing && spared.length > 0) await connection.name(spared);
-      return this.write(connection, await connection.match(), 'defer', batch.size, unknownTags);
+      return connection.write(await connection.match(), 'defer', batch.size, unknownTags);
     });
+    return this.counted(written);
   }
 
   /** Errors are ignored here: they recur, or are gone, when the batch is merged from its beginning. */
-  private async mergeAhead(batch: ImportBatch, connection: StagingConnection, order: BatchOrder): Promise<Written> {
-    const [writing] = await Promise.allSettled([this.writeAhead(batch, connection, order), order.before]);
-    await order.before;
-    if (writing.status === 'fulfilled' && writing.value) return writing.value;
-    await connection.rollback();
-    if (this.only === connection) this.deferred = 0;
-    // No ids to spare: an import that hides missing assets uses one connection.
-    return this.mergeOn(this.only ?? connection, batch, []);
-  }
-
-  /** Returns null when the batch must be merged on the other connection. */
-  private async writeAhead(
+  private async mergeAhead(
     batch: ImportBatch,
     connection: StagingConnection,
     order: BatchOrder,
-  ): Promise<Written | null> {
+  ): Promise<MergeOutcome> {
+    const [writing] = await Promise.allSettled([this.writeAhead(batch, connection, order), order.before]);
+    await order.before;
+    if (writing.status === 'fulfilled') return this.counted(writing.value);
+    await connection.rollback();
+    // No ids to spare: an import that hides missing assets uses one connection.
+    return this.mergeOn(connection, batch, []);
+  }
+
+  private async writeAhead(batch: ImportBatch, connection: StagingConnection, order: BatchOrder): Promise<Written> {
     await connection.begin();
     await connection.stage(batch.bytesWith([], this.tagKeys.known));
     await order.numbered;
     const matched = await connection.match();
     order.sayNumbered();
-    // A batch of new assets only does not depend on the other batch, nor the other on it.
-    if (matched.refused + matched.waiting + matched.changed + matched.checked > 0) await order.before;
-    if (this.only) return null;
-    const written = await this.write(connection, matched, 'defer', batch.size, []);
+    // New and waiting assets do not depend on the other batch, nor the other on them: neither has employees.
+    if (matched.refused + matched.changed + matched.checked > 0) await order.before;
+    const written = await connection.write(matched, 'defer', batch.size, []);
     await connection.commit();
     return written;
   }
@@ -223,23 +220,16 @@ export class ImportSessionTypeorm extends ImportSession {
   private async mergeNextDeferred(
     after: string,
     waiting: 'defer' | 'refuse',
-  ): Promise<{ readonly written: Written; readonly next: string | null }> {
-    const { connection } = this;
+  ): Promise<{ readonly written: Written; readonly taken: number; readonly next: string | null }> {
+    const connection = this.connections.first;
     if (waiting === 'refuse' && after === BEFORE_ALL) await connection.nameUnowned();
     const { last, taken, refused } = await connection.takeDeferred(after);
-    this.deferred -= taken;
-    return { written: await this.write(connection, await connection.match(), waiting, taken, refused), next: last };
+    const written = await connection.write(await connection.match(), waiting, taken, refused);
+    return { written, taken, next: last };
   }
 
-  private async write(
-    connection: StagingConnection,
-    matched: Matched,
-    waiting: 'defer' | 'refuse',
-    total: number,
-    refused: readonly Refusal[],
-  ): Promise<Written> {
-    const written = await connection.write(matched, waiting, total, refused);
-    if (written.deferred > 0) this.only = connection;
+  /** Counts what is committed. */
+  private counted(written: Written): MergeOutcome {
     this.deferred += written.deferred;
     this.written += written.created + written.updated;
     return written;

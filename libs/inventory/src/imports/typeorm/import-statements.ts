@@ -102,6 +102,9 @@ export const commitChanges = (workspaceId: WorkspaceId, changeSetId: string): st
 
 export const COPY_STAGED = `COPY import_staged (${STAGED}) FROM STDIN`;
 
+export const COPY_DEFERRED_OUT = `COPY import_deferred (${STAGED}) TO STDOUT`;
+export const COPY_DEFERRED_IN = `COPY import_deferred (${STAGED}) FROM STDIN`;
+
 const IS_NEW = 'asset.id IS NULL';
 const WAITS = 'm.owner_id IS NULL AND (s.owner_external_id IS NOT NULL OR s.owner_public_id IS NOT NULL)';
 const ofStaged = (expression: string): string => expression.replace(/\bm\.(?!owner_id)/g, 's.');

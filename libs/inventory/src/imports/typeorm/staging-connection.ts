@@ -1,8 +1,8 @@
-import { finished } from 'node:stream/promises';
+import { finished, pipeline } from 'node:stream/promises';
 import type { AuditAct, AuditRecorder } from '#libs/audit/operators';
 import type { WorkspaceId } from '#libs/kernel';
 import type { PoolClient } from 'pg';
-import { from as copyFrom } from 'pg-copy-streams';
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import type { ImportCounts } from '../domain/import-report';
 import type { MergeOutcome, Refusal } from '../domain/import-store.port';
 import * as sql from './import-statements';
@@ -78,6 +78,12 @@ export class StagingConnection {
   /** Remembers the employees that still wait for an owner, so that records that wait for them are refused. */
   async nameUnowned(): Promise<void> {
     await this.client.query(sql.NAME_UNOWNED);
+  }
+
+  /** Takes the waiting records of another connection. */
+  async moveDeferredFrom(other: StagingConnection): Promise<void> {
+    const from = other.client.query(copyTo(sql.COPY_DEFERRED_OUT));
+    await pipeline(from, this.client.query(copyFrom(sql.COPY_DEFERRED_IN)));
   }
 
   /** Stages waiting records after this place, except those whose id appears twice. `last` is null when none is left. */
