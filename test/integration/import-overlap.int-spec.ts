@@ -77,7 +77,7 @@ describe('Overlapping batches of an import', () => {
     const [hold, letGo] = held('x');
     const changed = dataset('x', { name: 'changed' });
     const isThere = () => setting.until(`SELECT FROM asset WHERE external_id = 'f-6'`);
-    const following = [dataset('f-6'), dataset('f-7'), dataset('f-8'), isThere, letGo];
+    const following = [dataset('f-6'), EMPLOYEE, dataset('f-8'), isThere, letGo];
     const report = await run(...opening, dataset('f-4'), hold, changed, dataset('f-5'), ...following);
     expect(report).toMatchObject({ read: 9, created: 8, updated: 1, failed: 0 });
   });

@@ -1,25 +1,27 @@
 import type { ImportRecord } from '../domain/import-record';
 
-/** The assets that a batch names, for finding out whether two batches conflict. */
+/** What the records of a batch name, for finding out whether it depends on the batch before it. */
 export class NamedAssets {
   private readonly ids = new Set<string>();
   private employees = false;
+  private owners = false;
 
   has({ id }: ImportRecord): boolean {
     return id !== null && this.ids.has(id);
   }
 
-  add({ id, type }: ImportRecord): void {
+  add({ id, type, owner }: ImportRecord): void {
     if (id !== null) this.ids.add(id);
     this.employees ||= type === 'EMPLOYEE';
+    this.owners ||= owner !== null;
   }
 
   /**
-   * Tells whether the order of two batches is irrelevant. Records refer to other records only as owners, and owners are
-   * employees.
+   * Tells whether this batch may begin before the batch before it ends. Records refer to other records only as owners, and
+   * owners are employees.
    */
   isApartFrom(those: NamedAssets): boolean {
-    if (this.employees || those.employees) return false;
+    if (this.owners && those.employees) return false;
     for (const id of this.ids) if (those.ids.has(id)) return false;
     return true;
   }
@@ -27,5 +29,6 @@ export class NamedAssets {
   clear(): void {
     this.ids.clear();
     this.employees = false;
+    this.owners = false;
   }
 }

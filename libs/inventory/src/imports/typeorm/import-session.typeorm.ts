@@ -189,7 +189,7 @@ export class ImportSessionTypeorm extends ImportSession {
     await order.numbered;
     const matched = await connection.match();
     order.sayNumbered();
-    // New and waiting assets do not depend on the other batch, nor the other on them: neither has employees.
+    // New and waiting records do not depend on the batch before, nor it on them: it has found its owners by now.
     if (matched.refused + matched.changed + matched.checked > 0) await order.before;
     const written = await connection.write(matched, 'defer', batch.size, []);
     await connection.commit();
