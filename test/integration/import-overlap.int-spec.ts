@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { type ImportReport, ImportsService } from '#libs/inventory/operators';
 import { poolOf } from '#libs/platform/database';
+import type { ImportSession, MergeOutcome } from '../../libs/inventory/src/imports/domain/import-store.port';
 import { parseImportRecord } from '../../libs/inventory/src/imports/domain/import-record';
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
@@ -237,37 +238,64 @@ describe('Overlapping batches of an import', () => {
          WHERE datname = current_database() AND application_name = 'compliance-admin'
            AND pid NOT IN (SELECT pid FROM pg_locks WHERE locktype = 'advisory')`);
 
+    const loseFirst = () =>
+      setting.database.admin.query(`
+        SELECT pg_terminate_backend(pid, 5000) FROM pg_locks
+         WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`);
+    /** Merges a batch of new records. */
+    function merge(session: ImportSession, first: number, count: number, more: Row = {}): Promise<MergeOutcome> {
+      for (let place = first; place < first + count; place += 1) {
+        const parsed = parseImportRecord(dataset(`f-${place}`, more));
+        if ('record' in parsed) session.add({ place, record: parsed.record, kept: null });
+      }
+      return session.merge(true, []);
+    }
+    async function expectReleased(): Promise<void> {
+      const pool = poolOf(setting.dataSource);
+      const taken = () => pool.totalCount - pool.idleCount;
+      for (const deadline = Date.now() + 10_000; taken() > 0 && Date.now() < deadline; await aWhile());
+      expect(taken()).toBe(0);
+    }
+
     it('are complete when it is lost after the last batch', async () => {
       const session = await open();
-      const merge = (first: number, count: number) => {
-        for (let place = first; place < first + count; place += 1) {
-          const parsed = parseImportRecord(dataset(`f-${place}`));
-          if ('record' in parsed) session.add({ place, record: parsed.record, kept: null });
-        }
-        return session.merge(true, []);
-      };
-      await merge(1, 1);
+      await merge(session, 1, 1);
       await aWhile();
-      expect((await merge(2, 2_000)).created).toBe(2_000);
+      expect((await merge(session, 2, 2_000)).created).toBe(2_000);
       await loseOthers();
       await session.close(true);
       expect((await setting.importAll(dataset('f-1'))).unchanged).toBe(1);
     });
 
     it('are complete when the first connection is lost after the last batch, and both are released', async () => {
-      const { admin } = setting.database;
-      const loseFirst = () =>
-        admin.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_locks WHERE locktype = 'advisory'
-          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`);
       const session = await open();
       await session.merge(true, []);
       await loseFirst();
       await session.close(true);
       // The second connection may not exist yet; nothing waits for it.
-      const pool = poolOf(setting.dataSource);
-      const taken = () => pool.totalCount - pool.idleCount;
-      for (const deadline = Date.now() + 10_000; taken() > 0 && Date.now() < deadline; await aWhile());
-      expect(taken()).toBe(0);
+      await expectReleased();
+    });
+
+    it.each([
+      ['first', loseFirst],
+      ['second', loseOthers],
+    ])('fail when the %s is lost while records wait there for their owners, and both are released', async (_, lose) => {
+      const session = await open();
+      await merge(session, 1, 1);
+      await aWhile();
+      // One batch waits on the second connection, the next one on the first.
+      await merge(session, 2, 1, { owner: 'hr-9' });
+      await merge(session, 3, 1, { owner: 'hr-9' });
+      await lose();
+      await expect(session.mergeDeferred()[Symbol.asyncIterator]().next()).rejects.toThrow();
+      await session.close(false);
+      await expectReleased();
+    });
+
+    it('continue without it when it is lost and no record waits there', async () => {
+      const waits = dataset('f-0', { owner: EMPLOYEE.externalId });
+      const report = await run(waits, ...opening, dataset('f-4'), aWhile, loseOthers, EMPLOYEE);
+      expect(report).toMatchObject({ created: 6, failed: 0 });
     });
 
     it('continue without it when it is lost and the next batch could not overlap', async () => {

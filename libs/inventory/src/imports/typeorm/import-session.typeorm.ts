@@ -49,8 +49,9 @@ export class ImportSessionTypeorm extends ImportSession {
   private numbered: Promise<unknown> = Promise.resolve();
   private second: StagingConnection | null = null;
   private opening: Promise<void> | null = null;
-  /** Records that wait for their owners, in the tables of both connections. */
+  /** Number of records that wait for their owners, and of those in the tables of the second connection. */
   private deferred = 0;
+  private deferredOnSecond = 0;
   private written = 0;
 
   constructor(
@@ -85,7 +86,7 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   async *mergeDeferred(): AsyncIterable<MergeOutcome> {
-    if (this.deferred > 0 && this.second) await this.connections.first.moveDeferredFrom(this.second);
+    if (this.second && this.deferredOnSecond > 0) await this.connections.first.moveDeferredFrom(this.second);
     // An owner may itself wait for its owner, so passes repeat while one makes progress.
     for (let waiting = this.deferred, last = false; this.deferred > 0;) {
       for (let after = BEFORE_ALL; ;) {
@@ -96,7 +97,7 @@ export class ImportSessionTypeorm extends ImportSession {
         if (next === null) break;
         after = next;
         this.deferred -= taken;
-        yield this.counted(written);
+        yield this.counted(written, this.connections.first);
       }
       last = this.deferred === waiting;
       waiting = this.deferred;
@@ -129,7 +130,7 @@ export class ImportSessionTypeorm extends ImportSession {
 
   /** Returns null while there is only one connection, which is always so when no second one is available. */
   private otherConnection(): StagingConnection | null {
-    // What outlives a batch here is in the tables of one connection.
+    // The plan of a dry run and the names in the input are in the tables of one connection.
     if (this.settings.dryRun || this.settings.hideMissing) return null;
     this.opening ??= this.connections.openSecond().then(
       (connection) => void (this.second = connection),
@@ -166,7 +167,7 @@ export class ImportSessionTypeorm extends ImportSession {
       if (this.settings.hideMissing && spared.length > 0) await connection.name(spared);
       return connection.write(await connection.match(), 'defer', batch.size, unknownTags);
     });
-    return this.counted(written);
+    return this.counted(written, connection);
   }
 
   /** Errors are ignored here: they recur, or are gone, when the batch is merged from its beginning. */
@@ -177,7 +178,7 @@ export class ImportSessionTypeorm extends ImportSession {
   ): Promise<MergeOutcome> {
     const [writing] = await Promise.allSettled([this.writeAhead(batch, connection, order), order.before]);
     await order.before;
-    if (writing.status === 'fulfilled') return this.counted(writing.value);
+    if (writing.status === 'fulfilled') return this.counted(writing.value, connection);
     await connection.rollback();
     // No ids to spare: an import that hides missing assets uses one connection.
     return this.mergeOn(connection, batch, []);
@@ -229,8 +230,9 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   /** Counts what is committed. */
-  private counted(written: Written): MergeOutcome {
+  private counted(written: Written, connection: StagingConnection): MergeOutcome {
     this.deferred += written.deferred;
+    if (connection === this.second) this.deferredOnSecond += written.deferred;
     this.written += written.created + written.updated;
     return written;
   }

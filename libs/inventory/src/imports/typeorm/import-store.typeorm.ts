@@ -85,7 +85,9 @@ function connectionsOf(
     },
     close: async (completed) => {
       closed = true;
-      if (second) await giveBack(second, completed);
+      // It has no lock to release, and a query would wait for ever behind a copy that was broken off.
+      if (completed && second) await giveBack(second, completed);
+      else second?.release(true);
       await giveBack(client, completed);
     },
   };

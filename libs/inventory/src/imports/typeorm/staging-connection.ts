@@ -80,7 +80,7 @@ export class StagingConnection {
     await this.client.query(sql.NAME_UNOWNED);
   }
 
-  /** Takes the waiting records of another connection. */
+  /** Takes the waiting records of another connection. That one is of no more use after a failure. */
   async moveDeferredFrom(other: StagingConnection): Promise<void> {
     const from = other.client.query(copyTo(sql.COPY_DEFERRED_OUT));
     await pipeline(from, this.client.query(copyFrom(sql.COPY_DEFERRED_IN)));
