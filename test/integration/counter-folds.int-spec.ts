@@ -2,8 +2,8 @@ import { Client } from 'pg';
 import { ImportSetting } from '../support/import-setting';
 
 const MANY = 10_000;
-/** One call in fifty folds. Postgres keeps a plan from the sixth fold on. */
-const CALLS = 1_000;
+/** Postgres may keep a plan from the sixth call on. */
+const CALLS = 20;
 
 /** The first import of a workspace begins with empty counters and fills them. */
 describe('A fold of counters', () => {
@@ -34,11 +34,11 @@ describe('A fold of counters', () => {
 
   it.each([
     ['owner', 'owner_id', 'uuid', 'gen_random_uuid()'],
-    ['tag', 'tag_key_id', 'int', 'i'],
-  ])('reads the rows of its keys alone, also where it began with few (%s)', async (what, column, type, key) => {
+    ['tag', 'tag_key_id, sub_key, facet', 'int', 'i, 1, 0'],
+  ])('reads the rows of its keys alone, also where it began with few (%s)', async (what, columns, type, key) => {
     const add = (rows: number) =>
       setting.change(`
-        INSERT INTO ${what}_count (workspace_id, ${column}, n)
+        INSERT INTO ${what}_count (workspace_id, ${columns}, n)
         SELECT '${setting.here}', ${key}, 1 FROM generate_series(1, ${rows}) AS i`);
     const fold = () => writer.query(`SELECT fold_${what}_counts('{}'::${type}[]) FROM generate_series(1, ${CALLS})`);
     await add(1);

@@ -201,9 +201,9 @@ export class ImportSetting {
          UNION ALL SELECT 'source', workspace_id, concat(source, ' ', sub_key, ' ', facet), count(*)
            FROM asset WHERE facet IS NOT NULL GROUP BY 1, 2, 3
          UNION ALL SELECT 'source', workspace_id, concat(source, ' ', sub_key, ' ', facet), -n FROM source_count
-         UNION ALL SELECT 'tag', asset_tag.workspace_id, tag_key_id::text, count(*)
+         UNION ALL SELECT 'tag', asset_tag.workspace_id, concat(tag_key_id, ' ', asset.sub_key, ' ', asset.facet), count(*)
            FROM asset_tag JOIN asset ON asset.id = asset_id WHERE asset.facet IS NOT NULL GROUP BY 1, 2, 3
-         UNION ALL SELECT 'tag', workspace_id, tag_key_id::text, -n FROM tag_count
+         UNION ALL SELECT 'tag', workspace_id, concat(tag_key_id, ' ', sub_key, ' ', facet), -n FROM tag_count
          UNION ALL SELECT 'facet of a tag', asset_tag.workspace_id, asset_id::text, count(*)
            FROM asset_tag JOIN asset ON asset.id = asset_id
           WHERE (asset.sub_key, asset.facet) IS DISTINCT FROM (asset_tag.sub_key, asset_tag.facet) GROUP BY 1, 2, 3

@@ -20,12 +20,12 @@ const CATEGORIES: { readonly [Name in ExactFilter]?: CategoryKey } = {
 };
 
 /** Each exact filter alone, and beside one filter of facets. */
-export function exactFilters(): { readonly filter: AssetFilter; readonly isExact: true }[] {
+export function exactFilters(): AssetFilter[] {
   return EXACT_FILTERS.flatMap((name) => {
     const exact = { [name]: ANY };
     const categoryKey = CATEGORIES[name] ?? 'CLOUD';
     return [exact, { ...exact, classification: 'CONFIDENTIAL' }, { ...exact, categoryKey }] as AssetFilter[];
-  }).map((filter) => ({ filter, isExact: true }));
+  });
 }
 
 /** The commonest value of each filter; for those that are nearly unique, that of some asset. */

@@ -16,7 +16,7 @@ import { ANY, type ExactValues, exactFilters } from './exact-filters';
 /** A list with one filter, whose exact values differ from workspace to workspace. */
 export interface MeasuredList {
   readonly subject: string;
-  /** Totals of an exact value beside facets may count its assets, so they have no target. */
+  /** The assets of a name are counted, and the demo has the more of each name the larger it is. So names have no target. */
   readonly hasTarget: boolean;
   /** The filter of a list of assets, whose random pages are read over HTTP too. */
   readonly assetFilterOf?: (size: DemoSize) => AssetFilter;
@@ -30,10 +30,9 @@ export interface MeasuredPages {
 
 export function listsOfAssets({ api }: BenchmarkDatabase, values: ExactValues): MeasuredList[] {
   const repository = assetRepositoryOn(new Database(api));
-  const filters = [...ASSET_FILTERS.map((filter) => ({ filter, isExact: false })), ...exactFilters()];
-  return filters.map(({ filter, isExact }) => ({
+  return [...ASSET_FILTERS, ...exactFilters()].map((filter) => ({
     subject: describeFilter(filter) || 'no filter',
-    hasTarget: !isExact,
+    hasTarget: filter.name === undefined,
     assetFilterOf: (size) => values.fill(size, filter),
     pagesOf: (workspace, size) => {
       const filled = values.fill(size, filter);

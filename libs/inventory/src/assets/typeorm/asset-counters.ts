@@ -14,7 +14,7 @@ export interface CounterDifference extends WrongCount {
 /** A count of the assets of one value of a filter that differs from a full count. */
 export interface ValueDifference extends WrongCount {
   readonly filter: 'ownerId' | 'tagKey' | 'source';
-  /** The value; that of a source with type and facet, as its counts are by both. */
+  /** The value; that of a tag key or source with type and facet, as its counts are by both. */
   readonly value: string;
 }
 
@@ -30,8 +30,8 @@ export interface CounterReconciliation {
 }
 
 const TYPE = `coalesce((ARRAY['${ASSET_TYPES.join("', '")}'])[sub_key], 'unknown (' || sub_key || ')')`;
-const visible = (keys: string, condition = 'true'): string => `
-  SELECT ${keys}, count(*) AS n FROM asset
+const visible = (keys: string, condition = 'true', table = 'asset'): string => `
+  SELECT ${keys}, count(*) AS n FROM ${table}
    WHERE workspace_id = $1 AND facet IS NOT NULL AND ${condition} GROUP BY ${keys}`;
 const byKeys = (table: string, keys: string) => ({ table, keys, actual: visible(keys), hasOneRow: true });
 
@@ -39,6 +39,9 @@ const FACETS: KeptCounts = {
   ...byKeys('facet_count', 'sub_key, facet'),
   shown: `${TYPE} AS "subKey", facet`,
 };
+const FACETS_OF = 'sub_key, facet';
+const OF_FACET = `' ' || ${TYPE} || ' ' || facet AS value`;
+const TAG_KEY = `SELECT key FROM tag_key WHERE workspace_id = $1 AND tag_key.id = tag_key_id`;
 const VALUES: Readonly<Record<ValueDifference['filter'], KeptCounts>> = {
   ownerId: {
     table: 'owner_count',
@@ -48,16 +51,14 @@ const VALUES: Readonly<Record<ValueDifference['filter'], KeptCounts>> = {
   },
   tagKey: {
     table: 'tag_count',
-    keys: 'tag_key_id',
-    actual: `
-      SELECT tag_key_id, count(*) AS n FROM asset_tag JOIN asset ON asset.workspace_id = $1 AND asset.id = asset_id
-       WHERE asset_tag.workspace_id = $1 AND asset.facet IS NOT NULL GROUP BY tag_key_id`,
-    shown: `
-      coalesce((SELECT key FROM tag_key WHERE workspace_id = $1 AND tag_key.id = tag_key_id), tag_key_id::text) AS value`,
+    keys: `tag_key_id, ${FACETS_OF}`,
+    // By the tags' own columns, which were repaired before.
+    actual: visible(`tag_key_id, ${FACETS_OF}`, 'true', 'asset_tag'),
+    shown: `coalesce((${TAG_KEY}), tag_key_id::text) || ${OF_FACET}`,
   },
   source: {
-    ...byKeys('source_count', 'source, sub_key, facet'),
-    shown: `source || ' ' || ${TYPE} || ' ' || facet AS value`,
+    ...byKeys('source_count', `source, ${FACETS_OF}`),
+    shown: `source || ${OF_FACET}`,
   },
 };
 
@@ -89,12 +90,13 @@ export class AssetCounters {
   async reconcile(workspaceId: WorkspaceId): Promise<CounterReconciliation> {
     const { database } = this;
     const wrong = await reconcileCounts<Omit<CounterDifference, keyof WrongCount>>(database, workspaceId, FACETS);
+    // The counts of tags follow, as triggers keep them.
+    const wrongTagged = await repairRows(database, workspaceId, TAGS);
     const wrongValues: ValueDifference[] = [];
     for (const filter of ['ownerId', 'tagKey', 'source'] as const) {
       const found = await reconcileCounts<{ value: string }>(database, workspaceId, VALUES[filter]);
       wrongValues.push(...found.map((one) => ({ filter, ...one })));
     }
-    const wrongTagged = await repairRows(database, workspaceId, TAGS);
     const [assets] = await database.inTenant({ workspaceId }, (manager) =>
       manager.query<{ n: number }[]>(COUNT_ASSETS, [workspaceId]),
     );

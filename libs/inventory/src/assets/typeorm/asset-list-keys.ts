@@ -35,7 +35,7 @@ export interface ListKey {
   readonly hasTypes: boolean;
   /** Another index holds all visible assets of a value in the order of the id. */
   readonly hasOrder: boolean;
-  /** Sums counters of all assets of the value $4. Without it, assets are counted. */
+  /** Sums counters of the value $4. Without it, assets are counted. */
   readonly counter: string | null;
   /** The counters are by type and facet, so they serve beside other filters too. */
   readonly countsFacets: boolean;
@@ -65,6 +65,7 @@ export const LIST_KEYS: { readonly [Name in ExactFilter]?: ListKey } = {
     hasTypes: true,
     hasOrder: true,
     counter: sumOf('tag_count', 'tag_key_id = (SELECT id FROM chosen)'),
+    countsFacets: true,
   },
   source: {
     ...ofValue('source'),

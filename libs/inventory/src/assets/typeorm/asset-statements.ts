@@ -82,7 +82,7 @@ export function listStatement({ all, cloud, ofSubKeys }: ListBranches, keyed: Ke
   };
   const shape = all === null ? 'unfiltered' : `${all.length}_${cloud.length}_${pairs}`;
   return {
-    name: `asset_list_7_${key ? `${key.name}_${isWhole ? 'whole' : 'part'}_` : ''}${shape}`,
+    name: `asset_list_8_${key ? `${key.name}_${isWhole ? 'whole' : 'part'}_` : ''}${shape}`,
     text: `
       ${table === 'asset' ? '' : CHOSEN_TAG_KEY}
       SELECT ${ASSET_COLUMNS}, total.n

@@ -15,6 +15,8 @@ export class TagKeyRow {
 export class TagCountRow {
   @PrimaryColumn('uuid') workspace_id!: string;
   @PrimaryColumn('bigint') tag_key_id!: string;
+  @Column('smallint') sub_key!: number;
+  @Column('smallint') facet!: number;
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id!: string;
   @Column('bigint') n!: string;
 }

@@ -10,10 +10,6 @@ const addMissing = (table: string, keys: string, existing: string, conflict = ''
            GROUP BY ${keys} HAVING sum(n) <> 0
            ORDER BY ${keys} ${conflict};`;
 
-const TAGS = `
-            SELECT tag_key_id, count(*) AS n
-              FROM asset_tag JOIN asset ON asset.workspace_id = asset_tag.workspace_id AND asset.id = asset_tag.asset_id
-             WHERE asset_tag.workspace_id = workspace.id AND asset.facet IS NOT NULL`;
 const visible = (keys: string): string => `
             SELECT ${keys}, count(*) AS n FROM asset WHERE workspace_id = workspace.id AND facet IS NOT NULL`;
 const SOURCE = 'source, sub_key, facet';
@@ -28,7 +24,6 @@ export class CountExistingValues1780000000042 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     for (const statement of [
-      addMissing('tag_count', 'tag_key_id', TAGS),
       addMissing('owner_count', 'owner_id', `${visible('owner_id')} AND owner_id IS NOT NULL`),
       addMissing(
         ...(['source_count', SOURCE, visible(SOURCE)] as const),

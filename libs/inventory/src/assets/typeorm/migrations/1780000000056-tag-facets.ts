@@ -1,8 +1,18 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { type SummedCounter, dropSummedCounter, summedCounter } from '../counters';
+
+const TAGS: SummedCounter = {
+  what: 'tag',
+  table: 'asset_tag',
+  column: 'tag_key_id',
+  type: 'bigint',
+  byFacet: true,
+};
 
 /**
  * A tag knows type and facet of its asset, so that the assets of a tag key can be listed without reading hidden ones.
- * Writers set both. The first trigger does it for an instance of the release before, the second keeps them equal.
+ * Writers set both. The first trigger does it for an instance of the release before, the second keeps them equal. Tags are
+ * counted as soon as they know them.
  */
 export class TagFacets1780000000056 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -35,11 +45,13 @@ export class TagFacets1780000000056 implements MigrationInterface {
       REVOKE ALL ON FUNCTION update_tag_facets FROM PUBLIC;
       CREATE TRIGGER update_tag_facets AFTER UPDATE ON asset
         REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION update_tag_facets();
+      ${summedCounter(TAGS)}
     `);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
+      ${dropSummedCounter(TAGS)}
       DROP FUNCTION fill_tag_facet, update_tag_facets CASCADE;
       ALTER TABLE asset_tag DROP COLUMN sub_key, DROP COLUMN facet`);
   }
