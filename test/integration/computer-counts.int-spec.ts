@@ -37,7 +37,7 @@ describe('Counts of computers', () => {
     const counted = await setting.database.admin.query<Row>(`
       SELECT workspace_id, kind, key, source, sum(n) FROM (
         SELECT workspace_id, 0 AS kind, posture::bigint AS key, '' AS source, 1 AS n FROM listed_computer
-        UNION ALL SELECT workspace_id, 1, coalesce(floor(extract(epoch FROM last_checked_at) / 21600), -9223372036854775808)::bigint, '', 1
+        UNION ALL SELECT workspace_id, 1, coalesce(floor(extract(epoch FROM last_checked_at) / 7200), -9223372036854775808)::bigint, '', 1
           FROM listed_computer
         UNION ALL SELECT workspace_id, 2, 0, source, 1 FROM listed_computer
         UNION ALL SELECT workspace_id, kind, key, source, -n FROM computer_count) AS counts

@@ -2,7 +2,7 @@ import type { BoundStatement } from '#libs/platform/database';
 import type { ComputerFilter } from '../domain/computer-filter';
 import { CHECKS, CHECK_STATES, type Check, type CheckState, POSTURES } from '../domain/posture';
 import { COMPUTER_COLUMNS } from './visible-computer.row';
-import { spanOf, postureCodesOf, startOfSpan, sumOf } from './computer-counts';
+import { SPAN_MS, nearestSpan, postureCodesOf, sumOf } from './computer-counts';
 
 /** The filter whose rows a list reads. The others only look at these rows. */
 export type Driver = 'none' | 'identifiers' | 'owner' | 'source' | 'postures' | 'checks';
@@ -33,7 +33,7 @@ export function filteredList(
   const letters = Object.entries(LETTERS).map(([name, letter]) => (name in filter ? letter : ''));
   const shape = [...branches.map(({ name }) => name), driver === 'checks' && areFewChecks ? 'few' : ''];
   return {
-    name: `computer_filter_1_${driver}_${letters.join('')}_${shape.join('')}`,
+    name: `computer_filter_2_${driver}_${letters.join('')}_${shape.join('')}`,
     text: `
       SELECT ${COMPUTER_COLUMNS.join(', ')}, total.n
         FROM (SELECT ${totalOf(list, addValue)} AS n) AS total
@@ -101,11 +101,18 @@ function totalOf({ filter, driver, driving, others }: FilteredList, addValue: Ad
   if (others === '' && driver === 'postures') return sumOf('posture', `(${driving.replace('posture', 'key')}) IS TRUE`);
   if (others === '' && filter.lastCheckedBefore) {
     const time = filter.lastCheckedBefore;
-    const [span, start] = [
-      addValue(String(spanOf(time)), 'bigint'),
-      addValue(startOfSpan(time).toISOString(), 'timestamptz'),
+    const nearest = nearestSpan(time);
+    // What lies between the time and the nearest counter is counted, and added or taken away.
+    const start = new Date(nearest * SPAN_MS);
+    const [from, to] = start < time ? [start, time] : [time, start];
+    const [span, sign, least, end] = [
+      addValue(String(nearest), 'bigint'),
+      addValue(start < time ? '1' : '-1', 'int'),
+      addValue(from.toISOString(), 'timestamptz'),
+      addValue(to.toISOString(), 'timestamptz'),
     ];
-    return `${sumOf('check', `key < ${span}`)} + ${countOf(`(${timed(driving)} AND last_checked_at >= ${start})`)}`;
+    const between = countOf(`last_checked_at >= ${least} AND last_checked_at < ${end}`);
+    return `${sumOf('check', `key < ${span}`)} + ${sign} * ${between}`;
   }
   if (driver === 'checks')
     return `${countOf(`${timed(driving)} ${others}`)} + ${countOf(`${NEVER_CHECKED} ${others}`)}`;

@@ -7,7 +7,7 @@ import { KINDS, NEVER_CHECKED_KEY, SPAN_MS } from './computer-counts';
 export interface WrongComputerCount extends WrongCount {
   /** The member of a computer that is counted. */
   readonly filter: 'posture' | 'lastCheckedAt' | 'source';
-  /** A posture is the number in `listed_computer`; a last check the beginning of its span of six hours, or `never`. */
+  /** A posture is the number in `listed_computer`; a last check the beginning of its span of two hours, or `never`. */
   readonly value: string;
 }
 

@@ -65,7 +65,7 @@ export class ListedComputers1780000000060 implements MigrationInterface {
 
   /**
    * A statement adds one row per count that it changes, and the count is the sum. So no writer waits for another one, and
-   * none can deadlock. The more rows a statement adds, the more often it folds: some 500 rows are never folded. A fold
+   * none can deadlock. The more rows a statement adds, the more often it folds: some 200 rows are never folded. A fold
    * plans anew: a plan from when the table was small compares each row with each.
    */
   private async countListedComputers(runner: QueryRunner): Promise<void> {
@@ -82,7 +82,7 @@ export class ListedComputers1780000000060 implements MigrationInterface {
       );
       COMMENT ON TABLE computer_count IS 'Visible computers: the sum of n by kind, key and source; kept exact by triggers on listed_computer.';
       COMMENT ON COLUMN computer_count.kind IS '0 by posture, 1 by the time of the last check, 2 by source';
-      COMMENT ON COLUMN computer_count.key IS 'The posture; spans of six hours since 1970, or the least number without a check; 0';
+      COMMENT ON COLUMN computer_count.key IS 'The posture; spans of two hours since 1970, or the least number without a check; 0';
       COMMENT ON COLUMN computer_count.source IS 'The source of kind 2; otherwise empty';
       ${tenantPolicy('computer_count')}
 
@@ -111,11 +111,11 @@ export class ListedComputers1780000000060 implements MigrationInterface {
         SELECT workspace_id, kind, key, name, sum(change) FROM (${changes}) AS changed
          CROSS JOIN LATERAL (VALUES
            (0, posture::bigint, ''),
-           (1, coalesce(floor(extract(epoch FROM last_checked_at) / 21600)::bigint, ${NEVER}), ''),
+           (1, coalesce(floor(extract(epoch FROM last_checked_at) / 7200)::bigint, ${NEVER}), ''),
            (2, 0::bigint, source)) AS counted (kind, key, name)
          GROUP BY workspace_id, kind, key, name HAVING sum(change) <> 0;
         GET DIAGNOSTICS added = ROW_COUNT;
-        IF random() < added / 500.0 THEN PERFORM fold_computer_counts(); END IF;
+        IF random() < added / 200.0 THEN PERFORM fold_computer_counts(); END IF;
         RETURN NULL;
       END $$;
       REVOKE ALL ON FUNCTION ${name} FROM PUBLIC;`;
