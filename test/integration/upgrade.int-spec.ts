@@ -1,0 +1,79 @@
+import { DataSource } from 'typeorm';
+import { ListedComputers } from '#libs/computers/operators';
+import { AssetCounters } from '#libs/inventory/operators';
+import { workspaceId } from '#libs/kernel';
+import { Database, type SchemaPart, migrate } from '#libs/platform/database';
+import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { type TestDatabase, createTestDatabase, testSchema } from '../support/test-database';
+
+/** Every migration before it is part of the last release. */
+const FIRST_UNRELEASED = 1_780_000_000_030;
+const ASSETS = 600;
+const COMPUTER = 12;
+const EMPLOYEE = 15;
+
+/** Rows of a workspace as the last release left them: every type, hidden and deleted ones, owners, tags and computers. */
+const fill = (workspace: string): string => `
+  SELECT set_config('app.workspace_id', '${workspace}', false);
+  INSERT INTO asset (workspace_id, source, external_id, sub_key, visibility, classification, description, name, last_checked_at)
+  SELECT '${workspace}', (ARRAY['aws', 'mdm', 'hr'])[1 + i % 3], 'x-' || i, 1 + i % 15, CASE WHEN i % 7 = 0 THEN 1 + i % 2 ELSE 0 END,
+         i % 4, CASE WHEN i % 5 < 2 THEN 'kept' END, 'name ' || i % 9, CASE WHEN i % 4 > 0 THEN now() - i * interval '1 hour' END
+    FROM generate_series(1, ${ASSETS}) AS i;
+  UPDATE asset SET owner_source = 3, owner_id = (
+    SELECT public_id FROM asset AS employee
+     WHERE workspace_id = '${workspace}' AND sub_key = ${EMPLOYEE} ORDER BY id OFFSET asset.id % 10 LIMIT 1)
+   WHERE workspace_id = '${workspace}' AND sub_key <> ${EMPLOYEE} AND id % 4 > 0;
+  INSERT INTO computer (workspace_id, asset_id, managed, antivirus_installed, screen_lock_enabled)
+  SELECT workspace_id, id, id % 2 = 0, (ARRAY[true, false, null])[1 + id % 3], id % 4 = 0
+    FROM asset WHERE workspace_id = '${workspace}' AND sub_key = ${COMPUTER} AND id % 8 > 0;
+  INSERT INTO tag_key (workspace_id, key, platform) SELECT '${workspace}', 'k' || i, true FROM generate_series(1, 3) AS i;
+  INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id)
+  SELECT workspace_id, asset.id, tag_key.id FROM asset JOIN tag_key USING (workspace_id)
+   WHERE workspace_id = '${workspace}' AND (asset.id + tag_key.id) % 2 = 0`;
+
+describe('An upgrade from the last release', () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await createTestDatabase({ migrated: false });
+  });
+  afterEach(() => database.drop());
+
+  it('counts and lists what was there before', async () => {
+    const { databaseUrl, migrationDatabaseUrl, admin } = database;
+    const bringTo = (schema: readonly SchemaPart[]) => migrate({ migrationDatabaseUrl, databaseUrl, schema });
+    const released = testSchema
+      .flatMap(({ migrations }) => migrations)
+      .filter((one) => numberOf(one) < FIRST_UNRELEASED);
+    await bringTo([{ migrations: released, grants: [], entities: [] }]);
+    const { rows: workspaces } = await admin.query<{ id: string }>(
+      `INSERT INTO workspace (slug, name) VALUES ('acme', 'Acme'), ('globex', 'Globex') RETURNING id`,
+    );
+    for (const { id } of workspaces) await admin.query(fill(id));
+
+    await bringTo(testSchema);
+
+    const options = dataSourceOptions(
+      { url: migrationDatabaseUrl, poolSize: 1, patience: 'operator' },
+      () => undefined,
+    );
+    const operator = await new DataSource(options).initialize();
+    try {
+      const reconciled = new Database(operator);
+      for (const { id } of workspaces) {
+        const { assets, ...assetCounters } = await new AssetCounters(reconciled).reconcile(workspaceId(id));
+        expect(assets).toBeGreaterThan(ASSETS / 2);
+        expect(assetCounters).toEqual({ wrong: [], wrongValues: [], wrongTagged: 0 });
+        const computers = await new ListedComputers(reconciled).reconcile(workspaceId(id));
+        expect(computers).toEqual({ wrongComputers: 0, wrongCounts: [] });
+      }
+      const { rows: counts } = await admin.query<Record<string, number>>(`
+        SELECT (SELECT count(*)::int FROM listed_computer) AS computers, (SELECT sum(n)::int FROM owner_count) AS owned,
+               (SELECT sum(n)::int FROM tag_count) AS tagged`);
+      expect(Math.min(...Object.values(counts[0] ?? {}))).toBeGreaterThan(50);
+    } finally {
+      await operator.destroy();
+    }
+  });
+});
+
+const numberOf = ({ name }: { readonly name: string }): number => Number(name.slice(-13));
