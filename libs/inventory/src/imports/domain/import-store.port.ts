@@ -58,8 +58,8 @@ export abstract class ImportSession {
 
   /**
    * Merges the records added since the last call as one batch. At most one earlier call may still be running. Values
-   * set through the API are kept. `apart`: this batch names other assets than the previous one and none of its employees as
-   * an owner, so their work may overlap. `spared`: external ids of bad records, whose assets are not hidden. Fails when the previous
+   * set through the API are kept. `apart`: the work of this batch and the previous one may overlap. They name different
+   * assets, and no owner in this one can be an employee in that one. `spared`: external ids of bad records, whose assets are not hidden. Fails when the previous
    * batch fails.
    */
   abstract merge(apart: boolean, spared: readonly string[]): Promise<MergeOutcome>;

@@ -136,7 +136,7 @@ export class ImportSessionTypeorm extends ImportSession {
       (connection) => void (this.second = connection),
       () => undefined,
     );
-    return this.second && this.latest === this.second ? this.connections.first : this.second;
+    return this.latest === this.second ? this.connections.first : this.second;
   }
 
   /** Each batch is a transaction, repeated when necessary. */
@@ -176,7 +176,7 @@ export class ImportSessionTypeorm extends ImportSession {
     connection: StagingConnection,
     order: BatchOrder,
   ): Promise<MergeOutcome> {
-    const [writing] = await Promise.allSettled([this.writeAhead(batch, connection, order), order.before]);
+    const [writing] = await Promise.allSettled([this.writeAhead(batch, connection, order)]);
     await order.before;
     if (writing.status === 'fulfilled') return this.counted(writing.value, connection);
     await connection.rollback();
