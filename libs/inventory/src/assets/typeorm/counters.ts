@@ -51,8 +51,10 @@ export function summedCounter({ what, table, column, type, byFacet }: SummedCoun
         RETURN NULL;
       END $$;
       REVOKE ALL ON FUNCTION ${name} FROM PUBLIC;`;
-  const added = `SELECT ${keys}${byFacet ? '' : ', facet'}, 1 AS change FROM new_rows`;
-  const removed = `SELECT ${keys}${byFacet ? '' : ', facet'}, -1 AS change FROM old_rows`;
+  // The facet tells visible rows, also where it is no part of the key.
+  const read = byFacet ? keys : `${keys}, facet`;
+  const added = `SELECT ${read}, 1 AS change FROM new_rows`;
+  const removed = `SELECT ${read}, -1 AS change FROM old_rows`;
   return `
       CREATE TABLE ${what}_count (
         workspace_id uuid NOT NULL,
