@@ -1,9 +1,9 @@
+import { LAST_MILLISECOND } from '#libs/kernel';
 import { type ComputerFilter, posturesOf } from '../domain/computer-filter';
 import { POSTURES } from '../domain/posture';
 
 /** Checks are counted by spans of two hours. Within half of one they are few enough to be counted one by one. */
 export const SPAN_MS = 2 * 3_600_000;
-const LAST_SPAN = Math.floor(Date.UTC(9999, 11, 31, 23, 59, 59, 999) / SPAN_MS);
 /** `computer_count.kind`; see migration 1780000000060-listed-computers. */
 export const KINDS = { posture: 0, check: 1, source: 2 } as const;
 
@@ -21,8 +21,9 @@ export const sumsOf = (sums: readonly (readonly [kind: keyof typeof KINDS, condi
 
 /** Whole spans since 1970. */
 export const spanOf = (time: Date): number => Math.floor(time.getTime() / SPAN_MS);
-/** The span that begins nearest to a time. The year 10,000 has none, because Postgres cannot read it. */
-export const nearestSpan = (time: Date): number => Math.min(Math.round(time.getTime() / SPAN_MS), LAST_SPAN);
+/** The span that begins nearest to a time, and not after {@link LAST_MILLISECOND}. */
+export const nearestSpan = (time: Date): number =>
+  Math.min(Math.round(time.getTime() / SPAN_MS), Math.floor(LAST_MILLISECOND / SPAN_MS));
 
 /** The numbers in `listed_computer.posture` that match a filter, as an array of Postgres. */
 export const postureCodesOf = (filter: ComputerFilter): string =>

@@ -102,7 +102,7 @@ function totalOf({ filter, driver, driving, others }: FilteredList, addValue: Ad
   if (others === '' && filter.lastCheckedBefore) {
     const time = filter.lastCheckedBefore;
     const nearest = nearestSpan(time);
-    // What lies between the time and the nearest counter is counted, and added or taken away.
+    // Checks between the time and the nearest counter are counted, and added or taken away.
     const start = new Date(nearest * SPAN_MS);
     const [from, to] = start < time ? [start, time] : [time, start];
     const [span, sign, least, end] = [

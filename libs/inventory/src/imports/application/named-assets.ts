@@ -1,6 +1,6 @@
 import type { ImportRecord } from '../domain/import-record';
 
-/** What the records of a batch name, for finding out whether it depends on the batch before it. */
+/** Remembers what a batch names, for finding out whether it depends on the batch before it. */
 export class NamedAssets {
   private readonly ids = new Set<string>();
   private employees = false;
