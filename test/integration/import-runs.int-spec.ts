@@ -243,8 +243,8 @@ describe('The importer', () => {
       [setting.here],
     );
     // The first eleven types are cloud types, which count as one here.
-    const categories = new Set(rows.map(({ kind }) => (kind <= 11 ? 'CLOUD' : kind)));
-    expect([rows.length, categories.size]).toEqual([25, 5]);
+    const categories = rows.map(({ kind }) => (kind <= 11 ? 'CLOUD' : kind));
+    for (const turn of [0, 5, 10]) expect(new Set(categories.slice(turn, turn + 5)).size).toBe(5);
   });
 
   it('loads the same demo every time, with assets for every filter at size M', async () => {

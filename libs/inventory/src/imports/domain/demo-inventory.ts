@@ -58,24 +58,44 @@ class Dice {
   }
 }
 
-/**
- * The first records alternate: so many employees with so many assets each, so that a first page shows every category.
- */
+/** The first records alternate: so many employees with so many assets each. */
 const MIXED = { employees: 20, assetsEach: 4 };
+const OPENING = MIXED.employees * (1 + MIXED.assetsEach);
 
 /**
  * Generates the records of a realistic company, always the same for one size. Employees come early. The few that follow
  * their assets show how an import defers records.
  */
-export function* demoInventory(size: DemoSize): Generator<Record<string, unknown>> {
+export function* demoInventory(size: DemoSize): Generator<DemoRecord> {
   const total = DEMO_SIZES[size];
   const employees = Math.max(MIXED.employees, Math.round(total * 0.08));
+  const opening: DemoRecord[] = [];
   for (const index of demoOrder(total, employees)) {
     // One seed for each record, so that a record does not depend on earlier ones.
     const dice = new Dice(Math.imul(index + 1, 2_654_435_761));
-    if (index < employees) yield employee(index, dice);
-    else yield { ...assetOf(index, dice), ...governance(index, dice, employees) };
+    const record =
+      index < employees ? employee(index, dice) : { ...assetOf(index, dice), ...governance(index, dice, employees) };
+    if (opening.length === OPENING) yield record;
+    else if (opening.push(record) === OPENING) yield* byTurns(opening);
   }
+}
+
+type DemoRecord = Record<string, unknown>;
+
+/**
+ * Orders records so that the first ones show every category, then every category again. A page shows these first: an
+ * import writes records without an owner before those that wait for one.
+ */
+function byTurns(records: readonly DemoRecord[]): DemoRecord[] {
+  const turns = new Map<unknown, number>();
+  const turnOf = ({ categoryKey, owner, visibility }: DemoRecord): number => {
+    if (owner !== undefined || visibility !== undefined) return Infinity;
+    const turn = turns.get(categoryKey) ?? 0;
+    turns.set(categoryKey, turn + 1);
+    return turn;
+  };
+  const taken = records.map((record) => ({ record, turn: turnOf(record) }));
+  return taken.sort((one, other) => (one.turn === other.turn ? 0 : one.turn - other.turn)).map(({ record }) => record);
 }
 
 function* demoOrder(total: number, employees: number): Generator<number> {
