@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { workspaceId } from '#libs/kernel';
-import { type BoundStatement, Database, GATE_IS_OPEN } from '#libs/platform/database';
+import { type BoundStatement, Database, GATE_IS_OPEN, bind, prepared } from '#libs/platform/database';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { type Gate, GateClosed } from '../../libs/platform/src/database/unit-of-work';
 import { TcpProxy } from '../support/tcp-proxy';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
-const statement = (text: string, ...values: string[]): BoundStatement => ({ name: `s${text.length}`, text, values });
+const statement = (text: string, ...values: string[]): BoundStatement => bind(prepared('test', text), values);
 const INSERT = `
   INSERT INTO idempotency_record (workspace_id, application_id, key_hash, fingerprint, status, body, expires_at)
   VALUES ($1, $1, decode($2, 'hex'), '', 200, $3, now())`;
@@ -84,6 +84,17 @@ describe('A unit of work', () => {
     });
     await expect(failing).rejects.toThrow('duplicate key');
     expect(await count(scope)).toBe(0);
+  });
+
+  it('refuses one name for two texts, in one batch and in two', async () => {
+    const scope = aScope();
+    const named = (text: string): BoundStatement => ({ name: 'shared', text, values: [] });
+    await expect(database.run(scope, [named('SELECT 1'), named('SELECT 2')])).rejects.toThrow(/share the name shared/);
+    await outside.query('SELECT 1');
+    const single = new Database(outside);
+    await single.run(scope, [named('SELECT 1')]);
+    await expect(single.run(scope, [named('SELECT 2')])).rejects.toThrow(/share the name shared/);
+    expect(await single.run(scope, [named('SELECT 2')])).toEqual([[['2']]]);
   });
 
   it('uses one connection, and none before its first statement', async () => {

@@ -1,20 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, type WorkspaceId } from '#libs/kernel';
-import { type BoundStatement, type Statement, bind } from '#libs/platform/database';
+import { type BoundStatement, bind, prepared } from '#libs/platform/database';
 import type { AssetChange, AuditAct, ChangeAuthor, FieldChange, RunStatement } from '../domain/audit-act';
 import type { AuditAnchor } from '../domain/audit-event';
 import { AuditEvidence } from '../domain/audit-evidence.port';
 
-const INSERT_EVENTS: Statement = {
-  name: 'audit_insert_events_2',
-  text: `
+const INSERT_EVENTS = prepared(
+  'audit_insert_events',
+  `
     INSERT INTO audit_event
            (workspace_id, id, occurred_at, asset_id, application_id, client_id, request_id, key_hash, changes,
             anchor_sequence, anchor_link, mac)
     SELECT $1::uuid, event.id, $2::timestamptz, event.asset_id, $3::uuid, $4, $5, $6, event.changes,
            $7::bigint, decode($8, 'hex'), decode(event.mac, 'hex')
       FROM jsonb_to_recordset($9::jsonb) AS event (id uuid, asset_id uuid, changes jsonb, mac text)`,
-};
+);
 
 const FIND_ANCHOR = `SELECT sequence, encode(head, 'hex') AS link FROM audit_head WHERE workspace_id = $1`;
 const INSERT_ACT = `

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type WorkspaceId, workspaceId as toWorkspaceId } from '#libs/kernel';
-import { Database, type Statement, bind } from '#libs/platform/database';
+import { Database, bind, prepared } from '#libs/platform/database';
 import { type EntityManager, IsNull, Not } from 'typeorm';
 import { type ChainEnds, type SealedBatch, recordingTimes } from '../domain/audit-chain';
 import type { AnchoredEvent } from '../domain/audit-event';
@@ -18,20 +18,20 @@ import {
 } from './audit-columns';
 import { AuditSealRow } from './audit-proofs.row';
 
-const WORKSPACES_TO_SEAL: Statement = {
-  name: 'audit_workspaces_to_seal_3',
-  text: `SELECT workspace_id FROM workspaces_to_seal() AS workspace_id
+const WORKSPACES_TO_SEAL = prepared(
+  'audit_workspaces_to_seal',
+  `SELECT workspace_id FROM workspaces_to_seal() AS workspace_id
           UNION SELECT workspace_id FROM workspaces_to_publish() AS workspace_id
           UNION SELECT workspace_id FROM workspaces_to_grow()`,
-};
+);
 
-const BACKLOG: Statement = {
-  name: 'audit_backlog_3',
-  text: `
+const BACKLOG = prepared(
+  'audit_backlog',
+  `
     SELECT unsealed, (extract(epoch FROM oldest) * 1000)::bigint, pg_total_relation_size('audit_event'),
            (SELECT coalesce(sum(missing), 0) FROM workspaces_to_grow())
       FROM audit_backlog()`,
-};
+);
 
 /** Released at the end of the transaction, even when the process is killed. */
 const TRY_LOCK = `SELECT pg_try_advisory_xact_lock(hashtextextended('audit seal ' || $1, 0)) AS locked`;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
-import { Database, type Statement, bind } from '#libs/platform/database';
+import { Database, bind, prepared } from '#libs/platform/database';
 import type { EntityManager } from 'typeorm';
 import type { AuditTree } from '../domain/audit-tree';
 import { AuditTreeStore } from '../domain/audit-tree-store.port';
@@ -16,7 +16,7 @@ import {
 import { tryLock } from './audit-seal-store.typeorm';
 
 /** One round trip, for checkpoints. */
-const FIND: Statement = { name: 'audit_find_tree_1', text: AUDIT_TREE };
+const FIND = prepared('audit_find_tree', AUDIT_TREE);
 
 const GROW = `
   SELECT grow_audit_tree($1, $2, decode($3, 'hex'),

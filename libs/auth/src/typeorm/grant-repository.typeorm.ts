@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
-import { Database, READ_PATIENCE_MS, type Statement, bind } from '#libs/platform/database';
+import { Database, READ_PATIENCE_MS, bind, prepared } from '#libs/platform/database';
 import type { ApplicationInWorkspace } from '../domain/application';
 import type { Grant } from '../domain/grant';
 import { GrantRepository } from '../domain/grant-repository.port';
@@ -14,19 +14,16 @@ import {
   toSecretDigests,
 } from './grant-columns';
 
-const FIND_GRANT: Statement = {
-  name: 'application_find_grant_1',
-  text: `SELECT ${GRANT_COLUMNS} FROM application WHERE client_id = $1`,
-};
-const FIND_WITH_WORKSPACE: Statement = {
-  name: 'application_find_with_workspace_1',
-  text: `SELECT ${GRANT_COLUMNS}, name, (SELECT slug FROM workspace WHERE workspace.id = application.workspace_id)
+const FIND_GRANT = prepared('application_find_grant', `SELECT ${GRANT_COLUMNS} FROM application WHERE client_id = $1`);
+const FIND_WITH_WORKSPACE = prepared(
+  'application_find_with_workspace',
+  `SELECT ${GRANT_COLUMNS}, name, (SELECT slug FROM workspace WHERE workspace.id = application.workspace_id)
            FROM application WHERE workspace_id = $1 AND client_id = $2`,
-};
+);
 /** Returns a row even for an unknown client, with an empty client id, so that both cases take the same time. */
-const FIND_WITH_SECRETS: Statement = {
-  name: 'application_find_with_secrets_3',
-  text: `SELECT ${GRANT_COLUMNS}, ${SECRET_COLUMNS}
+const FIND_WITH_SECRETS = prepared(
+  'application_find_with_secrets',
+  `SELECT ${GRANT_COLUMNS}, ${SECRET_COLUMNS}
            FROM (SELECT coalesce(workspace_id, nobody) AS workspace_id, coalesce(id, nobody) AS id,
                         coalesce(client_id, '') AS client_id, coalesce(scopes, '{all:read,all:write}') AS scopes,
                         coalesce(limits, '{}') AS limits, coalesce(disabled, true) AS disabled,
@@ -34,16 +31,16 @@ const FIND_WITH_SECRETS: Statement = {
                         previous_secret_digest, previous_secret_expires_at
                    FROM (SELECT '00000000-0000-0000-0000-000000000000'::uuid AS nobody) AS decoy
                    LEFT JOIN application ON client_id = $1) AS application`,
-};
+);
 /** Checks the secret again: it may have been rotated, or the application disabled, since the lookup. */
-const BEGIN_GENERATION: Statement = {
-  name: 'application_begin_generation_4',
-  text: `UPDATE application SET generation = ${NEXT_GENERATION}, jti = $4::uuid, issued_at = now()
+const BEGIN_GENERATION = prepared(
+  'application_begin_generation',
+  `UPDATE application SET generation = ${NEXT_GENERATION}, jti = $4::uuid, issued_at = now()
           WHERE workspace_id = $1 AND id = $2::uuid AND NOT disabled
             AND (secret_digest = decode($3, 'hex')
                  OR (previous_secret_digest = decode($3, 'hex') AND previous_secret_expires_at > now()))
           RETURNING generation`,
-};
+);
 
 /** One round trip each. */
 @Injectable()

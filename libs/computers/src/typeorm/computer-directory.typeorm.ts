@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AssetId, Change, ChangePage, FeedStart, Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
 import { ChangeFeed, feedStatement } from '#libs/platform/changes';
-import { Database, type Statement, bind, pageOfRows } from '#libs/platform/database';
+import { Database, bind, pageOfRows, prepared } from '#libs/platform/database';
 import { type Computer, ComputerNotFound } from '../domain/computer';
 import { ComputerDirectory } from '../domain/computer-directory.port';
 import { type ComputerFilter, posturesOf } from '../domain/computer-filter';
@@ -10,16 +10,16 @@ import { type Sizes, listStatement, needsSizes, sizesStatement, toSizes } from '
 
 const SELECTED = COMPUTER_COLUMNS.join(', ');
 
-const FIND: Statement = {
-  name: 'computer_find_2',
-  text: `SELECT ${SELECTED} FROM visible_computer WHERE workspace_id = $1 AND public_id = $2`,
-};
+const FIND = prepared(
+  'computer_find',
+  `SELECT ${SELECTED} FROM visible_computer WHERE workspace_id = $1 AND public_id = $2`,
+);
 
 /** The sub key of every row of the view; see migration 1780000000033-computer-changes. */
 const COMPUTER = 12;
 
 const FEED = {
-  statement: feedStatement({ relation: 'changed_computer', columns: COMPUTER_COLUMNS, name: 'computer_feed_3' }),
+  statement: feedStatement({ relation: 'changed_computer', columns: COMPUTER_COLUMNS }),
   toItem: toComputer,
   subKeys: [COMPUTER, COMPUTER] as const,
 };

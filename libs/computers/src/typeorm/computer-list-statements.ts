@@ -1,5 +1,5 @@
 import type { PageRequest, WorkspaceId } from '#libs/kernel';
-import { type BoundStatement, type Statement, type TextRow, bind } from '#libs/platform/database';
+import { type BoundStatement, type TextRow, bind, prepared } from '#libs/platform/database';
 import type { ComputerFilter } from '../domain/computer-filter';
 import { NEVER_CHECKED_KEY, spanOf, sumsOf, postureCodesOf } from './computer-counts';
 import { type Driver, filteredList, hasPostures } from './filtered-list';
@@ -28,15 +28,15 @@ export function needsSizes(filter: ComputerFilter): boolean {
   return drivers.length > 1 || drivers[0] === 'checks';
 }
 
-const SIZES: Statement = {
-  name: 'computer_sizes_1',
-  text: sumsOf([
+const SIZES = prepared(
+  'computer_sizes',
+  sumsOf([
     ['posture', 'true'],
     ['source', 'source = $2::text'],
     ['posture', 'key = ANY ($3::bigint[])'],
     ['check', `key > ${NEVER_CHECKED_KEY} AND key <= $4::bigint`],
   ]),
-};
+);
 
 export const sizesStatement = (workspaceId: WorkspaceId, filter: ComputerFilter): BoundStatement =>
   bind(SIZES, [

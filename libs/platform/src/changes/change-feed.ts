@@ -11,7 +11,7 @@ import {
   assetId,
 } from '#libs/kernel';
 import { Database } from '../database/database';
-import { type Statement, type TextRow, bind } from '../database/pipelined-statements';
+import { type TextRow, bind, prepared } from '../database/pipelined-statements';
 import { CursorExpired, END_OF_SET, type FeedPosition, readPosition, writePosition } from './feed-position';
 import { FEED_COLUMNS, type FeedHead, type FeedStatement } from './feed-statement';
 
@@ -24,14 +24,14 @@ export interface Feed<Item> {
 }
 
 /** The newest set, and the first one at or after $2. */
-const FIND_START: Statement = {
-  name: 'change_find_start_1',
-  text: `
+const FIND_START = prepared(
+  'change_find_start',
+  `
     SELECT head.sequence, head.mark, head.purged_sequence,
            (SELECT sequence FROM change_set WHERE workspace_id = $1 AND changed_at >= $2::timestamptz
              ORDER BY changed_at, sequence LIMIT 1)
       FROM change_head AS head WHERE workspace_id = $1`,
-};
+);
 
 type Entry<Item> = Change<AssetId, Item>;
 

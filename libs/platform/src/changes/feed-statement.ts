@@ -1,4 +1,4 @@
-import type { Statement } from '../database/pipelined-statements';
+import { type Statement, prepared } from '../database/pipelined-statements';
 
 /** A table or view with the rows of a feed. */
 export interface FeedRows {
@@ -6,8 +6,6 @@ export interface FeedRows {
   readonly relation: string;
   /** What the item is made of: columns of the relation, or expressions over them. */
   readonly columns: readonly string[];
-  /** Changes whenever `relation` or `columns` do. */
-  readonly name: string;
 }
 
 /** Sets that a page reads beyond one for each of its rows, because some hold nothing for the reader. */
@@ -54,7 +52,7 @@ export interface FeedHead {
  * asset_change_removed. Removals that are left out are not looked at. The page ends early behind `tail`. So a page costs
  * the same however large the inventory is, and however much of it was removed.
  */
-export function feedStatement({ relation, columns, name }: FeedRows): FeedStatement {
+export function feedStatement({ relation, columns }: FeedRows): FeedStatement {
   const rowsOfSet = (condition: string): string => `
                 (SELECT * FROM ${relation}
                   WHERE workspace_id = $1 AND change_id = change.id AND ${condition}
@@ -62,10 +60,7 @@ export function feedStatement({ relation, columns, name }: FeedRows): FeedStatem
                     AND (sub_key, id) > (CASE WHEN change.sequence = $2::bigint THEN $3::smallint ELSE 0::smallint END,
                                          CASE WHEN change.sequence = $2::bigint THEN $4::bigint ELSE 0::bigint END)
                   ORDER BY sub_key, id LIMIT $5::int)`;
-  return {
-    name,
-    itemColumns: columns.length,
-    text: `
+  const text = `
       SELECT ${columns.map(() => 'NULL').join(', ')},
              json_build_object(
                'knownMark', (SELECT mark FROM change_set WHERE workspace_id = $1 AND sequence = $9::bigint),
@@ -89,6 +84,6 @@ export function feedStatement({ relation, columns, name }: FeedRows): FeedStatem
                 UNION ALL ${rowsOfSet('facet IS NULL AND change.sequence > $8::bigint')}) AS item
            ORDER BY change.sequence, item.sub_key, item.id LIMIT $5::int
         ) AS page
-       ORDER BY sequence NULLS FIRST, sub_key, id`,
-  };
+       ORDER BY sequence NULLS FIRST, sub_key, id`;
+  return { ...prepared(`${relation}_feed`, text), itemColumns: columns.length };
 }

@@ -1,5 +1,5 @@
 import { CHANGE_ORIGINS, type ChangeOrigin, type WorkspaceId } from '#libs/kernel';
-import { type BoundStatement, type Statement, bind } from '../database/pipelined-statements';
+import { type BoundStatement, bind, prepared } from '../database/pipelined-statements';
 
 /** The number of an origin in `change_set.origin`. */
 export const originCode = (type: ChangeOrigin['type']): number => CHANGE_ORIGINS.indexOf(type) + 1;
@@ -7,10 +7,10 @@ export const originCode = (type: ChangeOrigin['type']): number => CHANGE_ORIGINS
 /** An id for the change set of a transaction. An uncorrelated subquery draws it once for all rows of a statement. */
 export const NEW_CHANGE_SET_ID = `(SELECT nextval('change_set_id'))`;
 
-const TAKE_TICKET: Statement = {
-  name: 'change_take_ticket_1',
-  text: `SELECT take_change_ticket($1::uuid, currval('change_set_id'), $2::smallint, $3, $4)`,
-};
+const TAKE_TICKET = prepared(
+  'change_take_ticket',
+  `SELECT take_change_ticket($1::uuid, currval('change_set_id'), $2::smallint, $3, $4)`,
+);
 
 /**
  * Gives the change set whose id the transaction drew last its place behind all committed ones. It must be the last

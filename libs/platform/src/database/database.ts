@@ -6,7 +6,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { traceCall } from '../observability/tracing';
 import { ConnectionPool, type PoolUse, SHORTEST_TRY_MS } from './connections/connection-pool';
 import { poolOf } from './connections/data-source';
-import { type BoundStatement, type TextRow, bind } from './pipelined-statements';
+import { type BoundStatement, type TextRow, bind, prepared } from './pipelined-statements';
 import type { StandbyUse } from './connections/standby';
 import type { Standbys } from './connections/standbys';
 import { type Gate, GateClosed, UnitOfWork } from './unit-of-work';
@@ -18,8 +18,8 @@ import { type Gate, GateClosed, UnitOfWork } from './unit-of-work';
 export type TenantScope =
   { readonly workspaceId: WorkspaceId } | { readonly clientId: string } | { readonly outsideTenants: true };
 
-const SET_WORKSPACE = { name: 'set_workspace', text: `SELECT set_config('app.workspace_id', $1, true)` };
-const SET_CLIENT = { name: 'set_client', text: `SELECT set_config('app.client_id', $1, true)` };
+const SET_WORKSPACE = prepared('set_workspace', `SELECT set_config('app.workspace_id', $1, true)`);
+const SET_CLIENT = prepared('set_client', `SELECT set_config('app.client_id', $1, true)`);
 
 const scopeStatement = (scope: TenantScope): BoundStatement => {
   if ('outsideTenants' in scope) return bind(SET_WORKSPACE, ['']);

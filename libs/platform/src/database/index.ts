@@ -3,7 +3,7 @@ export { missingSessionSettings, poolOf } from './connections/data-source';
 export { Database, READ_PATIENCE_MS } from './database';
 export { DatabaseProbe } from './database-probe';
 export { DatabaseModule } from './database.module';
-export { type BoundStatement, type Statement, type TextRow, bind } from './pipelined-statements';
+export { type BoundStatement, type Statement, type TextRow, bind, prepared } from './pipelined-statements';
 export { type KeptCounts, type WrongCount, reconcileCounts, repairRows } from './reconciliation';
 export { buildIndexConcurrently } from './schema/concurrent-index';
 export { RolesNotApart, RuntimeRoleUnfit, migrate } from './schema/migrate';

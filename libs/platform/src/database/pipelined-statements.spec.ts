@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInThisContext } from 'node:vm';
-import { bind } from './pipelined-statements';
+import { bind, prepared } from './pipelined-statements';
 
 /** Tells whether V8 gives both objects the same hidden class. */
 function haveOneShape(first: object, second: object): boolean {
@@ -17,5 +17,12 @@ describe('A statement with its values', () => {
     const all = Array.from({ length: 1_000 }, (_, index) => bind(statement, [String(index)]));
     expect(all.at(-1)).toEqual({ ...statement, values: ['999'] });
     expect(all.every((one) => haveOneShape(one, bind({ name: 'other', text: 'SELECT 2' }, [])))).toBe(true);
+  });
+});
+
+describe('The name of a prepared statement', () => {
+  it('differs for two texts with one label, and is one for the same text', () => {
+    expect(prepared('find', 'SELECT 1').name).not.toBe(prepared('find', 'SELECT 2').name);
+    expect(prepared('find', 'SELECT 1')).toEqual(prepared('find', 'SELECT 1'));
   });
 });

@@ -1,13 +1,20 @@
+import { createHash } from 'node:crypto';
 import type { Connection, Pool, PoolClient, Submittable } from 'pg';
 import { serialize } from 'pg-protocol';
 import type { OutgoingCall } from '../observability/trace';
 import { traceCall } from '../observability/tracing';
 
-/** A statement prepared once per connection under its name. The name must change whenever the text does. */
+/** A statement prepared once per connection under its name. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
 }
+
+/** Names a statement by a label and a hash of its text, so that no two texts share a name. Postgres keeps 63 letters. */
+export const prepared = (label: string, text: string): Statement => ({
+  name: `${label}_${createHash('sha256').update(text).digest('hex').slice(0, 10)}`,
+  text,
+});
 
 export interface BoundStatement extends Statement {
   readonly values: readonly (string | null)[];
@@ -105,19 +112,21 @@ export class PipelinedStatements implements Submittable {
     private readonly rows: TextRow[][],
   ) {}
 
-  submit(connection: Connection): void {
+  /** Returns an error, as node-postgres expects, when a name was used for another text. Nothing is sent then. */
+  submit(connection: Connection): Error | undefined {
     const wire = connection as unknown as WireConnection;
     const messages: Buffer[] = [];
     for (const statement of this.statements) {
-      if (statement.name === '') messages.push(serialize.parse(statement));
-      else if (wire.parsedStatements[statement.name] === undefined && !this.isBeingParsed(statement)) {
+      const known = statement.name === '' ? undefined : this.textOf(statement.name, wire);
+      if (known === undefined) {
         messages.push(serialize.parse({ name: statement.name, text: statement.text }));
         this.parsing.push(statement);
-      }
+      } else if (known !== statement.text) return new Error(`Two statements share the name ${statement.name}.`);
       messages.push(serialize.bind({ statement: statement.name, values: [...statement.values] }), EXECUTE);
     }
     // One write for the whole batch: a system call costs more than most statements.
     wire.stream.write(Buffer.concat([...messages, SYNC]));
+    return undefined;
   }
 
   handleDataRow(message: { fields: (string | null)[] }): void {
@@ -152,7 +161,8 @@ export class PipelinedStatements implements Submittable {
     // Never called: no statement is empty.
   }
 
-  private isBeingParsed(statement: Statement): boolean {
-    return this.parsing.some((other) => other.name === statement.name);
+  /** The text that the connection has, or will have by then, under a name. */
+  private textOf(name: string, { parsedStatements }: WireConnection): string | undefined {
+    return parsedStatements[name] ?? this.parsing.find((other) => other.name === name)?.text;
   }
 }

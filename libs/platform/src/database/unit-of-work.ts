@@ -1,9 +1,9 @@
 import type { PoolClient } from 'pg';
 import type { ConnectionPool } from './connections/connection-pool';
-import { type BoundStatement, PipelinedStatements, type TextRow, bind } from './pipelined-statements';
+import { type BoundStatement, PipelinedStatements, type TextRow, bind, prepared } from './pipelined-statements';
 
-const BEGIN: BoundStatement = { name: 'begin', text: 'BEGIN ISOLATION LEVEL READ COMMITTED', values: [] };
-const COMMIT: BoundStatement = { name: 'commit', text: 'COMMIT', values: [] };
+const BEGIN = bind(prepared('begin', 'BEGIN ISOLATION LEVEL READ COMMITTED'), []);
+const COMMIT = bind(prepared('commit', 'COMMIT'), []);
 
 /** Maximum wait for a connection, a lock (see data-source.ts) and a rollback. */
 const PATIENCE_MS = 2_000;
@@ -12,7 +12,7 @@ const PATIENCE_MS = 2_000;
  * deadline.
  */
 const GRACE_MS = 500;
-const SET_LOCK_TIMEOUT = { name: 'set_lock_timeout', text: `SELECT set_config('lock_timeout', $1, true)` };
+const SET_LOCK_TIMEOUT = prepared('set_lock_timeout', `SELECT set_config('lock_timeout', $1, true)`);
 
 /**
  * Decides whether a unit of work may run. Its statements open the first batch, so the check costs no extra round trip.

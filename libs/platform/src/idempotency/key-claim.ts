@@ -1,23 +1,23 @@
 import { hash } from 'node:crypto';
-import { type BoundStatement, type Statement, type TextRow, bind } from '../database/pipelined-statements';
+import { type BoundStatement, type TextRow, bind, prepared } from '../database/pipelined-statements';
 import { type Gate, GateClosed } from '../database/unit-of-work';
 import type { IdempotentResponse, IdempotentRequest } from './idempotent-response';
 import { RESPONSE_COLUMNS, OF_KEY, responseOf, boundToKey } from './records/key-record';
 
-const TRY_LOCK: Statement = {
-  name: 'idempotency_try_lock_2',
-  text: `SELECT set_config('app.key_is_ours', pg_try_advisory_xact_lock($1::bigint)::text, true)`,
-};
+const TRY_LOCK = prepared(
+  'idempotency_try_lock',
+  `SELECT set_config('app.key_is_ours', pg_try_advisory_xact_lock($1::bigint)::text, true)`,
+);
 
 /** A separate statement after {@link TRY_LOCK}: only a later snapshot sees the last holder's commit. */
-const CLAIM: Statement = {
-  name: 'idempotency_claim_1',
-  text: `
+const CLAIM = prepared(
+  'idempotency_claim',
+  `
     SELECT ${RESPONSE_COLUMNS}, ours,
            set_config('app.gate_closed', (NOT ours OR coalesce(expires_at > now(), false))::text, true)
       FROM (SELECT current_setting('app.key_is_ours')::boolean) AS key (ours)
       LEFT JOIN idempotency_record ON ${OF_KEY}`,
-};
+);
 
 /** The key has a response, or, without one, another transaction holds it. */
 export class KeyTaken extends GateClosed {

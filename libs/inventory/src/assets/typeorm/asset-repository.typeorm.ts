@@ -16,7 +16,7 @@ import { apiSetBits, lockStatements, markStatement, tagStatements, updateStateme
 /** Before the first row: ids begin at 1. */
 const START = '0';
 
-const FEED = feedStatement({ relation: 'asset', columns: ASSET_COLUMN_LIST, name: 'asset_feed_3' });
+const FEED = feedStatement({ relation: 'asset', columns: ASSET_COLUMN_LIST });
 
 @Injectable()
 export class AssetRepositoryTypeorm extends AssetRepository {

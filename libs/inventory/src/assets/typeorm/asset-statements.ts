@@ -1,11 +1,11 @@
-import type { Statement } from '#libs/platform/database';
+import { type Statement, prepared } from '#libs/platform/database';
 import { ASSET_COLUMNS, LAST_CLOUD, TABLE_COLUMNS } from './asset.row';
 import { CHOSEN_TAG_KEY, type ListKey } from './asset-list-keys';
 
-export const FIND_ASSET: Statement = {
-  name: 'asset_find_3',
-  text: `SELECT ${ASSET_COLUMNS} FROM asset WHERE workspace_id = $1 AND public_id = $2 AND facet IS NOT NULL`,
-};
+export const FIND_ASSET = prepared(
+  'asset_find',
+  `SELECT ${ASSET_COLUMNS} FROM asset WHERE workspace_id = $1 AND public_id = $2 AND facet IS NOT NULL`,
+);
 
 /** The branches that a list merges. Each reads an index in the order of the id. */
 export interface ListBranches {

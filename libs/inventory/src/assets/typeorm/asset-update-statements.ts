@@ -1,63 +1,63 @@
 import type { AssetId, WorkspaceId } from '#libs/kernel';
-import { type BoundStatement, GATE_IS_OPEN, type Statement, bind } from '#libs/platform/database';
+import { type BoundStatement, GATE_IS_OPEN, bind, prepared } from '#libs/platform/database';
 import type { Asset } from '../domain/asset';
 import type { AssetPatch } from '../domain/asset-patch';
 import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
 import { ASSET_COLUMNS, EACH_WRITTEN_FIELD, EMPLOYEE } from './asset.row';
 
 /** Locks in the order of the ids, like every other writer, so updates cannot deadlock. A replay waits for no asset. */
-const LOCK: Statement = {
-  name: 'asset_lock_3',
-  text: `
+const LOCK = prepared(
+  'asset_lock',
+  `
     SELECT ${ASSET_COLUMNS} FROM asset
      WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[]) AND facet IS NOT NULL AND ${GATE_IS_OPEN}
      ORDER BY id FOR NO KEY UPDATE`,
-};
+);
 
 /**
  * Reads without a lock. An employee who is hidden before the COMMIT stays owner, as one does who is hidden later:
  * hiding reads nothing that this update writes, so the result is as if the update came first. A lock would make each
  * such update wait for imports that contain the same person.
  */
-const FIND_EMPLOYEE: Statement = {
-  name: 'asset_find_employee_1',
-  text: `
+const FIND_EMPLOYEE = prepared(
+  'asset_find_employee',
+  `
     SELECT 1 FROM asset WHERE workspace_id = $1 AND public_id = $2::uuid AND sub_key = ${EMPLOYEE} AND facet IS NOT NULL`,
-};
+);
 
 const WANTED_KEYS = `(SELECT key FROM jsonb_array_elements_text($2::jsonb) AS wanted (key))`;
 
-const FIND_TAG_KEYS: Statement = {
-  name: 'tag_key_find_1',
-  text: `
+const FIND_TAG_KEYS = prepared(
+  'tag_key_find',
+  `
     SELECT tag_key.key, value, platform FROM ${WANTED_KEYS} AS wanted
       JOIN tag_key ON workspace_id = $1 AND md5(tag_key.key) = md5(wanted.key) AND tag_key.key = wanted.key`,
-};
+);
 
 /** Marks the patch's fields as set through the API, even when their values stay the same. */
-const MARK: Statement = {
-  name: 'asset_mark_1',
-  text: `
+const MARK = prepared(
+  'asset_mark',
+  `
     UPDATE asset SET api_set = api_set | $3::smallint
      WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[]) AND api_set & $3::smallint <> $3::smallint`,
-};
+);
 
-const UNTAG: Statement = {
-  name: 'asset_untag_1',
-  text: `
+const UNTAG = prepared(
+  'asset_untag',
+  `
     DELETE FROM asset_tag USING asset, tag_key
      WHERE asset.workspace_id = $1 AND asset.public_id = $3::uuid
        AND asset_tag.workspace_id = $1 AND asset_tag.asset_id = asset.id
        AND tag_key.workspace_id = $1 AND tag_key.id = asset_tag.tag_key_id
        AND NOT tag_key.platform AND tag_key.key NOT IN ${WANTED_KEYS}`,
-};
+);
 
 /**
  * A key that was deleted meanwhile leaves a row without a key, which the table refuses. The update is then repeated.
  */
-const TAG: Statement = {
-  name: 'asset_tag_4',
-  text: `
+const TAG = prepared(
+  'asset_tag',
+  `
     INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id, sub_key, facet)
     SELECT $1::uuid, asset.id, tag_key.id, asset.sub_key, asset.facet
       FROM asset, jsonb_to_recordset($2::jsonb) AS wanted (key text, value text)
@@ -65,15 +65,15 @@ const TAG: Statement = {
            AND NOT tag_key.platform AND coalesce(tag_key.value, '') = wanted.value
      WHERE asset.workspace_id = $1 AND asset.public_id = $3::uuid
         ON CONFLICT DO NOTHING`,
-};
+);
 
 /** Behind the lock, so that the time is one at which it was held. */
-const FIND_ANCHOR: Statement = {
-  name: 'audit_find_anchor_2',
-  text: `
+const FIND_ANCHOR = prepared(
+  'audit_find_anchor',
+  `
     SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, sequence, encode(head, 'hex')
       FROM (SELECT) AS one LEFT JOIN audit_head ON workspace_id = $1`,
-};
+);
 
 /**
  * Returns statements for the assets, the time with the audit anchor and then, when the patch names them, its owner and its
@@ -100,17 +100,14 @@ export function updateStatement(
   const set = columns.map(({ column, type }, index) => `${column} = $${index + 5}::${type}, `).join('');
   // Assets of one bulk share their time of update, as they share their change set.
   const updatedAt = new Date(Math.max(...assets.map((asset) => asset.updatedAt.getTime())));
-  return {
-    name: `asset_update_3_${apiSetBits(patch)}`,
-    text: `
+  const text = `
       UPDATE asset SET ${set}api_set = api_set | $3::smallint, updated_at = $4::timestamptz, version = version + 1,
              change_id = ${NEW_CHANGE_SET_ID}
-       WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[])`,
-    values: [
-      ...[workspaceId, uuidArray(assets.map(({ id }) => id)), String(apiSetBits(patch)), updatedAt.toISOString()],
-      ...columns.map(({ value }) => value(assets[0])),
-    ],
-  };
+       WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[])`;
+  return bind(prepared('asset_update', text), [
+    ...[workspaceId, uuidArray(assets.map(({ id }) => id)), String(apiSetBits(patch)), updatedAt.toISOString()],
+    ...columns.map(({ value }) => value(assets[0])),
+  ]);
 }
 
 export function markStatement(workspaceId: WorkspaceId, patch: AssetPatch, ids: readonly AssetId[]): BoundStatement {

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { RepeatedWork } from '#libs/platform/background';
-import { Database, type Statement, bind } from '#libs/platform/database';
+import { Database, bind, prepared } from '#libs/platform/database';
 
 const BATCH = 500;
 /** Ten batches a minute: 300,000 sets an hour and instance. */
 const PAUSE_MS = 6_000;
-const MARK: Statement = {
-  name: 'change_mark_empty_1',
-  text: 'SELECT workspace, after, marked FROM mark_empty_change_sets($1::uuid, $2::bigint, $3::integer)',
-};
+const MARK = prepared(
+  'change_mark_empty',
+  'SELECT workspace, after, marked FROM mark_empty_change_sets($1::uuid, $2::bigint, $3::integer)',
+);
 /** Before the first set of any workspace. */
 const START = ['00000000-0000-0000-0000-000000000000', '0'] as const;
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type AuditAct, AuditRecorder } from '#libs/audit/operators';
 import type { Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
 import { NEW_CHANGE_SET_ID, takeTicket } from '#libs/platform/changes';
-import { Database, type Statement, type TextRow, bind, pageOfRows } from '#libs/platform/database';
+import { Database, type TextRow, bind, pageOfRows, prepared } from '#libs/platform/database';
 import type { EntityManager } from 'typeorm';
 import type { CountedTagKey, TagKey } from '../domain/tag-key';
 import { TagKeyRepository } from '../domain/tag-key-repository.port';
@@ -39,9 +39,9 @@ const POSITION_LENGTH = 100;
  * A page, and the total in each row. $2 is the kind of key or null, $3 and $4 are id and start of the last key before
  * the page, $5 is the size. If that key is gone, the page begins after its start.
  */
-const PAGE: Statement = {
-  name: 'tag_key_page_2',
-  text: `
+const PAGE = prepared(
+  'tag_key_page',
+  `
     WITH chosen AS (
       SELECT id, key, value, platform FROM tag_key
        WHERE workspace_id = $1 AND ($2::boolean IS NULL OR platform = $2::boolean)
@@ -56,7 +56,7 @@ const PAGE: Statement = {
            (SELECT count(*) FROM chosen)
       FROM (VALUES (1)) AS always LEFT JOIN page ON true
      ORDER BY page.key COLLATE "C"`,
-};
+);
 const AT = { id: 0, next: 5 };
 
 @Injectable()

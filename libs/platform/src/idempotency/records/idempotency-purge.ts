@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Optional } from '@nestjs/common';
 import { RepeatedWork } from '../../background/repeated-work';
 import { Database } from '../../database/database';
-import { type Statement, bind } from '../../database/pipelined-statements';
+import { bind, prepared } from '../../database/pipelined-statements';
 
 const INTERVAL_MS = 60_000;
 const BATCH = 1_000;
 /** Pause between batches, so that a long purge leaves the disk to others. */
 const PAUSE_MS = 50;
-const PURGE: Statement = { name: 'idempotency_purge_1', text: 'SELECT purge_idempotency_records($1::integer)' };
+const PURGE = prepared('idempotency_purge', 'SELECT purge_idempotency_records($1::integer)');
 
 /**
  * Removes expired records of every workspace at a limited pace, every minute while the instance serves. Only one instance

@@ -1,30 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../../config/settings';
 import { Database } from '../../database/database';
-import type { Statement } from '../../database/pipelined-statements';
+import { prepared } from '../../database/pipelined-statements';
 import type { IdempotentResponse, IdempotentRequest } from '../idempotent-response';
 import { type KeyClaim } from '../key-claim';
 import { RESPONSE_COLUMNS, OF_KEY, responseOf, boundToKey } from './key-record';
 
-const FIND: Statement = {
-  name: 'idempotency_find_1',
-  text: `SELECT ${RESPONSE_COLUMNS} FROM idempotency_record WHERE ${OF_KEY}`,
-};
+const FIND = prepared('idempotency_find', `SELECT ${RESPONSE_COLUMNS} FROM idempotency_record WHERE ${OF_KEY}`);
 
-const DELETE_DEAD: Statement = {
-  name: 'idempotency_delete_dead_1',
-  text: `DELETE FROM idempotency_record WHERE ${OF_KEY} AND expires_at <= now()`,
-};
+const DELETE_DEAD = prepared(
+  'idempotency_delete_dead',
+  `DELETE FROM idempotency_record WHERE ${OF_KEY} AND expires_at <= now()`,
+);
 
 /** The lifetime starts at the insert, just before COMMIT. The transaction's start may lie far back. */
-const INSERT: Statement = {
-  name: 'idempotency_insert_2',
-  text: `
+const INSERT = prepared(
+  'idempotency_insert',
+  `
     INSERT INTO idempotency_record
            (workspace_id, application_id, key_hash, fingerprint, status, body, entity_tag, expires_at)
     VALUES ($1, $2, decode($3, 'hex'), decode($4, 'hex'), $5::smallint, $6, $7,
             clock_timestamp() + make_interval(secs => $8::double precision))`,
-};
+);
 
 /** Stores the records of idempotency keys in Postgres, in the transaction of the write they belong to. */
 @Injectable()
