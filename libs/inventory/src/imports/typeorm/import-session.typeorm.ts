@@ -12,8 +12,11 @@ import type { StagingConnection, Written } from './staging-connection';
 import { type ImportTagKeys, unknownTagKeys } from './import-tag-keys';
 
 const RETRIES = 3;
-/** Deadlock and serialization failure: the whole batch is repeated. */
-const PASSING = new Set(['40P01', '40001']);
+/**
+ * The whole batch is repeated after a deadlock, a serialization failure, and when another transaction has deleted an
+ * asset or a tag key that the batch refers to, or has taken an id.
+ */
+const PASSING = new Set(['40P01', '40001', '23503', '23505']);
 const ANALYZE_FROM = 2_000;
 /** A place before every record. */
 const BEFORE_ALL = '-1';
@@ -91,8 +94,8 @@ export class ImportSessionTypeorm extends ImportSession {
     for (let waiting = this.deferred, last = false; this.deferred > 0;) {
       for (let after = BEFORE_ALL; ;) {
         const start = after;
-        const { written, taken, next } = await this.inTransaction(this.connections.first, () =>
-          this.mergeNextDeferred(start, last ? 'refuse' : 'defer'),
+        const { written, taken, next } = await this.inTransaction(this.connections.first, (isRepeat) =>
+          this.mergeNextDeferred(start, last ? 'refuse' : 'defer', isRepeat),
         );
         if (next === null) break;
         after = next;
@@ -140,11 +143,14 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   /** Each batch is a transaction, repeated when necessary. */
-  private async inTransaction<Result>(connection: StagingConnection, work: () => Promise<Result>): Promise<Result> {
+  private async inTransaction<Result>(
+    connection: StagingConnection,
+    work: (isRepeat: boolean) => Promise<Result>,
+  ): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         await connection.begin();
-        const result = await work();
+        const result = await work(attempt > 1);
         await connection.commit();
         this.tagKeys.commit();
         return result;
@@ -162,10 +168,11 @@ export class ImportSessionTypeorm extends ImportSession {
     batch: ImportBatch,
     spared: readonly string[],
   ): Promise<MergeOutcome> {
-    const written = await this.inTransaction(connection, async () => {
-      const unknownTags = await this.stage(connection, batch);
+    const written = await this.inTransaction(connection, async (isRepeat) => {
+      const refused = await this.stage(connection, batch);
       if (this.settings.hideMissing && spared.length > 0) await connection.name(spared);
-      return connection.write(await connection.match(), 'defer', batch.size, unknownTags);
+      if (isRepeat) refused.push(...(await this.hold(connection)));
+      return connection.write(await connection.match(), 'defer', batch.size, refused);
     });
     return this.counted(written, connection);
   }
@@ -218,13 +225,23 @@ export class ImportSessionTypeorm extends ImportSession {
     return refused;
   }
 
+  /** A repeat locks what it refers to before it looks, so that it succeeds however many others delete at the same time. */
+  private async hold(connection: StagingConnection): Promise<Refusal[]> {
+    if (this.settings.dryRun) return [];
+    const refused = await connection.holdStaged();
+    await this.tagKeys.readAgain(connection.client);
+    return refused;
+  }
+
   private async mergeNextDeferred(
     after: string,
     waiting: 'defer' | 'refuse',
+    isRepeat: boolean,
   ): Promise<{ readonly written: Written; readonly taken: number; readonly next: string | null }> {
     const connection = this.connections.first;
     if (waiting === 'refuse' && after === BEFORE_ALL) await connection.nameUnowned();
     const { last, taken, refused } = await connection.takeDeferred(after);
+    if (isRepeat) refused.push(...(await this.hold(connection)));
     const written = await connection.write(await connection.match(), waiting, taken, refused);
     return { written, taken, next: last };
   }

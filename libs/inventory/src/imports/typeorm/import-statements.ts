@@ -58,7 +58,7 @@ const COUNTS = `
          count(*) FILTER (WHERE is_new)::int AS created,
          count(*) FILTER (WHERE changed)::int AS changed, count(*) FILTER (WHERE retagged)::int AS retagged,
          count(*) FILTER (WHERE is_new AND tag_key_ids <> '{}')::int AS tagged,
-         count(*) FILTER (WHERE checked)::int AS checked`;
+         count(*) FILTER (WHERE checked)::int AS checked, count(*) FILTER (WHERE changed OR checked)::int AS to_lock`;
 
 const COMPUTER_COLUMNS = [
   'managed',

@@ -7,7 +7,7 @@ interface TagKeyRow extends KnownTagKey {
   readonly key: string;
 }
 
-/** The tag keys of a workspace during an import: read once, and again after some were created. */
+/** The tag keys of a workspace during an import: read once, and again after some were created or deleted. */
 export class ImportTagKeys {
   /** Keys of a transaction that may still roll back. */
   private made: ReadonlyMap<string, KnownTagKey> | null = null;
@@ -56,6 +56,11 @@ export class ImportTagKeys {
       'INSERT INTO tag_key (workspace_id, key, platform) SELECT $1, key, true FROM unnest($2::text[]) AS key ON CONFLICT DO NOTHING',
       [this.workspaceId, [...missing]],
     );
+    return this.readAgain(client);
+  }
+
+  /** Runs within a transaction of the client. */
+  async readAgain(client: PoolClient): Promise<ReadonlyMap<string, KnownTagKey>> {
     this.made = await readAll(client, this.workspaceId);
     return this.made;
   }

@@ -5,7 +5,9 @@ import type { PoolClient } from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import type { ImportCounts } from '../domain/import-report';
 import type { MergeOutcome, Refusal } from '../domain/import-store.port';
+import * as held from './hold-statements';
 import * as sql from './import-statements';
+import { unknownTagKeys } from './import-tag-keys';
 import * as missing from './missing-statements';
 
 /** The work that a matched batch needs. */
@@ -17,6 +19,13 @@ export interface Matched {
   readonly retagged: number;
   readonly tagged: number;
   readonly checked: number;
+  /** Existing assets that will be locked. */
+  readonly to_lock: number;
+}
+
+/** Another transaction deleted a matched asset. Counts as a serialization failure: a repeat finds the asset missing. */
+class MatchedAssetGone extends Error {
+  readonly code = '40001';
 }
 
 /** Also counts records that wait for their owners, which the other counts omit. */
@@ -89,10 +98,24 @@ export class StagingConnection {
   /** Stages waiting records after this place, except those whose id appears twice. `last` is null when none is left. */
   async takeDeferred(
     after: string,
-  ): Promise<{ readonly last: string | null; readonly taken: number; readonly refused: readonly Refusal[] }> {
+  ): Promise<{ readonly last: string | null; readonly taken: number; readonly refused: Refusal[] }> {
     const { rows } = await this.client.query<{ last: string | null; taken: number }>(sql.TAKE_DEFERRED, [after]);
     const { last = null, taken = 0 } = rows[0] ?? {};
     return { last, taken, refused: await this.refuse(sql.REFUSE_SAME_IDS) };
+  }
+
+  /**
+   * Locks the assets and the tag keys of the staged batch, so that nobody deletes them any more. Refuses records whose tag
+   * keys are gone.
+   */
+  async holdStaged(): Promise<Refusal[]> {
+    await this.client.query(held.LOCK_STAGED, [this.workspaceId, this.source]);
+    await this.client.query(held.LOCK_TAG_KEYS, [this.workspaceId]);
+    const { rows } = await this.client.query<{ place: string; keys: string[]; kept: string | null }>(
+      held.REFUSE_LOST_TAG_KEYS,
+      [this.workspaceId],
+    );
+    return rows.map(({ place, keys, kept }) => ({ place: Number(place), reason: unknownTagKeys(keys), kept }));
   }
 
   /** Compares the staged batch with the inventory. Changes and locks nothing there. */
@@ -131,10 +154,13 @@ export class StagingConnection {
   }
 
   /** Returns how many assets were updated. Locks rows before counters, like every other writer. */
-  private async writeMatched({ created, changed, retagged, tagged, checked }: Matched): Promise<number> {
+  private async writeMatched({ created, changed, retagged, tagged, checked, to_lock }: Matched): Promise<number> {
     const { client, workspaceId, changeSetId } = this;
     const updated = new Set<string>();
-    if (changed + checked > 0) await client.query(sql.LOCK_CHANGED, [workspaceId]);
+    if (to_lock > 0) {
+      const { rowCount } = await client.query(sql.LOCK_CHANGED, [workspaceId]);
+      if (rowCount !== to_lock) throw new MatchedAssetGone('Another transaction deleted an asset of the batch.');
+    }
     if (changed > 0) {
       // Locks the counters for this statement and the next, each of which takes them in the same order.
       await client.query(sql.LOCK_COUNTERS, [workspaceId]);

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { RemovedAssets } from '../../libs/inventory/src/changes/typeorm/removed-assets';
+import type { ImportReport } from '#libs/inventory/operators';
+import { Database } from '#libs/platform/database';
+import { BUCKET, EMPLOYEE, ImportSetting, LAPTOP, RECORDS, type Row } from '../support/import-setting';
+
+describe('An import beside other operators', () => {
+  let setting: ImportSetting;
+  let removed: RemovedAssets;
+  beforeAll(async () => {
+    setting = await ImportSetting.open();
+    removed = new RemovedAssets(new Database(setting.dataSource));
+  });
+  afterAll(() => setting.close());
+  beforeEach(() => setting.enterWorkspace());
+  // A failed test must not block the next one by its locks.
+  afterEach(() => setting.database.admin.query('ROLLBACK'));
+
+  const dataset = (externalId: string, more: Row = {}): Row => ({ ...RECORDS, externalId, ...more });
+  const computer = (externalId: string, more: Row = {}): Row => ({ ...LAPTOP, owner: null, externalId, ...more });
+  const hidden = { visibility: 'HIDDEN' };
+  const purge = () => removed.purge(setting.here, new Date('2999-01-01'), () => undefined);
+  const untilWaiting = (count: number) =>
+    setting.until(`SELECT FROM pg_locks WHERE NOT granted AND database IS NOT DISTINCT FROM
+      (SELECT oid FROM pg_database WHERE datname = current_database()) OR NOT granted AND database IS NULL
+      HAVING count(*) >= ${count}`);
+  const hold = (externalId: string) =>
+    setting.database.admin.query(
+      `BEGIN; SELECT FROM asset WHERE external_id = '${externalId}' AND workspace_id = '${setting.here}' FOR UPDATE`,
+    );
+  const release = () => setting.database.admin.query('COMMIT');
+
+  const isThere = (externalId: string) => () =>
+    setting.until(`SELECT FROM asset WHERE external_id = '${externalId}' AND workspace_id = '${setting.here}'`);
+
+  async function names(): Promise<unknown[]> {
+    return (await setting.rowsOf('asset')).map((row) => row['external_id']).sort();
+  }
+
+  /** The purge has locked the first asset and waits for the last one. The import then finds both and waits for the first. */
+  async function importDuringPurge(first: Row, last: Row): Promise<ImportReport> {
+    await setting.importAll({ ...first, ...hidden }, { ...last, ...hidden });
+    await hold(String(last['externalId']));
+    const purging = purge();
+    await untilWaiting(1);
+    const importing = setting.importAll(first, last);
+    await untilWaiting(2);
+    await release();
+    await purging;
+    return importing;
+  }
+
+  describe.each([
+    ['assets', dataset],
+    ['computers', computer],
+  ])('with %s that a purge deletes before it locks them', (_, record) => {
+    it('creates them again', async () => {
+      const report = await importDuringPurge(record('a'), record('b'));
+
+      expect(report).toMatchObject({ read: 2, created: 2, failed: 0 });
+      expect(await names()).toEqual(['a', 'b']);
+    });
+  });
+
+  it('brings in no asset of an owner who was removed and purged meanwhile, and says so', async () => {
+    await setting.importAll(EMPLOYEE, dataset('x'), dataset('y'));
+    await hold('x');
+    const owned = { owner: EMPLOYEE.externalId };
+    const importing = setting.importAll(dataset('x', owned), dataset('new', owned));
+    await untilWaiting(1);
+    const database = new Database(setting.dataSource);
+    await database.inTenant({ workspaceId: setting.here }, (manager) =>
+      manager.query(`UPDATE asset SET visibility = 1 WHERE workspace_id = $1 AND external_id = $2`, [
+        setting.here,
+        EMPLOYEE.externalId,
+      ]),
+    );
+    await purge();
+    await release();
+
+    expect(await importing).toMatchObject({
+      read: 2,
+      failed: 2,
+      errors: [1, 2].map((line) => ({ line, reason: 'owner is not a visible employee of this source.' })),
+    });
+    expect(await names()).not.toContain('new');
+  });
+
+  it('refuses an id that the import of another source has taken meanwhile', async () => {
+    const id = randomUUID();
+    await setting.change('BEGIN');
+    await setting.change(`INSERT INTO asset (workspace_id, public_id, source, external_id, sub_key, name)
+                          VALUES ('${setting.here}', '${id}', 'other', 'x', 13, 'x')`);
+    const importing = setting.importAll(dataset('a'), dataset('b', { id }));
+    await untilWaiting(1);
+    await release();
+
+    expect(await importing).toMatchObject({
+      created: 1,
+      failed: 1,
+      errors: [{ line: 2, reason: 'The id belongs to another asset.' }],
+    });
+  });
+
+  describe('while an operator deletes a tag key', () => {
+    const tagged = (externalId: string, more: Row = {}) => dataset(externalId, { tags: [{ key: 'env' }], ...more });
+    const reason = 'tags: the key "env" does not exist in the workspace.';
+
+    /** Imports in batches of two. Steps that are functions run before the next record is read. */
+    async function run(...steps: readonly (Row | (() => Promise<unknown>))[]): Promise<ImportReport> {
+      const lines = async function* () {
+        let line = 0;
+        for (const step of steps) {
+          if (typeof step === 'function') await step();
+          else yield { fileIndex: 0, line: (line += 1), value: step };
+        }
+      };
+      const options = { source: 'test', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
+      return setting.imports.runLines(setting.here, { ...options, batchSize: 2 }, lines(), () => undefined);
+    }
+    const deleteKey = () => setting.tagKeys.delete(setting.here, 'env');
+
+    it('refuses every record with it, and imports the others', async () => {
+      const report = await run(
+        ...[dataset('1'), tagged('2'), dataset('3'), isThere('2'), deleteKey],
+        ...[tagged('4'), dataset('5'), tagged('6'), dataset('7'), tagged('8')],
+      );
+
+      expect(report).toMatchObject({ read: 8, created: 5, failed: 3 });
+      expect(report.errors).toEqual([4, 6, 8].map((line) => ({ line, reason })));
+      expect(await names()).toEqual(['1', '2', '3', '5', '7']);
+    });
+
+    it('refuses records that wait for their owner', async () => {
+      const owner = EMPLOYEE.externalId;
+      const report = await run(tagged('1', { owner }), dataset('2', { owner }), deleteKey, EMPLOYEE, dataset('4'));
+
+      expect(report).toMatchObject({ read: 4, created: 3, failed: 1, errors: [{ line: 1, reason }] });
+    });
+
+    it('names every deleted key of a record', async () => {
+      const deleteBoth = async () => {
+        for (const { key } of BUCKET.tags) await setting.tagKeys.delete(setting.here, key);
+      };
+
+      const report = await run({ ...BUCKET, owner: null }, dataset('2'), deleteBoth);
+
+      const both = 'tags: the keys "aws:stack", "env" do not exist in the workspace.';
+      expect(report).toMatchObject({ created: 1, failed: 1, errors: [{ line: 1, reason: both }] });
+    });
+
+    it('accepts records with the key again once it was created again', async () => {
+      const createKey = () => setting.tagKeys.create(setting.here, { key: 'env', value: 'test', platform: false });
+
+      const report = await run(
+        ...[dataset('1'), deleteKey, createKey, tagged('2')],
+        ...[dataset('3'), dataset('4'), dataset('5'), isThere('3'), dataset('6'), tagged('7')],
+      );
+
+      expect(report).toMatchObject({ created: 6, failed: 1, errors: [{ line: 2, reason }] });
+      expect(await setting.asset('7')).toMatchObject({ tags: [{ key: 'env', value: 'test' }] });
+    });
+
+    it('waits for the import, and takes the tag off its assets', async () => {
+      await setting.importAll(dataset('x'));
+      await hold('x');
+      const importing = setting.importAll(dataset('x', { name: 'changed' }), tagged('y'));
+      await untilWaiting(1);
+      const deleting = deleteKey();
+      await release();
+      await deleting;
+
+      const report = await importing;
+      expect(report.updated).toBe(1);
+      if (report.failed === 0) expect(await setting.asset('y')).toMatchObject({ tags: [] });
+      expect(await setting.rowsOf('asset_tag')).toEqual([]);
+    });
+  });
+});
