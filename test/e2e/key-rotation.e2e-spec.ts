@@ -29,7 +29,7 @@ import { type TestApp, startApp } from '../support/start-app';
 const PATH = '/v1/inventory/assets';
 const ASSETS = 4;
 const UNLIMITED = '100000/100000';
-/** Keys are read again every 5 s; a busy machine may take longer. */
+/** Keys are read again every 2 s; a busy machine may take longer. */
 const TAKEN_UP_MS = 15_000;
 /** Both keys are dated back so that this much of their minute is left: more than instances need to load them. */
 const LEFT_MS = 20_000;

@@ -1,5 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { TOKEN_KEYS, newPemKeyFile, removePemKey } from '#libs/platform/keys';
+import { FakeClock } from '../../libs/kernel/src/clock.fake';
 import type { ArrangedApplication } from '../support/arrangement';
+import { decodeProtectedHeader } from '../support/jwt';
 import { type TestOperator, openOperator } from '../support/operator';
 import { type TestApp, startApp } from '../support/start-app';
 import { StreamReader } from '../support/stream-reader';
@@ -12,6 +18,7 @@ const ENDLESS = { rows: 30_000, descriptionLength: 400 };
 const NOTICED_MS = 6_000;
 
 describe('A long stream', () => {
+  let signingKeysDir: string;
   let app: TestApp;
   let operator: TestOperator;
   let workspace: string;
@@ -20,7 +27,9 @@ describe('A long stream', () => {
   let reader: StreamReader | undefined;
 
   beforeAll(async () => {
-    app = await startApp();
+    signingKeysDir = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+    for (const hoursAgo of [2, 1]) await putKey(hoursAgo);
+    app = await startApp({ SIGNING_KEYS_DIR: signingKeysDir });
     operator = await openOperator(app);
     workspace = await app.arrange.aWorkspace();
     await app.arrange.manyAssets(workspace, ENDLESS.rows, ENDLESS.descriptionLength);
@@ -29,6 +38,7 @@ describe('A long stream', () => {
   afterAll(async () => {
     await operator.close();
     await app.stop();
+    rmSync(signingKeysDir, { recursive: true });
   });
   beforeEach(async () => {
     application = await app.arrange.anApplication(workspace, ['inventory:read', 'computers:read']);
@@ -39,11 +49,15 @@ describe('A long stream', () => {
     reader?.leave();
   });
 
-  const newToken = async (): Promise<string> => {
+  const putKey = async (hoursAgo: number): Promise<void> => {
+    const { name, content } = await newPemKeyFile(TOKEN_KEYS, new FakeClock(Date.now() - hoursAgo * 3_600_000));
+    writeFileSync(join(signingKeysDir, name), content);
+  };
+  const newToken = async (clientSecret = application.clientSecret): Promise<string> => {
     const { body } = await app.client().requestToken({
       grant_type: 'client_credentials',
       client_id: application.clientId,
-      client_secret: application.clientSecret,
+      client_secret: clientSecret,
     });
     return body['access_token'] as string;
   };
@@ -87,6 +101,35 @@ describe('A long stream', () => {
 
     expect(await outcomeWithin(NOTICED_MS, requestId)).toBe('withdrawn');
     await expectNoEnd();
+  });
+
+  it('is cut soon after the secret was rotated, and its owner may begin another', async () => {
+    const requestId = await open();
+
+    const rotated = await operator.applications.rotateSecret(application.clientId, null);
+    token = await newToken(rotated?.clientSecret);
+
+    expect(await outcomeWithin(NOTICED_MS, requestId)).toBe('withdrawn');
+    await expectNoEnd();
+    await open();
+    expect(reader?.response.statusCode).toBe(200);
+  });
+
+  it('is cut soon after the key that signed its token was removed', async () => {
+    const requestId = await open();
+
+    await removePemKey(TOKEN_KEYS, signingKeysDir, decodeProtectedHeader(token)['kid'] as string);
+
+    expect(await outcomeWithin(NOTICED_MS, requestId)).toBe('withdrawn');
+    await expectNoEnd();
+  });
+
+  it('goes on when the secret is rotated with an overlap', async () => {
+    const requestId = await open();
+
+    await operator.applications.rotateSecret(application.clientId, 60);
+
+    expect(await outcomeWithin(NOTICED_MS, requestId)).toBeUndefined();
   });
 
   it('goes on when its token is replaced and its application loses another scope', async () => {

@@ -91,10 +91,14 @@ export class AccessTokensService {
     return accept(claims, grant, null, cached.freshness);
   }
 
-  /** Whether the application of an accepted token may still use this scope, or may do anything at all when it is null. */
+  /**
+   * Whether the application of an accepted token may still use this scope, or may do anything at all when it is null. A
+   * token that expired or was replaced by a newer one does not matter; one that an operator ended does.
+   */
   async isStillGranted(claims: AccessTokenClaims, scope: string | null): Promise<boolean> {
-    const grant = await this.stored.find(claims.clientId);
-    if (!grant || grant.disabled) return false;
+    if (!this.signer.isKeyAccepted(claims.keyId)) return false;
+    const grant = await this.stored.findUnlessEnded(claims.clientId, claims.generation);
+    if (!grant) return false;
     return scope === null || covers(coveredByBoth(claims.scopes, grant.scopes), scope);
   }
 

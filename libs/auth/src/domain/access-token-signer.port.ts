@@ -4,7 +4,7 @@ import type { AccessTokenClaims } from './access-token';
 export abstract class AccessTokenSigner {
   /** Returns a signed token in compact form, which is valid from now on. */
   abstract sign(
-    claims: Omit<AccessTokenClaims, 'issuedAt' | 'expiresAt'>,
+    claims: Omit<AccessTokenClaims, 'keyId' | 'issuedAt' | 'expiresAt'>,
   ): Promise<{ readonly token: string; readonly expiresInSeconds: number }>;
 
   /**
@@ -12,4 +12,7 @@ export abstract class AccessTokenSigner {
    * @throws `TokenExpired` for an expired token, `TokenInvalid` for any other fault
    */
   abstract verify(token: string): Promise<AccessTokenClaims>;
+
+  /** Whether tokens of this key are still accepted. */
+  abstract isKeyAccepted(keyId: string): boolean;
 }

@@ -8,6 +8,8 @@ export interface AccessTokenClaims {
   readonly scopes: readonly string[];
   readonly generation: bigint;
   readonly tokenId: string;
+  /** Id of the key that signed it. */
+  readonly keyId: string;
   readonly issuedAt: number;
   readonly expiresAt: number;
 }

@@ -7,6 +7,12 @@ export abstract class GrantRepository {
   /** Returns what the application may do now, or null for an unknown client id. */
   abstract find(clientId: string): Promise<Grant | null>;
 
+  /**
+   * Returns what the application may do now, or null when tokens of this generation were ended otherwise than by a newer
+   * token: the application is disabled or deleted, or an operator ended its live token.
+   */
+  abstract findUnlessEnded(clientId: string, generation: bigint): Promise<Grant | null>;
+
   /** The application of the workspace as it stands now, with the workspace; null when there is none with this client id. */
   abstract findWithWorkspace(workspaceId: WorkspaceId, clientId: string): Promise<ApplicationInWorkspace | null>;
 

@@ -16,7 +16,6 @@ const REMEMBERED_TOKENS = 10_000;
 /** Claims with a verified signature, and the key that verified it. */
 interface Verified {
   readonly claims: AccessTokenClaims;
-  readonly kid: string;
   readonly publicKey: KeyObject;
 }
 
@@ -38,7 +37,7 @@ export class AccessTokenSignerJwt extends AccessTokenSigner {
   }
 
   async sign(
-    claims: Omit<AccessTokenClaims, 'issuedAt' | 'expiresAt'>,
+    claims: Omit<AccessTokenClaims, 'keyId' | 'issuedAt' | 'expiresAt'>,
   ): Promise<{ readonly token: string; readonly expiresInSeconds: number }> {
     // The token holds the generation as a number. A larger one comes from a wrong clock.
     if (claims.generation > BigInt(Number.MAX_SAFE_INTEGER)) throw new Error('The generation is too high.');
@@ -84,9 +83,13 @@ export class AccessTokenSignerJwt extends AccessTokenSigner {
     return checked.claims;
   }
 
+  isKeyAccepted(keyId: string): boolean {
+    return this.keys.publicKey(keyId) !== null;
+  }
+
   /** Valid until the token expires or its key is removed. */
-  private stillStands({ claims, kid, publicKey }: Verified): boolean {
-    return claims.expiresAt + LEEWAY_SECONDS > this.nowInSeconds() && this.keys.publicKey(kid) === publicKey;
+  private stillStands({ claims, publicKey }: Verified): boolean {
+    return claims.expiresAt + LEEWAY_SECONDS > this.nowInSeconds() && this.keys.publicKey(claims.keyId) === publicKey;
   }
 
   private async check(token: string): Promise<Verified> {
@@ -105,7 +108,7 @@ export class AccessTokenSignerJwt extends AccessTokenSigner {
         clockTolerance: LEEWAY_SECONDS,
         clockTimestamp: this.nowInSeconds(),
       });
-      return { claims: toClaims(payload as Record<string, unknown>), kid, publicKey };
+      return { claims: toClaims(payload as Record<string, unknown>, kid), publicKey };
     } catch (error) {
       throw (error as Error).name === 'TokenExpiredError' ? new TokenExpired() : new TokenInvalid();
     }
@@ -130,7 +133,7 @@ function isCanonical(token: string): boolean {
   return Buffer.from(signature, 'base64url').toString('base64url') === signature;
 }
 
-function toClaims(payload: Record<string, unknown>): AccessTokenClaims {
+function toClaims(payload: Record<string, unknown>, keyId: string): AccessTokenClaims {
   const { client_id, application, workspace, scope, generation, jti, iat, exp } = payload;
   if (
     typeof client_id !== 'string' ||
@@ -152,6 +155,7 @@ function toClaims(payload: Record<string, unknown>): AccessTokenClaims {
     scopes: scope.split(' ').filter((name) => name !== ''),
     generation: BigInt(generation as number),
     tokenId: jti,
+    keyId,
     issuedAt: iat as number,
     expiresAt: exp as number,
   };

@@ -14,6 +14,7 @@ export class ApplicationRow {
   @Column('jsonb', { default: {} }) limits!: Readonly<Record<string, string>>;
   @Column('boolean', { default: false }) disabled!: boolean;
   @Column('bigint', { default: 0 }) generation!: string;
+  @Column('bigint', { default: 0 }) ended_generation!: string;
   @Column('uuid', { nullable: true }) jti!: string | null;
   @Column('timestamptz', { nullable: true }) issued_at!: Date | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at!: Date;

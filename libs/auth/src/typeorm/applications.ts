@@ -15,7 +15,7 @@ import type { Application } from '../domain/application';
 import { ClientSecrets } from '../domain/client-secrets.port';
 import { GrantCache } from '../domain/grant-cache.port';
 import { ApplicationRow } from './application.row';
-import { NEXT_GENERATION, toLimits } from './grant-columns';
+import { END_TOKEN, toLimits } from './grant-columns';
 
 /** What the audit shows of an application. */
 const AUDITED = ['scopes', 'limits', 'disabled'] as const;
@@ -101,12 +101,12 @@ export class Applications {
     return this.change(clientId, 'application.limits_set', { limits: {} });
   }
 
-  /** Creates a new secret, shown only once. Without an overlap the old secret and the active token end at once. */
+  /** Creates a new secret, shown only once. Without an overlap the old secret, the active token and its stream end. */
   async rotateSecret(clientId: string, overlapSeconds: number | null): Promise<WithSecret | null> {
     const { secret, digest } = this.secrets.newSecret();
     const previous =
       overlapSeconds === null
-        ? { previous_secret_digest: null, previous_secret_expires_at: null, generation: () => NEXT_GENERATION }
+        ? { previous_secret_digest: null, previous_secret_expires_at: null, ...END_TOKEN }
         : {
             previous_secret_digest: () => 'secret_digest',
             previous_secret_expires_at: () => 'now() + make_interval(secs => :overlapSeconds)',

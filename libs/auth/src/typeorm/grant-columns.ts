@@ -21,6 +21,12 @@ export const SECRET_COLUMNS = `encode(secret_digest, 'hex'),
 /** The clock in microseconds keeps generations rising even after the row was restored from an older backup. */
 export const NEXT_GENERATION = 'GREATEST(generation + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)';
 
+/**
+ * What a change of the application sets to end the live token and its stream. A token request raises the generation alone,
+ * so the stream of the old token goes on.
+ */
+export const END_TOKEN = { generation: () => NEXT_GENERATION, ended_generation: () => 'generation' };
+
 export function toGrant(row: TextRow): Grant {
   const [workspace, id, clientId, scopes, limits, disabled, generation] = row;
   return {

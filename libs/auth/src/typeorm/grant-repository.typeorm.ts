@@ -15,6 +15,11 @@ import {
 } from './grant-columns';
 
 const FIND_GRANT = prepared('application_find_grant', `SELECT ${GRANT_COLUMNS} FROM application WHERE client_id = $1`);
+const FIND_UNLESS_ENDED = prepared(
+  'application_find_unless_ended',
+  `SELECT ${GRANT_COLUMNS} FROM application
+    WHERE client_id = $1 AND NOT disabled AND ended_generation < $2::bigint`,
+);
 const FIND_WITH_WORKSPACE = prepared(
   'application_find_with_workspace',
   `SELECT ${GRANT_COLUMNS}, name, (SELECT slug FROM workspace WHERE workspace.id = application.workspace_id)
@@ -51,6 +56,12 @@ export class GrantRepositoryTypeorm extends GrantRepository {
 
   async find(clientId: string): Promise<Grant | null> {
     const [rows] = await this.database.read({ clientId }, [bind(FIND_GRANT, [clientId])], 'newest');
+    return rows?.[0] ? toGrant(rows[0]) : null;
+  }
+
+  async findUnlessEnded(clientId: string, generation: bigint): Promise<Grant | null> {
+    const find = bind(FIND_UNLESS_ENDED, [clientId, String(generation)]);
+    const [rows] = await this.database.read({ clientId }, [find], 'newest');
     return rows?.[0] ? toGrant(rows[0]) : null;
   }
 

@@ -21,7 +21,7 @@ export interface Caller {
   readonly readNewest: () => Promise<void>;
   /**
    * Asks Postgres whether the application may still call the route, for responses that take long. A token that expired or
-   * was replaced does not matter.
+   * was replaced by a newer one does not matter; an operator's act that ended it does.
    */
   readonly mayGoOn: () => Promise<boolean>;
 }

@@ -2,8 +2,11 @@ import { Logger } from '@nestjs/common';
 import { RepeatedWork } from '../background/repeated-work';
 import type { KeyUse } from './key-rotation';
 
-/** Much shorter than the time between publication and use of a key, so that single rounds may fail. */
-const INTERVAL_MS = 5_000;
+/**
+ * Much shorter than the time between publication and use of a key, so that single rounds may fail. Streams of a removed
+ * key must end within five seconds.
+ */
+const INTERVAL_MS = 2_000;
 /** A round that takes this long is late, probably because the disk hangs. */
 const LATE_MS = 5_000;
 

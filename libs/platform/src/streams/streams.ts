@@ -13,8 +13,8 @@ import { ROWS_PER_CHECKPOINT, streamLines } from './stream-lines';
 import { StreamPlaces } from './stream-places';
 
 const MAX_DURATION_MS = 30 * 60_000;
-/** A stream goes on for at most this long after its application lost access to the list. */
-const ACCESS_CHECK_MS = 3_000;
+/** With the time in which keys are read again it is below five seconds, in which an operator's act ends a stream. */
+const ACCESS_CHECK_MS = 2_000;
 
 /** A list that clients may read as one stream. */
 export interface StreamedList<Item> {
