@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { AuditEvent } from '#libs/client';
 import { runAdmin } from '../support/admin-command';
-import { type Row, documentOf } from '../support/finished-command';
+import { type Row, documentOf, expectFault } from '../support/finished-command';
 import { redisOfTheRun } from '../support/redis-of-the-run';
 import { Sealing } from '../support/sealing';
 import { type TestApp, startApp } from '../support/start-app';
@@ -32,15 +32,15 @@ describe("Operators' commands in the audit of the API", () => {
     await app.stop();
   });
 
-  const run = async (...words: string[]): Promise<Row> => {
-    const environment = {
-      DATABASE_URL: app.database.databaseUrl,
-      MIGRATION_DATABASE_URL: app.database.migrationDatabaseUrl,
-      LOCAL_DIR: app.settings.localDir,
-      REDIS_URL: redisOfTheRun(),
-    };
-    return documentOf(await runAdmin([...words, '--json'], environment));
-  };
+  const environment = (): Record<string, string> => ({
+    DATABASE_URL: app.database.databaseUrl,
+    MIGRATION_DATABASE_URL: app.database.migrationDatabaseUrl,
+    LOCAL_DIR: app.settings.localDir,
+    REDIS_URL: redisOfTheRun(),
+    OPERATOR_NAME: 'on call',
+  });
+  const run = async (...words: string[]): Promise<Row> =>
+    documentOf(await runAdmin([...words, '--json'], environment()));
   const change = (field: string, before: unknown, after: unknown) => ({ field, old: before, new: after });
 
   it('are events that a client reads, each with its actor, target and changes', async () => {
@@ -64,7 +64,7 @@ describe("Operators' commands in the audit of the API", () => {
       await (await app.arrange.aClient(workspace)).get<{ results: AuditEvent[] }>('/v1/audit-events')
     ).body;
 
-    const operator = { actor: { type: 'OPERATOR', clientId: null }, request: { id: null } };
+    const operator = { actor: { type: 'OPERATOR', clientId: null, name: 'on call' }, request: { id: null } };
     const application = { ...operator, target: { type: 'APPLICATION', id } };
     const tagKey = { ...operator, target: { type: 'TAG_KEY', id: 'env' }, changes: [] };
     const counts = ['created', 'failed', 'hidden', 'unchanged', 'updated'];
@@ -87,7 +87,7 @@ describe("Operators' commands in the audit of the API", () => {
       { ...tagKey, action: 'tag_key.created' },
       { ...tagKey, action: 'tag_key.deleted' },
       {
-        actor: { type: 'IMPORT', clientId: null },
+        actor: { type: 'IMPORT', clientId: null, name: 'on call' },
         target: { type: 'IMPORT', id: 'hr' },
         action: 'import.completed',
         changes: counts.map((field) => change(field, null, field === 'created' ? 1 : 0)),
@@ -95,5 +95,51 @@ describe("Operators' commands in the audit of the API", () => {
     ]);
     const told = JSON.stringify(results);
     for (const secret of [created['client_secret'], rotated]) expect(told).not.toContain(secret);
+  });
+
+  it('name who ran them: --as, else OPERATOR_NAME, else who ran sudo, else the login name', async () => {
+    const created = await run('applications', 'create', '--workspace', slug, '--name', 'a', '--scope', 'audit:read');
+    const id = String(created['client_id']);
+    const { OPERATOR_NAME, ...others } = environment();
+    const inTurn: [Record<string, string>, string[], string][] = [
+      [{ OPERATOR_NAME: 'nightly', SUDO_USER: 'ada' }, ['--as', 'Ada O.'], 'Ada O.'],
+      [{ OPERATOR_NAME: 'nightly', SUDO_USER: 'ada' }, [], 'nightly'],
+      [{ OPERATOR_NAME: '', SUDO_USER: 'ada' }, [], 'ada'],
+      [{}, [], userInfo().username],
+    ];
+    for (const [index, [more, words]] of inTurn.entries()) {
+      const verb = index % 2 === 0 ? 'disable' : 'enable';
+      documentOf(await runAdmin(['applications', verb, id, ...words, '--json'], { ...others, ...more }));
+    }
+
+    const listed = await run('audit', 'list', '--workspace', slug);
+    const drawn = await runAdmin(['audit', 'list', '--workspace', slug], environment());
+
+    const names = (listed['items'] as Row[]).filter(({ targetId }) => targetId === id).map((item) => item['actorName']);
+    expect(names.reverse()).toEqual([OPERATOR_NAME, ...inTurn.map(([, , name]) => name)]);
+    expect(drawn.stdout).toContain('Ada O.');
+  });
+
+  it.each([
+    ['', 'empty'],
+    [' ', 'blank'],
+    ['ada@example.com', 'an e-mail address'],
+    ['x'.repeat(65), 'too long'],
+    ['a\nb', 'of two lines'],
+  ])('exit 2 when the name %j is %s', async (name) => {
+    const { rows } = await app.database.admin.query<{ count: string }>('SELECT count(*) FROM workspace');
+    const words = ['workspaces', 'create', 'never', '--name', 'Never'];
+
+    expectFault(await runAdmin([...words, `--as=${name}`], environment()), 2, /1 to 64 printable characters without @/);
+    if (name !== '') expectFault(await runAdmin(words, { ...environment(), OPERATOR_NAME: name }), 2, /OPERATOR_NAME/);
+
+    expect((await app.database.admin.query('SELECT count(*) FROM workspace')).rows).toEqual(rows);
+  });
+
+  it('may have a name of 64 characters, and need none to read', async () => {
+    await run('tag-keys', 'create', '--workspace', slug, '--key', 'k', '--as', '🗝'.repeat(64));
+    const unnamed = { ...environment(), OPERATOR_NAME: '', SUDO_USER: 'ada@example.com' };
+    expect(await runAdmin(['workspaces', 'list', '--json'], unnamed)).toMatchObject({ exitCode: 0 });
+    expectFault(await runAdmin(['workspaces', 'create', 'never', '--name', 'N'], unnamed), 2, /--as or OPERATOR_NAME/);
   });
 });

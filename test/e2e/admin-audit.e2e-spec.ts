@@ -77,6 +77,7 @@ describe('admin audit', () => {
       occurredAt: expect.stringMatching(/^20\d\d-.*\.\d{3}Z$/) as string,
       action: 'asset.updated',
       actorType: 'APPLICATION',
+      actorName: null,
       targetType: 'ASSET',
       targetId: first,
       assetId: first,

@@ -64,7 +64,7 @@ describe('Audit events of operators and imports', () => {
     expect(found.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6, 7]);
     for (const { actor, target, request } of found) {
       expect({ actor, target, request }).toEqual({
-        actor: { type: 'OPERATOR', clientId: null },
+        actor: { type: 'OPERATOR', clientId: null, name: 'ops' },
         target: { type: 'APPLICATION', id: clientId },
         request: { id: null },
       });
@@ -117,7 +117,7 @@ describe('Audit events of operators and imports', () => {
     expect(found.map(({ action, actor, target, changes }) => ({ action, actor, target, changes }))).toEqual(
       ['tag_key.created', 'tag_key.deleted'].map((action) => ({
         action,
-        actor: { type: 'OPERATOR', clientId: null },
+        actor: { type: 'OPERATOR', clientId: null, name: 'ops' },
         target: { type: 'TAG_KEY', id: tagKey.key },
         changes: [],
       })),
@@ -134,7 +134,7 @@ describe('Audit events of operators and imports', () => {
     expect(others).toEqual([]);
     expect(first).toMatchObject({
       action: 'import.completed',
-      actor: { type: 'IMPORT', clientId: null },
+      actor: { type: 'IMPORT', clientId: null, name: 'ops' },
       target: { type: 'IMPORT', id: 'hr' },
       request: { id: null },
       changes: [

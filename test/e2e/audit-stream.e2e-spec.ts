@@ -76,7 +76,7 @@ describe('GET /v1/audit-events as NDJSON', () => {
     expect(body['results']).toMatchObject([
       {
         sequence: EVENTS + 1,
-        actor: { type: 'APPLICATION', clientId: expect.stringMatching(/^ci_/) as string },
+        actor: { type: 'APPLICATION', clientId: expect.stringMatching(/^ci_/) as string, name: null },
         target: { type: 'INVENTORY', id: 'audit-events' },
         request: { id: expect.any(String) as string },
         changes: [{ field: 'rows', old: null, new: EVENTS }],

@@ -170,7 +170,11 @@ describe('ocsf.mjs', () => {
       const one = mapped[place] as OcsfEvent;
       expect(one).toMatchObject({
         time: Date.parse(occurredAt),
-        actor: { app_name: actor.type, ...(actor.clientId === null ? {} : { app_uid: actor.clientId }) },
+        actor: {
+          app_name: actor.type,
+          ...(actor.clientId === null ? {} : { app_uid: actor.clientId }),
+          ...(actor.name ? { user: { name: actor.name } } : {}),
+        },
         metadata: { uid: id, sequence, event_code: action, logged_time: Date.parse(recordedAt) },
         unmapped: { changes, leafHash },
       });

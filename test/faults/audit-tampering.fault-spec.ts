@@ -25,9 +25,11 @@ const EDITS = [
   `client_id = client_id || 'x'`,
   `request_id = upper(request_id) || '-'`,
   `occurred_at = occurred_at + interval '1 ms'`,
+  `actor_name = 'ada'`,
+  'actor_name = NULL',
   `action = 'tag_key.created', actor_type = 'OPERATOR', target_type = 'TAG_KEY', target_id = 'env'`,
 ];
-const COPIED = `occurred_at, action, actor_type, target_type, target_id, asset_id, application_id, client_id, request_id,
+const COPIED = `occurred_at, action, actor_type, actor_name, target_type, target_id, asset_id, application_id, client_id, request_id,
   key_hash, changes, anchor_sequence, anchor_link, mac`;
 /** In two steps, because the sequence is unique after each row. */
 const shift = (from: number, by: number): string[] => [

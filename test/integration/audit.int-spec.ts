@@ -29,6 +29,8 @@ const EVENT_EDITS: readonly (readonly [column: string, edit: string, found: RegE
   ['actor_type', `actor_type = 'OPERATOR'`, /MAC does not match/],
   ['target_type', `target_type = 'ASSET'`, /MAC does not match/],
   ['target_id', 'target_id = asset_id::text', /MAC does not match/],
+  ['actor_name', `actor_name = 'ada'`, /MAC does not match/],
+  ['actor_name', 'actor_name = NULL', /MAC does not match/],
 ];
 const SEAL_EDITS = [
   ['workspace_id', `workspace_id = ${OTHER_ID}`],

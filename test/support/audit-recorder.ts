@@ -4,7 +4,7 @@ import { SystemClock, loadSettings } from '#libs/platform/config';
 import { AuditEvidenceSystem } from '../../libs/audit/src/system/audit-evidence.system';
 import { AuditRecorder } from '../../libs/audit/src/typeorm/audit-recorder';
 
-/** Records under the audit key of the test run, so that instances seal the events; without one under a key of its own. */
+/** Records under the audit key of the test run, so that instances seal the events; without one under a key of its own. Operators are `ops`. */
 export function anAuditRecorder(): AuditRecorder {
   const { auditKeyFile } = loadSettings({
     NODE_ENV: 'test',
@@ -12,5 +12,5 @@ export function anAuditRecorder(): AuditRecorder {
     LOCAL_DIR: process.env['TEST_LOCAL_DIR'],
   });
   const key = existsSync(auditKeyFile) ? readFileSync(auditKeyFile) : randomBytes(32);
-  return new AuditRecorder(new AuditEvidenceSystem(key), new SystemClock());
+  return new AuditRecorder(new AuditEvidenceSystem(key), new SystemClock(), 'ops');
 }

@@ -81,7 +81,7 @@ class DemoModule {
         AuthOperatorModule,
         InventoryOperatorModule,
       ],
-      providers: [{ provide: Settings, useValue: settings }],
+      providers: [{ provide: Settings, useValue: { ...settings, operatorName: settings.operatorName ?? 'npm start' } }],
       exports: [Settings],
     };
   }

@@ -23,7 +23,12 @@ export const auditEvidence = {
   providers: [
     RecordedEvents,
     auditEvidence,
-    AuditRecorder,
+    {
+      provide: AuditRecorder,
+      useFactory: (evidence: AuditEvidence, clock: Clock, { operatorName }: Settings) =>
+        new AuditRecorder(evidence, clock, operatorName),
+      inject: [AuditEvidence, Clock, Settings],
+    },
     { provide: Clock, useClass: SystemClock },
     {
       provide: AuditArchiveService,

@@ -29,7 +29,11 @@ import { auditEvidence } from './audit-operator.module';
   providers: [
     { provide: Clock, useClass: SystemClock },
     auditEvidence,
-    AuditRecorder,
+    {
+      provide: AuditRecorder,
+      useFactory: (evidence: AuditEvidence, clock: Clock) => new AuditRecorder(evidence, clock),
+      inject: [AuditEvidence, Clock],
+    },
     StreamRecorder,
     {
       provide: PublishedEvents,

@@ -612,6 +612,11 @@ export interface components {
        */
       clientId: string | null;
       /**
+       * @description Name of the operator, or of whoever ran the import; null for an application. Absent in events from before names were recorded.
+       * @example null
+       */
+      name?: string | null;
+      /**
        * @description APPLICATION: a request. OPERATOR: the platform’s operators. IMPORT: an import of theirs. One of `APPLICATION`, `OPERATOR`, `IMPORT`; new values may be added, so accept any.
        * @example APPLICATION
        */

@@ -3,7 +3,8 @@ import type { Application, Applications } from '#libs/auth/operators';
 import { type RateLimit, type Scope, parseRateLimit } from '#libs/kernel';
 import { applicationCard, applicationJson } from '../application-output';
 import { CommandFailed, WrongUsage } from '../command-faults';
-import { type CommonOptions, parseClientId, parseDuration, withCommonOptions } from '../options';
+import { withWriteOptions } from '../operator-name';
+import { type CommonOptions, parseClientId, parseDuration } from '../options';
 import { card, print } from '../output';
 import { scopeOption } from '../scope-option';
 
@@ -15,26 +16,26 @@ interface LimitOptions extends CommonOptions {
 
 /** Commands that change an existing application. Each change applies to its next request, on every instance. */
 export function addChanges(group: Command): void {
-  withCommonOptions(group.command('rotate-secret'))
+  withWriteOptions(group.command('rotate-secret'))
     .description('replace the secret and show the new one once; without --overlap the old secret and the token end now')
     .argument('<client_id>', 'its client id', parseClientId)
     .option('--overlap <duration>', 'how long the old secret is still accepted, such as 24h', parseDuration)
     .action(rotateSecret);
-  withCommonOptions(group.command('set-scopes'))
+  withWriteOptions(group.command('set-scopes'))
     .description('replace the scopes of an application')
     .argument('<client_id>', 'its client id', parseClientId)
     .addOption(scopeOption())
     .action((clientId: string, { scope, ...options }: CommonOptions & { readonly scope: readonly Scope[] }) =>
       oneApplication(clientId, options, (applications) => applications.setScopes(clientId, scope)),
     );
-  withCommonOptions(group.command('set-limits'))
+  withWriteOptions(group.command('set-limits'))
     .description('set limits of one application, each as <per minute>/<burst>')
     .argument('<client_id>', 'its client id', parseClientId)
     .option('--read <limit>', 'reads, such as 500/1000', parseLimit)
     .option('--write <limit>', 'writes', parseLimit)
     .option('--token <limit>', 'token requests', parseLimit)
     .action(setLimits);
-  withCommonOptions(group.command('clear-limits'))
+  withWriteOptions(group.command('clear-limits'))
     .description('remove the limits of one application, so that the general ones apply')
     .argument('<client_id>', 'its client id', parseClientId)
     .action((clientId: string, options: CommonOptions) =>

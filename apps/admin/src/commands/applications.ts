@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Scope } from '#libs/kernel';
 import { type CommonOptions, parseClientId, parseName, parseSlug, withCommonOptions } from '../options';
 import { applicationCard, applicationJson } from '../application-output';
+import { withWriteOptions } from '../operator-name';
 import { card, print, table } from '../output';
 import { scopeOption } from '../scope-option';
 import { addChanges, oneApplication } from './application-changes';
@@ -14,7 +15,7 @@ interface CreateOptions extends CommonOptions {
 
 export function applicationsCommand(): Command {
   const group = new Command('applications').description('API clients of a workspace: a client id, a secret and scopes');
-  withCommonOptions(group.command('create'))
+  withWriteOptions(group.command('create'))
     .description('create an application and show its secret once')
     .requiredOption('--workspace <slug>', 'the workspace that it belongs to', parseSlug)
     .requiredOption('--name <name>', 'its name for people', parseName)
@@ -30,13 +31,13 @@ export function applicationsCommand(): Command {
     .action((clientId: string, options: CommonOptions) =>
       oneApplication(clientId, options, (applications) => applications.find(clientId)),
     );
-  withCommonOptions(group.command('enable'))
+  withWriteOptions(group.command('enable'))
     .description('enable a disabled application again')
     .argument('<client_id>', 'its client id', parseClientId)
     .action((clientId: string, options: CommonOptions) =>
       oneApplication(clientId, options, (applications) => applications.setDisabled(clientId, false)),
     );
-  withCommonOptions(group.command('disable'))
+  withWriteOptions(group.command('disable'))
     .description('disable an application from its next request on; enable reverses it')
     .argument('<client_id>', 'its client id', parseClientId)
     .action((clientId: string, options: CommonOptions) =>

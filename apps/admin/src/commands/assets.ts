@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { confirm } from '../confirmation';
-import { type CommonOptions, parseSlug, withCommonOptions } from '../options';
+import { withWriteOptions } from '../operator-name';
+import { type CommonOptions, parseSlug } from '../options';
 import { print } from '../output';
 import { parseSince } from '../since-option';
 
@@ -12,7 +13,7 @@ interface PurgeOptions extends CommonOptions {
 
 export function assetsCommand(): Command {
   const group = new Command('assets').description('the assets of a workspace');
-  withCommonOptions(group.command('purge'))
+  withWriteOptions(group.command('purge'))
     .description('delete hidden and deleted assets for good; cannot be undone')
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
     .requiredOption('--removed-before <date>', 'removed before this time, such as 2026-01-31, or 90d ago', parseSince)

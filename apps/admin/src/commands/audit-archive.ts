@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { confirm } from '../confirmation';
-import { type CommonOptions, parseSlug, withCommonOptions } from '../options';
+import { withWriteOptions } from '../operator-name';
+import { type CommonOptions, parseSlug } from '../options';
 import { print } from '../output';
 import { parseSince } from '../since-option';
 
@@ -11,7 +12,7 @@ interface ArchiveOptions extends CommonOptions {
 }
 
 export function auditArchiveCommand(): Command {
-  return withCommonOptions(new Command('archive'))
+  return withWriteOptions(new Command('archive'))
     .description('move old events to files, with a checkpoint that proves them; cannot be undone')
     .argument('<dir>', 'the directory for the files')
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)

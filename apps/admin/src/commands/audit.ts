@@ -124,9 +124,10 @@ async function verify(options: CommonOptions & { readonly workspace?: string }):
 
 function eventJson(event: RecordedEvent, kindOf: KindOf) {
   const { workspaceId, id, occurredAt, assetId, applicationId, clientId, requestId, keyHash, ...rest } = event;
-  const { changes, anchor, mac, sequence, link } = rest;
+  const { actorName, changes, anchor, mac, sequence, link } = rest;
+  const { action, actorType, targetType, targetId } = kindOf(event);
   return {
-    ...{ workspaceId, id, occurredAt, ...kindOf(event), assetId, applicationId },
+    ...{ workspaceId, id, occurredAt, action, actorType, actorName, targetType, targetId, assetId, applicationId },
     client_id: clientId,
     ...{ requestId, keyHash, changes, anchor, mac, sequence, link },
   };
@@ -134,15 +135,15 @@ function eventJson(event: RecordedEvent, kindOf: KindOf) {
 
 function draw(events: readonly RecordedEvent[], kindOf: KindOf): Promise<string> {
   return table(
-    ['occurred', 'action', 'client_id', 'target', 'changes', 'request', 'sequence'],
+    ['occurred', 'action', 'by', 'target', 'changes', 'request', 'sequence'],
     events.map((event) => {
-      const { occurredAt, clientId, changes, requestId, sequence } = event;
+      const { occurredAt, clientId, actorName, changes, requestId, sequence } = event;
       const { action, targetId } = kindOf(event);
       // Forged events are shown, too, whatever their form.
       const lines = Object.entries(changes).map(([field, change]: [string, Partial<Changes[string]> | null]) => {
         return `${field}: ${shown(change?.old)} → ${shown(change?.new)}`;
       });
-      return [occurredAt, action, clientId, targetId, lines, requestId, sequence];
+      return [occurredAt, action, clientId ?? actorName, targetId, lines, requestId, sequence];
     }),
   );
 }

@@ -1,11 +1,12 @@
 import { Command } from 'commander';
 import { confirm } from '../confirmation';
-import { type CommonOptions, parseSlug, withCommonOptions } from '../options';
+import { withWriteOptions } from '../operator-name';
+import { type CommonOptions, parseSlug } from '../options';
 import { print } from '../output';
 
 export function changesCommand(): Command {
   const group = new Command('changes').description('the change feeds of a workspace');
-  withCommonOptions(group.command('restart'))
+  withWriteOptions(group.command('restart'))
     .description('refuse every cursor of the change feeds: every reader begins again')
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
     .action(restart);

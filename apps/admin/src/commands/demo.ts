@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import type { DemoSize } from '#libs/inventory/operators';
-import { type CommonOptions, parseSlug, withCommonOptions } from '../options';
+import { withWriteOptions } from '../operator-name';
+import { type CommonOptions, parseSlug } from '../options';
 import { card, print } from '../output';
 
 const WORKSPACE = { slug: 'demo', name: 'Demo' };
@@ -9,7 +10,7 @@ const SIZES = Object.keys({ S: true, M: true, L: true, XL: true } satisfies Reco
 
 export function demoCommand(): Command {
   const group = new Command('demo').description('a realistic inventory to try the API with');
-  withCommonOptions(group.command('load'))
+  withWriteOptions(group.command('load'))
     .description('fill a workspace, created if missing; the same size always gives the same assets')
     .option('--workspace <slug>', 'the workspace', parseSlug, WORKSPACE.slug)
     .addOption(

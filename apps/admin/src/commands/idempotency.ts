@@ -1,10 +1,11 @@
 import { Command } from 'commander';
-import { type CommonOptions, withCommonOptions } from '../options';
+import { withWriteOptions } from '../operator-name';
+import { type CommonOptions } from '../options';
 import { print } from '../output';
 
 export function idempotencyCommand(): Command {
   const group = new Command('idempotency').description('idempotency records: the responses kept for replay');
-  withCommonOptions(group.command('purge'))
+  withWriteOptions(group.command('purge'))
     .description('remove the expired records of every workspace; the API does the same every minute')
     .action(purge);
   return group;

@@ -3,7 +3,8 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ImportReport } from '#libs/inventory/operators';
 import { CommandFailed } from '../command-faults';
 import { ErrorFile } from '../error-file';
-import { type CommonOptions, parseSlug, withCommonOptions } from '../options';
+import { withWriteOptions } from '../operator-name';
+import { type CommonOptions, parseSlug } from '../options';
 import { card, print } from '../output';
 import { visibleText } from '../visible-text';
 
@@ -20,7 +21,7 @@ interface ImportCommandOptions extends CommonOptions {
 const SHOWN_ERRORS = 20;
 
 export function importCommand(): Command {
-  return withCommonOptions(new Command('import'))
+  return withWriteOptions(new Command('import'))
     .description('import assets into a workspace, matched by source and externalId')
     .argument('<file...>', 'NDJSON or CSV, one record a line; - is NDJSON from standard input')
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)

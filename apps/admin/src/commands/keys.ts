@@ -3,6 +3,7 @@ import type { Clock } from '#libs/kernel';
 import type { KeyUse } from '#libs/platform/keys';
 import { CommandFailed } from '../command-faults';
 import { confirm } from '../confirmation';
+import { withWriteOptions } from '../operator-name';
 import { type CommonOptions, withCommonOptions } from '../options';
 import { print, table } from '../output';
 
@@ -27,14 +28,14 @@ const WORDS: Readonly<Record<KeyUse, { rotated: string; question: string; remove
 
 export function keysCommand(): Command {
   const group = new Command('keys').description('keys of tokens, cursors, client secrets and the audit');
-  withCommonOptions(group.command('init'))
+  withWriteOptions(group.command('init'))
     .description('create missing keys where the settings say; existing keys stay unchanged')
     .action(init);
   withCommonOptions(group.command('list'))
     .description('list signing, cursor and checkpoint keys, newest first')
     .action(list);
   group.addCommand(rotateCommand());
-  withCommonOptions(group.command('remove'))
+  withWriteOptions(group.command('remove'))
     .description('remove a key; within 60 seconds every instance refuses what it signed or sealed')
     .argument('<kid>', 'the id of the key, as list shows it', parseKid)
     .action(remove);
@@ -43,13 +44,13 @@ export function keysCommand(): Command {
 
 function rotateCommand(): Command {
   const group = new Command('rotate').description('create a new key; earlier keys stay valid until you remove them');
-  withCommonOptions(group.command('signing'))
+  withWriteOptions(group.command('signing'))
     .description('create a new key, which signs tokens after 60 seconds')
     .action((options: CommonOptions) => rotate('signing', options));
-  withCommonOptions(group.command('cursor'))
+  withWriteOptions(group.command('cursor'))
     .description('create a new key, which seals page cursors after 60 seconds')
     .action((options: CommonOptions) => rotate('cursor', options));
-  withCommonOptions(group.command('checkpoint'))
+  withWriteOptions(group.command('checkpoint'))
     .description('create a new key, which signs audit checkpoints after 60 seconds')
     .action((options: CommonOptions) => rotate('checkpoint', options));
   return group;

@@ -1,9 +1,10 @@
 import { Command } from 'commander';
-import { type CommonOptions, withCommonOptions } from '../options';
+import { withWriteOptions } from '../operator-name';
+import { type CommonOptions } from '../options';
 import { print } from '../output';
 
 export function migrateCommand(): Command {
-  return withCommonOptions(new Command('migrate'))
+  return withWriteOptions(new Command('migrate'))
     .description('bring the database up to date and grant the role of DATABASE_URL what it needs; safe to repeat')
     .action(async (options: CommonOptions) => {
       const { migrate } = await import('#libs/platform/database');

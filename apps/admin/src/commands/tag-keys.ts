@@ -4,6 +4,7 @@ import type { TagKey, TagKeyRepository } from '#libs/inventory/operators';
 import { CommandFailed } from '../command-faults';
 import type { Operator } from '../operator';
 import { confirm } from '../confirmation';
+import { withWriteOptions } from '../operator-name';
 import { type CommonOptions, parseSlug, parseTagKey, parseTagValue, withCommonOptions } from '../options';
 import { card, print, table } from '../output';
 
@@ -19,7 +20,7 @@ interface CreateOptions extends KeyOptions {
 
 export function tagKeysCommand(): Command {
   const group = new Command('tag-keys').description('keys that tags of a workspace may have');
-  withCommonOptions(group.command('create'))
+  withWriteOptions(group.command('create'))
     .description('create a tag key')
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
     .requiredOption('--key <key>', 'the key', parseTagKey)
@@ -30,7 +31,7 @@ export function tagKeysCommand(): Command {
     .description('list the tag keys of a workspace')
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
     .action(list);
-  withCommonOptions(group.command('delete'))
+  withWriteOptions(group.command('delete'))
     .description('remove a tag key from every asset and delete it; cannot be undone')
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
     .requiredOption('--key <key>', 'the key', parseTagKey)

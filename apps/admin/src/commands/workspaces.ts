@@ -1,12 +1,13 @@
 import { Command } from 'commander';
 import type { Workspace, Workspaces } from '#libs/auth/operators';
 import { CommandFailed } from '../command-faults';
+import { withWriteOptions } from '../operator-name';
 import { type CommonOptions, parseName, parseSlug, withCommonOptions } from '../options';
 import { card, print, table } from '../output';
 
 export function workspacesCommand(): Command {
   const group = new Command('workspaces').description('tenants: each has its own assets and applications');
-  withCommonOptions(group.command('create'))
+  withWriteOptions(group.command('create'))
     .description('create a workspace')
     .argument('<slug>', 'its short name: lower-case letters, digits and inner hyphens', parseSlug)
     .requiredOption('--name <name>', 'its name for people', parseName)

@@ -28,6 +28,8 @@ export interface AuditEvent {
   readonly occurredAt: string;
   /** Null for `asset.updated`, an application's update of an asset. */
   readonly kind: EventKind | null;
+  /** Name of the operator or of the import's author. Null for applications. Absent in events from before it was recorded. */
+  readonly actorName?: string | null;
   /** The public id. Null for other kinds, like the members below where there is nothing to say. */
   readonly assetId: string | null;
   readonly applicationId: string | null;

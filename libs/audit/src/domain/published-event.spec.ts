@@ -7,6 +7,7 @@ const event: RecordedEvent = {
   id: '01a20add-a4f2-7313-a0d8-098be14f2340',
   occurredAt: '2026-11-24T00:03:47.570Z',
   kind: null,
+  actorName: null,
   assetId: '657c88a5-0385-4da8-89b3-173b22a8a994',
   applicationId: '4fea0e69-919c-4dc8-9139-888c4dbf3c2a',
   clientId: 'ci_1fa94aa8f38b572a8cb550fc445e4190',
@@ -30,7 +31,7 @@ describe('The published form of an audit event', () => {
       occurredAt: event.occurredAt,
       recordedAt: '2026-11-24T00:03:50.000Z',
       action: 'asset.updated',
-      actor: { type: 'APPLICATION', clientId: event.clientId },
+      actor: { type: 'APPLICATION', clientId: event.clientId, name: null },
       target: { type: 'ASSET', id: event.assetId },
       request: { id: 'db9fea32' },
       changes: [
@@ -43,14 +44,15 @@ describe('The published form of an audit event', () => {
   it('names the action of an operator', () => {
     const kind = { action: 'tag_key.created', actorType: 'OPERATOR', targetType: 'TAG_KEY', targetId: 'env' };
     const none = { assetId: null, applicationId: null, clientId: null, requestId: null, keyHash: null, changes: {} };
+    const actorName = 'on call';
 
-    expect(publish({ ...event, ...none, kind }, 8, '2026-11-24T00:03:50.000Z')).toEqual({
+    expect(publish({ ...event, ...none, kind, actorName }, 8, '2026-11-24T00:03:50.000Z')).toEqual({
       id: event.id,
       sequence: 8,
       occurredAt: event.occurredAt,
       recordedAt: '2026-11-24T00:03:50.000Z',
       action: 'tag_key.created',
-      actor: { type: 'OPERATOR', clientId: null },
+      actor: { type: 'OPERATOR', clientId: null, name: 'on call' },
       target: { type: 'TAG_KEY', id: 'env' },
       request: { id: null },
       changes: [],

@@ -17,7 +17,8 @@ export interface PublishedEvent {
   /** The time of the seal, ISO 8601. It never falls while `sequence` grows. */
   readonly recordedAt: string;
   readonly action: string;
-  readonly actor: { readonly type: string; readonly clientId: string | null };
+  /** `name` is absent in events from before it was recorded, because their leaf hashes cover the form without it. */
+  readonly actor: { readonly type: string; readonly clientId: string | null; readonly name?: string | null };
   readonly target: { readonly type: string; readonly id: string };
   readonly request: { readonly id: string | null };
   /** Sorted by field. */
@@ -27,12 +28,12 @@ export interface PublishedEvent {
 /** What the published form shows of an event. */
 type EventToPublish = Pick<
   RecordedEvent,
-  'id' | 'occurredAt' | 'kind' | 'assetId' | 'clientId' | 'requestId' | 'changes'
+  'id' | 'occurredAt' | 'kind' | 'actorName' | 'assetId' | 'clientId' | 'requestId' | 'changes'
 >;
 
 /** Makes the published form. Leaf hashes cover it, so it must never change for an event that was published. */
 export function publish(event: EventToPublish, sequence: number, recordedAt: string): PublishedEvent {
-  const { id, occurredAt, clientId, requestId } = event;
+  const { id, occurredAt, actorName: name, clientId, requestId } = event;
   const { action, actorType, targetType, targetId } = kindOf(event);
   return {
     id,
@@ -40,7 +41,7 @@ export function publish(event: EventToPublish, sequence: number, recordedAt: str
     occurredAt,
     recordedAt,
     action,
-    actor: { type: actorType, clientId },
+    actor: { type: actorType, clientId, ...(name === undefined ? {} : { name }) },
     target: { type: targetType, id: targetId },
     request: { id: requestId },
     changes: Object.entries(event.changes)

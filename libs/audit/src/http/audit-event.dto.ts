@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { feedPageOf } from '#libs/platform/change-pages';
 import { ApiObject, constant, openEnum } from '#libs/platform/openapi';
 import type { HashedEvent } from '../domain/published-events.port';
@@ -45,6 +45,17 @@ export class AuditActorDto {
     example: 'ci_5f0c2e7d2a7c419a',
   })
   clientId!: string | null;
+
+  @ApiPropertyOptional({
+    type: 'string',
+    nullable: true,
+    maxLength: 64,
+    description:
+      'Name of the operator, or of whoever ran the import; null for an application. Absent in events from before names ' +
+      'were recorded.',
+    example: null,
+  })
+  name?: string | null;
 }
 
 @ApiObject({ name: 'AuditTarget', description: 'What it happened to.' })

@@ -40,8 +40,10 @@ export class AuditEvidenceSystem extends AuditEvidence {
   eventMac(event: AuditEvent): string {
     const { workspaceId, id, occurredAt, assetId, applicationId, clientId, requestId, keyHash, ...rest } = event;
     const author = { applicationId, clientId, requestId, keyHash };
-    const { kind, changes, anchor } = rest;
+    const { kind, actorName, changes, anchor } = rest;
     const covered = { workspaceId, id, occurredAt, assetId, ...author, changes, anchor };
+    if (actorName !== undefined) return this.mac('audit event 3', { ...covered, kind, actorName });
+    // Events from before the actor's name.
     return kind === null ? this.mac('audit event 1', covered) : this.mac('audit event 2', { ...covered, kind });
   }
 

@@ -9,9 +9,9 @@ import type { AuditHeadRow, AuditSealRow } from './audit-proofs.row';
 const milliseconds = (column: string): string => `trim_scale(extract(epoch FROM ${column}) * 1000)::text`;
 
 export const EVENT_COLUMNS = `
-  workspace_id, id, ${milliseconds('occurred_at')} AS occurred_at, action, actor_type, target_type, target_id, asset_id,
-  application_id, client_id, request_id, key_hash, changes, anchor_sequence, encode(anchor_link, 'hex') AS anchor_link, encode(mac, 'hex') AS mac, sequence,
-  encode(link, 'hex') AS link`;
+  workspace_id, id, ${milliseconds('occurred_at')} AS occurred_at, action, actor_type, actor_name, target_type, target_id,
+  asset_id, application_id, client_id, request_id, key_hash, changes, anchor_sequence, encode(anchor_link, 'hex') AS anchor_link,
+  encode(mac, 'hex') AS mac, sequence, encode(link, 'hex') AS link`;
 
 /**
  * Columns of `event`, with the link that is now at its anchor's position. Costs one index lookup for each event, and a
@@ -99,6 +99,7 @@ export function toRecordedEvent(row: AuditEventColumns): RecordedEvent {
     id: row.id,
     occurredAt: toIsoTime(row.occurred_at),
     kind: kindOfRow(row),
+    ...actorNameOf(row),
     assetId: row.asset_id,
     applicationId: row.application_id,
     clientId: row.client_id,
@@ -118,6 +119,12 @@ export function kindOfRow({ action, actor_type, target_type, target_id }: KindCo
   if (action === null && actor_type === null && target_type === null && target_id === null) return null;
   return { action, actorType: actor_type, targetType: target_type, targetId: target_id } as EventKind;
 }
+
+/** Empty text is no name. NULL stands in events from before the column, which have no such member. */
+export const actorNameOf = ({
+  actor_name: name,
+}: Pick<AuditEventColumns, 'actor_name'>): Pick<RecordedEvent, 'actorName'> =>
+  name === null ? {} : { actorName: name === '' ? null : name };
 
 export const toAnchoredEvent = (row: AnchoredEventColumns): AnchoredEvent => ({
   anchoredLink: row.anchored_link,

@@ -6,9 +6,11 @@ export class AuditEventRow {
   @PrimaryColumn('uuid') workspace_id!: string;
   @PrimaryColumn('uuid') id!: string;
   @Column({ type: 'timestamptz', precision: 3 }) occurred_at!: Date;
-  /** Null, like the three columns behind it, for updates of assets. */
+  /** Null, like the types and the target's id, for updates of assets. */
   @Column('text', { nullable: true }) action!: string | null;
   @Column('text', { nullable: true }) actor_type!: string | null;
+  /** Empty for applications. Null in events from before this column. */
+  @Column('text', { nullable: true }) actor_name!: string | null;
   @Column('text', { nullable: true }) target_type!: string | null;
   @Column('text', { nullable: true }) target_id!: string | null;
   @Column('uuid', { nullable: true }) asset_id!: string | null;

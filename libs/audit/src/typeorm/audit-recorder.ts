@@ -1,17 +1,16 @@
-import { Injectable } from '@nestjs/common';
-import { Clock, type WorkspaceId } from '#libs/kernel';
+import type { Clock, WorkspaceId } from '#libs/kernel';
 import { type BoundStatement, bind, prepared } from '#libs/platform/database';
 import type { AssetChange, AuditAct, ChangeAuthor, FieldChange, RunStatement } from '../domain/audit-act';
 import type { AuditAnchor } from '../domain/audit-event';
-import { AuditEvidence } from '../domain/audit-evidence.port';
+import type { AuditEvidence } from '../domain/audit-evidence.port';
 
 const INSERT_EVENTS = prepared(
   'audit_insert_events',
   `
     INSERT INTO audit_event
-           (workspace_id, id, occurred_at, asset_id, application_id, client_id, request_id, key_hash, changes,
+           (workspace_id, id, occurred_at, actor_name, asset_id, application_id, client_id, request_id, key_hash, changes,
             anchor_sequence, anchor_link, mac)
-    SELECT $1::uuid, event.id, $2::timestamptz, event.asset_id, $3::uuid, $4, $5, $6, event.changes,
+    SELECT $1::uuid, event.id, $2::timestamptz, '', event.asset_id, $3::uuid, $4, $5, $6, event.changes,
            $7::bigint, decode($8, 'hex'), decode(event.mac, 'hex')
       FROM jsonb_to_recordset($9::jsonb) AS event (id uuid, asset_id uuid, changes jsonb, mac text)`,
 );
@@ -19,16 +18,19 @@ const INSERT_EVENTS = prepared(
 const FIND_ANCHOR = `SELECT sequence, encode(head, 'hex') AS link FROM audit_head WHERE workspace_id = $1`;
 const INSERT_ACT = `
   INSERT INTO audit_event
-         (workspace_id, id, occurred_at, action, actor_type, target_type, target_id, application_id, client_id,
-          request_id, changes, anchor_sequence, anchor_link, mac)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, decode($13, 'hex'), decode($14, 'hex'))`;
+         (workspace_id, id, occurred_at, action, actor_type, target_type, target_id, actor_name, application_id,
+          client_id, request_id, changes, anchor_sequence, anchor_link, mac)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, decode($14, 'hex'), decode($15, 'hex'))`;
 
-/** Records updates and acts in their own transaction: applied and recorded, or neither. */
-@Injectable()
+/**
+ * Records updates and acts in their own transaction: applied and recorded, or neither. `operatorName` is who acts as
+ * OPERATOR or IMPORT.
+ */
 export class AuditRecorder {
   constructor(
     private readonly evidence: AuditEvidence,
     private readonly clock: Clock,
+    private readonly operatorName: string | null = null,
   ) {}
 
   /** Returns one INSERT for all changes of one update. It returns no rows. */
@@ -49,6 +51,7 @@ export class AuditRecorder {
         id,
         occurredAt,
         kind: null,
+        actorName: null,
         assetId: change.assetId,
         ...author,
         changes: fields,
@@ -67,12 +70,16 @@ export class AuditRecorder {
     const [head] = (await run(FIND_ANCHOR, [workspaceId])) as { readonly sequence: string; readonly link: string }[];
     const anchor = head ? { sequence: Number(head.sequence), link: head.link } : null;
     const now = this.clock.now();
-    const { applicationId, clientId } = act.actor.type === 'APPLICATION' ? act.actor : NOBODY;
+    const { applicationId, clientId, actorName } =
+      act.actor.type === 'APPLICATION'
+        ? { ...act.actor, actorName: null }
+        : { applicationId: null, clientId: null, actorName: this.operatorName };
     const event = {
       workspaceId,
       id: this.evidence.newEventId(now),
       occurredAt: new Date(now).toISOString(),
       kind: { action: act.action, actorType: act.actor.type, targetType: act.target.type, targetId: act.target.id },
+      actorName,
       assetId: null,
       applicationId,
       clientId,
@@ -84,13 +91,11 @@ export class AuditRecorder {
     const { id, occurredAt, kind, requestId } = event;
     await run(INSERT_ACT, [
       ...[workspaceId, id, occurredAt, kind.action, kind.actorType, kind.targetType, kind.targetId],
-      ...[applicationId, clientId, requestId, JSON.stringify(event.changes)],
+      ...[actorName ?? '', applicationId, clientId, requestId, JSON.stringify(event.changes)],
       ...[anchor?.sequence ?? null, anchor?.link ?? null, this.evidence.eventMac(event)],
     ]);
   }
 }
-
-const NOBODY = { applicationId: null, clientId: null };
 
 /** The changes as they will be read again: the MAC covers the values after JSON conversion. */
 function asStored(fields: AssetChange['fields']): Record<string, FieldChange> {

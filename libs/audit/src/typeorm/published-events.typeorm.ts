@@ -14,7 +14,7 @@ import {
   writePosition,
 } from '../domain/event-position';
 import { type PublishedEvent, publish } from '../domain/published-event';
-import { kindOfRow } from './audit-columns';
+import { actorNameOf, kindOfRow } from './audit-columns';
 import { AuditEventRow } from './audit-event.row';
 import { AuditFloorRow, AuditSealRow } from './audit-proofs.row';
 
@@ -203,6 +203,7 @@ function toRead(row: AuditEventRow, recordedAt: Date): Read {
     id: row.id,
     occurredAt: row.occurred_at.toISOString(),
     kind: kindOfRow(row),
+    ...actorNameOf(row),
     assetId: row.asset_id,
     clientId: row.client_id,
     requestId: row.request_id,

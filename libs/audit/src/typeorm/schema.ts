@@ -7,11 +7,12 @@ import { AuditPublication1780000000070 } from './migrations/1780000000070-audit-
 import { AuditFilterIndexes1780000000071 } from './migrations/1780000000071-audit-filter-indexes';
 import { AuditTree1780000000075 } from './migrations/1780000000075-audit-tree';
 import { AuditFloor1780000000077 } from './migrations/1780000000077-audit-floor';
+import { ActorName1780000000078 } from './migrations/1780000000078-actor-name';
 
 /** All columns except the sequence and the link, which only the sealing function sets. */
 const RECORDED =
-  'workspace_id, id, occurred_at, action, actor_type, target_type, target_id, asset_id, application_id, client_id, ' +
-  'request_id, key_hash, changes, anchor_sequence, anchor_link, mac';
+  'workspace_id, id, occurred_at, action, actor_type, actor_name, target_type, target_id, asset_id, application_id, ' +
+  'client_id, request_id, key_hash, changes, anchor_sequence, anchor_link, mac';
 
 export const auditSchema: SchemaPart = {
   entities: [AuditEventRow, AuditSealRow, AuditHeadRow, AuditTreeRow, AuditFloorRow],
@@ -22,6 +23,7 @@ export const auditSchema: SchemaPart = {
     AuditFilterIndexes1780000000071,
     AuditTree1780000000075,
     AuditFloor1780000000077,
+    ActorName1780000000078,
   ],
   grants: [
     { table: 'audit_event', privileges: `SELECT, INSERT (${RECORDED})` },

@@ -1,4 +1,5 @@
 export { API_VERSION } from './api-version';
+export { OPERATOR_NAME_RULE, isOperatorName } from './operator-name';
 export { readSecretFileSync } from './secret-file';
 export { Settings, SettingsInvalid, isSet, loadSettings, loadSettingsWithoutDatabase } from './settings';
 export { meaningOf, settingsSchema } from './settings-schema';

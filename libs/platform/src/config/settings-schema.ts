@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { type RateLimit, parseRateLimit } from '#libs/kernel';
+import { OPERATOR_NAME_RULE, isOperatorName } from './operator-name';
 import { type RedisUrlInvalid, parseRedisUrl } from './redis-address';
 
 const wholeNumberBetween = (least: number, most: number) => {
@@ -53,6 +54,7 @@ const rateLimit = (normal: string) =>
       context.addIssue({ code: 'custom', message: 'must be <sustained per minute>/<burst>, as in 50/100' });
       return z.NEVER;
     });
+const operatorName = z.string().refine(isOperatorName, `must be ${OPERATOR_NAME_RULE}`);
 const proxies = z
   .string()
   .default('')
@@ -159,6 +161,10 @@ export const settingsSchema = z.object({
   REPLICAS: wholeNumber
     .default(1)
     .register(meanings, { meaning: 'number of instances; divides the limits while Redis is away' }),
+  OPERATOR_NAME: operatorName.optional().register(meanings, {
+    meaning: "who runs the operators' commands, as audit events show it: a role or initials; `--as` says otherwise",
+    derivedDefault: 'login name of the system',
+  }),
   TRUST_PROXY: proxies.register(meanings, {
     meaning:
       'proxies whose `X-Forwarded-For` counts, comma-separated: addresses, subnets, `loopback`, `linklocal`, ' +

@@ -45,6 +45,8 @@ export class Settings {
   readonly trustedProxies!: readonly string[];
   readonly tokenAudience!: string;
   readonly accessTokenTtlSeconds!: number;
+  /** Who runs operators' commands, for audit events. Null when it is not set. */
+  readonly operatorName!: string | null;
   readonly signingKeysDir!: string;
   readonly cursorKeysFile!: string;
   readonly secretPepperFile!: string;
@@ -108,6 +110,7 @@ export function loadSettings(environment: Environment): Settings {
     trustedProxies: settings.TRUST_PROXY,
     tokenAudience: settings.TOKEN_AUDIENCE ?? baseUrl,
     accessTokenTtlSeconds: settings.ACCESS_TOKEN_TTL_SECONDS,
+    operatorName: settings.OPERATOR_NAME ?? null,
     signingKeysDir: settings.SIGNING_KEYS_DIR ?? join(localDir, 'keys', 'signing'),
     cursorKeysFile: settings.CURSOR_KEYS_FILE ?? join(localDir, 'keys', 'cursor.json'),
     secretPepperFile: settings.SECRET_PEPPER_FILE ?? join(localDir, 'keys', 'pepper'),

@@ -1,0 +1,5 @@
+/** What {@link isOperatorName} accepts. */
+export const OPERATOR_NAME_RULE = '1 to 64 printable characters without @';
+
+/** A name for the audit. Without `@` it is no e-mail address, which would be personal data that stays. */
+export const isOperatorName = (text: string): boolean => /^[^@\p{C}]{1,64}$/u.test(text) && text.trim() !== '';
