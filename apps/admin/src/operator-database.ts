@@ -31,7 +31,9 @@ async function openOperatorDatabase(environment = process.env): Promise<Operator
     throw new WrongUsage('MIGRATION_DATABASE_URL is set and DATABASE_URL is not; set both or none.');
   }
   const lenient = loadSettingsWithoutDatabase(environment);
-  if (lenient.production) throw new WrongUsage('DATABASE_URL is required when NODE_ENV=production.');
+  if (lenient.production) {
+    throw new WrongUsage('DATABASE_URL and MIGRATION_DATABASE_URL are required when NODE_ENV=production.');
+  }
   const server = await openEmbeddedPostgres({ localDir: lenient.localDir, say });
   let migrated: readonly string[];
   try {

@@ -236,7 +236,7 @@ export function faultsBetween(given: Readonly<Record<string, string>>): string[]
   const missing = KEY_SETTINGS.filter((name) => given[name] === undefined);
   return [
     ...faults,
-    ...missing.map((name) => `${name} is required when NODE_ENV=production (admin keys init makes the keys)`),
+    ...missing.map((name) => `${name} is required when NODE_ENV=production: set its path, then run admin keys init`),
   ];
 }
 

@@ -117,7 +117,11 @@ describe('Settings', () => {
 
   it('require keys in production', () => {
     const keys = { SIGNING_KEYS_DIR: '/k', CURSOR_KEYS_FILE: '/c', SECRET_PEPPER_FILE: '/p', AUDIT_KEY_FILE: '/a' };
-    expect(faultsOf({ DATABASE_URL, NODE_ENV: 'production' })).toHaveLength(4);
+    expect(faultsOf({ DATABASE_URL, NODE_ENV: 'production' })).toEqual(
+      Object.keys(keys).map(
+        (name) => `${name} is required when NODE_ENV=production: set its path, then run admin keys init`,
+      ),
+    );
     expect(faultsOf({ DATABASE_URL, NODE_ENV: 'production', ...keys })).toEqual([]);
   });
 
