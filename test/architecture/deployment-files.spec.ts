@@ -67,6 +67,77 @@ describe('The image', () => {
   });
 });
 
+describe('The files of a host', () => {
+  const example = environmentOf(textOf('docker/production.env.example'));
+  const host = textOf('docker/haproxy/host.cfg');
+  const unit = textOf('docker/systemd/compliance-api@.service');
+
+  it('name every setting that production needs, and only settings that exist', () => {
+    expect(Object.keys(example).filter((name) => !isSetting(name))).toEqual([]);
+    const settings = loadSettings(example);
+    expect([settings.production, settings.trustedProxies]).toEqual([true, ['loopback']]);
+    expect([settings.redisUrl, settings.migrationDatabaseUrl]).not.toContain(null);
+  });
+
+  it('have one proxy for each of REPLICAS, on the ports of the systemd unit', () => {
+    const servers = [...host.matchAll(/^ +server \S+ (\S+):(\d+) port (\d+)$/gm)].map(([, ...server]) => server);
+    const [, ports = ''] = /^Environment=(.*)$/m.exec(unit) ?? [];
+    const instances = Array.from({ length: Number(example['REPLICAS']) }, (_, place) => {
+      const environment = environmentOf(ports.replaceAll('%i', String(place + 1)).replaceAll(' ', '\n'));
+      return ['127.0.0.1', environment['PORT'], environment['MANAGEMENT_PORT']];
+    });
+    expect(servers).toEqual(instances);
+    // Systemd lets the file win over the unit's own ports.
+    expect(Object.keys(example).filter((name) => name in environmentOf(ports.replaceAll(' ', '\n')))).toEqual([]);
+  });
+
+  it('start in systemd as docs/production.md starts them', () => {
+    const page = textOf('docs/production.md');
+    const [, program = ''] = /^ExecStart=\S*\/(node .*)$/m.exec(unit) ?? [];
+    const [, file = ''] = /^EnvironmentFile=(.*)$/m.exec(unit) ?? [];
+    const [, user = ''] = /^User=(.*)$/m.exec(unit) ?? [];
+    expect(page).toContain(`runuser -u ${user} -- ${program.replace('node', `node --env-file=${file}`)}"`);
+    expect(unit).toMatch(/^TimeoutStopSec=40$/m);
+  });
+
+  it('configure the proxy as compose.yaml does, except for addresses and TLS', () => {
+    const compose = textOf('docker/haproxy/haproxy.cfg');
+    const linesOf = (text: string): string[] => text.split('\n').filter((line) => !/^ *#|^$/.test(line));
+    const only = (one: string, other: string): string[] =>
+      linesOf(one)
+        .filter((line) => !linesOf(other).includes(line))
+        .map((line) => line.trim());
+    const common = (one: string, other: string): string[] =>
+      linesOf(one).filter((line) => linesOf(other).includes(line));
+    expect(only(host, compose)).toEqual([
+      ...['user haproxy', 'group haproxy', 'setenv BASE_URL https://api.example.com'],
+      'bind :443 ssl crt /etc/haproxy/api.pem alpn http/1.1',
+      ...['default-server check inter 1s fall 2 rise 1'],
+      ...['server instance1 127.0.0.1:3001 port 9091', 'server instance2 127.0.0.1:3002 port 9092'],
+    ]);
+    expect(only(compose, host)).toEqual([
+      'setenv BASE_URL http://localhost:3000',
+      ...['resolvers containers', 'nameserver dns 127.0.0.11:53', 'hold valid 2s', 'bind :3000'],
+      'default-server check port 9090 inter 1s fall 2 rise 1 resolvers containers init-addr none',
+      'server-template instance 4 api:3000',
+    ]);
+    // The order of rules matters.
+    expect(common(host, compose)).toEqual(common(compose, host));
+  });
+
+  it('are all described by docs/production.md', () => {
+    const page = textOf('docs/production.md');
+    const [, table = ''] = /^## Files\n([^]*?)(?:^## |$(?![^]))/m.exec(page) ?? [];
+    const named = [...table.matchAll(/^\| ([^|]*) \|/gm)]
+      .flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)])
+      .map(([, name = '']) => `docker/${name}`);
+    const covers = (name: string, path: string): boolean =>
+      name === path || (name.endsWith('/') && path.startsWith(name));
+    expect(deploymentFiles.filter((path) => !named.some((name) => covers(name, path)))).toEqual([]);
+    expect(named.filter((name) => !deploymentFiles.some((path) => covers(name, path)))).toEqual([]);
+  });
+});
+
 describe('compose.yaml', () => {
   it('uses only settings that exist, with valid values', () => {
     const environment = environmentOf(textOf('docker/settings.env'));

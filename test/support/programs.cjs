@@ -34,6 +34,9 @@ const PROGRAMS = {
   },
   curl: { debian: 'curl' },
   python3: { debian: 'python3' },
+  openssl: { debian: 'openssl' },
+  psql: { debian: 'postgresql-client' },
+  'redis-cli': { debian: 'redis-tools' },
 };
 
 /** Returns PATH followed by the directories of packages. */

@@ -1,4 +1,5 @@
-export type Program = 'redis-server' | 'haproxy' | 'pgbouncer' | 'chromium' | 'curl' | 'python3';
+export type Program =
+  'redis-server' | 'haproxy' | 'pgbouncer' | 'chromium' | 'curl' | 'python3' | 'openssl' | 'psql' | 'redis-cli';
 
 export function demandProgram(program: Program): string;
 export function dockerResponds(): boolean;

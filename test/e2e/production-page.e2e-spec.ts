@@ -1,0 +1,171 @@
+/**
+ * @needs curl
+ * @needs haproxy
+ * @needs openssl
+ * @needs psql
+ * @needs redis-cli
+ * @needs redis-server
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Client } from 'pg';
+import { examplesOf } from '../support/doc-examples';
+import { freePort } from '../support/free-port';
+import { demandProgram, searchPath } from '../support/programs.cjs';
+import { RedisProcess } from '../support/redis-process';
+import { type TemporaryPostgres, startTemporaryPostgres } from '../support/temporary-postgres';
+
+const ROOT = join(__dirname, '../..');
+const FILES = ['docker/production.env.example', 'docker/haproxy/host.cfg', 'docker/haproxy/malformed.http'];
+/** Stands between the outputs of two blocks. */
+const BETWEEN = '--- next block ---\n';
+const BLOCKS = examplesOf('production.md').filter(({ name }) => name !== null);
+
+/**
+ * Runs the blocks of docs/production.md in one shell, as an operator does. The directories and ports of the page become
+ * those of the test, in the blocks as in the files that they read.
+ */
+describe('docs/production.md', () => {
+  let directory: string;
+  let postgres: TemporaryPostgres;
+  let redis: RedisProcess;
+  let shell: ChildProcess;
+  let substitutes: Record<string, string>;
+  let exitCode: number;
+  let errors = '';
+  const outputs: Record<string, string> = {};
+  const file = (path: string): string => join(directory, path);
+
+  beforeAll(async () => {
+    for (const program of ['curl', 'haproxy', 'openssl', 'psql', 'redis-cli'] as const) demandProgram(program);
+    directory = mkdtempSync(join(tmpdir(), 'compliance-page-'));
+    [postgres, redis] = await Promise.all([startEmptyPostgres(), RedisProcess.start(demandProgram('redis-server'))]);
+    substitutes = await substitutesOfTheTest();
+    prepare();
+    const script = BLOCKS.map(({ code }) => code).join(`\necho '${BETWEEN.trim()}'\n`);
+    // Its own process group, which the instances and the proxy join.
+    shell = spawn('sh', ['-eu', '-c', substituted(script)], {
+      cwd: directory,
+      env: {
+        PATH: `${file('bin')}:${searchPath()}`,
+        REDISCLI_AUTH: new URL(redis.url).password,
+        ...(process.env['TMPDIR'] ? { TMPDIR: process.env['TMPDIR'] } : {}),
+      },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    shell.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    shell.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+    [exitCode] = (await once(shell, 'close')) as [number];
+    output.split(BETWEEN).forEach((text, place) => (outputs[BLOCKS[place]?.name ?? ''] = text));
+  }, 170_000);
+  afterAll(async () => {
+    if (shell?.pid !== undefined) {
+      try {
+        process.kill(-shell.pid, 'SIGKILL');
+      } catch {
+        // Every process of the group has ended.
+      }
+    }
+    await Promise.all([postgres?.stop(), redis?.stop()]);
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  /** A server without the roles and the database that the page creates. */
+  async function startEmptyPostgres(): Promise<TemporaryPostgres> {
+    const server = await startTemporaryPostgres();
+    const client = new Client({ connectionString: server.superuserUrl });
+    await client.connect();
+    await client.query('DROP DATABASE compliance');
+    await client.query('DROP ROLE compliance_owner, compliance_api');
+    await client.end();
+    return server;
+  }
+
+  /** Returns what stands in the test for the words of the page. */
+  async function substitutesOfTheTest(): Promise<Record<string, string>> {
+    const ports = ['443', '3001', '3002', '9091', '9092'].map(
+      async (port) => [port, String(await freePort())] as const,
+    );
+    return {
+      '/etc/compliance': file('etc/compliance'),
+      '/etc/haproxy': file('etc/haproxy'),
+      '/tmp': directory,
+      5432: String(postgres.port),
+      6379: new URL(redis.url).port,
+      ...Object.fromEntries(await Promise.all(ports)),
+    };
+  }
+  const substituted = (text: string): string =>
+    text.replace(new RegExp(Object.keys(substitutes).join('|'), 'g'), (word) => substitutes[word] ?? word);
+
+  /** Makes what the first block of the page makes on a real host. */
+  function prepare(): void {
+    for (const place of ['bin', 'etc/compliance/keys', 'etc/haproxy']) mkdirSync(file(place), { recursive: true });
+    symlinkSync(join(ROOT, 'dist'), file('dist'));
+    for (const path of FILES) {
+      const text = substituted(readFileSync(join(ROOT, path), 'utf8'));
+      mkdirSync(dirname(file(path)), { recursive: true });
+      // Only root may become another user.
+      writeFileSync(file(path), process.getuid?.() === 0 ? text : text.replace(/^ +(user|group) haproxy\n/gm, ''));
+    }
+    const { hostname, port, username, password } = new URL(postgres.superuserUrl);
+    // The users of the page are one user here.
+    const runuser = `#!/bin/sh
+if [ "$2" = postgres ]; then export PGHOST=${hostname} PGPORT=${port} PGUSER=${username} PGPASSWORD=${password}; fi
+shift 3
+exec "$@"
+`;
+    writeFileSync(file('bin/runuser'), runuser, { mode: 0o755 });
+  }
+
+  it('has blocks that all succeed, one after the other', () => {
+    const logs = ['api-1.log', 'api-2.log', 'haproxy.log'].map((name) => {
+      try {
+        return readFileSync(file(name), 'utf8');
+      } catch {
+        return `no ${name}`;
+      }
+    });
+    if (exitCode !== 0) throw new Error([errors, ...logs].join('\n'));
+    expect(Object.keys(outputs)).toEqual(BLOCKS.map(({ name }) => name));
+  });
+
+  it('makes keys, tables and a status without a fault', () => {
+    expect(outputs['admin']).toMatch(/^Made:\n(?: {2}\S+\n){4}Applied:\n(?: {2}\w+\n)+/);
+    expect(outputs['admin']).toMatch(/role of DATABASE_URL +│ compliance_api/);
+    expect(outputs['admin']).toMatch(/migrations pending +│ none/);
+  });
+
+  it('starts two instances that have Postgres and Redis', () => {
+    const ready = { status: 'ok', checks: { postgres: 'ok', migrations: 'ok', redis: 'ok', process: 'ok' } };
+    const said = (outputs['instances'] ?? '').replace(/\}\s*\{/g, '},{');
+    expect(JSON.parse(`[${said}]`)).toEqual([ready, ready]);
+  });
+
+  it('shows the owner of the database to root only', () => {
+    const settings = readFileSync(file('etc/compliance/production.env'), 'utf8');
+    expect(settings).not.toMatch(/MIGRATION|owner|_PASSWORD/);
+    expect(settings).toContain('BASE_URL=https://api.example.com\n');
+    expect(statSync(file('etc/compliance/production.env')).mode & 0o777).toBe(0o640);
+    expect(statSync(file('etc/compliance/operators.env')).mode & 0o777).toBe(0o600);
+    expect(statSync(file('etc/haproxy/api.pem.key')).mode & 0o777).toBe(0o600);
+  });
+
+  it('has a proxy that accepts its configuration without a warning', () => {
+    expect(`${outputs['proxy']}${readFileSync(file('haproxy.log'), 'utf8')}`).not.toMatch(/WARNING|ALERT/);
+    expect(errors).not.toMatch(/WARNING|ALERT/);
+    expect(readFileSync(file('etc/haproxy/malformed.http'), 'utf8')).toContain(
+      '"type":"https://api.example.com/problems/',
+    );
+  });
+
+  it('ends with a response of the API over TLS', () => {
+    const { results } = JSON.parse(outputs['request'] ?? '') as { results: { name: string }[] };
+    expect(results.map(({ name }) => name)).toEqual(['Badge printer']);
+  });
+});
