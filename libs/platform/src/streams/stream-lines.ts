@@ -1,4 +1,5 @@
 import type { Page, PageRequest } from '#libs/kernel';
+import type { StreamTurns } from './stream-turns';
 
 /** Rows of one read, after which there is a checkpoint. */
 export const ROWS_PER_CHECKPOINT = 1_000;
@@ -20,13 +21,13 @@ export interface StreamedRows<Item> {
  * The text of a stream, piece by piece: the start, each item, a checkpoint after every 1,000 rows, and the end. Reads a
  * page only when its reader wants more, and no transaction outlives a page.
  */
-export async function* streamLines<Item>(rows: StreamedRows<Item>): AsyncGenerator<string> {
+export async function* streamLines<Item>(rows: StreamedRows<Item>, turns: StreamTurns): AsyncGenerator<string> {
   if (rows.start) yield lineOf(rows.start);
   let count = rows.countBefore;
   for (let page = rows.first; ;) {
     for (let at = 0; at < page.items.length; at += LINES_AT_ONCE) {
       const items = page.items.slice(at, at + LINES_AT_ONCE);
-      yield items.map((item) => lineOf(rows.line(item))).join('');
+      yield await turns.take(() => items.map((item) => lineOf(rows.line(item))).join(''));
       rows.sent(items.length);
     }
     count += page.items.length;
@@ -35,7 +36,8 @@ export async function* streamLines<Item>(rows: StreamedRows<Item>): AsyncGenerat
       yield lineOf({ type: 'checkpoint', pageCursor: rows.checkpoint(page.lastPosition, count), count });
     }
     if (page.endPosition === null) break;
-    page = await rows.read({ size: wanting, after: page.endPosition });
+    const after = page.endPosition;
+    page = await turns.take(() => rows.read({ size: wanting, after }));
   }
   yield lineOf({ type: 'end', count });
 }

@@ -11,6 +11,7 @@ import { Paging } from '../pagination/paging';
 import { NDJSON_MEDIA_TYPE } from './asks-for-stream';
 import { ROWS_PER_CHECKPOINT, streamLines } from './stream-lines';
 import { StreamPlaces } from './stream-places';
+import { StreamTurns } from './stream-turns';
 
 const MAX_DURATION_MS = 30 * 60_000;
 /** With the time in which keys are read again it is below five seconds, in which an operator's act ends a stream. */
@@ -69,6 +70,7 @@ interface Stream {
 export class Streams {
   private readonly logger = new Logger('Streams');
   private readonly underWay = new Set<Stream>();
+  private readonly turns = new StreamTurns();
   private readonly outcomes = new Tally(OUTCOMES);
   private readonly listeners: ((ended: EndedStream) => void)[] = [];
   private rows = 0;
@@ -108,21 +110,23 @@ export class Streams {
     const { after, count } = positionOf(page.after);
     // Before the first row, so that the feed has every change from then on.
     const start = list.feed && (await this.startOf(workspaceId, list.feed, filters, page.after !== null));
-    const first = await read({ size: ROWS_PER_CHECKPOINT, after });
+    const first = await this.turns.take(() => read({ size: ROWS_PER_CHECKPOINT, after }));
     if (this.isStopping)
       throw new DomainError('service_unavailable', 'The service is restarting. Send the request again.');
     // Last, because a refused request costs no token of the bucket.
     const leavePlace = await this.places.take(clientId, response);
     const stream = this.watch(caller, list.resource, response, leavePlace);
-    const lines = streamLines({
+    const rowsOfStream = {
       start: start && { type: 'start', totalCount: first.totalCount, ...start },
       first,
       countBefore: count,
       read,
       line: (item: Item) => ({ type: list.item, [list.item]: list.show(item) }),
-      checkpoint: (position, rows) => this.checkpoint(workspaceId, list.resource, filters, position, rows),
-      sent: (rows) => this.count(stream, rows),
-    });
+      checkpoint: (position: string, rows: number) =>
+        this.checkpoint(workspaceId, list.resource, filters, position, rows),
+      sent: (rows: number) => this.count(stream, rows),
+    };
+    const lines = streamLines(rowsOfStream, this.turns);
     return ndjson(Readable.from(this.followed(lines, stream), { objectMode: false }));
   }
 
