@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, chownSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -6,11 +7,21 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type QueryResultRow } from 'pg';
 import { openEmbeddedPostgres } from '../../libs/local-postgres/src/embedded-postgres';
-import { stopServer } from '../../libs/local-postgres/src/cluster/postgres-server';
+import { locateCluster } from '../../libs/local-postgres/src/cluster/cluster-location';
+import { startServer, stopServer } from '../../libs/local-postgres/src/cluster/postgres-server';
 import { findPostmaster } from '../../libs/local-postgres/src/cluster/postmaster-file';
 import { findServiceAccount, isRoot } from '../../libs/local-postgres/src/accounts/service-account';
 import { clear, faultOf, makeDirectory, query } from '../support/embedded-postgres-directory';
 import { EmbeddedPostgresProcess } from '../support/embedded-postgres-process';
+
+/** Shell programs whose output is the pid for a stale file. The last part keeps running. */
+const NAMED: Readonly<Record<string, string>> = {
+  'a dead process': 'sh -c "echo \\$\\$"; exec sleep 60',
+  'another program': 'echo $$; exec sleep 60',
+  'another program in the directory of the data': 'cd "$1"; echo $$; exec sleep 60',
+  // A program that replaced the shell does not wait for its children.
+  'a killed process that nobody reaped': 'sleep 60 & echo $!; kill -9 $!; exec sleep 60',
+};
 
 describe('Embedded Postgres', () => {
   let localDir: string;
@@ -127,29 +138,38 @@ describe('Embedded Postgres', () => {
     await user.close();
   });
 
-  it.each(['a dead process', 'another program'])(
-    'starts despite a stale postmaster.pid that names %s',
-    async (named) => {
-      const postgres = await openEmbeddedPostgres({ localDir });
-      const [, ...rest] = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
-      await postgres.close();
-      const account = isRoot() ? findServiceAccount() : {};
-      // Postgres ignores processes of other users, so the other program runs as Postgres' user.
-      const other = spawn('sleep', ['60'], { ...account, cwd: '/', stdio: 'ignore' });
-      if (named === 'a dead process') {
-        other.kill('SIGKILL');
-        await new Promise((resolve) => other.once('exit', resolve));
-      }
-      const owner = statSync(dataDir);
-      writeFileSync(join(dataDir, 'postmaster.pid'), [other.pid, ...rest].join('\n'), { mode: 0o600 });
-      chownSync(join(dataDir, 'postmaster.pid'), owner.uid, owner.gid);
-      const next = await openEmbeddedPostgres({ localDir });
-      expect(await query(next.migrationDatabaseUrl, 'SELECT word FROM kept')).toEqual([{ word: 'before' }]);
-      await next.close();
-      expect(other.exitCode).toBeNull();
-      other.kill('SIGKILL');
-    },
-  );
+  it.each(Object.keys(NAMED))('starts despite a stale postmaster.pid that names %s', async (named) => {
+    const postgres = await openEmbeddedPostgres({ localDir });
+    const [, ...rest] = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
+    await postgres.close();
+    const { pid, end } = await startNamed(dataDir, named);
+    const owner = statSync(dataDir);
+    writeFileSync(join(dataDir, 'postmaster.pid'), [pid, ...rest].join('\n'), { mode: 0o600 });
+    chownSync(join(dataDir, 'postmaster.pid'), owner.uid, owner.gid);
+
+    const since = Date.now();
+    const next = await openEmbeddedPostgres({ localDir });
+
+    expect(Date.now() - since).toBeLessThan(30_000);
+    expect(await query(next.migrationDatabaseUrl, 'SELECT word FROM kept')).toEqual([{ word: 'before' }]);
+    await next.close();
+    expect(end()).toBe(true);
+  });
+
+  it('names the process that holds the data, and leaves it alone', async () => {
+    const postgres = await openEmbeddedPostgres({ localDir });
+    const holder = findPostmaster(dataDir);
+    const location = locateCluster(localDir, () => undefined);
+
+    const second = startServer(location, { logFile: join(localDir, 'second.log') });
+
+    await expect(second).rejects.toThrow(
+      new RegExp(`did not start: process ${holder?.pid} \\(.*postgres -D ${dataDir} .*\\) holds ${dataDir}`),
+    );
+    expect(findPostmaster(dataDir)).toEqual(holder);
+    expect(await query(postgres.databaseUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await postgres.close();
+  });
 
   it('shows the end of the log when the server does not start', async () => {
     const configuration = join(dataDir, 'postgresql.conf');
@@ -169,6 +189,18 @@ describe('Embedded Postgres', () => {
     expect(message).toMatch(/made by Postgres 13.*set DATABASE_URL/);
   });
 });
+
+/** Postgres ignores processes of other users, so these run as Postgres' user. `end` tells whether the last one lived. */
+async function startNamed(dataDir: string, named: string): Promise<{ pid: string; end: () => boolean }> {
+  const account = isRoot() ? findServiceAccount() : {};
+  const other = spawn('sh', ['-c', NAMED[named] ?? '', 'sh', dataDir], {
+    ...account,
+    cwd: '/',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [output] = (await once(other.stdout, 'data')) as [Buffer];
+  return { pid: output.toString().trim(), end: () => other.exitCode === null && other.kill('SIGKILL') };
+}
 
 /** Listens on the port as soon as it is free. */
 async function holdPort(port: number): Promise<Server> {

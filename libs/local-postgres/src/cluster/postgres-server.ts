@@ -5,13 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClusterLocation } from './cluster-location';
 import { EmbeddedPostgresFault, faultFrom } from '../embedded-postgres-fault';
 import { disownStalePostmasterFile, findPostmaster, readPostmasterFile } from './postmaster-file';
-import { isPidAlive } from '../processes/process-identity';
+import { commandOf, isPidAlive } from '../processes/process-identity';
 import { type ServiceAccount } from '../accounts/service-account';
 import { lastLines, launchFault, launchOptions, hintFor } from '../processes/run-program';
 
 const START_SECONDS = 180;
 /** Time for the remains of a killed server to vanish: its workers, shared memory and port. */
 const PASSING_MS = 15_000;
+/** Maximum wait for another server of the same data, which may be stopping. */
+const HELD_MS = 5_000;
 /**
  * Maximum wait for the preferred port. The system frees a killed server's sockets only once all its processes are gone.
  */
@@ -41,15 +43,19 @@ export async function startServer(
     const port = await freePort(start.preferredPort, began + PREFERRED_PORT_MS);
     const failure = await attempt(location, start, port);
     if (failure === null) return { pid: readPostmasterFile(location.dataDir)?.pid ?? 0, port };
-    // Another program took the port first, or workers of a killed server are still ending: try again.
+    // Another program took the port first, or a killed server is still ending: try again.
+    const isHeld = /lock file .* already exists/.test(failure);
     const passing = /Address already in use|pre-existing shared memory block|lock file .* is empty/.test(failure);
-    if (!passing || Date.now() > began + PASSING_MS) {
-      throw faultFrom(
-        new Error(`${failure}${hintFor(failure)}\n(log: ${start.logFile})`),
-        'The embedded Postgres did not start',
-      );
-    }
+    if (Date.now() < began + (isHeld ? HELD_MS : passing ? PASSING_MS : 0)) continue;
+    const reason = isHeld ? holderOf(location.dataDir) : `${failure}${hintFor(failure)}`;
+    throw faultFrom(new Error(`${reason}\n(log: ${start.logFile})`), 'The embedded Postgres did not start');
   }
+}
+
+function holderOf(dataDir: string): string {
+  const pid = readPostmasterFile(dataDir)?.pid ?? 0;
+  const stop = `If it is another server, stop it (kill -INT ${pid}) and start again.`;
+  return `process ${pid} (${commandOf(pid) || 'unknown program'}) holds ${dataDir}. ${stop}`;
 }
 
 /** Returns null once the server accepts connections, else the last lines of its log. */

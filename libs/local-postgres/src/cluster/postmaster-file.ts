@@ -1,6 +1,6 @@
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, realpathSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { isPidAlive, worksIn } from '../processes/process-identity';
+import { isPidAlive, isPidTaken, runsIn } from '../processes/process-identity';
 
 /** The content of `postmaster.pid`, in which a server describes itself. */
 export interface Postmaster {
@@ -12,7 +12,8 @@ export interface Postmaster {
 /** Returns the server that runs from the data directory in any state, or null. */
 export function findPostmaster(dataDir: string): Postmaster | null {
   const noted = readPostmasterFile(dataDir);
-  return noted !== null && isPidAlive(noted.pid) && worksIn(noted.pid, realpathSync(dataDir)) ? noted : null;
+  const isServer = noted !== null && isPidAlive(noted.pid) && runsIn(noted.pid, 'postgres', realpathSync(dataDir));
+  return isServer ? noted : null;
 }
 
 /** Returns the file's content, which may be stale. */
@@ -28,13 +29,13 @@ export function readPostmasterFile(dataDir: string): Postmaster | null {
 }
 
 /**
- * Postgres refuses to start while a stale file names the pid of some running program. Deleting the file would lose the
- * key by which Postgres recognises orphaned workers. So only the pid is replaced, by ours: Postgres knows that its
- * parent is not another server.
+ * Postgres refuses to start while a stale file names the pid of some running program, or of a killed server that nobody
+ * has reaped. Deleting the file would lose the key by which Postgres recognises orphaned workers. So only the pid is
+ * replaced, by ours: Postgres knows that its parent is not another server.
  */
 export function disownStalePostmasterFile(dataDir: string): void {
-  const stale = readPostmasterFile(dataDir);
-  if (stale === null || !isPidAlive(stale.pid)) return;
+  const noted = readPostmasterFile(dataDir);
+  if (noted === null || !isPidTaken(noted.pid) || findPostmaster(dataDir) !== null) return;
   const descriptor = openSync(fileIn(dataDir), constants.O_RDWR | constants.O_NOFOLLOW);
   try {
     const [, ...rest] = readFileSync(descriptor, 'utf8').split('\n');

@@ -37,33 +37,47 @@ export function formatIdentity(identity: ProcessIdentity): string {
   return `${identity.pid} ${identity.startedAt}\n`;
 }
 
-/**
- * Tells whether the process runs in that directory, as a Postgres server does in its data directory. True when unknown.
- */
-export function worksIn(pid: number, directory: string): boolean {
-  try {
-    if (process.platform === 'linux') return readlinkSync(`/proc/${pid}/cwd`) === directory;
-    return processColumns(pid, 'command=').includes(directory);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EACCES' && isPidAlive(pid);
-  }
-}
-
-function startOf(pid: number): string | null {
-  if (!takesSignals(pid)) return null;
-  try {
-    return process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);
-  } catch {
-    return takesSignals(pid) ? UNKNOWN_START : null;
-  }
-}
-
-function takesSignals(pid: number): boolean {
+/** Tells whether the system knows this pid. A zombie counts. */
+export function isPidTaken(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/**
+ * Tells whether the process is that program and runs in that directory, as a Postgres server does in its data
+ * directory. True when unknown.
+ */
+export function runsIn(pid: number, program: string, directory: string): boolean {
+  try {
+    if (process.platform !== 'linux') return commandOf(pid).includes(`${program} -D ${directory}`);
+    return (
+      readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === program && readlinkSync(`/proc/${pid}/cwd`) === directory
+    );
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EACCES' && isPidAlive(pid);
+  }
+}
+
+/** The command line of the process; empty when unknown. */
+export function commandOf(pid: number): string {
+  try {
+    if (process.platform !== 'linux') return processColumns(pid, 'command=');
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return '';
+  }
+}
+
+function startOf(pid: number): string | null {
+  if (!isPidTaken(pid)) return null;
+  try {
+    return process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);
+  } catch {
+    return isPidTaken(pid) ? UNKNOWN_START : null;
   }
 }
 
