@@ -58,6 +58,14 @@ const nullableForm: NodeRule = ({ nullable, type, allOf }) =>
     ? null
     : 'nullable stands beside type or allOf, not both';
 
+/** openapi-generator for Java writes `List<String>.class` and `Map<String, String>.class`, which do not compile. */
+const alternativesAreClasses: NodeRule = ({ anyOf, oneOf }, { follow }) =>
+  [...((anyOf ?? []) as Node[]), ...((oneOf ?? []) as Node[])]
+    .map((alternative) => follow(alternative))
+    .some(({ type, properties }) => type === 'array' || (type === 'object' && properties === undefined))
+    ? 'an alternative is no array and no map: declare the member as ANY_VALUE'
+    : null;
+
 /** Nest shows a nullable member without a type as an object. */
 const objectShaped: NodeRule = ({ type, properties, additionalProperties }) =>
   type === 'object' && properties === undefined && additionalProperties === undefined
@@ -114,6 +122,7 @@ const HOUSE_RULES: Readonly<Record<string, readonly [kind: string, rule: NodeRul
   'enum-of-texts': ['Schema', enumOfTexts],
   'nullable-form': ['Schema', nullableForm],
   'object-shaped': ['Schema', objectShaped],
+  'alternatives-are-classes': ['Schema', alternativesAreClasses],
   'null-told-apart': ['RequestBody', nullToldApart],
   'form-without-references': ['RequestBody', formWithoutReferences],
   'request-id-taken': ['Parameter', requestIdTaken],

@@ -31,6 +31,8 @@ const MERGE_PATCH = `${BULK} requestBody content application/merge-patch+json`;
 const MALFORMED_PAGE = { value: { results: [], pageInfo: { hasNextPage: 'no' } } };
 
 const INLINE_ENUM = { type: 'string', enum: ['A', 'B'], example: 'A' };
+const A_LIST = { type: 'array', maxItems: 9, items: { type: 'boolean' } };
+const A_MAP = { type: 'object', additionalProperties: { type: 'boolean' } };
 const UNUSED_RESPONSE = { description: 'Nobody gives it.', headers: {}, content: {} };
 
 function mergePatchFirst(): object {
@@ -112,6 +114,16 @@ const PLANTED: readonly (readonly [rule: string, what: string, changes: Record<s
     'house/object-shaped',
     'a nullable member without a type',
     { [`${ASSET} description type`]: 'object', [`${ASSET} description maxLength`]: REMOVED },
+  ],
+  [
+    'house/alternatives-are-classes',
+    'an array among alternatives',
+    { 'components schemas AuditChange properties new anyOf': [{ type: 'boolean' }, A_LIST] },
+  ],
+  [
+    'house/alternatives-are-classes',
+    'a map among alternatives',
+    { 'components schemas AuditChange properties new oneOf': [{ type: 'boolean' }, A_MAP] },
   ],
   [
     'house/null-told-apart',

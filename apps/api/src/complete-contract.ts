@@ -1,11 +1,12 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { tokenProblemExamples } from '#libs/auth';
 import { ERROR_CODES } from '#libs/kernel';
-import { REQUEST_ID_PARAMETER, headerComponents } from '#libs/platform/openapi';
+import { ANY_VALUE_MARK, REQUEST_ID_PARAMETER, headerComponents } from '#libs/platform/openapi';
 import { SCHEMA_NAME } from '#libs/platform/pagination';
 import { problemExample } from '#libs/platform/problems';
 
 export type Components = NonNullable<OpenAPIObject['components']>;
+type Schema = NonNullable<Components['schemas']>[string];
 export type Parameter = Extract<NonNullable<Operation['parameters']>[number], { name: string }>;
 export type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 
@@ -21,6 +22,7 @@ export function completeContract(document: OpenAPIObject, baseUrl: string): Open
     operation.security ??= [];
     for (const parameter of operation.parameters) if ('schema' in parameter) nameItems(parameter.schema, document);
   }
+  for (const schema of Object.values(document.components?.schemas ?? {})) leaveAnyTypeOut(schema);
   document.components = {
     ...document.components,
     parameters: { 'X-Request-Id': REQUEST_ID_PARAMETER },
@@ -46,6 +48,16 @@ function nameItems(schema: Parameter['schema'], { components }: OpenAPIObject): 
   if (name === undefined || !components) return;
   (components.schemas ??= {})[name] ??= items;
   schema.items = { $ref: `#/components/schemas/${name}` };
+}
+
+/** In OpenAPI a member without a type has any. */
+function leaveAnyTypeOut(schema: Schema): void {
+  if (!('properties' in schema)) return;
+  for (const member of Object.values(schema.properties ?? {}) as Record<string, unknown>[]) {
+    if (!(ANY_VALUE_MARK in member)) continue;
+    delete member[ANY_VALUE_MARK];
+    delete member['type'];
+  }
 }
 
 /** Removes headers and examples that no response uses. */

@@ -630,29 +630,15 @@ export interface components {
        */
       field: string;
       /**
-       * @description The value after; null where there is none.
+       * @description The value after: a text, an integer, a boolean, an array of texts or an object of texts; null where there is none.
        * @example PUBLIC
        */
-      new:
-        | (string | null)
-        | number
-        | boolean
-        | string[]
-        | {
-            [key: string]: string;
-          };
+      new: unknown;
       /**
-       * @description The value before; null where there was none.
+       * @description The value before: a text, an integer, a boolean, an array of texts or an object of texts; null where there was none.
        * @example null
        */
-      old:
-        | (string | null)
-        | number
-        | boolean
-        | string[]
-        | {
-            [key: string]: string;
-          };
+      old: unknown;
     };
     /** @description One event of the audit. It never changes. */
     AuditEvent: {

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { feedPageOf } from '#libs/platform/change-pages';
-import { ApiObject, constant, openEnum } from '#libs/platform/openapi';
+import { ANY_VALUE, ApiObject, constant, openEnum } from '#libs/platform/openapi';
 import type { HashedEvent } from '../domain/published-events.port';
 
 const ACTIONS = [
@@ -19,16 +19,7 @@ const ACTIONS = [
 const ACTOR_TYPES = ['APPLICATION', 'OPERATOR', 'IMPORT'] as const;
 const TARGET_TYPES = ['ASSET', 'APPLICATION', 'TAG_KEY', 'IMPORT', 'INVENTORY'] as const;
 
-/** The field says which. */
-const ANY_VALUE = {
-  anyOf: [
-    { type: 'string', nullable: true, maxLength: 1000 },
-    { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
-    { type: 'boolean' },
-    { type: 'array', items: { type: 'string', maxLength: 1000 }, maxItems: 1000 },
-    { type: 'object', additionalProperties: { type: 'string', maxLength: 100 } },
-  ],
-};
+const VALUE_TYPES = 'a text, an integer, a boolean, an array of texts or an object of texts';
 
 @ApiObject({ name: 'AuditActor', description: 'Who acted.' })
 export class AuditActorDto {
@@ -89,10 +80,18 @@ export class AuditChangeDto {
   @ApiProperty({ maxLength: 64, description: 'Name of the field.', example: 'ownerId' })
   field!: string;
 
-  @ApiProperty({ ...ANY_VALUE, description: 'The value before; null where there was none.', example: null })
+  @ApiProperty({
+    ...ANY_VALUE,
+    description: `The value before: ${VALUE_TYPES}; null where there was none.`,
+    example: null,
+  })
   old!: unknown;
 
-  @ApiProperty({ ...ANY_VALUE, description: 'The value after; null where there is none.', example: 'PUBLIC' })
+  @ApiProperty({
+    ...ANY_VALUE,
+    description: `The value after: ${VALUE_TYPES}; null where there is none.`,
+    example: 'PUBLIC',
+  })
   new!: unknown;
 }
 

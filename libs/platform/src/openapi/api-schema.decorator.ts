@@ -40,3 +40,12 @@ export const openEnum = (values: readonly string[], description: string) => ({
   example: values[0],
   'x-extensible-enum': values,
 });
+
+/** Marks {@link ANY_VALUE} until `completeContract` takes the mark and the type away: Nest always gives a type. */
+export const ANY_VALUE_MARK = 'x-any-value';
+
+/**
+ * A response member of any JSON type, null included; its description says which. Not `anyOf`: Java's generator writes
+ * invalid code for an alternative that is an array or a map.
+ */
+export const ANY_VALUE = { [ANY_VALUE_MARK]: true };

@@ -9,7 +9,7 @@ export {
   PUBLIC_RESPONSES,
   problemResponse,
 } from './api-problems.decorator';
-export { ApiObject, constant, namedEnum, openEnum } from './api-schema.decorator';
+export { ANY_VALUE, ANY_VALUE_MARK, ApiObject, constant, namedEnum, openEnum } from './api-schema.decorator';
 export { ApiWrite, WRITE_PROBLEMS } from './api-write.decorator';
 export {
   BooleanMember,
