@@ -64,6 +64,12 @@ describe('The examples of the contract', () => {
     expect(faultsOf(examples)).toEqual([]);
   });
 
+  it('name another idempotency key for each write, because a key belongs to one request', () => {
+    const keys = examplesIn(contract).filter(({ place }) => place.endsWith(' Idempotency-Key'));
+    expect(keys.length).toBeGreaterThanOrEqual(2);
+    expect(new Set(keys.map(({ value }) => value)).size).toBe(keys.length);
+  });
+
   it('are refused with an additional member or a value out of range', () => {
     const body = examplesIn(contract).find(({ place }) => place.startsWith('getHealth 200 application')) as Exemplified;
     const size = examplesIn(contract).find(({ place }) => place === 'listAssets pageSize') as Exemplified;

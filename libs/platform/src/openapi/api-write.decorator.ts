@@ -12,11 +12,13 @@ interface WriteBody<Body> {
  * Documents the key and the body of a write under /v1. The two media types have separate schemas, because null keeps a
  * value in one and clears it in the other. JSON comes first, because generated clients send the first by default.
  */
-export function ApiWrite<Json, MergePatch>(bodies: {
+export function ApiWrite<Json, MergePatch>(write: {
+  /** Tools send the example, so each operation has its own: a key belongs to one request. */
+  readonly exampleKey: string;
   readonly json: WriteBody<Json>;
   readonly mergePatch: WriteBody<MergePatch>;
 }): MethodDecorator {
-  const { json, mergePatch } = bodies;
+  const { json, mergePatch } = write;
   const content = ({ type, examples }: WriteBody<unknown>) => ({
     schema: { $ref: getSchemaPath(type) },
     examples: { ...examples },
@@ -32,7 +34,7 @@ export function ApiWrite<Json, MergePatch>(bodies: {
         minLength: 1,
         maxLength: 256,
         pattern: KEY_PATTERN,
-        example: 'd0f4a2c8-5b1e-4f7a-9c36-2e8b7a1d9f03',
+        example: write.exampleKey,
       },
     }),
     ApiExtraModels(json.type, mergePatch.type),

@@ -139,6 +139,7 @@ export class AssetsController {
   })
   @Idempotent()
   @ApiWrite({
+    exampleKey: 'd0f4a2c8-5b1e-4f7a-9c36-2e8b7a1d9f03',
     json: { type: AssetMetadataPatchDto, examples: ASSET_PATCH_EXAMPLES },
     mergePatch: { type: AssetMetadataMergePatchDto, examples: ASSET_MERGE_PATCH_EXAMPLES },
   })
@@ -171,6 +172,7 @@ export class AssetsController {
   })
   @Idempotent()
   @ApiWrite({
+    exampleKey: '7c1e9b52-04d8-4a6b-b3f1-95d2c60e8a47',
     json: { type: BulkUpdateDto, examples: BULK_UPDATE_EXAMPLES },
     mergePatch: { type: BulkUpdateMergePatchDto, examples: BULK_MERGE_PATCH_EXAMPLES },
   })
