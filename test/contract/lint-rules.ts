@@ -18,6 +18,8 @@ const missing = (node: Node, ...names: string[]) => names.filter((name) => !(nam
 
 const schemaLimits: NodeRule = (schema) => {
   const has = (...names: string[]) => missing(schema, ...names).length < names.length;
+  // A reference has the limits of its target.
+  if (has('allOf')) return null;
   if (schema['type'] === 'string' && !has('maxLength', 'enum', 'format', 'pattern', 'x-unbounded'))
     return 'a string needs a limit or x-unbounded';
   if (schema['type'] === 'integer' && !(has('minimum') && has('maximum'))) return 'an integer needs both limits';
@@ -56,7 +58,7 @@ const enumOfTexts: NodeRule = ({ enum: values }) =>
 const nullableForm: NodeRule = ({ nullable, type, allOf }) =>
   nullable !== true || (type === undefined) === (allOf !== undefined)
     ? null
-    : 'nullable stands beside type or allOf, not both';
+    : 'nullable stands beside type or allOf, not both: a nullable namedEnum is spread without `type`, any other member names its type';
 
 /** openapi-generator for Java writes `List<String>.class` and `Map<String, String>.class`, which do not compile. */
 const alternativesAreClasses: NodeRule = ({ anyOf, oneOf }, { follow }) =>

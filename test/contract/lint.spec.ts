@@ -170,6 +170,19 @@ describe('The contract', () => {
     expect(findings).toEqual([]);
   });
 
+  it('accepts a nullable list of values, and says how to write one', () => {
+    const place = 'components schemas AuditActor properties kind';
+    const kind = { nullable: true, allOf: [{ $ref: '#/components/schemas/Classification' }] };
+    const [accepted, refused] = lint([
+      planted(contract, { [place]: { ...kind, description: 'Its kind.' } }),
+      planted(contract, { [place]: { ...kind, description: 'Its kind.', type: 'string' } }),
+    ]);
+    expect(accepted).toEqual([]);
+    expect(refused?.map(({ message }) => message)).toEqual([
+      expect.stringContaining('a nullable namedEnum is spread without `type`'),
+    ]);
+  });
+
   it.each(PLANTED.map(([rule, what], index) => ({ rule, what, found: caught[index] ?? [] })))(
     'is refused with $what: $rule',
     ({ rule, found }) => {

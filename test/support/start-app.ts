@@ -33,6 +33,14 @@ export const UNLIMITED = {
 /** The limits of the specification. */
 export const SPECIFIED_LIMITS = { RATE_LIMIT_TOKEN: '5/10', RATE_LIMIT_READ: '50/100', RATE_LIMIT_WRITE: '20/40' };
 
+/** Writes the cause of a 500 into the output of the test, which sees only the response. */
+function tellCause({ requestId, error }: Record<string, unknown>): void {
+  const { stack, message } = (error ?? {}) as { stack?: string; message?: string };
+  process.stderr.write(
+    `500 internal_error, request ${String(requestId)}: ${stack ?? message ?? JSON.stringify(error)}\n`,
+  );
+}
+
 /** Starts the real API on a free port with a database of its own. */
 export async function startApp(overrides: Record<string, string> = {}): Promise<TestApp> {
   const database = await createTestDatabase();
@@ -67,7 +75,9 @@ export async function startAppOn(database: TestDatabase, overrides: Record<strin
   const logLines: Record<string, unknown>[] = [];
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
-      logLines.push(JSON.parse(chunk.toString()) as Record<string, unknown>);
+      const line = JSON.parse(chunk.toString()) as Record<string, unknown>;
+      logLines.push(line);
+      if (line['code'] === 'internal_error') tellCause(line);
       done();
     },
   });
