@@ -1,7 +1,7 @@
 // `npm test`: runs every check of this project. The last line is the outcome.
 import { constants } from 'node:os';
 import { delimiter } from 'node:path';
-import { build, importRules, lint, runInOrder, types } from './support/run/checks.mjs';
+import { build, generators, importRules, lint, runInOrder, types } from './support/run/checks.mjs';
 import { endCommands } from './support/run/command.mjs';
 import { runTests } from './support/run/tests.mjs';
 import needed from './support/jest/needed-programs.cjs';
@@ -15,6 +15,7 @@ and beside them, with less priority
   types         tsc --noEmit
   import rules  dependency-cruiser: who may import whom
   lint          eslint, then prettier --check
+  generators    npm run test:generators -- --changed: only when the contract changed, with the generators of this machine
 
 A failed test file runs a second time, alone. If it passes then, it counts as passed, and a line names it.
 A test file is skipped when it needs a program that is missing and cannot be installed. A line names the program.
@@ -35,7 +36,7 @@ const timeLeft = () => RUN_LIMIT - (performance.now() - begun);
 
 async function main() {
   const low = { limit: timeLeft, priority: constants.priority.PRIORITY_BELOW_NORMAL };
-  const beside = [runInOrder([lint], low), runInOrder([types, importRules], low)];
+  const beside = [runInOrder([lint], low), runInOrder([types, importRules, generators], low)];
   const built = await runInOrder([build]);
   const tests = await runTests(built.failed.length === 0, timeLeft);
   const [linted, others] = await Promise.all(beside);

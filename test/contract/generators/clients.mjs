@@ -6,7 +6,7 @@ import { PYTHON } from './tools.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '../../..');
-const CONTRACT = join(root, 'docs/contract/openapi.json');
+export const CONTRACT = join(root, 'docs/contract/openapi.json');
 const programFile = (name) => join(here, 'programs', name);
 
 const openapiGenerator = (tools, name, directory, ...options) => [

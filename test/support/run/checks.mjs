@@ -24,6 +24,20 @@ export const importRules = {
   ],
 };
 
+/**
+ * Generators of clients that have not passed this contract, if their tools are there. A run that must have all programs
+ * also installs the generators.
+ */
+export const generators = {
+  name: 'generators',
+  commands: [
+    [
+      ...[process.execPath, 'test/contract/generators/run.mjs', '--changed'],
+      ...(process.env.ALL_PROGRAMS === 'required' ? ['--install'] : []),
+    ],
+  ],
+};
+
 /** Runs checks one after the other. Prints the output of each at its end, because the tests print, too. */
 export async function runInOrder(checks, { limit = () => LIMIT, priority } = {}) {
   const failed = [];
