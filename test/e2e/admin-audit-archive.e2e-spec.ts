@@ -259,9 +259,11 @@ describe('admin audit archive', () => {
 
     for (const name of names) {
       const text = readFileSync(name, 'utf8');
-      writeFileSync(name, 'another file\n');
-      expectFault(await archiveWith('2999-01-01', directory), 1, /Move it away\. Nothing was removed\./);
-      expect([await rows(), readFileSync(name, 'utf8')]).toEqual([3, 'another file\n']);
+      for (const other of ['another file\n', `${text}surplus\n`, `${text}\n`, `${text} `, text.trimEnd()]) {
+        writeFileSync(name, other);
+        expectFault(await archiveWith('2999-01-01', directory), 1, /Move it away\. Nothing was removed\./);
+        expect([await rows(), readFileSync(name, 'utf8')]).toEqual([3, other]);
+      }
       writeFileSync(name, text);
     }
     const done = await archive();

@@ -1,4 +1,14 @@
-import { linkSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -61,6 +71,28 @@ describe('admin import --errors FILE', () => {
       expect(readFileSync(input, 'utf8')).toBe(ADA);
     }
     expect(documentOf(await importInto('acme', input))).toMatchObject({ unchanged: 1 });
+  });
+
+  it('refuses a symbolic link, and changes nothing', async () => {
+    const [target, link, dangling] = [file('target', EARLIER), join(directory, 'a-link'), join(directory, 'dangling')];
+    symlinkSync(target, link);
+    symlinkSync(join(directory, 'not-there'), dangling);
+    const input = file('linked.ndjson', ADA.replace('hr-1', 'hr-linked'));
+    for (const errors of [link, dangling]) {
+      const finished = await importInto('acme', input, '--errors', errors);
+      expectFault(finished, 2, /--errors names .*(a-link|dangling), which is a symbolic link\. Name the file itself\./);
+    }
+    expect([readFileSync(target, 'utf8'), existsSync(join(directory, 'not-there'))]).toEqual([EARLIER, false]);
+    expect(documentOf(await importInto('acme', input, '--dry-run'))).toMatchObject({ created: 1 });
+  });
+
+  it('can be read by its owner only, also when it was there before', async () => {
+    const [old, fresh] = [file('old-mode.ndjson', EARLIER), join(directory, 'fresh.ndjson')];
+    chmodSync(old, 0o644);
+    for (const errors of [old, fresh]) {
+      await importInto('acme', file('mode.ndjson', 'nonsense'), '--errors', errors);
+      expect(statSync(errors).mode & 0o777).toBe(0o600);
+    }
   });
 
   it('keeps the errors of the last import until a new import has read its input', async () => {

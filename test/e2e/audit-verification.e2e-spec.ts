@@ -94,10 +94,33 @@ describe("The auditor's program in the documentation", () => {
     expect(Date.now() - begun).toBeGreaterThan(1_000);
   });
 
+  const keptFile = () => join(directory, 'kept.json');
+  const keysKept = (): { x?: string }[] =>
+    (JSON.parse(readFileSync(keptFile(), 'utf8')) as { keys: { x?: string }[] }).keys;
+
+  it('follows a new key of the key set, and keeps the old ones', async () => {
+    await verify();
+    const [now] = [keysKept()];
+    writeFileSync(keptFile(), JSON.stringify({ keys: [{ kty: 'OKP', x: 'A'.repeat(43) }], note: null }));
+
+    expect(await verify()).toMatch(/^8 events/);
+
+    expect(keysKept()).toEqual([{ kty: 'OKP', x: 'A'.repeat(43) }, ...now]);
+  });
+
+  it('fails when the checkpoint is that of another audit than the kept one', async () => {
+    await verify();
+    const other = await app.arrange.aWorkspace();
+
+    expect(await verify(await app.arrange.aToken(other, ['audit:read']))).toMatch(/that of another audit/);
+
+    expect(await verify()).toMatch(/^8 events/);
+  });
+
   it('fails when another key than the kept one signs', async () => {
     await verify();
     const kept = join(directory, 'kept.json');
     writeFileSync(kept, readFileSync(kept, 'utf8').replace(/"x": "./g, '"x": "_'));
-    expect(await verify()).toMatch(/No key that was kept/);
+    expect(await verify()).toMatch(/No known key/);
   });
 });

@@ -74,6 +74,15 @@ describe('The Merkle tree of the audit', () => {
       `UPDATE audit_event SET client_id = 'ci_x' WHERE workspace_id = $1 AND sequence = 3`,
     ],
     ['the next event was removed', 'DELETE FROM audit_event WHERE workspace_id = $1 AND sequence = 3'],
+    [
+      'the time of recording of the next event was altered',
+      `UPDATE audit_seal SET recorded_at = recorded_at + interval '1 ms' WHERE workspace_id = $1 AND last_sequence = 4`,
+    ],
+    [
+      'the time of its seal was altered with it',
+      `UPDATE audit_seal SET recorded_at = recorded_at + interval '1 ms', sealed_at = recorded_at + interval '1 ms'
+        WHERE workspace_id = $1 AND last_sequence = 4`,
+    ],
     ['the tree was altered', `UPDATE audit_tree SET roots = ARRAY[link] WHERE workspace_id = $1`],
   ])('stays as it is when %s, and says so once', async (_what, statement) => {
     const workspace = await setting.aWorkspace();

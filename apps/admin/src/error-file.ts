@@ -3,8 +3,10 @@ import {
   closeSync,
   constants,
   createReadStream,
+  fchmodSync,
   fstatSync,
   ftruncateSync,
+  lstatSync,
   mkdtempSync,
   openSync,
   rmSync,
@@ -18,6 +20,8 @@ import type { BadLine } from '#libs/inventory/operators';
 import { WrongUsage } from './command-faults';
 
 const STANDARD_INPUT = 0;
+/** Bad lines may hold personal data. */
+const MODE = 0o600;
 
 /**
  * Collects bad lines and writes them in input order, one per line. They arrive in a few sorted runs, which are merged
@@ -32,7 +36,15 @@ export class ErrorFile {
   private lastPlace = Infinity;
 
   constructor(path: string) {
-    this.descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600);
+    this.descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, MODE);
+    // The mode of a file that exists already.
+    if (fstatSync(this.descriptor).isFile()) fchmodSync(this.descriptor, MODE);
+  }
+
+  /** A link may name any file. Opening follows none, so a link that appears later is refused too. */
+  static refuseLink(path: string): void {
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return;
+    throw new WrongUsage(`--errors names ${path}, which is a symbolic link. Name the file itself.`);
   }
 
   /** Writing to an input file would destroy the input. */

@@ -44,7 +44,10 @@ export function importCommand(): Command {
 async function importFiles(named: string[], options: ImportCommandOptions): Promise<void> {
   const files = named.map((file) => (file === '-' ? file : fromCaller(file)));
   const errorsPath = options.errors === undefined ? null : fromCaller(options.errors);
-  if (errorsPath !== null) ErrorFile.refuseInput(errorsPath, files);
+  if (errorsPath !== null) {
+    ErrorFile.refuseInput(errorsPath, files);
+    ErrorFile.refuseLink(errorsPath);
+  }
   const { operateIn } = await import('../operator.js');
   const { ImportsService, InventoryOperatorModule } = await import('#libs/inventory/operators');
   const report = await operateIn(options.workspace, [InventoryOperatorModule], async (operator, { id }) => {

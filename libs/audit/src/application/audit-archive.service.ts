@@ -142,11 +142,11 @@ export class AuditArchiveService {
     let frontier = before;
     for await (const line of this.files.lines(file)) {
       const leaf = this.leafOf(line);
-      if (leaf === null) break;
+      if (leaf === null) throw isOther(file);
       frontier = appendLeaves(frontier, [leaf], treeHashes);
     }
     const isSame = frontier.size === after.size && frontier.roots.join() === after.roots.join();
-    if (!isSame) throw new ArchiveRefused(`${file} holds other events. Move it away.`);
+    if (!isSame) throw isOther(file);
   }
 
   private leafOf(line: string): string | null {
@@ -165,6 +165,8 @@ export class AuditArchiveService {
     if (text !== note) throw new ArchiveRefused(`${file} holds another checkpoint. Move it away.`);
   }
 }
+
+const isOther = (file: string): ArchiveRefused => new ArchiveRefused(`${file} holds other events. Move it away.`);
 
 /** Escapes characters that some readers take for line ends, although JSON does not. */
 const toLine = (event: object): string =>

@@ -2,7 +2,7 @@
 export abstract class ArchiveFiles {
   /**
    * Writes a file, complete and on disk or not at all. A file that exists stays as it is. Reads all lines in either case.
-   * @throws when the directory cannot be written
+   * @throws when the directory cannot be written, and {@link ArchiveRefused} when the file exists with other bytes
    */
   abstract write(path: string, lines: AsyncIterable<string> | Iterable<string>): Promise<void>;
 

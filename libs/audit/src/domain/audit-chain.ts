@@ -75,3 +75,7 @@ export function recordingTimes(before: Date | null, sealedAt: readonly Date[]): 
   let latest = before;
   return sealedAt.map((time) => (latest = latest !== null && latest > time ? latest : time));
 }
+
+/** Tells whether this is the time that {@link recordingTimes} gives a seal. `before` is '' before the first seal. */
+export const isRecordedInOrder = (sealedAt: string, before: string, recordedAt: string): boolean =>
+  recordedAt === (before > sealedAt ? before : sealedAt);

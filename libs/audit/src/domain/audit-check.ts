@@ -1,5 +1,6 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { AnchoredEvent, StoredSeal } from './audit-event';
+import { isRecordedInOrder } from './audit-chain';
 import { type AuditFault, anchorStands, isAuthentic } from './audit-event-check';
 import type { AuditEvidence } from './audit-evidence.port';
 import type { AuditSnapshot } from './audit-snapshot.port';
@@ -90,7 +91,7 @@ export class AuditCheck {
     const before = this.recordedAt;
     this.recordedAt = recordedAt;
     if (recordedAt === null) return true;
-    return before !== null && recordedAt === (before > sealedAt ? before : sealedAt);
+    return before !== null && isRecordedInOrder(sealedAt, before, recordedAt);
   }
 
   private eventFault(event: AnchoredEvent, sequence: number): AuditFault | null {

@@ -4,7 +4,7 @@ import { Tally } from '#libs/platform/observability';
 import { AuditChainBroken, AuditEventRefused, sealBatch } from '../domain/audit-chain';
 import type { AuditEvidence } from '../domain/audit-evidence.port';
 import type { AuditBacklog, AuditSealStore } from '../domain/audit-seal-store.port';
-import { AuditTreeBroken, growTree } from '../domain/tree-growth';
+import { AuditTreeBroken, growTree, recordedAsSealed } from '../domain/tree-growth';
 import type { AuditTreeStore } from '../domain/audit-tree-store.port';
 
 const INTERVAL_MS = 5_000;
@@ -85,7 +85,9 @@ export class AuditSealer extends RepeatedWork {
 
   private growTreeOf(workspaceId: WorkspaceId): Promise<number | null> {
     const grow = (): Promise<number | null> =>
-      this.trees.growNext(workspaceId, BATCH, (before, events) => growTree(this.evidence, workspaceId, before, events));
+      this.trees.growNext(workspaceId, BATCH, (before, events) => {
+        return growTree(this.evidence, workspaceId, before, recordedAsSealed(this.evidence, events));
+      });
     return this.attempt(`tree of ${workspaceId}`, null, grow, { workspaceId });
   }
 

@@ -32,11 +32,21 @@ export const AUDIT_HEAD = `
   SELECT workspace_id, sequence, encode(head, 'hex') AS head, encode(mac, 'hex') AS mac
     FROM audit_head WHERE workspace_id = $1`;
 
-/** Published events after a sequence, with their time of recording. */
+/** Published events after a sequence, with their seal and the time of recording before it. */
 export const EVENTS_OF_TREE = `
-  SELECT ${EVENT_COLUMNS}, ${milliseconds('seal.recorded_at')} AS recorded_at
+  SELECT ${EVENT_COLUMNS}, ${milliseconds('seal.recorded_at')} AS recorded_at,
+         ${milliseconds('seal.recorded_before')} AS recorded_before, seal.first_sequence, seal.last_sequence,
+         encode(seal.head, 'hex') AS seal_head, ${milliseconds('seal.sealed_at')} AS sealed_at,
+         encode(seal.seal_mac, 'hex') AS seal_mac
     FROM audit_event AS event
-    JOIN LATERAL (SELECT kept.recorded_at FROM audit_seal AS kept
+    JOIN LATERAL (SELECT kept.recorded_at, kept.first_sequence, kept.last_sequence, kept.head, kept.sealed_at,
+                         kept.mac AS seal_mac, coalesce(
+                           (SELECT earlier.recorded_at FROM audit_seal AS earlier
+                             WHERE earlier.workspace_id = kept.workspace_id AND earlier.last_sequence < kept.first_sequence
+                             ORDER BY earlier.last_sequence DESC LIMIT 1),
+                           (SELECT floor.recorded_at FROM audit_floor AS floor
+                             WHERE floor.workspace_id = kept.workspace_id AND floor.sequence < kept.first_sequence)) AS recorded_before
+                    FROM audit_seal AS kept
                    WHERE kept.workspace_id = event.workspace_id AND kept.last_sequence >= event.sequence
                    ORDER BY kept.last_sequence LIMIT 1) AS seal ON seal.recorded_at IS NOT NULL
    WHERE event.workspace_id = $1 AND event.sequence > $2 ORDER BY event.sequence LIMIT $3`;
@@ -60,7 +70,13 @@ type AsText<Value> = Value extends Buffer | Date ? string : Value;
 
 export type AuditEventColumns = Selected<AuditEventRow>;
 export type AnchoredEventColumns = AuditEventColumns & { readonly anchored_link: string | null };
-export type EventOfTreeColumns = AuditEventColumns & { readonly recorded_at: string };
+export type EventOfTreeColumns = AuditEventColumns &
+  Pick<AuditSealColumns, 'first_sequence' | 'last_sequence' | 'sealed_at'> & {
+    readonly recorded_at: string;
+    readonly recorded_before: string | null;
+    readonly seal_head: string;
+    readonly seal_mac: string;
+  };
 export type AuditSealColumns = Selected<AuditSealRow>;
 export type AuditHeadColumns = Selected<AuditHeadRow>;
 
@@ -133,6 +149,8 @@ export const toAnchoredEvent = (row: AnchoredEventColumns): AnchoredEvent => ({
 
 export const toEventOfTree = (row: EventOfTreeColumns): EventOfTree => ({
   recordedAt: toIsoTime(row.recorded_at),
+  recordedBefore: row.recorded_before === null ? null : toIsoTime(row.recorded_before),
+  seal: toStoredSeal({ ...row, head: row.seal_head, mac: row.seal_mac }),
   ...toRecordedEvent(row),
 });
 

@@ -64,6 +64,8 @@ describe('An import record', () => {
     [{ ...COMPUTER, createdAt: '2026-01-02' }, /^createdAt must be a date-time/],
     [{ ...COMPUTER, createdAt: '2026-01-02T03:04:05' }, /^createdAt must be a date-time/],
     [{ ...COMPUTER, createdAt: '2026-01-02T25:04:05Z' }, /^createdAt must be a date-time/],
+    [{ ...COMPUTER, createdAt: '2026-01-02T24:00:00Z' }, /^createdAt must be a date-time/],
+    [{ ...COMPUTER, lastCheckedAt: '2026-01-02T24:00Z' }, /^lastCheckedAt must be a date-time/],
     [{ ...COMPUTER, createdAt: '9999-12-31T23:59:59-14:00' }, /^createdAt must be a date-time/],
     [{ ...COMPUTER, createdAt: '0001-01-01T00:00:00+14:00' }, /^createdAt must be a date-time/],
     [

@@ -2,6 +2,8 @@ import { isLongerThan, isStorable, isUuid, parseTimestamp, shown } from '#libs/k
 
 /** Limits the size of the report, however many faults a record has. */
 const MOST_REASONS = 20;
+/** ISO 8601 no longer knows it, and RFC 3339 never did. */
+const MIDNIGHT_AT_THE_END = 'T24';
 const NOTHING: Readonly<Record<string, unknown>> = {};
 
 /**
@@ -76,7 +78,7 @@ export class RecordReader {
   time(name: string): Date | null {
     const value = this.read(name, 'string', 'a date-time');
     if (typeof value !== 'string') return null;
-    const time = parseTimestamp(value);
+    const time = value.includes(MIDNIGHT_AT_THE_END) ? null : parseTimestamp(value);
     if (!time) this.refuse(`${this.path}${name} must be a date-time such as 2026-01-02T03:04:05Z.`);
     return time;
   }
