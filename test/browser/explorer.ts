@@ -73,7 +73,8 @@ export class Explorer {
 
   /** `at` is the part after /docs, such as a deep link. `prefix` is a path that a proxy adds. */
   static async open(browser: Browser, origin: string, at = '', width = 1280, prefix = ''): Promise<Explorer> {
-    const explorer = new Explorer(await browser.newPage({ viewport: { width, height: 900 } }), origin, prefix);
+    const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: 'light' });
+    const explorer = new Explorer(page, origin, prefix);
     await explorer.visit(at);
     return explorer;
   }

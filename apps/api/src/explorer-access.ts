@@ -52,8 +52,12 @@ export function makeAccessible(): void {
         control.closest(`[${attribute}]`)?.getAttribute(attribute),
       );
     }
-    // A scrollable element must be focusable to scroll by keyboard.
-    for (const code of document.querySelectorAll('pre.microlight:not([tabindex])')) code.setAttribute('tabindex', '0');
+    // A scrollable element must be focusable to scroll by keyboard, and so needs a name.
+    name('pre.microlight', () => 'Code');
+    for (const code of document.querySelectorAll('pre.microlight:not([role])')) {
+      code.setAttribute('tabindex', '0');
+      code.setAttribute('role', 'region');
+    }
   };
 
   const followDialog = (): void => {

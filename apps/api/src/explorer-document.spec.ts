@@ -24,6 +24,13 @@ describe('The contract in Swagger UI', () => {
 
   it('leaves the contract itself unchanged', () => expect(JSON.parse(text)).toEqual(contract));
 
+  it('begins with the inventory, and ends with what every client needs once', () => {
+    const names = document.tags?.map(({ name }) => name);
+
+    expect(names).toEqual(['Inventory', 'Computers', 'Audit', 'Authentication', 'Health']);
+    expect(contract.tags?.map(({ name }) => name).sort()).toEqual(names?.sort());
+  });
+
   it('shows examples of parameters without filling them in', () => {
     expect(parameters.length).toBeGreaterThan(10);
     for (const { name, example, schema } of parameters) {

@@ -25,12 +25,16 @@ const FIRST_TRIES: Readonly<Record<string, { readonly summary: string; readonly 
   updateAsset: { summary: 'Set the description', value: { description: 'Reviewed' } },
 };
 
+/** Headings below those of the resources, which a reader comes for. */
+const LAST_TAGS = ['Audit', 'Authentication', 'Health'];
+
 /**
  * Adapts the contract for Swagger UI, which sends a parameter's example unless the user clears it. So examples of
  * parameters become text, and hints for users are added.
  */
 export function explorerDocument(contract: OpenAPIObject): OpenAPIObject {
   const document = structuredClone(contract);
+  document.tags?.sort((one, other) => LAST_TAGS.indexOf(one.name) - LAST_TAGS.indexOf(other.name));
   const parameters = [
     ...Object.values(document.components?.parameters ?? {}),
     ...operationsOf(document).flatMap((operation) => operation.parameters ?? []),

@@ -4,6 +4,7 @@ export const EXPLORER_PAGE = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>Compliance Platform Public API</title>
 <link rel="icon" type="image/png" href="./docs/favicon-32x32.png" sizes="32x32">
 <link rel="stylesheet" href="./docs/swagger-ui.css">
@@ -22,7 +23,12 @@ export const EXPLORER_PAGE = `<!doctype html>
 export const EXPLORER_STYLE = `html { box-sizing: border-box; }
 *, *::before, *::after { box-sizing: inherit; }
 body { margin: 0; background: #fafafa; }
+/* The colours of Swagger UI's dark mode, before its script runs. */
+@media (prefers-color-scheme: dark) { body { background: #1c2022; color: #e4e6e6; } }
 noscript { display: block; padding: 2rem; font: 1rem sans-serif; }
+
+.swagger-ui .info { margin: 1.5rem 0; }
+.swagger-ui .scheme-container { padding: 1rem 0; }
 
 /* The text mentions end users, who do not exist with client credentials. */
 .swagger-ui .scope-def { display: none; }
@@ -38,6 +44,19 @@ noscript { display: block; padding: 2rem; font: 1rem sans-serif; }
 .swagger-ui .auth-container input[type='text'], .swagger-ui .auth-container input[type='password'] {
   width: 100%; max-width: 30em;
 }
+/* Swagger UI's dark mode leaves these in its dark text colour. */
+.dark-mode .swagger-ui .headers td, .dark-mode .swagger-ui .examples-select__section-label { color: #e4e6e6; }
+.dark-mode .swagger-ui .parameter__extension { color: #b7bcbf; }
+/* An error in one line; see explorer-errors.ts. */
+.swagger-ui .responses-table .folded td { padding: 0; }
+.swagger-ui .unfold {
+  display: block; width: 100%; border: 0; border-top: 1px solid #8884; padding: 0.5rem 0; background: none; color: inherit;
+  font: 0.875rem sans-serif; text-align: left; overflow-wrap: anywhere; cursor: pointer;
+}
+.swagger-ui .unfold::before { content: '▸'; display: inline-block; width: 1.25em; }
+.swagger-ui .unfold[aria-expanded='true']::before { content: '▾'; }
+.swagger-ui .unfold:focus-visible { outline: 2px solid; outline-offset: 2px; }
+.swagger-ui .unfold span { display: inline-block; min-width: 3em; font-weight: 700; }
 
 @media (max-width: 640px) {
   .swagger-ui .opblock-tag { flex-wrap: wrap; }

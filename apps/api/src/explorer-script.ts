@@ -21,7 +21,7 @@ declare const SwaggerUIBundle: (options: object) => SwaggerUi;
  * The page calls the origin it was loaded from, which may differ from the base URL. For a browser `localhost` and
  * 127.0.0.1 are different origins, and the API allows only its own. The contract keeps the base URL.
  */
-export function startExplorer(document: ExplorerDocument): void {
+export function startExplorer(document: ExplorerDocument, otherPlugins: readonly (() => object)[]): void {
   const root = new URL('.', location.href).href.replace(/\/$/, '');
   document.servers = [{ url: root }];
   document.externalDocs = { description: 'The contract (OpenAPI)', url: `${root}/docs/openapi.json` };
@@ -91,7 +91,7 @@ export function startExplorer(document: ExplorerDocument): void {
   const ui = SwaggerUIBundle({
     spec: document,
     dom_id: '#explorer',
-    plugins: [freshKeys, noSecretKept],
+    plugins: [freshKeys, noSecretKept, ...otherPlugins],
     deepLinking: true,
     tryItOutEnabled: true,
     persistAuthorization: true,

@@ -5,7 +5,9 @@ import { prefersPage } from '#libs/platform/http';
 import type { Express } from 'express';
 import helmet from 'helmet';
 import { makeAccessible } from './explorer-access';
+import { followColours } from './explorer-colours';
 import { explorerDocument } from './explorer-document';
+import { foldErrors } from './explorer-errors';
 import { EXPLORER_PAGE, EXPLORER_STYLE } from './explorer-page';
 import { startExplorer } from './explorer-script';
 
@@ -66,6 +68,11 @@ export function serveExplorer(app: NestExpressApplication, contract: () => OpenA
 }
 
 function scriptFor(contract: OpenAPIObject): string {
-  const start = `(${startExplorer.toString()})(${JSON.stringify(explorerDocument(contract))});`;
-  return `'use strict';\n(${makeAccessible.toString()})();\n${start}\n`;
+  const arguments_ = `${JSON.stringify(explorerDocument(contract))}, [${foldErrors.toString()}]`;
+  const calls = [
+    `(${followColours.toString()})()`,
+    `(${makeAccessible.toString()})()`,
+    `(${startExplorer.toString()})(${arguments_})`,
+  ];
+  return `'use strict';\n${calls.join(';\n')};\n`;
 }

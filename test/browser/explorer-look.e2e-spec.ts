@@ -1,0 +1,102 @@
+import type { Browser } from 'playwright-core';
+import { readContract } from '../contract/contract-document';
+import { CONTRACT_FILE } from '../contract/contract-files';
+import { type TestApp, startApp } from '../support/start-app';
+import { Explorer, faultsOfAccess, startBrowser, widthOverflow } from './explorer';
+
+/** Includes the installation of a missing browser. */
+const WITH_INSTALLATION = 5 * 60_000;
+/** Less contrast than axe-core wants. Swagger UI sets this colour of numbers on each element. */
+const NUMBER_IN_CODE = /highlight-code/;
+
+describe('The look of Swagger UI', () => {
+  let app: TestApp;
+  let browser: Browser;
+  let explorer: Explorer;
+  beforeAll(async () => {
+    browser = await startBrowser();
+    app = await startApp();
+  }, WITH_INSTALLATION);
+  afterAll(async () => {
+    await browser?.close();
+    await app?.stop();
+  });
+  afterEach(async () => {
+    expect(explorer.faults).toEqual([]);
+    await explorer.page.close();
+  });
+
+  it('shows the Authorize button and the inventory at once', async () => {
+    explorer = await Explorer.open(browser, app.origin);
+
+    await explorer.keepScreenshot('docs-1280-light');
+
+    const bottomOf = async (selector: string): Promise<number> => {
+      const box = await explorer.page.locator(selector).first().boundingBox();
+      return (box?.y ?? Infinity) + (box?.height ?? 0);
+    };
+    expect(await bottomOf('.auth-wrapper .btn.authorize')).toBeLessThan(900);
+    expect(await bottomOf('.opblock[id$="-listAssets"]')).toBeLessThan(900);
+    expect(await explorer.page.locator('.opblock-tag').first().getAttribute('data-tag')).toBe('Inventory');
+  });
+
+  it('follows the colours of the system, with enough contrast at night', async () => {
+    explorer = await Explorer.open(browser, app.origin, '#/Inventory/updateAsset');
+    const { page } = explorer;
+    const dark = page.locator('html.dark-mode');
+    expect(await dark.count()).toBe(0);
+
+    await page.emulateMedia({ colorScheme: 'dark' });
+
+    await dark.waitFor();
+    await page.locator('.unfold').first().click();
+    await explorer.keepScreenshot('docs-1280-dark');
+    const faint = (await faultsOfAccess(page, ['serious'])).filter((fault) => fault.startsWith('color-contrast'));
+    expect(faint.filter((fault) => !NUMBER_IN_CODE.test(fault))).toEqual([]);
+  });
+
+  it('keeps each open operation below 4,000 pixels by folding its errors', async () => {
+    explorer = await Explorer.open(browser, app.origin);
+    const heights: (readonly [string, number])[] = [];
+    for (const methods of Object.values(readContract(CONTRACT_FILE).paths)) {
+      for (const { operationId } of Object.values(methods as Record<string, { operationId: string }>)) {
+        const shown = await explorer.operation(operationId);
+        const { block } = shown;
+        expect(await block.locator('tr.response[data-code^="4"], tr.response[data-code^="5"]').count()).toBe(0);
+        heights.push([operationId, (await block.boundingBox())?.height ?? Infinity]);
+        await shown.close();
+      }
+    }
+
+    expect(heights.length).toBeGreaterThan(10);
+    expect(heights.filter(([, height]) => height >= 4_000)).toEqual([]);
+  });
+
+  it('unfolds an error by keyboard and folds it again', async () => {
+    explorer = await Explorer.open(browser, app.origin);
+    const { block } = await explorer.operation('listAssets');
+    const button = block.getByRole('button', { name: '401 token_missing, token_invalid' });
+    const error = block.locator('tr.response[data-code="401"]');
+
+    await button.press('Enter');
+    await error.getByText('The request has no bearer token.').waitFor();
+    expect(await button.getAttribute('aria-expanded')).toBe('true');
+
+    await button.press('Enter');
+    await error.waitFor({ state: 'detached' });
+    expect(await button.getAttribute('aria-expanded')).toBe('false');
+  });
+
+  it('fits a phone: code wraps, and scrolls as a named region', async () => {
+    explorer = await Explorer.open(browser, app.origin, '', 400);
+    const { block } = await explorer.operation('listAssets');
+    const code = block.getByRole('region', { name: 'Code', exact: true }).first();
+    await code.scrollIntoViewIfNeeded();
+    await explorer.keepScreenshot('docs-400-light');
+
+    expect(await code.getAttribute('tabindex')).toBe('0');
+    const overflows =
+      "[...document.querySelectorAll('pre.microlight')].some((one) => one.scrollWidth > one.clientWidth)";
+    expect([await explorer.page.evaluate(overflows), await widthOverflow(explorer.page)]).toEqual([false, 0]);
+  });
+});
