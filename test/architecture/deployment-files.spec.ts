@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { loadSettings, settingsSchema } from '#libs/platform/config';
 import { NOTICE_MS } from '../../apps/api/src/graceful-stop';
 import { GUIDES } from '../../apps/api/src/guides/guide-list';
@@ -21,7 +21,10 @@ const kubernetes = Object.entries(yaml)
   .filter(([path]) => path.startsWith('docker/kubernetes/') && !path.includes('kustomization'))
   .flatMap(([, documents]) => documents);
 const ofKind = (kind: string): Tree[] => kubernetes.filter((one) => at(one, 'kind')[0] === kind);
-const pods = [...ofKind('Deployment'), ...ofKind('Job')].flatMap((one) => at(one, 'spec.template.spec'));
+const pods = [
+  ...[...ofKind('Deployment'), ...ofKind('Job')].flatMap((one) => at(one, 'spec.template.spec')),
+  ...ofKind('CronJob').flatMap((one) => at(one, 'spec.jobTemplate.spec.template.spec')),
+];
 const secretsOfExample = yaml['docker/kubernetes/secrets.example.yaml'] ?? [];
 const dockerfile = textOf('docker/Dockerfile');
 
@@ -181,13 +184,21 @@ describe('compose.yaml', () => {
 });
 
 describe('The Kubernetes manifests', () => {
-  it('are all applied except the example of secrets', () => {
-    const applied = at(yaml['docker/kubernetes/kustomization.yaml']?.[0], 'resources.*').map(String);
-    const present = deploymentFiles
-      .filter((path) => path.startsWith('docker/kubernetes/'))
-      .map((path) => path.replace('docker/kubernetes/', ''))
-      .filter((name) => !['kustomization.yaml', 'secrets.example.yaml'].includes(name));
-    expect(applied.sort()).toEqual(present.sort());
+  it('are all applied except the examples', () => {
+    for (const folder of ['docker/kubernetes', 'docker/kubernetes/operators', 'docker/kubernetes/monitoring']) {
+      const [kustomization] = yaml[`${folder}/kustomization.yaml`] ?? [];
+      const applied = at(kustomization, 'resources.*').map(String);
+      const present = deploymentFiles
+        .filter((path) => dirname(path) === folder)
+        .map((path) => basename(path))
+        .filter((name) => name !== 'kustomization.yaml' && !name.endsWith('.example.yaml'));
+      expect(applied.sort()).toEqual(present.sort());
+      expect(at(kustomization, 'namespace')).toEqual(['compliance']);
+    }
+    const images = ['kustomization.yaml', 'operators/kustomization.yaml'].map((name) =>
+      at(yaml[`docker/kubernetes/${name}`]?.[0], 'images'),
+    );
+    expect(images[0]).toEqual(images[1]);
     const kinds = kubernetes.flatMap((one) => at(one, 'kind'));
     expect(kinds).toEqual(
       expect.arrayContaining([
@@ -227,7 +238,7 @@ describe('The Kubernetes manifests', () => {
   });
 
   it('meet the restricted pod security standard', () => {
-    expect(pods).toHaveLength(2);
+    expect(pods).toHaveLength(5);
     for (const pod of pods) {
       expect(at(pod, 'securityContext')[0]).toMatchObject({
         runAsNonRoot: true,

@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import ts from 'typescript';
+import { type Tree, at, readYaml } from './deployment-files';
+import { root } from './project-files';
+
+const yaml = readYaml();
+const under = (folder: string): [string, Tree][] =>
+  Object.entries(yaml)
+    .filter(([path]) => path.startsWith(`docker/kubernetes/${folder}`) && !path.endsWith('kustomization.yaml'))
+    .flatMap(([path, documents]) => documents.map((document): [string, Tree] => [path, document]));
+const text = (tree: Tree, path: string): string => at(tree, path).map(String).join();
+
+/** Returns the differences between manifests and the types of Kubernetes, as the compiler reports them. */
+function faultsOf(manifests: readonly Tree[]): string[] {
+  const file = join(root, 'manifests.ts');
+  const source = manifests.map((manifest, place) => {
+    const [group = '', version = ''] = text(manifest, 'apiVersion').includes('/')
+      ? text(manifest, 'apiVersion').split('/')
+      : ['core', text(manifest, 'apiVersion')];
+    const name = `kubernetes-types/${group.replace(/\..*/, '')}/${version}`;
+    return `export const m${place}: import('${name}').${text(manifest, 'kind')} = ${JSON.stringify(manifest)};`;
+  });
+  const options: ts.CompilerOptions = {
+    ...{ noEmit: true, strict: true, types: [], lib: ['lib.es2022.d.ts'], target: ts.ScriptTarget.ES2022 },
+    ...{ module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler },
+  };
+  const host = ts.createCompilerHost(options);
+  host.readFile = (path) => (path === file ? source.join('\n') : ts.sys.readFile(path));
+  host.fileExists = (path) => path === file || ts.sys.fileExists(path);
+  const program = ts.createProgram([file], options, host);
+  return ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+}
+
+describe('The Kubernetes manifests', () => {
+  const own = under('')
+    .map(([, manifest]) => manifest)
+    .filter((manifest) => !text(manifest, 'apiVersion').startsWith('monitoring.coreos.com/'));
+
+  it('have the members and types of Kubernetes', () => {
+    expect(own.length).toBeGreaterThan(20);
+    expect(faultsOf(own)).toEqual([]);
+  });
+
+  it.each([
+    ['a member that does not exist', { spec: { schedules: '0 1 * * *' } }],
+    ['a member of another type', { spec: { schedule: 1 } }],
+    ['no required member', { spec: { schedule: '0 1 * * *' } }],
+  ])('would not pass with %s', (_what, members) => {
+    expect(faultsOf([{ apiVersion: 'batch/v1', kind: 'CronJob', ...members }])).toHaveLength(1);
+  });
+});
+
+describe('The operators’ jobs', () => {
+  const jobs = under('operators/').map(([, manifest]) => manifest);
+  const pods = [
+    ...jobs.flatMap((job) => at(job, 'spec.template')),
+    ...jobs.flatMap((job) => at(job, 'spec.jobTemplate.spec.template')),
+  ];
+
+  it('have both roles of the database, Redis and the keys', () => {
+    expect(pods).toHaveLength(3);
+    for (const pod of pods) {
+      const secrets = at(pod, 'spec.volumes.*.secret.secretName').map(String);
+      expect(secrets.sort()).toEqual([
+        ...['compliance-database', 'compliance-keys', 'compliance-migration', 'compliance-redis'],
+        'compliance-signing-keys',
+      ]);
+      expect(at(pod, 'spec.containers.*.env.*.name')).toEqual(['MIGRATION_DATABASE_URL_FILE']);
+    }
+  });
+
+  it('reach Postgres and Redis by the network policy, and nothing reaches them', () => {
+    const policy = under('network-policy').find(([, one]) => text(one, 'metadata.name') === 'compliance-admin')?.[1];
+    const [label] = at(policy, 'spec.podSelector.matchLabels');
+    expect(pods.flatMap((pod) => at(pod, 'metadata.labels'))).toEqual(pods.map(() => label));
+    expect(at(policy, 'spec.egress.*.ports.*.port')).toEqual([53, 53, 5432, 6379]);
+    expect(at(policy, 'spec.policyTypes')).toEqual([['Ingress', 'Egress']]);
+    expect(at(policy, 'spec.ingress')).toEqual([]);
+  });
+});
+
+describe('The manifests for Prometheus', () => {
+  const monitoring = Object.fromEntries(
+    under('monitoring/').map(([, manifest]) => [text(manifest, 'kind'), manifest] as const),
+  );
+
+  it('have the alerts of docker/prometheus/alerts.yml', () => {
+    const [groups] = at(yaml['docker/prometheus/alerts.yml']?.[0], 'groups');
+    expect(at(monitoring['PrometheusRule'], 'spec.groups')).toEqual([groups]);
+  });
+
+  it('select the management service alone, by the job that the alerts name', () => {
+    const monitor = monitoring['ServiceMonitor'];
+    const [wanted = {}] = at(monitor, 'spec.selector.matchLabels');
+    const isSelected = (service: Tree): boolean => {
+      const [labels = {}] = at(service, 'metadata.labels');
+      return isDeepStrictEqual({ ...(labels as object), ...(wanted as object) }, labels);
+    };
+    const selected = under('service.yaml').flatMap(([, service]) => (isSelected(service) ? [service] : []));
+    expect(selected.flatMap((service) => at(service, 'spec.ports.*.name'))).toEqual(
+      at(monitor, 'spec.endpoints.*.port'),
+    );
+    expect(at(monitor, 'spec.endpoints.*.relabelings.*.replacement')).toEqual(
+      at(yaml['docker/prometheus/prometheus.yml']?.[0], 'scrape_configs.*.job_name'),
+    );
+  });
+});
+
+describe('The example of an ingress', () => {
+  it('leads to the port for clients of the service', () => {
+    const ingress = under('ingress.example.yaml')[0]?.[1];
+    const [service] = under('service.yaml').map(([, one]) => one);
+    const backend = at(ingress, 'spec.rules.*.http.paths.*.backend.service');
+    expect(backend.flatMap((one) => at(one, 'name'))).toEqual(at(service, 'metadata.name'));
+    expect(backend.flatMap((one) => at(one, 'port.name'))).toEqual(at(service, 'spec.ports.*.name'));
+  });
+});
