@@ -104,6 +104,43 @@ describe('admin applications on an existing application', () => {
     expect((await token(overlapping['client_secret'] as string)).body['code']).toBe('invalid_client');
   });
 
+  it('shows when each secret was used, ends the old one, and deletes what is disabled', async () => {
+    form = { ...form, client_secret: (await document('rotate-secret'))['client_secret'] as string };
+    const rotated = await document('rotate-secret', '--overlap', '24h');
+    const live = (await token()).body['access_token'] as string;
+    form = { ...form, client_secret: rotated['client_secret'] as string };
+    const time = expect.stringMatching(/^20.*Z$/) as string;
+    const { credentials } = await document('show');
+    expect(credentials).toEqual([
+      { type: 'SECRET', id: 'current', createdAt: time, lastUsedAt: null, expiresAt: null },
+      { type: 'SECRET', id: 'previous', createdAt: time, lastUsedAt: time, expiresAt: time },
+    ]);
+
+    expect((await run('end-secret')).exitCode).toBe(2);
+    expect((await document('end-secret', '--old'))['credentials']).toHaveLength(1);
+    expect((await app.client(live).get('/v1/me')).body['code']).toBe('token_superseded');
+
+    const newest = (await token()).body['access_token'] as string;
+    expectFault(await run('delete', '--yes'), 1, /is enabled. Disable it first/);
+    await document('disable');
+    expectFault(await run('delete'), 2, /add --yes/);
+    expect(await document('delete', '--yes')).toEqual({ client_id: form.client_id, deleted: true });
+    expect((await app.client(newest).get('/v1/me')).body['code']).toBe('token_invalid');
+    expect((await token()).body['code']).toBe('invalid_client');
+    expectFault(await run('delete', '--yes'), 1, /no application/);
+    const { rows } = await app.database.admin.query<{ action: string }>(
+      'SELECT action FROM audit_event WHERE target_id = $1 ORDER BY id DESC LIMIT 3',
+      [form.client_id],
+    );
+    expect(rows.map(({ action }) => action)).toEqual([
+      'application.deleted',
+      'application.disabled',
+      'application.secret_ended',
+    ]);
+    const { clientId, clientSecret } = await app.arrange.anApplication(await app.arrange.aWorkspace());
+    form = { ...form, client_id: clientId, client_secret: clientSecret };
+  });
+
   it('issues no secret while the pepper is too short', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
     try {

@@ -20,7 +20,9 @@ describe('admin', () => {
     ...['init', 'list', 'rotate signing', 'rotate cursor', 'remove'].map((verb) => `keys ${verb}`),
     ...['audit list', 'audit verify', 'audit archive', 'assets purge', 'changes restart'],
     ...['create', 'list', 'show', 'enable', 'disable'].map((verb) => `applications ${verb}`),
-    ...['rotate-secret', 'set-scopes', 'set-limits', 'clear-limits'].map((verb) => `applications ${verb}`),
+    ...['rotate-secret', 'end-secret', 'delete', 'set-scopes', 'set-limits', 'clear-limits'].map(
+      (verb) => `applications ${verb}`,
+    ),
     ...['create', 'list', 'delete'].map((verb) => `tag-keys ${verb}`),
   ];
 

@@ -14,6 +14,13 @@ import { type TestDatabase, createTestDatabase } from '../support/test-database'
 const admin = (environment: Record<string, string>, ...words: string[]): Promise<FinishedCommand> =>
   new RunningCommand('apps/admin/run.mjs', words, environment).finished;
 
+const keysIn = (directory: string) => ({
+  SIGNING_KEYS_DIR: directory,
+  CURSOR_KEYS_FILE: join(directory, 'cursor.json'),
+  SECRET_PEPPER_FILE: join(directory, 'pepper'),
+  AUDIT_KEY_FILE: join(directory, 'audit'),
+});
+
 describe('admin', () => {
   let database: TestDatabase;
   let directory: string;
@@ -147,7 +154,8 @@ describe('admin', () => {
       const shown = await run('applications', 'show', id, '--json');
       expect(documentOf(shown)).toEqual(rest);
       const table = await run('applications', 'list', '--workspace', 'acme');
-      for (const { stdout } of [list, disabled, shown, table]) expect(stdout).not.toMatch(/secret["_]|digest|cs_/i);
+      for (const { stdout } of [list, disabled, shown, table])
+        expect(stdout).not.toMatch(/[sS]ecret["_]|[dD]igest|cs_/);
     });
 
     it('exits 1 for an unknown client id or workspace', async () => {
@@ -241,6 +249,25 @@ describe('admin', () => {
       expect(documentOf(await run('demo', 'load', '--size', 'S', '--json'))).toMatchObject({
         unchanged: first['read'],
       });
+    });
+
+    it('refuses the demo in production, in a workspace in use, and in one that does not exist', async () => {
+      const production = await admin({ ...environment, NODE_ENV: 'production', ...keysIn(directory) }, 'demo', 'load');
+      expectFault(production, 2, /--yes-into-production/);
+      expectFault(await run('demo', 'load', '--workspace', 'dmeo'), 1, /no workspace "dmeo"/);
+      await run('workspaces', 'create', 'in-use', '--name', 'In use');
+      const inUse = ['--workspace', 'in-use'];
+      await run('tag-keys', 'create', ...inUse, '--key', 'team');
+      expectFault(await run('demo', 'load', ...inUse), 1, /holds more than the demo/);
+      await run('tag-keys', 'delete', ...inUse, '--key', 'team', '--yes');
+      const badge = file('badge.ndjson', { categoryKey: 'CUSTOM', externalId: '1', name: 'B', visibility: 'HIDDEN' });
+      documentOf(await run('import', ...inUse, '--source', 'zz', badge, '--json'));
+      expectFault(await run('demo', 'load', ...inUse), 1, /holds more than the demo/);
+      const { rows } = await database.admin.query<{ assets: string; workspaces: string }>(
+        `SELECT (SELECT count(*) FROM asset WHERE source = 'demo' AND workspace_id = (SELECT id FROM workspace WHERE slug = 'in-use')) AS assets,
+                (SELECT count(*) FROM workspace WHERE slug = 'dmeo') AS workspaces`,
+      );
+      expect(rows).toEqual([{ assets: '0', workspaces: '0' }]);
     });
 
     it('creates keys where the settings say, without a database, and lists only their ids', async () => {

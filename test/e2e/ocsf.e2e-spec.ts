@@ -27,7 +27,7 @@ const ALLOWED = ['activity_name', 'status_id', 'unmapped'];
 /** The classes of OCSF 1.3.0, without activities that no action has. An actor needs the profile `host`, or is recommended. */
 const CLASSES: Record<number, { category: number; activities: number[]; required: string[]; allowed: string[] }> = {
   0: { category: 0, activities: [99], required: [], allowed: [] },
-  3001: { category: 3, activities: [1, 2, 4, 5, 99], required: ['user'], allowed: ['actor'] },
+  3001: { category: 3, activities: [1, 2, 4, 5, 6, 99], required: ['user'], allowed: ['actor'] },
   3004: { category: 3, activities: [1, 3, 4], required: ['entity'], allowed: ['actor'] },
   6001: { category: 6, activities: [6, 7], required: ['web_resources'], allowed: ['actor'] },
 };
@@ -36,7 +36,9 @@ const TYPES: Record<string, number> = {
   'application.created': 300101,
   'application.enabled': 300102,
   'application.disabled': 300105,
+  'application.deleted': 300106,
   'application.secret_rotated': 300104,
+  'application.secret_ended': 300199,
   'application.scopes_set': 300199,
   'application.limits_set': 300199,
   'tag_key.created': 300401,
@@ -78,6 +80,10 @@ async function eventsOfEveryAction(app: TestApp): Promise<AuditEvent[]> {
     await applications.setDisabled(clientId, false);
     await applications.setScopes(clientId, ['audit:read', 'inventory:read']);
     await applications.setLimits(clientId, { read: { perMinute: 500, burst: 1000 } });
+    await applications.rotateSecret(clientId, 60);
+    await applications.endOldSecret(clientId);
+    await applications.setDisabled(clientId, true);
+    await applications.delete(clientId);
 
     const employee = { categoryKey: 'EMPLOYEE', name: 'Ada', email: 'a@example.com' };
     await operator.imports.runLines(

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { Applications, Workspaces } from '#libs/auth/operators';
 import { type WorkspaceId } from '#libs/kernel';
@@ -54,6 +55,10 @@ describe("Operators' applications on one connection", () => {
     expect(await workspaces.findBySlug('none')).toBeNull();
   });
 
+  it('lists the applications of every workspace, oldest first', async () => {
+    expect(await applications.list(null)).toEqual([first.application, second.application, foreign.application]);
+  });
+
   it('lists the applications of one workspace, oldest first', async () => {
     expect(await applications.list(ours)).toEqual([first.application, second.application]);
     expect(second.application.scopes).toEqual(['all:read']);
@@ -89,5 +94,100 @@ describe("Operators' applications on one connection", () => {
     expect(ended?.application.generation).toBeGreaterThan(generation);
     expect(ended?.application.previousSecretExpiresAt).toBeNull();
     expect(await digestsOf(clientId)).toEqual([secrets.digest(ended?.clientSecret ?? '')]);
+  });
+
+  describe('with an overlap of two secrets', () => {
+    let clientId: string;
+    let old: string;
+    let current: string;
+    beforeEach(async () => {
+      const made = await applications.create(ours, 'Rotated', ['all:read']);
+      clientId = idOf(made);
+      old = made.clientSecret;
+      current = (await applications.rotateSecret(clientId, 60))?.clientSecret ?? '';
+    });
+    afterEach(async () => {
+      await applications.setDisabled(clientId, true);
+      await applications.delete(clientId);
+    });
+
+    const issueFor = async (secret: string): Promise<bigint> => {
+      const grant = await grants.find(clientId);
+      if (!grant) throw new Error('The application is gone.');
+      return (await grants.beginGeneration(grant, secrets.digest(secret), randomUUID())) ?? 0n;
+    };
+    const generation = async (): Promise<bigint> => (await applications.find(clientId))?.generation ?? 0n;
+    const uses = async () =>
+      (await applications.find(clientId))?.credentials.map(({ id, lastUsedAt, expiresAt }) => [
+        id,
+        lastUsedAt !== null,
+        expiresAt !== null,
+      ]);
+
+    it('tells when each was last used, and when the old one ends', async () => {
+      expect(await uses()).toEqual([
+        ['current', false, false],
+        ['previous', false, true],
+      ]);
+      await issueFor(old);
+      expect(await uses()).toEqual([
+        ['current', false, false],
+        ['previous', true, true],
+      ]);
+      await issueFor(current);
+      expect(await uses()).toEqual([
+        ['current', true, false],
+        ['previous', true, true],
+      ]);
+      const [now, before] = (await applications.find(clientId))?.credentials ?? [];
+      expect(now?.createdAt?.getTime()).toBeGreaterThan(before?.createdAt?.getTime() ?? Infinity);
+      expect(await applications.find(clientId)).toMatchObject({ issuedAt: now?.lastUsedAt });
+    });
+
+    it('ends the old one now, with the live token that it obtained', async () => {
+      const live = await issueFor(old);
+
+      await applications.endOldSecret(clientId);
+
+      expect(await generation()).toBeGreaterThan(live);
+      expect(await grants.findUnlessEnded(clientId, live)).toBeNull();
+      expect(await digestsOf(clientId)).toEqual([secrets.digest(current)]);
+      expect(await uses()).toEqual([['current', false, false]]);
+    });
+
+    it('keeps a live token of the current one, whatever the old one obtained before', async () => {
+      await issueFor(old);
+      const live = await issueFor(current);
+
+      await applications.endOldSecret(clientId);
+
+      expect(await generation()).toBe(live);
+      expect(await grants.findUnlessEnded(clientId, live)).not.toBeNull();
+      // Without an old secret there is nothing to end.
+      expect((await applications.endOldSecret(clientId))?.generation).toBe(live);
+    });
+
+    it('ends a live token that an earlier release issued, because its secret is unknown', async () => {
+      const live = await issueFor(current);
+      await database.admin.query(
+        'UPDATE application SET secret_last_used_at = NULL, secret_created_at = NULL WHERE client_id = $1',
+        [clientId],
+      );
+
+      await applications.endOldSecret(clientId);
+
+      expect(await generation()).toBeGreaterThan(live);
+      expect((await applications.find(clientId))?.credentials[0]).toMatchObject({ createdAt: null, lastUsedAt: null });
+    });
+  });
+
+  it('deletes a disabled application only, and none twice', async () => {
+    const { application } = await applications.create(ours, 'Leaving', ['all:read']);
+    await expect(applications.delete(application.clientId)).rejects.toThrow('is enabled. Disable it first.');
+    await applications.setDisabled(application.clientId, true);
+    expect(await applications.delete(application.clientId)).toMatchObject({ name: 'Leaving' });
+    expect(await applications.find(application.clientId)).toBeNull();
+    expect(await applications.delete(application.clientId)).toBeNull();
+    expect(await applications.find(idOf(foreign))).not.toBeNull();
   });
 });

@@ -4,19 +4,20 @@ import { type RateLimit, formatRateLimit } from '#libs/kernel';
 /** Named like the columns. Never includes a secret or its digest. */
 export function applicationJson(application: Application) {
   const { clientId, id, workspaceId, name, scopes, disabled } = application;
-  const { generation, issuedAt, createdAt, previousSecretExpiresAt } = application;
+  const { generation, issuedAt, createdAt, previousSecretExpiresAt, credentials } = application;
   // Generations count microseconds, which a number holds exactly for two more centuries.
   const numbers = { generation: Number(generation) };
   return {
     client_id: clientId,
     ...{ id, workspaceId, name, scopes, limits: limitsOf(application), disabled },
     ...numbers,
-    ...{ issuedAt, createdAt, previousSecretExpiresAt },
+    ...{ issuedAt, createdAt, previousSecretExpiresAt, credentials },
   };
 }
 
 export function applicationCard(application: Application) {
-  const { name, scopes, disabled, createdAt, issuedAt, previousSecretExpiresAt } = application;
+  const { name, scopes, disabled, createdAt, issuedAt } = application;
+  const [current, previous] = application.credentials;
   const limits = Object.entries(limitsOf(application)).map(([rateClass, limit]) => `${rateClass} ${limit}`);
   return {
     name,
@@ -24,8 +25,9 @@ export function applicationCard(application: Application) {
     disabled,
     created: createdAt,
     'last token': issuedAt,
+    'secret last used': current?.lastUsedAt,
     ...(limits.length > 0 ? { limits } : {}),
-    ...(previousSecretExpiresAt ? { 'old secret until': previousSecretExpiresAt } : {}),
+    ...(previous ? { 'old secret last used': previous.lastUsedAt, 'old secret until': previous.expiresAt } : {}),
   };
 }
 

@@ -8,6 +8,7 @@ import { ImportStore } from './imports/domain/import-store.port';
 import { TagKeyRepository } from './tag-keys/domain/tag-key-repository.port';
 import { ImportFilesSystem } from './imports/system/import-files.system';
 import { AssetCounters } from './assets/typeorm/asset-counters';
+import { OtherInventory } from './imports/typeorm/other-inventory';
 import { ImportStoreTypeorm } from './imports/typeorm/import-store.typeorm';
 import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.typeorm';
 
@@ -18,11 +19,12 @@ import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.t
     AssetCounters,
     DemoService,
     ImportsService,
+    OtherInventory,
     RemovedAssets,
     { provide: ImportFiles, useClass: ImportFilesSystem },
     { provide: ImportStore, useClass: ImportStoreTypeorm },
     { provide: TagKeyRepository, useClass: TagKeyRepositoryTypeorm },
   ],
-  exports: [AssetCounters, DemoService, ImportsService, RemovedAssets, TagKeyRepository],
+  exports: [AssetCounters, DemoService, ImportsService, OtherInventory, RemovedAssets, TagKeyRepository],
 })
 export class InventoryOperatorModule {}

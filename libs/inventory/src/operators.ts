@@ -3,6 +3,7 @@ export { RemovedAssets } from './changes/typeorm/removed-assets';
 export { DemoService } from './imports/application/demo.service';
 export { type ImportOptions, ImportsService } from './imports/application/imports.service';
 export { type DemoSize } from './imports/domain/demo-inventory';
+export { OtherInventory } from './imports/typeorm/other-inventory';
 export { type BadLine, type ImportReport } from './imports/domain/import-report';
 export { ImportAlreadyRunning } from './imports/domain/import-store.port';
 export { InventoryOperatorModule } from './inventory-operator.module';

@@ -3,6 +3,7 @@ import type { Application, Applications } from '#libs/auth/operators';
 import { type RateLimit, type Scope, parseRateLimit } from '#libs/kernel';
 import { applicationCard, applicationJson } from '../application-output';
 import { CommandFailed, WrongUsage } from '../command-faults';
+import { confirm } from '../confirmation';
 import { withWriteOptions } from '../operator-name';
 import { type CommonOptions, parseClientId, parseDuration } from '../options';
 import { card, print } from '../output';
@@ -21,6 +22,17 @@ export function addChanges(group: Command): void {
     .argument('<client_id>', 'its client id', parseClientId)
     .option('--overlap <duration>', 'how long the old secret is still accepted, such as 24h', parseDuration)
     .action(rotateSecret);
+  withWriteOptions(group.command('end-secret'))
+    .description('end the old secret of an overlap now, and the live token when the old secret obtained it')
+    .argument('<client_id>', 'its client id', parseClientId)
+    .requiredOption('--old', 'the old secret; the current one stays')
+    .action((clientId: string, options: CommonOptions) =>
+      oneApplication(clientId, options, (applications) => applications.endOldSecret(clientId)),
+    );
+  withWriteOptions(group.command('delete'))
+    .description('delete a disabled application for good; its audit events stay')
+    .argument('<client_id>', 'its client id', parseClientId)
+    .action(remove);
   withWriteOptions(group.command('set-scopes'))
     .description('replace the scopes of an application')
     .argument('<client_id>', 'its client id', parseClientId)
@@ -56,6 +68,13 @@ async function rotateSecret(
     return `${drawn}\nThe secret is shown only once: store it now.`;
   };
   await print({ json: { ...secret, previousSecretExpiresAt }, text }, options);
+}
+
+async function remove(clientId: string, options: CommonOptions): Promise<void> {
+  await confirm(`Delete the application ${clientId} for good?`, options);
+  const deleted = await withApplications((applications) => applications.delete(clientId));
+  if (deleted === null) throw unknownApplication(clientId);
+  await print({ json: { client_id: clientId, deleted: true }, text: () => `Deleted "${deleted.name}".` }, options);
 }
 
 async function setLimits(clientId: string, { read, write, token, ...options }: LimitOptions): Promise<void> {

@@ -22,8 +22,8 @@ export function applicationsCommand(): Command {
     .addOption(scopeOption())
     .action(create);
   withCommonOptions(group.command('list'))
-    .description('list the applications of a workspace, oldest first')
-    .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
+    .description('list applications, oldest first')
+    .option('--workspace <slug>', 'only of this workspace', parseSlug)
     .action(list);
   withCommonOptions(group.command('show'))
     .description('show one application, without its secret')
@@ -61,17 +61,22 @@ async function create(options: CreateOptions): Promise<void> {
   await print({ json: { client_id, client_secret: clientSecret, ...rest }, text }, options);
 }
 
-async function list(options: CommonOptions & { readonly workspace: string }): Promise<void> {
-  const { operateIn } = await import('../operator.js');
-  const { Applications } = await import('#libs/auth/operators');
-  const applications = await operateIn(options.workspace, [], (operator, { id }) =>
-    operator.get(Applications).list(id),
-  );
+async function list({ workspace, ...options }: CommonOptions & { readonly workspace?: string }): Promise<void> {
+  const { operate, workspaceOf } = await import('../operator.js');
+  const { Applications, AuthOperatorModule, Workspaces } = await import('#libs/auth/operators');
+  const { applications, slugs } = await operate([AuthOperatorModule], async (operator) => {
+    const only = workspace === undefined ? null : await workspaceOf(operator, workspace);
+    const workspaces = only ? [only] : await operator.get(Workspaces).list();
+    return {
+      applications: await operator.get(Applications).list(only?.id ?? null),
+      slugs: new Map(workspaces.map(({ id, slug }) => [id, slug])),
+    };
+  });
   const text = (): Promise<string> =>
     table(
-      ['client_id', 'name', 'scopes', 'disabled', 'created', 'last token'],
-      applications.map(({ clientId, name, scopes, disabled, createdAt, issuedAt }) => {
-        return [clientId, name, scopes, disabled, createdAt, issuedAt];
+      ['client_id', 'workspace', 'name', 'scopes', 'disabled', 'created', 'last token'],
+      applications.map(({ clientId, workspaceId, name, scopes, disabled, createdAt, issuedAt }) => {
+        return [clientId, slugs.get(workspaceId), name, scopes, disabled, createdAt, issuedAt];
       }),
     );
   await print({ json: { items: applications.map(applicationJson) }, text }, options);

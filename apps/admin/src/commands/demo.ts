@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import type { DemoSize } from '#libs/inventory/operators';
+import { CommandFailed, WrongUsage } from '../command-faults';
 import { withWriteOptions } from '../operator-name';
 import { type CommonOptions, parseSlug } from '../options';
 import { card, print } from '../output';
@@ -11,11 +12,12 @@ const SIZES = Object.keys({ S: true, M: true, L: true, XL: true } satisfies Reco
 export function demoCommand(): Command {
   const group = new Command('demo').description('a realistic inventory to try the API with');
   withWriteOptions(group.command('load'))
-    .description('fill a workspace, created if missing; the same size always gives the same assets')
-    .option('--workspace <slug>', 'the workspace', parseSlug, WORKSPACE.slug)
+    .description('fill a workspace that holds nothing but the demo; the same size always gives the same assets')
+    .option('--workspace <slug>', 'the workspace; only "demo" is created if missing', parseSlug, WORKSPACE.slug)
     .addOption(
       new Option('--size <size>', 'about 500, 10,000, 1,000,000 or 10,000,000 assets').choices(SIZES).default('S'),
     )
+    .option('--yes-into-production', 'required when NODE_ENV=production')
     .action(load);
   return group;
 }
@@ -23,16 +25,23 @@ export function demoCommand(): Command {
 interface LoadOptions extends CommonOptions {
   readonly workspace: string;
   readonly size: DemoSize;
+  readonly yesIntoProduction?: boolean;
 }
 
-async function load({ workspace, size, ...options }: LoadOptions): Promise<void> {
+async function load({ workspace, size, yesIntoProduction, ...options }: LoadOptions): Promise<void> {
+  const { loadSettingsWithoutDatabase } = await import('#libs/platform/config');
+  if (loadSettingsWithoutDatabase(process.env).production && yesIntoProduction !== true) {
+    throw new WrongUsage('The demo is made-up data. With NODE_ENV=production, add --yes-into-production.');
+  }
   const { operate, workspaceOf } = await import('../operator.js');
   const { AuthOperatorModule, Workspaces } = await import('#libs/auth/operators');
-  const { DemoService, InventoryOperatorModule } = await import('#libs/inventory/operators');
+  const { DemoService, InventoryOperatorModule, OtherInventory } = await import('#libs/inventory/operators');
   const report = await operate([AuthOperatorModule, InventoryOperatorModule], async (operator) => {
-    const name = workspace === WORKSPACE.slug ? WORKSPACE.name : workspace;
-    await operator.get(Workspaces).create(workspace, name);
+    if (workspace === WORKSPACE.slug) await operator.get(Workspaces).create(workspace, WORKSPACE.name);
     const { id } = await workspaceOf(operator, workspace);
+    if (await operator.get(OtherInventory).exists(id)) {
+      throw new CommandFailed(`The workspace "${workspace}" holds more than the demo. Name one of its own.`);
+    }
     return operator.withProgress('assets', (show) =>
       operator.get(DemoService).load(id, size, ({ done, total }) => show(done, done / total)),
     );

@@ -17,5 +17,10 @@ export class ApplicationRow {
   @Column('bigint', { default: 0 }) ended_generation!: string;
   @Column('uuid', { nullable: true }) jti!: string | null;
   @Column('timestamptz', { nullable: true }) issued_at!: Date | null;
+  /** Null where the secret is older than this column. */
+  @Column('timestamptz', { nullable: true }) secret_created_at!: Date | null;
+  @Column('timestamptz', { nullable: true }) secret_last_used_at!: Date | null;
+  @Column('timestamptz', { nullable: true }) previous_secret_created_at!: Date | null;
+  @Column('timestamptz', { nullable: true }) previous_secret_last_used_at!: Date | null;
   @Column('timestamptz', { default: () => 'now()' }) created_at!: Date;
 }

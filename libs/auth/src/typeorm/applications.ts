@@ -11,14 +11,35 @@ import {
 } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import type { EntityManager, ObjectLiteral, UpdateQueryBuilder } from 'typeorm';
-import type { Application } from '../domain/application';
+import type { Application, Credential } from '../domain/application';
 import { ClientSecrets } from '../domain/client-secrets.port';
 import { GrantCache } from '../domain/grant-cache.port';
 import { ApplicationRow } from './application.row';
-import { END_TOKEN, toLimits } from './grant-columns';
+import { END_TOKEN, END_TOKEN_OF_OLD_SECRET, toLimits } from './grant-columns';
+
+/** Works through the policy of the tables' owner. */
+const ALL = { outsideTenants: true } as const;
 
 /** What the audit shows of an application. */
 const AUDITED = ['scopes', 'limits', 'disabled'] as const;
+
+/** Changes of secrets, which the audit never shows, leave an event in any case. */
+const OF_SECRETS = ['application.secret_rotated', 'application.secret_ended'];
+
+const NO_PREVIOUS_SECRET = {
+  previous_secret_digest: null,
+  previous_secret_expires_at: null,
+  previous_secret_created_at: null,
+  previous_secret_last_used_at: null,
+};
+
+/** An enabled application cannot be deleted. */
+export class ApplicationEnabled extends Error {
+  constructor(clientId: string) {
+    super(`The application "${clientId}" is enabled. Disable it first.`);
+    this.name = 'ApplicationEnabled';
+  }
+}
 
 type Changes = Parameters<UpdateQueryBuilder<ApplicationRow>['set']>[0];
 
@@ -45,6 +66,7 @@ export class Applications {
       client_id: this.secrets.newClientId(),
       name,
       secret_digest: digest,
+      secret_created_at: () => 'now()',
       scopes: [...new Set(scopes)],
     };
     const application = await this.database.inTenant({ workspaceId }, async (manager) => {
@@ -62,11 +84,11 @@ export class Applications {
     return { application, clientSecret: secret };
   }
 
-  /** Returns all applications of the workspace, oldest first. */
-  async list(workspaceId: WorkspaceId): Promise<Application[]> {
-    const rows = await this.database.inTenant({ workspaceId }, (manager) =>
+  /** Returns all applications of the workspace, or of every one when it is null, oldest first. */
+  async list(workspaceId: WorkspaceId | null): Promise<Application[]> {
+    const rows = await this.database.inTenant(workspaceId ? { workspaceId } : ALL, (manager) =>
       manager.find(ApplicationRow, {
-        where: { workspace_id: workspaceId },
+        where: workspaceId ? { workspace_id: workspaceId } : {},
         order: { created_at: 'ASC', id: 'ASC' },
       }),
     );
@@ -106,14 +128,41 @@ export class Applications {
     const { secret, digest } = this.secrets.newSecret();
     const previous =
       overlapSeconds === null
-        ? { previous_secret_digest: null, previous_secret_expires_at: null, ...END_TOKEN }
+        ? { ...NO_PREVIOUS_SECRET, ...END_TOKEN }
         : {
             previous_secret_digest: () => 'secret_digest',
             previous_secret_expires_at: () => 'now() + make_interval(secs => :overlapSeconds)',
+            previous_secret_created_at: () => 'secret_created_at',
+            previous_secret_last_used_at: () => 'secret_last_used_at',
           };
-    const changes = { secret_digest: digest, ...previous };
+    const fresh = { secret_digest: digest, secret_created_at: () => 'now()', secret_last_used_at: null };
+    const changes = { ...fresh, ...previous };
     const application = await this.change(clientId, 'application.secret_rotated', changes, { overlapSeconds });
     return application && { application, clientSecret: secret };
+  }
+
+  /** Ends the old secret of an overlap now, and the live token with its stream when that secret obtained it. */
+  async endOldSecret(clientId: string): Promise<Application | null> {
+    const application = await this.find(clientId);
+    if (!application?.credentials.some(({ id }) => id === 'previous')) return application;
+    return this.change(clientId, 'application.secret_ended', { ...NO_PREVIOUS_SECRET, ...END_TOKEN_OF_OLD_SECRET });
+  }
+
+  /**
+   * Deletes a disabled application for good. Its audit events stay.
+   * @throws {@link ApplicationEnabled} unless it is disabled
+   */
+  async delete(clientId: string): Promise<Application | null> {
+    const application = await this.database.inTenant({ clientId }, async (manager) => {
+      const row = await lockRow(manager, clientId);
+      if (!row) return null;
+      if (!row.disabled) throw new ApplicationEnabled(clientId);
+      await manager.delete(ApplicationRow, { client_id: clientId });
+      await this.record(manager, 'application.deleted', row, null);
+      return toApplication(row);
+    });
+    if (application) await this.grants.invalidate(clientId);
+    return application;
   }
 
   /**
@@ -127,10 +176,7 @@ export class Applications {
     parameters: ObjectLiteral = {},
   ): Promise<Application | null> {
     const application = await this.database.inTenant({ clientId }, async (manager) => {
-      const before = await manager.findOne(ApplicationRow, {
-        where: { client_id: clientId },
-        lock: { mode: 'pessimistic_write' },
-      });
+      const before = await lockRow(manager, clientId);
       if (!before) return null;
       const updated = await manager
         .createQueryBuilder()
@@ -152,19 +198,23 @@ export class Applications {
     manager: EntityManager,
     action: string,
     before: ApplicationRow | null,
-    after: ApplicationRow,
+    after: ApplicationRow | null,
   ): Promise<void> {
-    const changed = AUDITED.filter((field) => !isDeepStrictEqual(before?.[field], after[field]));
-    if (changed.length === 0 && action !== 'application.secret_rotated') return;
+    const { client_id, workspace_id } = (after ?? before) as ApplicationRow;
+    const changed = AUDITED.filter((field) => !isDeepStrictEqual(before?.[field], after?.[field]));
+    if (changed.length === 0 && !OF_SECRETS.includes(action)) return;
     const act: AuditAct = {
       action,
       actor: { type: 'OPERATOR' },
-      target: { type: 'APPLICATION', id: after.client_id },
-      changes: Object.fromEntries(changed.map((field) => [field, { old: before?.[field], new: after[field] }])),
+      target: { type: 'APPLICATION', id: client_id },
+      changes: Object.fromEntries(changed.map((field) => [field, { old: before?.[field], new: after?.[field] }])),
     };
-    await this.audit.record(workspaceId(after.workspace_id), act, (text, values) => manager.query(text, values));
+    await this.audit.record(workspaceId(workspace_id), act, (text, values) => manager.query(text, values));
   }
 }
+
+const lockRow = (manager: EntityManager, clientId: string): Promise<ApplicationRow | null> =>
+  manager.findOne(ApplicationRow, { where: { client_id: clientId }, lock: { mode: 'pessimistic_write' } });
 
 function toApplication(row: ApplicationRow): Application {
   return {
@@ -179,7 +229,18 @@ function toApplication(row: ApplicationRow): Application {
     issuedAt: row.issued_at,
     createdAt: row.created_at,
     previousSecretExpiresAt: row.previous_secret_expires_at,
+    credentials: credentialsOf(row),
   };
+}
+
+/** Secrets that are accepted now, the current one first. */
+function credentialsOf(row: ApplicationRow): Credential[] {
+  const expiresAt = row.previous_secret_expires_at;
+  const [createdAt, lastUsedAt] = [row.secret_created_at, row.secret_last_used_at];
+  const current = { type: 'SECRET', id: 'current', createdAt, lastUsedAt, expiresAt: null } as const;
+  if (expiresAt === null || expiresAt.getTime() <= Date.now()) return [current];
+  const times = { createdAt: row.previous_secret_created_at, lastUsedAt: row.previous_secret_last_used_at };
+  return [current, { type: 'SECRET', id: 'previous', ...times, expiresAt }];
 }
 
 function fromLimits(limits: Partial<RateLimits>): ApplicationRow['limits'] {

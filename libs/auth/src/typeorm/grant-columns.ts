@@ -27,6 +27,14 @@ export const NEXT_GENERATION = 'GREATEST(generation + 1, (extract(epoch FROM clo
  */
 export const END_TOKEN = { generation: () => NEXT_GENERATION, ended_generation: () => 'generation' };
 
+/** The same, unless the live token was issued for the current secret. Tokens of earlier releases tell no secret. */
+export const END_TOKEN_OF_OLD_SECRET = {
+  generation: () =>
+    `CASE WHEN secret_last_used_at IS DISTINCT FROM issued_at THEN ${NEXT_GENERATION} ELSE generation END`,
+  ended_generation: () =>
+    'CASE WHEN secret_last_used_at IS DISTINCT FROM issued_at THEN generation ELSE ended_generation END',
+};
+
 export function toGrant(row: TextRow): Grant {
   const [workspace, id, clientId, scopes, limits, disabled, generation] = row;
   return {

@@ -40,7 +40,10 @@ const FIND_WITH_SECRETS = prepared(
 /** Checks the secret again: it may have been rotated, or the application disabled, since the lookup. */
 const BEGIN_GENERATION = prepared(
   'application_begin_generation',
-  `UPDATE application SET generation = ${NEXT_GENERATION}, jti = $4::uuid, issued_at = now()
+  `UPDATE application SET generation = ${NEXT_GENERATION}, jti = $4::uuid, issued_at = now(),
+                secret_last_used_at = CASE WHEN secret_digest = decode($3, 'hex') THEN now() ELSE secret_last_used_at END,
+                previous_secret_last_used_at =
+                  CASE WHEN secret_digest = decode($3, 'hex') THEN previous_secret_last_used_at ELSE now() END
           WHERE workspace_id = $1 AND id = $2::uuid AND NOT disabled
             AND (secret_digest = decode($3, 'hex')
                  OR (previous_secret_digest = decode($3, 'hex') AND previous_secret_expires_at > now()))

@@ -158,9 +158,9 @@ export const settingsSchema = z.object({
   RATE_LIMIT_EXPORT: rateLimit('2/4').register(meanings, {
     meaning: '[streams](streams.md) that one client begins: per minute / burst',
   }),
-  REPLICAS: wholeNumber
-    .default(1)
-    .register(meanings, { meaning: 'number of instances; divides the limits while Redis is away' }),
+  REPLICAS: wholeNumber.default(1).register(meanings, {
+    meaning: 'number of instances; divides the limits while Redis is away; over 1 needs `REDIS_URL` in production',
+  }),
   OPERATOR_NAME: operatorName.optional().register(meanings, {
     meaning: "who runs the operators' commands, as audit events show it: a role or initials; `--as` says otherwise",
     derivedDefault: 'login name of the system',
@@ -233,6 +233,10 @@ export function faultsBetween(given: Readonly<Record<string, string>>): string[]
   }
   if (listenersMeet(given)) faults.push('MANAGEMENT_PORT must be another port than PORT');
   if (given['NODE_ENV'] !== 'production') return faults;
+  // Each instance would limit on its own, and none would learn of a token that another one issued.
+  if (given['REDIS_URL'] === undefined && Number(given['REPLICAS'] ?? 1) > 1) {
+    faults.push('REDIS_URL is required when REPLICAS is over 1 and NODE_ENV=production');
+  }
   const missing = KEY_SETTINGS.filter((name) => given[name] === undefined);
   return [
     ...faults,

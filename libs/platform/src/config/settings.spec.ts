@@ -125,6 +125,17 @@ describe('Settings', () => {
     expect(faultsOf({ DATABASE_URL, NODE_ENV: 'production', ...keys })).toEqual([]);
   });
 
+  it('require Redis in production beside several instances', () => {
+    const keys = { SIGNING_KEYS_DIR: '/k', CURSOR_KEYS_FILE: '/c', SECRET_PEPPER_FILE: '/p', AUDIT_KEY_FILE: '/a' };
+    const production = { DATABASE_URL, NODE_ENV: 'production', ...keys };
+    expect(faultsOf({ ...production, REPLICAS: '2' })).toEqual([
+      'REDIS_URL is required when REPLICAS is over 1 and NODE_ENV=production',
+    ]);
+    expect(faultsOf({ ...production, REPLICAS: '1' })).toEqual([]);
+    expect(faultsOf({ ...production, REPLICAS: '2', REDIS_URL: 'redis://cache' })).toEqual([]);
+    expect(faultsOf({ DATABASE_URL, REPLICAS: '2' })).toEqual([]);
+  });
+
   it('require keys in production even when another setting is invalid', () => {
     expect(faultsOf({ NODE_ENV: 'production', PORT: 'x' }).map((fault) => fault.split(' ')[0])).toEqual([
       ...['PORT', 'DATABASE_URL', 'SIGNING_KEYS_DIR', 'CURSOR_KEYS_FILE', 'SECRET_PEPPER_FILE', 'AUDIT_KEY_FILE'],

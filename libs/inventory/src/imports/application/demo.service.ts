@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
-import { DEMO_SIZES, DEMO_TAG_KEYS, type DemoSize, demoInventory } from '../domain/demo-inventory';
+import { DEMO_SIZES, DEMO_SOURCE, DEMO_TAG_KEYS, type DemoSize, demoInventory } from '../domain/demo-inventory';
 import type { InputLine } from '../domain/import-files.port';
 import type { ImportReport } from '../domain/import-report';
 import { TagKeyRepository } from '../../tag-keys/domain/tag-key-repository.port';
 import { ImportsService } from './imports.service';
-
-const SOURCE = 'demo';
 
 /** Fills a workspace with a realistic inventory through the normal import. */
 @Injectable()
@@ -25,7 +23,13 @@ export class DemoService {
     for (const { key, value } of DEMO_TAG_KEYS) {
       await this.tagKeys.create(workspaceId, { key, value, platform: false });
     }
-    const options = { source: SOURCE, files: [], dryRun: false, missing: 'keep', createTagKeys: 'platform' } as const;
+    const options = {
+      source: DEMO_SOURCE,
+      files: [],
+      dryRun: false,
+      missing: 'keep',
+      createTagKeys: 'platform',
+    } as const;
     return this.imports.runLines(workspaceId, options, demoLines(size), (done) =>
       onProgress({ done, total: DEMO_SIZES[size] }),
     );

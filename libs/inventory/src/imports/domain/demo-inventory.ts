@@ -14,6 +14,9 @@ import {
 export const DEMO_SIZES = { S: 500, M: 10_000, L: 1_000_000, XL: 10_000_000 } as const;
 export type DemoSize = keyof typeof DEMO_SIZES;
 
+/** The import source of all demo assets. */
+export const DEMO_SOURCE = 'demo';
+
 /** The customer's own keys. Platform keys come with the records. */
 export const DEMO_TAG_KEYS: readonly { readonly key: string; readonly value: string | null }[] = [
   { key: 'critical', value: 'tier-1' },
