@@ -104,6 +104,7 @@ const PLATFORM_LADDER = [
   'observability',
   'redis',
   'database',
+  'lists',
   'changes',
   'problems',
   'http',

@@ -29,7 +29,19 @@ const versions = (names: readonly string[]) => Object.fromEntries(names.map((nam
 
 /** From the lowest layer to the highest. */
 const PLATFORM_LADDER = [
-  ...['background', 'config', 'keys', 'observability', 'redis', 'database', 'changes', 'problems', 'http', 'openapi'],
+  ...[
+    'background',
+    'config',
+    'keys',
+    'observability',
+    'redis',
+    'database',
+    'lists',
+    'changes',
+    'problems',
+    'http',
+    'openapi',
+  ],
   ...['throttling', 'pagination', 'change-pages', 'streams', 'idempotency', 'health'],
 ];
 const INVENTORY_LADDER = ['tag-keys', 'assets', 'imports', 'changes'];

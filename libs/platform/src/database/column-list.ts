@@ -29,6 +29,18 @@ export function columnList<Row extends object, Hidden extends keyof Row>(
   };
 }
 
+/** Adds a column that SQL computes from a row of a list, which is `page` there. */
+export function withColumn<Name extends string, Added extends string>(
+  { selected, at }: ColumnList<Name>,
+  name: Added,
+  sql: string,
+): ColumnList<Name | Added> {
+  return {
+    selected: [...selected, sql],
+    at: { ...at, [name]: at.next, next: at.next + 1 } as typeof at & Record<Added, number>,
+  };
+}
+
 /** Reads a nullable boolean of a row. */
 export const toBoolean = (column: TextRow[number] | undefined): boolean | null =>
   column == null ? null : column === 't';

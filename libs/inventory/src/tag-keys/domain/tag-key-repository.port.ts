@@ -15,7 +15,7 @@ export abstract class TagKeyRepository {
    */
   abstract page(
     workspaceId: WorkspaceId,
-    platform: boolean | null,
+    readOnly: boolean | null,
     page: PageRequest,
     freshness: Freshness,
   ): Promise<Page<CountedTagKey>>;

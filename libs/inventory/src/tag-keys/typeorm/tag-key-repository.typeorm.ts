@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { type AuditAct, AuditRecorder } from '#libs/audit/operators';
 import type { Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
 import { NEW_CHANGE_SET_ID, takeTicket } from '#libs/platform/changes';
-import { Database, type TextRow, bind, pageOfRows, prepared } from '#libs/platform/database';
+import { Database } from '#libs/platform/database';
 import type { EntityManager } from 'typeorm';
 import type { CountedTagKey, TagKey } from '../domain/tag-key';
 import { TagKeyRepository } from '../domain/tag-key-repository.port';
+import { TAG_KEY_LIST } from './tag-key-list';
 import { TagCountRow, TagKeyRow } from './tag-key.row';
 
 const BATCH = 2_000;
@@ -31,33 +32,6 @@ const UNTAG = `
      WHERE workspace_id = $1 AND id IN (SELECT id FROM locked)
   )
   SELECT count(*)::int AS assets FROM locked`;
-
-/** The start of a key that a position holds. A key may be longer than a cursor. */
-const POSITION_LENGTH = 100;
-
-/**
- * A page, and the total in each row. $2 is the kind of key or null, $3 and $4 are id and start of the last key before
- * the page, $5 is the size. If that key is gone, the page begins after its start.
- */
-const PAGE = prepared(
-  'tag_key_page',
-  `
-    WITH chosen AS (
-      SELECT id, key, value, platform FROM tag_key
-       WHERE workspace_id = $1 AND ($2::boolean IS NULL OR platform = $2::boolean)
-    ), page AS (
-      SELECT * FROM chosen
-       WHERE $3::bigint IS NULL OR key COLLATE "C" >
-             coalesce((SELECT key FROM tag_key WHERE workspace_id = $1 AND id = $3::bigint), $4::text) COLLATE "C"
-       ORDER BY key COLLATE "C" LIMIT $5::int
-    )
-    SELECT page.id || ' ' || left(page.key, ${POSITION_LENGTH}), page.key, page.value, page.platform,
-           (SELECT coalesce(sum(n), 0) FROM tag_count WHERE workspace_id = $1 AND tag_key_id = page.id),
-           (SELECT count(*) FROM chosen)
-      FROM (VALUES (1)) AS always LEFT JOIN page ON true
-     ORDER BY page.key COLLATE "C"`,
-);
-const AT = { id: 0, next: 5 };
 
 @Injectable()
 export class TagKeyRepositoryTypeorm extends TagKeyRepository {
@@ -98,15 +72,12 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
 
   async page(
     workspaceId: WorkspaceId,
-    platform: boolean | null,
-    { size, after }: PageRequest,
+    readOnly: boolean | null,
+    page: PageRequest,
     freshness: Freshness,
   ): Promise<Page<CountedTagKey>> {
-    const [, afterId = null, afterStart = null] = /^(\d+) (.*)$/su.exec(after ?? '') ?? [];
-    const kind = platform === null ? null : String(platform);
-    const values = [workspaceId, kind, afterId, afterStart, String(size + 1)];
-    const [rows = []] = await this.database.read({ workspaceId }, [bind(PAGE, values)], freshness);
-    return pageOfRows(rows, size, AT, toCounted);
+    const filters = { readOnly: readOnly ?? undefined };
+    return TAG_KEY_LIST.page(this.database, workspaceId, { filters }, page, freshness);
   }
 
   async delete(
@@ -156,13 +127,6 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
     await this.audit.record(workspaceId, act, (text, values) => manager.query(text, values));
   }
 }
-
-const toCounted = ([, key, value = null, platform, count]: TextRow): CountedTagKey => ({
-  key: key as string,
-  value,
-  platform: platform === 't',
-  assetCount: Number(count),
-});
 
 function toTagKey(row: TagKeyRow): TagKey {
   return { key: row.key, value: row.value, platform: row.platform, createdAt: row.created_at };

@@ -1,0 +1,123 @@
+import type { Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import { pageOfRows } from '../database/column-list';
+import type { Database } from '../database/database';
+import { type BoundStatement, type Statement, bind, prepared } from '../database/pipelined-statements';
+import type { ListDeclaration, ListFilter, ListRange, WantedCells } from './declaration';
+import { type WrongCounter, countersOf, reconcile } from './reconciliation';
+import { BY_ID, type StatementShape, listText, paddedLength } from './list-text';
+
+/** The rows that a client wants. */
+export interface WantedRows<Name extends string> {
+  /** Absent for all cells. */
+  readonly cells?: WantedCells;
+  /** Values of filters. An absent one does not filter; other members are ignored. */
+  readonly filters: { readonly [Filter in Name]?: unknown };
+}
+
+/** Plans with the values: what a filter matches ranges from one row to nearly all. */
+const PLAN_WITH_VALUES = bind(
+  prepared('plan_with_values', `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`),
+  [],
+);
+
+/** A list as it is read. */
+export class List<Item, Name extends string> {
+  private readonly statements = new Map<string, Statement>();
+
+  constructor(readonly declared: ListDeclaration<Item, Name>) {}
+
+  /** Reads one page and the exact total, of one moment, in one round trip. */
+  async page(
+    database: Database,
+    workspaceId: WorkspaceId,
+    wanted: WantedRows<Name>,
+    page: PageRequest,
+    freshness: Freshness,
+  ): Promise<Page<Item>> {
+    return this.read(database, workspaceId, wanted, page, freshness, null);
+  }
+
+  /** Returns the function that reads the whole list as it is now, page by page. It counts once. */
+  reader(
+    database: Database,
+    workspaceId: WorkspaceId,
+    wanted: WantedRows<Name>,
+  ): (page: PageRequest) => Promise<Page<Item>> {
+    let total: number | null = null;
+    return async (page) => {
+      const found = await this.read(database, workspaceId, wanted, page, 'newest', total);
+      total = found.totalCount;
+      return found;
+    };
+  }
+
+  /** The statement of a page. Its rows are those of the columns, then the position where it is no id, then the total. */
+  statement(workspaceId: WorkspaceId, wanted: WantedRows<Name>, page: PageRequest, counts = true): BoundStatement {
+    const { name, cells, filters, order = BY_ID } = this.declared;
+    const given = this.filtersOf(wanted);
+    const wantedCells = cells ? (wanted.cells ?? cells.columns.map(() => null)) : [];
+    const ranges = given.length === 0 ? (cells?.ranges(...wantedCells) ?? null) : null;
+    // A page of ranges alone names no cells.
+    const arrays = counts || !ranges ? wantedCells : [];
+    const shape: StatementShape = {
+      cells: arrays.map((values) => values !== null),
+      filters: given,
+      ranges: ranges?.map(({ condition, values }) => ({ condition, count: paddedLength(values.length) })) ?? null,
+      counts,
+    };
+    const key = JSON.stringify(shape);
+    let statement = this.statements.get(key);
+    if (!statement) this.statements.set(key, (statement = prepared(name, listText(this.declared, shape))));
+    return bind(statement, [
+      ...[workspaceId, page.after ?? order.start, String(page.size + 1)],
+      ...arrays.flatMap((values) => (values ? [`{${values.join(',')}}`] : [])),
+      ...given.map((filter) => textOf(wanted.filters[filter], filters[filter])),
+      ...(ranges ?? []).flatMap(valuesOf),
+    ]);
+  }
+
+  /** Compares the list's counters with a full count, and corrects them. Returns those that were wrong. */
+  async reconcile(database: Database, workspaceId: WorkspaceId): Promise<WrongCounter[]> {
+    const wrong: WrongCounter[] = [];
+    for (const counter of countersOf(this.declared)) wrong.push(...(await reconcile(database, workspaceId, counter)));
+    return wrong;
+  }
+
+  private async read(
+    database: Database,
+    workspaceId: WorkspaceId,
+    wanted: WantedRows<Name>,
+    page: PageRequest,
+    freshness: Freshness,
+    total: number | null,
+  ): Promise<Page<Item>> {
+    const { columns, toItem, order } = this.declared;
+    const at = order ? { id: columns.at.next, next: columns.at.next + 1 } : columns.at;
+    if (wanted.cells?.some((values) => values?.length === 0)) return pageOfRows([], page.size, at, toItem);
+    const statement = this.statement(workspaceId, wanted, page, total === null);
+    const batch = this.filtersOf(wanted).length > 0 ? [PLAN_WITH_VALUES, statement] : [statement];
+    const rows = (await database.read({ workspaceId }, batch, freshness)).at(-1) ?? [];
+    const found = pageOfRows(rows, page.size, at, toItem);
+    return total === null ? found : { ...found, totalCount: total };
+  }
+
+  private filtersOf({ filters }: WantedRows<Name>): Name[] {
+    return (Object.keys(this.declared.filters) as Name[]).filter((name) => filters[name] !== undefined);
+  }
+}
+
+/** Declares a list. Its pages, its totals, and the check of its counters follow. */
+export const listOf = <Item, Name extends string>(declared: ListDeclaration<Item, Name>): List<Item, Name> =>
+  new List(declared);
+
+function textOf(value: unknown, { type = 'text' }: ListFilter): string {
+  if (Array.isArray(value)) return `{${value.join(',')}}`;
+  return type === 'timestamptz' ? (value as Date).toISOString() : String(value);
+}
+
+/** Ranges that only pad have null, and hold nothing. */
+function valuesOf({ condition, values }: ListRange): (string | null)[] {
+  const given = values.flat().map(String);
+  const all = paddedLength(values.length) * (condition.split('?').length - 1);
+  return [...given, ...Array.from({ length: all - given.length }, () => null)];
+}
