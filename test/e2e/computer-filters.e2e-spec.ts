@@ -1,4 +1,5 @@
 import type { ApiClient } from '../support/api-client';
+import { SET_POSTURE } from '../support/arrangement';
 import { type TestApp, startApp } from '../support/start-app';
 import { StreamReader } from '../support/stream-reader';
 
@@ -106,6 +107,7 @@ describe('GET /v1/computers with filters', () => {
       'UPDATE computer SET antivirus_installed = false, agent_version = NULL WHERE asset_id = $1',
       [internalId],
     );
+    await app.arrange.change(workspace, SET_POSTURE, [workspace, internalId]);
     expect(await idsOf(query)).toEqual([]);
     const updated = await client.patch(`/v1/inventory/assets/${id}`, { ownerId: owner.id });
     expect(updated.status).toBe(200);
@@ -114,7 +116,10 @@ describe('GET /v1/computers with filters', () => {
     expect(await idsOf(query)).toEqual([]);
     await app.arrange.change(workspace, 'UPDATE asset SET visibility = 0 WHERE id = $1', [internalId]);
     expect(await idsOf(query)).toEqual([id]);
-    await app.arrange.change(workspace, 'DELETE FROM computer WHERE asset_id = $1', [internalId]);
+    await app.arrange.change(workspace, 'UPDATE computer SET antivirus_installed = NULL WHERE asset_id = $1', [
+      internalId,
+    ]);
+    await app.arrange.change(workspace, SET_POSTURE, [workspace, internalId]);
     expect(await idsOf({ unknownAnyOf: 'ANTIVIRUS', isMonitored: 'false' })).toEqual([id]);
   });
 

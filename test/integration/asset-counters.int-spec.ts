@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { Database } from '#libs/platform/database';
 import { AssetCounters, type CounterReconciliation } from '../../libs/inventory/src/assets/typeorm/asset-counters';
-import { EMPLOYEE, ImportSetting, RECORDS } from '../support/import-setting';
+import { EMPLOYEE, ImportSetting, LAPTOP, RECORDS } from '../support/import-setting';
 
 const CUSTOM = 13;
 const INFORMATION = 14;
@@ -55,27 +55,38 @@ describe('Counters of assets', () => {
       `UPDATE asset SET visibility = 1 WHERE workspace_id = '${setting.here}' AND external_id = 'ds-0'`,
     );
     const before = await setting.everything();
-    expect(await reconcile()).toEqual({ assets: DATA_SETS + 1, wrong: [], wrongValues: [], wrongTagged: 0 });
+    expect(await reconcile()).toEqual({ assets: DATA_SETS + 1, wrong: [], wrongValues: [], wrongComputers: 0 });
     expect(await setting.everything()).toBe(before);
   });
 
-  it('are repaired with the tags by which a filter finds assets, also of one that changes meanwhile', async () => {
-    const tagged = ['ds-1', 'ds-2', 'ds-3'].map((externalId) => ({ ...RECORDS, externalId, tags: [{ key: 'env' }] }));
-    await setting.importAll(...tagged);
-    await setting.change(`
-      UPDATE asset_tag SET facet = NULL WHERE workspace_id = '${setting.here}';
-      DELETE FROM asset_tag WHERE asset_id = (
-        SELECT id FROM asset WHERE workspace_id = '${setting.here}' AND external_id = 'ds-3')`);
+  it('are repaired with the postures by which filters find computers, also of one that changes meanwhile', async () => {
+    const laptops = ['c-1', 'c-2', 'c-3'].map((externalId) => ({ ...LAPTOP, owner: undefined, externalId }));
+    await setting.importAll(...laptops);
+    const here = `workspace_id = '${setting.here}'`;
+    await setting.change(`UPDATE asset SET posture = NULL WHERE ${here} AND external_id IN ('c-1', 'c-2')`);
     const writer = await connect();
-    await writer.query(`BEGIN; ${classify('ds-1', 2)}`);
-    await writer.query(`UPDATE asset_tag SET facet = NULL WHERE workspace_id = '${setting.here}'`);
+    await writer.query(`BEGIN; UPDATE asset SET posture = 0 WHERE ${here} AND external_id = 'c-1'`);
     const repairing = reconcile();
     await waiting(1);
-    await writer.query(`${classify('ds-1', 3)}; COMMIT`);
+    await writer.query(`DELETE FROM computer WHERE ${here} AND asset_id = (
+      SELECT id FROM asset WHERE ${here} AND external_id = 'c-1'); COMMIT`);
+    await repairing;
+    await reconcile();
 
-    expect(await repairing).toMatchObject({ wrong: [], wrongValues: [], wrongTagged: 2 });
+    expect(await setting.wrongCounters()).toEqual([]);
+    expect(await reconcile()).toMatchObject({ wrong: [], wrongValues: [], wrongComputers: 0 });
+  });
 
-    expect(await reconcile()).toMatchObject({ wrongTagged: 0 });
+  it('are repaired by value, and name it with type and facet', async () => {
+    await setting.importAll({ ...RECORDS, tags: [{ key: 'env' }] });
+    await setting.change(`UPDATE tag_count SET n = n + 4 WHERE workspace_id = '${setting.here}';
+      DELETE FROM source_count WHERE workspace_id = '${setting.here}' AND sub_key = 15`);
+
+    expect((await reconcile()).wrongValues).toEqual([
+      { filter: 'tagKey', value: 'env INFORMATION 0', counted: 5, actual: 1 },
+      { filter: 'source', value: 'test EMPLOYEE 0', counted: 0, actual: 2 },
+    ]);
+    expect((await reconcile()).wrongValues).toEqual([]);
   });
 
   it('are repaired when too high, too low, missing or of assets that do not exist', async () => {
@@ -93,16 +104,16 @@ describe('Counters of assets', () => {
         { subKey: 'EMPLOYEE', facet: 0, counted: 0, actual: 2 },
       ],
       wrongValues: [],
-      wrongTagged: 0,
+      wrongComputers: 0,
     });
-    expect(await reconcile()).toEqual({ assets: DATA_SETS + 2, wrong: [], wrongValues: [], wrongTagged: 0 });
+    expect(await reconcile()).toEqual({ assets: DATA_SETS + 2, wrong: [], wrongValues: [], wrongComputers: 0 });
   });
 
   it('are repaired in one workspace without reading another', async () => {
     const first = setting.here;
     await setting.change(`UPDATE facet_count SET n = n + 7 WHERE workspace_id = '${first}'`);
     await setting.enterWorkspace();
-    expect(await reconcile()).toEqual({ assets: 0, wrong: [], wrongValues: [], wrongTagged: 0 });
+    expect(await reconcile()).toEqual({ assets: 0, wrong: [], wrongValues: [], wrongComputers: 0 });
     setting.here = first;
     expect((await reconcile()).wrong).toHaveLength(2);
   });

@@ -8,6 +8,7 @@ import type { ComputerFilter } from '../../libs/computers/src/domain/computer-fi
 import { CHECKS } from '../../libs/computers/src/domain/posture';
 import { ComputerDirectoryTypeorm } from '../../libs/computers/src/typeorm/computer-directory.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
+import { SET_POSTURE } from '../support/arrangement';
 import { type ModelComputer, computerMatches } from '../support/computer-model';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
@@ -103,11 +104,15 @@ describe('Filters of computers', () => {
       ...{ source: computer.source, external_id: computer.externalId, serial_number: computer.serialNumber },
       last_checked_at: computer.lastCheckedAt,
     });
-    if (!computer.hasRow) return;
+    if (!computer.hasRow) {
+      await database.admin.query('UPDATE asset SET posture = 0 WHERE workspace_id = $1 AND id = $2', [workspace, id]);
+      return;
+    }
     await database.admin.query('INSERT INTO computer VALUES ($1, $2, $3, $4, $5, $6, $7, $8)', [
       ...[workspace, id, computer.managed, computer.agentVersion],
       ...CHECKS.map((check) => computer.checks[check]),
     ]);
+    await database.admin.query(SET_POSTURE, [workspace, id]);
   }
 
   const list = (filter: ComputerFilter, size = 100, after: string | null = null): Promise<Page<Computer>> =>

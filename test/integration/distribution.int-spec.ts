@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { workspaceId } from '#libs/kernel';
 import { migrate } from '#libs/platform/database';
-import { FIND_ASSET, listStatement } from '../../libs/inventory/src/assets/typeorm/asset-statements';
+import { ASSET_LIST } from '../../libs/inventory/src/assets/typeorm/asset-list';
+import { FIND_ASSET } from '../../libs/inventory/src/assets/typeorm/asset-repository.typeorm';
 import { counterFaults } from '../faults/database-faults';
 import type { ApiClient } from '../support/api-client';
 import { type TestApp, startAppOn } from '../support/start-app';
@@ -124,14 +126,16 @@ describe('Distribution over many machines', () => {
       });
       await api.connect();
       await api.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
+      const listText = (cells: readonly (readonly number[] | null)[]): string =>
+        ASSET_LIST.statement(workspaceId(workspace), { cells, filters: {} }, { size: 50, after: null }).text;
       const cases = [
         { text: FIND_ASSET.text, values: [`'${workspace}'`, `'${workspace}'`] },
         {
-          text: listStatement({ all: null, cloud: [], ofSubKeys: [] }).text,
+          text: listText([null, null]),
           values: [`'${workspace}'`, `'0'`, `'51'`],
         },
         {
-          text: listStatement({ all: [], cloud: [], ofSubKeys: [{ subKey: 12, facet: 0 }] }).text,
+          text: listText([[12], [0]]),
           values: [`'${workspace}'`, `'0'`, `'51'`, `'{12}'`, `'{0}'`, `'12'`, `'0'`],
         },
       ];

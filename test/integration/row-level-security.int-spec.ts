@@ -93,7 +93,13 @@ describe('Row-level security', () => {
   });
 
   it("shows the runtime role one workspace's rows of every table and view", async () => {
-    const views = ['visible_computer', 'visible_computer_count'];
+    const views = [
+      'visible_computer',
+      'changed_computer',
+      'computer_count',
+      'computer_source_count',
+      'visible_computer_count',
+    ];
     for (const relation of [...(await tables()), ...views]) {
       const column = relation === 'workspace' ? 'id' : 'workspace_id';
       await api.query('BEGIN');

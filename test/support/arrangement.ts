@@ -6,6 +6,7 @@ import { type Scope } from '#libs/kernel';
 import { ClientSecretsSystem } from '../../libs/auth/src/system/client-secrets.system';
 import { ASSET_TYPES, type AssetType } from '../../libs/inventory/src/assets/domain/asset-category';
 import { CLASSIFICATIONS, type Classification, OWNER_SOURCES } from '../../libs/inventory/src/assets/domain/asset';
+import { postureOf } from '../../libs/inventory/src/assets/typeorm/computer.row';
 import { ApiClient } from './api-client';
 
 export interface ArrangedApplication {
@@ -32,6 +33,11 @@ export interface AssetWishes {
 }
 
 const VISIBILITIES = ['ACTIVE', 'HIDDEN', 'DELETED'];
+
+/** Whoever writes a computer writes its posture. */
+export const SET_POSTURE = `
+  UPDATE asset SET posture = ${postureOf('computer')} FROM computer
+   WHERE asset.workspace_id = $1 AND id = $2 AND computer.workspace_id = $1 AND asset_id = id`;
 
 /** Creates workspaces, applications and assets directly in the database. */
 export class Arrangement {
@@ -112,6 +118,7 @@ export class Arrangement {
     const asset = rows[0] as unknown as ArrangedAsset;
     if (type === 'COMPUTER') {
       await this.insert('computer', { workspace_id: workspaceId, asset_id: asset.internalId, ...wishes.posture }, '1');
+      await this.admin.query(SET_POSTURE, [workspaceId, asset.internalId]);
     }
     return asset;
   }

@@ -40,11 +40,6 @@ export const FACET_FILTERS: readonly AssetFilter[] = [
   { classificationAnyOf: ['PUBLIC', 'CONFIDENTIAL'] },
 ];
 
-/** Those of them that do not ask for a type. */
-export const FILTERS_WITHOUT_TYPES = FACET_FILTERS.filter((filter) =>
-  Object.keys(filter).every((name) => !/^(category|sub)Key/.test(name)),
-);
-
 /** A filter that has many values: alone, and beside a filter of each facet. */
 export const withFacetFilters = (key: AssetFilter): AssetFilter[] => [
   key,

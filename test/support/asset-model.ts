@@ -7,7 +7,7 @@ import {
   SUB_KEYS,
   categoryOf,
 } from '../../libs/inventory/src/assets/domain/asset-category';
-import { type AssetFilter, EXACT_FILTERS, FACETS } from '../../libs/inventory/src/assets/domain/asset-filter';
+import { type AssetFilter, FACETS } from '../../libs/inventory/src/assets/domain/asset-filter';
 
 export function anAssetValue(change: Partial<Asset> = {}): Asset {
   return {
@@ -156,5 +156,6 @@ function matches(asset: Asset, filter: AssetFilter): boolean {
   if (filter.serialNumber !== undefined && asset.type !== 'COMPUTER') return false;
   if (filter.email !== undefined && asset.type !== 'EMPLOYEE') return false;
   if (filter.tagKey !== undefined && !asset.tags.some(({ key }) => key === filter.tagKey)) return false;
-  return EXACT_FILTERS.every((name) => name === 'tagKey' || filter[name] === undefined || asset[name] === filter[name]);
+  const equal = ['ownerId', 'externalId', 'source', 'serialNumber', 'email', 'name'] as const;
+  return equal.every((name) => filter[name] === undefined || asset[name] === filter[name]);
 }

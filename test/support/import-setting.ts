@@ -15,6 +15,7 @@ import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
+import { postureOf } from '../../libs/inventory/src/assets/typeorm/computer.row';
 import { TagKeyRepositoryTypeorm } from '../../libs/inventory/src/tag-keys/typeorm/tag-key-repository.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { type TestDatabase, createTestDatabase, testEntities } from './test-database';
@@ -195,18 +196,15 @@ export class ImportSetting {
          SELECT 'facet' AS counter, workspace_id, concat(sub_key, ' ', facet) AS key, count(*) AS n
            FROM asset WHERE facet IS NOT NULL GROUP BY 1, 2, 3
          UNION ALL SELECT 'facet', workspace_id, concat(sub_key, ' ', facet), -n FROM facet_count
-         UNION ALL SELECT 'owner', workspace_id, owner_id::text, count(*)
-           FROM asset WHERE facet IS NOT NULL AND owner_id IS NOT NULL GROUP BY 1, 2, 3
-         UNION ALL SELECT 'owner', workspace_id, owner_id::text, -n FROM owner_count
          UNION ALL SELECT 'source', workspace_id, concat(source, ' ', sub_key, ' ', facet), count(*)
            FROM asset WHERE facet IS NOT NULL GROUP BY 1, 2, 3
          UNION ALL SELECT 'source', workspace_id, concat(source, ' ', sub_key, ' ', facet), -n FROM source_count
          UNION ALL SELECT 'tag', asset_tag.workspace_id, concat(tag_key_id, ' ', asset.sub_key, ' ', asset.facet), count(*)
            FROM asset_tag JOIN asset ON asset.id = asset_id WHERE asset.facet IS NOT NULL GROUP BY 1, 2, 3
          UNION ALL SELECT 'tag', workspace_id, concat(tag_key_id, ' ', sub_key, ' ', facet), -n FROM tag_count
-         UNION ALL SELECT 'facet of a tag', asset_tag.workspace_id, asset_id::text, count(*)
-           FROM asset_tag JOIN asset ON asset.id = asset_id
-          WHERE (asset.sub_key, asset.facet) IS DISTINCT FROM (asset_tag.sub_key, asset_tag.facet) GROUP BY 1, 2, 3
+         UNION ALL SELECT 'posture', asset.workspace_id, asset.id::text, 1
+           FROM asset LEFT JOIN computer ON asset_id = asset.id
+          WHERE posture IS DISTINCT FROM CASE WHEN sub_key = 12 THEN ${postureOf('computer')} END
        ) AS counts
         GROUP BY counter, workspace_id, key HAVING sum(n) <> 0`,
     );

@@ -1,11 +1,10 @@
 import type { DataSource } from 'typeorm';
 import type { WorkspaceId } from '#libs/kernel';
-import { ChangeFeed } from '#libs/platform/changes';
-import { type BoundStatement, Database } from '#libs/platform/database';
+import type { BoundStatement, Database } from '#libs/platform/database';
 import type { ComputerFilter } from '../../libs/computers/src/domain/computer-filter';
-import { ComputerDirectoryTypeorm } from '../../libs/computers/src/typeorm/computer-directory.typeorm';
+import { COMPUTER_LIST, wantedComputers } from '../../libs/computers/src/typeorm/computer-list';
 import type { AssetFilter } from '../../libs/inventory/src/assets/domain/asset-filter';
-import { assetRepositoryOn } from './asset-repository';
+import { ASSET_LIST, wantedAssets } from '../../libs/inventory/src/assets/typeorm/asset-list';
 
 /** EXPLAIN's output for an executed node. */
 export interface Plan {
@@ -15,6 +14,8 @@ export interface Plan {
   readonly 'Actual Loops': number;
   readonly 'Rows Removed by Filter'?: number;
   readonly 'Node Type': string;
+  readonly 'Index Name'?: string;
+  readonly 'Relation Name'?: string;
   readonly Plans?: readonly Plan[];
 }
 
@@ -23,35 +24,33 @@ interface AssetPage {
   readonly after: string | null;
 }
 
-/** Explains the statement for a page of a list, in a session of `api` with the API's settings. */
-export async function explainPage(
-  api: DataSource,
-  workspace: WorkspaceId,
-  filter: AssetFilter,
-  page: AssetPage,
-): Promise<Plan> {
-  return explain(api, workspace, await statementOf(workspace, filter, page));
-}
+/** Explains the statement for a page of assets. */
+export const explainPage = (api: DataSource, workspace: WorkspaceId, filter: AssetFilter, page: AssetPage) =>
+  explainList(api, workspace, (database) => ASSET_LIST.page(database, workspace, wantedAssets(filter), page, 'newest'));
 
-/** Explains the statements for a page of computers: those that learn how many match, and the one that reads it. */
-export async function explainComputers(
+/** Explains the statement for a page of computers. */
+export const explainComputers = (api: DataSource, workspace: WorkspaceId, filter: ComputerFilter, page: AssetPage) =>
+  explainList(api, workspace, (database) =>
+    COMPUTER_LIST.page(database, workspace, wantedComputers(filter), page, 'newest'),
+  );
+
+/** Explains the last statement that a list sends, behind the others, in a session of `api` with the API's settings. */
+async function explainList(
   api: DataSource,
   workspace: WorkspaceId,
-  filter: ComputerFilter,
-  page: AssetPage,
-): Promise<Plan[]> {
-  const sent: BoundStatement[] = [];
-  const database = new Database(api);
+  read: (database: Database) => Promise<unknown>,
+): Promise<Plan> {
+  let sent: readonly BoundStatement[] = [];
   const recorder = {
-    read: async (scope: { workspaceId: WorkspaceId }, [statement]: [BoundStatement]) => {
-      sent.push(statement);
-      return database.read(scope, [statement], 'newest');
+    read: (_scope: unknown, statements: readonly BoundStatement[]) => {
+      sent = statements;
+      return Promise.resolve([[]]);
     },
   } as unknown as Database;
-  await new ComputerDirectoryTypeorm(recorder, new ChangeFeed(recorder)).list(workspace, filter, page);
-  const plans: Plan[] = [];
-  for (const statement of sent) plans.push(await explain(api, workspace, statement));
-  return plans;
+  await read(recorder);
+  const statement = sent.at(-1);
+  if (!statement) throw new Error('Nothing was sent.');
+  return explain(api, workspace, statement, sent.slice(0, -1));
 }
 
 /** Explains one statement, in a session of `api` with the API's settings. */
@@ -59,12 +58,14 @@ export async function explain(
   api: DataSource,
   workspace: WorkspaceId,
   { text, values }: BoundStatement,
+  before: readonly BoundStatement[] = [],
 ): Promise<Plan> {
   const literals = values.map((value) => (value === null ? 'NULL' : `'${value.replaceAll("'", "''")}'`)).join(', ');
   const runner = api.createQueryRunner();
   try {
     await runner.startTransaction();
     await runner.query(`SELECT set_config('app.workspace_id', $1, true)`, [workspace]);
+    for (const first of before) await runner.query(first.text, [...first.values]);
     await runner.query(`PREPARE page AS ${text}`);
     const rows = (await runner.query(
       `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE page(${literals})`,
@@ -79,17 +80,3 @@ export async function explain(
 
 /** Pages of Postgres' memory that were read, from cache or disk. */
 export const buffersOf = (plan: Plan): number => plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-
-/** The statement that the adapter sends. */
-async function statementOf(workspace: WorkspaceId, filter: AssetFilter, page: AssetPage): Promise<BoundStatement> {
-  let sent: BoundStatement | undefined;
-  const recorder = {
-    read: (_scope: unknown, [statement]: BoundStatement[]) => {
-      sent = statement;
-      return Promise.resolve([[]]);
-    },
-  } as unknown as Database;
-  await assetRepositoryOn(recorder).list(workspace, filter, page);
-  if (!sent) throw new Error('Nothing was sent.');
-  return sent;
-}

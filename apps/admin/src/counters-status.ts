@@ -1,4 +1,3 @@
-import type { WrongComputerCount } from '#libs/computers/operators';
 import type { CounterDifference, ValueDifference } from '#libs/inventory/operators';
 import type { Interruption } from './interruption';
 import type { OperatorDatabase } from './operator-database';
@@ -15,13 +14,10 @@ export interface CountersStatus {
   readonly assets: number;
   readonly wrong: readonly OfWorkspace<CounterDifference>[];
   readonly wrongValues: readonly OfWorkspace<ValueDifference>[];
-  /** Assets that the filter `tagKey` found wrongly or not at all. */
-  readonly wrongTagged: number;
-  /** Number of corrected counters, assets and computers. */
-  readonly repaired: number;
-  /** Computers that filters found wrongly or not at all. */
+  /** Computers that filters of their checks found wrongly or not at all. */
   readonly wrongComputers: number;
-  readonly wrongComputerCounts: readonly OfWorkspace<WrongComputerCount>[];
+  /** Number of corrected counters and computers. */
+  readonly repaired: number;
 }
 
 /** Compares and repairs one workspace after the other. After an interruption, finished workspaces stay repaired. */
@@ -32,30 +28,25 @@ export async function reconcileCounters(
   const { operateOn } = await import('./operator.js');
   const { AuthOperatorModule, Workspaces } = await import('#libs/auth/operators');
   const { AssetCounters, InventoryOperatorModule } = await import('#libs/inventory/operators');
-  const { ComputersOperatorModule, ListedComputers } = await import('#libs/computers/operators');
-  const modules = [AuthOperatorModule, InventoryOperatorModule, ComputersOperatorModule];
+  const modules = [AuthOperatorModule, InventoryOperatorModule];
   return operateOn(database, interruption, modules, async (operator) => {
     const workspaces = await operator.get(Workspaces).list();
     const wrong: CountersStatus['wrong'][number][] = [];
     const wrongValues: CountersStatus['wrongValues'][number][] = [];
-    const wrongComputerCounts: CountersStatus['wrongComputerCounts'][number][] = [];
-    let [assets, wrongTagged, wrongComputers] = [0, 0, 0];
+    let [assets, wrongComputers] = [0, 0];
     await operator.withProgress('assets counted', async (show) => {
       for (const [done, { id, slug: workspace }] of workspaces.entries()) {
         show(assets, done / workspaces.length);
         const counted = await operator.get(AssetCounters).reconcile(id);
-        const listed = await operator.get(ListedComputers).reconcile(id, () => operator.checkInterrupted());
+        operator.checkInterrupted();
         assets += counted.assets;
-        wrongTagged += counted.wrongTagged;
-        wrongComputers += listed.wrongComputers;
+        wrongComputers += counted.wrongComputers;
         wrong.push(...counted.wrong.map((one) => ({ workspace, ...one })));
         wrongValues.push(...counted.wrongValues.map((one) => ({ workspace, ...one })));
-        wrongComputerCounts.push(...listed.wrongCounts.map((one) => ({ workspace, ...one })));
       }
       show(assets, 1);
     });
-    const wrongs = { wrong, wrongValues, wrongTagged, wrongComputers, wrongComputerCounts };
-    const repaired = wrong.length + wrongValues.length + wrongTagged + wrongComputers + wrongComputerCounts.length;
-    return { workspaces: workspaces.length, assets, ...wrongs, repaired };
+    const repaired = wrong.length + wrongValues.length + wrongComputers;
+    return { workspaces: workspaces.length, assets, wrong, wrongValues, wrongComputers, repaired };
   });
 }

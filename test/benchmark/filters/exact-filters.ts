@@ -1,13 +1,12 @@
 import { assetId } from '#libs/kernel';
-import {
-  type AssetFilter,
-  EXACT_FILTERS,
-  type ExactFilter,
-} from '../../../libs/inventory/src/assets/domain/asset-filter';
+import type { AssetFilter } from '../../../libs/inventory/src/assets/domain/asset-filter';
 import type { CategoryKey } from '../../../libs/inventory/src/assets/domain/asset-category';
 import type { DemoSize } from '../../../libs/inventory/src/imports/domain/demo-inventory';
 import type { BenchmarkDatabase } from '../benchmark-database';
 import type { Place } from './depths';
+
+const EXACT_FILTERS = ['externalId', 'email', 'serialNumber', 'name', 'ownerId', 'tagKey', 'source'] as const;
+type ExactFilter = (typeof EXACT_FILTERS)[number];
 
 /** Stands for the value of each workspace. */
 export const ANY = '…';
@@ -34,7 +33,8 @@ const FIND: Readonly<Record<ExactFilter, string>> = {
   email: `SELECT email AS value FROM asset WHERE workspace_id = $1 AND sub_key = 15 AND facet IS NOT NULL LIMIT 1`,
   serialNumber: `SELECT serial_number AS value FROM asset WHERE workspace_id = $1 AND sub_key = 12 AND facet IS NOT NULL LIMIT 1`,
   name: `SELECT name AS value FROM asset WHERE workspace_id = $1 AND sub_key = 14 GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1`,
-  ownerId: `SELECT owner_id AS value FROM owner_count WHERE workspace_id = $1 GROUP BY 1 ORDER BY sum(n) DESC, 1 LIMIT 1`,
+  ownerId: `SELECT owner_id AS value FROM asset WHERE workspace_id = $1 AND facet IS NOT NULL AND owner_id IS NOT NULL
+             GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1`,
   tagKey: `SELECT key AS value FROM tag_key JOIN tag_count ON tag_count.workspace_id = $1 AND tag_key_id = tag_key.id
             WHERE tag_key.workspace_id = $1 GROUP BY 1 ORDER BY sum(n) DESC, 1 LIMIT 1`,
   source: `SELECT source AS value FROM source_count WHERE workspace_id = $1 GROUP BY 1 ORDER BY sum(n) DESC, 1 LIMIT 1`,

@@ -10,5 +10,5 @@ export async function withoutTickets({ admin }: BenchmarkDatabase): Promise<void
       RETURNS void LANGUAGE sql AS '';
     DROP TRIGGER take_forgotten_insert_ticket ON asset;
     DROP TRIGGER take_forgotten_update_ticket ON asset;
-    DROP INDEX asset_change_visible, asset_change_removed`);
+    DROP INDEX asset_change`);
 }

@@ -35,8 +35,7 @@ export function statusCommand(): Command {
 }
 
 async function describe(counters: CountersStatus): Promise<string> {
-  const { workspaces, assets, wrong, wrongValues, wrongTagged, wrongComputers, wrongComputerCounts, repaired } =
-    counters;
+  const { workspaces, assets, wrong, wrongValues, wrongComputers, repaired } = counters;
   const counted = `Full count: ${assets.toLocaleString('en')} assets, ${workspaces} workspaces.`;
   if (repaired === 0) return `${counted} Every counter is right.`;
   const lines = [`${counted} Repaired ${repaired} wrong counters:`];
@@ -48,11 +47,6 @@ async function describe(counters: CountersStatus): Promise<string> {
     const rows = wrongValues.map((one) => [one.workspace, one.filter, one.value, one.counted, one.actual]);
     lines.push(await table(['workspace', 'filter', 'value', 'counter', 'assets'], rows));
   }
-  if (wrongTagged > 0) lines.push(`The filter tagKey found ${wrongTagged} assets wrongly.`);
   if (wrongComputers > 0) lines.push(`Filters found ${wrongComputers} computers wrongly.`);
-  if (wrongComputerCounts.length > 0) {
-    const rows = wrongComputerCounts.map((one) => [one.workspace, one.filter, one.value, one.counted, one.actual]);
-    lines.push(await table(['workspace', 'member', 'value', 'counter', 'computers'], rows));
-  }
   return lines.join('\n');
 }

@@ -15,6 +15,9 @@ export abstract class ComputerDirectory {
     freshness?: Freshness,
   ): Promise<Page<Computer>>;
 
+  /** Returns the function that reads a whole list page by page, always as it is now. It counts the matches once. */
+  abstract reader(workspaceId: WorkspaceId, filter: ComputerFilter): (page: PageRequest) => Promise<Page<Computer>>;
+
   /** @throws `not_found` when the workspace has no visible computer with this id */
   abstract get(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness): Promise<Computer>;
 

@@ -12,10 +12,7 @@ export interface Posture {
   readonly checks: Readonly<Record<Check, CheckState>>;
 }
 
-/**
- * All postures. Their order must match `listed_computer.posture`, the number that the database computes: see migration
- * 1780000000060-listed-computers.
- */
+/** All postures. Their order must match `asset.posture`: see computer.row.ts of the inventory. */
 export const POSTURES: readonly Posture[] = [false, true].flatMap((isMonitored) =>
   CHECK_STATES.flatMap((ANTIVIRUS) =>
     CHECK_STATES.flatMap((DISK_ENCRYPTION) =>

@@ -32,8 +32,7 @@ export class ComputersController {
       resource: RESOURCE,
       item: 'computer',
       feed: { resource: FEED, filters: [] },
-      reader: (workspaceId, filters) => (page) =>
-        computers.list(workspaceId, toComputerFilter(filters), page, 'newest'),
+      reader: (workspaceId, filters) => computers.reader(workspaceId, toComputerFilter(filters)),
       show: toComputerDto,
     };
   }

@@ -3,8 +3,8 @@ import { type TextRow, columnList, toBoolean } from '#libs/platform/database';
 import { ViewColumn, ViewEntity } from 'typeorm';
 import type { Computer } from '../domain/computer';
 
-@ViewEntity({ name: 'visible_computer', synchronize: false })
-export class VisibleComputerRow {
+/** The columns of a computer in both views. Migration 1780000000041 of the inventory makes the views. */
+abstract class ComputerColumns {
   @ViewColumn() workspace_id!: string;
   @ViewColumn() id!: string;
   @ViewColumn() public_id!: string;
@@ -25,26 +25,40 @@ export class VisibleComputerRow {
   @ViewColumn() screen_lock_enabled!: boolean | null;
 }
 
+/** A visible computer, with what filters look for. */
+@ViewEntity({ name: 'visible_computer', synchronize: false })
+export class VisibleComputerRow extends ComputerColumns {
+  @ViewColumn() external_id!: string;
+  @ViewColumn() facet!: number;
+  @ViewColumn() posture!: number | null;
+}
+
 /** Computers that are removed too: their facet is null. */
 @ViewEntity({ name: 'changed_computer', synchronize: false })
-export class ChangedComputerRow extends VisibleComputerRow {
+export class ChangedComputerRow extends ComputerColumns {
   @ViewColumn() change_id!: string;
-  @ViewColumn() sub_key!: number;
+  /** The order of a change set. It is the same for every computer. */
+  @ViewColumn() kind!: number;
   @ViewColumn() facet!: number | null;
 }
 
-/** A visible computer by its identifiers. */
-@ViewEntity({ name: 'identified_computer', synchronize: false })
-export class IdentifiedComputerRow {
+/** The number of visible computers by facet. */
+@ViewEntity({ name: 'computer_count', synchronize: false })
+export class ComputerCountRow {
   @ViewColumn() workspace_id!: string;
-  @ViewColumn() id!: string;
+  @ViewColumn() facet!: number;
+  @ViewColumn() n!: string;
+}
+
+/** The same by import source. */
+@ViewEntity({ name: 'computer_source_count', synchronize: false })
+export class ComputerSourceCountRow extends ComputerCountRow {
   @ViewColumn() source!: string;
-  @ViewColumn() external_id!: string;
-  @ViewColumn() serial_number!: string | null;
 }
 
 /** Columns as {@link toComputer} reads them, and the place of each. */
-export const { selected: COMPUTER_COLUMNS, at: AT } = columnList(VisibleComputerRow, ['workspace_id']);
+export const COMPUTER_COLUMNS = columnList(VisibleComputerRow, ['workspace_id', 'external_id', 'facet', 'posture']);
+const { at: AT } = COMPUTER_COLUMNS;
 
 /** The computer in a row of {@link COMPUTER_COLUMNS}. */
 export function toComputer(row: TextRow): Computer {

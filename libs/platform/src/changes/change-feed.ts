@@ -19,8 +19,8 @@ import { FEED_COLUMNS, type FeedHead, type FeedStatement } from './feed-statemen
 export interface Feed<Item> {
   readonly statement: FeedStatement;
   readonly toItem: (row: TextRow) => Item;
-  /** The first and last sub key that the reader asks for. */
-  readonly subKeys: readonly [first: number, last: number];
+  /** The first and last kind that the reader asks for; all of them if absent. */
+  readonly kinds?: readonly [first: number, last: number];
 }
 
 /** The newest set, and the first one at or after $2. */
@@ -107,10 +107,10 @@ export class ChangeFeed {
     size: number,
     freshness: Freshness,
   ): Promise<ChangePage<Entry<Item>> | null> {
-    const { statement, subKeys } = feed;
-    const { sequence, subKey, id } = from ?? START;
+    const { statement, kinds = EVERY_KIND } = feed;
+    const { sequence, kind, id } = from ?? START;
     // A reader that begins needs no removals, and knows no newest set yet.
-    const values = [workspaceId, sequence, subKey, id, String(size + 1), ...subKeys.map(String)];
+    const values = [workspaceId, sequence, kind, id, String(size + 1), ...kinds.map(String)];
     values.push(from?.removalsAfter ?? LARGEST, from?.newest ?? '0');
     const [[first, ...rows] = []] = await this.database.read({ workspaceId }, [bind(statement, values)], freshness);
     const read = (row: TextRow, column: FeedColumn): string | null =>
@@ -144,7 +144,8 @@ export class ChangeFeed {
 
 /** Behind every set there can be. */
 const LARGEST = '9223372036854775807';
-const START = { sequence: '0', subKey: '0', id: '0' };
+const START = { sequence: '0', kind: '0', id: '0' };
+const EVERY_KIND = [0, 32_766] as const;
 
 type FeedColumn = (typeof FEED_COLUMNS)[number];
 const PLACES = Object.fromEntries(FEED_COLUMNS.map((name, place) => [name, place])) as Record<FeedColumn, number>;
@@ -153,7 +154,7 @@ type Columns = (column: FeedColumn) => string | null;
 
 const placeOf = (columns: Columns) => ({
   sequence: columns('sequence') as string,
-  subKey: columns('sub_key') as string,
+  kind: columns('kind') as string,
   id: columns('id') as string,
 });
 
@@ -175,9 +176,9 @@ function isKnown({ newest, mark }: FeedPosition, { knownMark, restarted }: FeedH
 }
 
 /** Whether a removal that the reader must hear of was purged. */
-function isPurged(removalsAfter: string, from: Pick<FeedPosition, 'sequence' | 'subKey'>, purged: string | null) {
+function isPurged(removalsAfter: string, from: Pick<FeedPosition, 'sequence' | 'kind'>, purged: string | null) {
   if (purged === null || BigInt(purged) <= BigInt(removalsAfter)) return false;
-  const seen = BigInt(from.sequence) - (from.subKey === END_OF_SET.subKey ? 0n : 1n);
+  const seen = BigInt(from.sequence) - (from.kind === END_OF_SET.kind ? 0n : 1n);
   return seen < BigInt(purged);
 }
 

@@ -4,8 +4,8 @@ import { DomainError } from '#libs/kernel';
 export interface FeedPosition {
   /** The set that was read last; 0 before the first one. */
   readonly sequence: string;
-  /** The order key of the last row that was read in the set: sub key, then internal id. */
-  readonly subKey: string;
+  /** The order key of the last row that was read in the set: kind, then internal id. */
+  readonly kind: string;
   readonly id: string;
   /** The newest set when the page was read, and its random mark. A database that has it has the reader's whole past. */
   readonly newest: string;
@@ -18,15 +18,15 @@ export interface FeedPosition {
 }
 
 /** Behind every row of a set. */
-export const END_OF_SET = { subKey: '32767', id: '0' } as const;
+export const END_OF_SET = { kind: '32767', id: '0' } as const;
 
-export function writePosition({ sequence, subKey, id, newest, mark, removalsAfter, since }: FeedPosition): string {
-  return [sequence, subKey, id, newest, mark, removalsAfter, ...(since ? [since.toISOString()] : [])].join(' ');
+export function writePosition({ sequence, kind, id, newest, mark, removalsAfter, since }: FeedPosition): string {
+  return [sequence, kind, id, newest, mark, removalsAfter, ...(since ? [since.toISOString()] : [])].join(' ');
 }
 
 export function readPosition(text: string): FeedPosition {
-  const [sequence = '0', subKey = '0', id = '0', newest = '0', mark = '', removalsAfter = '0', since] = text.split(' ');
-  return { sequence, subKey, id, newest, mark, removalsAfter, ...(since ? { since: new Date(since) } : {}) };
+  const [sequence = '0', kind = '0', id = '0', newest = '0', mark = '', removalsAfter = '0', since] = text.split(' ');
+  return { sequence, kind, id, newest, mark, removalsAfter, ...(since ? { since: new Date(since) } : {}) };
 }
 
 const DETAILS = {

@@ -2,8 +2,10 @@ import { type Statement, prepared } from '../database/pipelined-statements';
 
 /** A table or view with the rows of a feed. */
 export interface FeedRows {
-  /** Has `workspace_id`, `change_id`, `sub_key`, `id`, `public_id` and `facet`, which is NULL for removed rows. */
+  /** Has `workspace_id`, `change_id`, `id`, `public_id` and `facet`, which is NULL for removed rows. */
   readonly relation: string;
+  /** Its column of the type `smallint` by which the rows of a set are ordered, before the id. */
+  readonly kind: string;
   /** What the item is made of: columns of the relation, or expressions over them. */
   readonly columns: readonly string[];
 }
@@ -17,7 +19,7 @@ export const FEED_COLUMNS = [
   'public_id',
   'is_visible',
   'sequence',
-  'sub_key',
+  'kind',
   'id',
   'changed_at',
   'origin',
@@ -45,21 +47,20 @@ export interface FeedHead {
 /**
  * The head of the workspace in the first row, and a page of its feed in the others. One statement, and so of one moment.
  *
- * Values: $1 workspace, $2 to $4 the position (sequence, sub key, id), $5 rows wanted, $6 and $7 the first and last sub key,
+ * Values: $1 workspace, $2 to $4 the position (sequence, kind, id), $5 rows wanted, $6 and $7 the first and last kind,
  * $8 the set up to which removals are left out, $9 the newest set that the reader knows of.
  *
- * Sets are read in their order, and the rows of each in the order of the indexes asset_change_visible and
- * asset_change_removed. Removals that are left out are not looked at. The page ends early behind `tail`. So a page costs
+ * Sets are read in their order, and the rows of each in the order of the index asset_change. Removals that are left out are not looked at. The page ends early behind `tail`. So a page costs
  * the same however large the inventory is, and however much of it was removed.
  */
-export function feedStatement({ relation, columns }: FeedRows): FeedStatement {
+export function feedStatement({ relation, kind, columns }: FeedRows): FeedStatement {
   const rowsOfSet = (condition: string): string => `
-                (SELECT * FROM ${relation}
+                (SELECT *, ${kind} AS feed_kind FROM ${relation}
                   WHERE workspace_id = $1 AND change_id = change.id AND ${condition}
-                    AND sub_key BETWEEN $6::smallint AND $7::smallint
-                    AND (sub_key, id) > (CASE WHEN change.sequence = $2::bigint THEN $3::smallint ELSE 0::smallint END,
+                    AND ${kind} BETWEEN $6::smallint AND $7::smallint
+                    AND (${kind}, id) > (CASE WHEN change.sequence = $2::bigint THEN $3::smallint ELSE 0::smallint END,
                                          CASE WHEN change.sequence = $2::bigint THEN $4::bigint ELSE 0::bigint END)
-                  ORDER BY sub_key, id LIMIT $5::int)`;
+                  ORDER BY ${kind}, id LIMIT $5::int)`;
   const text = `
       SELECT ${columns.map(() => 'NULL').join(', ')},
              json_build_object(
@@ -69,21 +70,21 @@ export function feedStatement({ relation, columns }: FeedRows): FeedStatement {
                'tail', (SELECT sequence FROM change_set
                          WHERE workspace_id = $1 AND sequence >= $2::bigint AND NOT emptied
                          ORDER BY sequence OFFSET $5::int + ${SETS_BEYOND - 1} LIMIT 1)::text) AS head,
-             NULL AS public_id, NULL AS is_visible, NULL AS sequence, NULL AS sub_key, NULL AS id, NULL AS changed_at,
+             NULL AS public_id, NULL AS is_visible, NULL AS sequence, NULL AS feed_kind, NULL AS id, NULL AS changed_at,
              NULL AS origin, NULL AS client_id, NULL AS request_id
         FROM (SELECT) AS one LEFT JOIN change_head AS head ON head.workspace_id = $1
       UNION ALL
       SELECT ${columns.join(', ')},
-             NULL, public_id, facet IS NOT NULL, sequence, sub_key, id, (extract(epoch FROM changed_at) * 1000)::bigint,
+             NULL, public_id, facet IS NOT NULL, sequence, feed_kind, id, (extract(epoch FROM changed_at) * 1000)::bigint,
              origin, client_id, request_id
         FROM (
           SELECT item.*, change.sequence, change.changed_at, change.origin, change.client_id, change.request_id
             FROM (SELECT * FROM change_set WHERE workspace_id = $1 AND sequence >= $2::bigint AND NOT emptied
                    ORDER BY sequence LIMIT $5::int + ${SETS_BEYOND}) AS change
-           CROSS JOIN LATERAL (${rowsOfSet('facet IS NOT NULL')}
-                UNION ALL ${rowsOfSet('facet IS NULL AND change.sequence > $8::bigint')}) AS item
-           ORDER BY change.sequence, item.sub_key, item.id LIMIT $5::int
+           CROSS JOIN LATERAL (${rowsOfSet('(facet IS NULL) IS FALSE')}
+                UNION ALL ${rowsOfSet('(facet IS NULL) IS TRUE AND change.sequence > $8::bigint')}) AS item
+           ORDER BY change.sequence, item.feed_kind, item.id LIMIT $5::int
         ) AS page
-       ORDER BY sequence NULLS FIRST, sub_key, id`;
+       ORDER BY sequence NULLS FIRST, feed_kind, id`;
   return { ...prepared(`${relation}_feed`, text), itemColumns: columns.length };
 }

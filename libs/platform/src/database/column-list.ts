@@ -19,7 +19,7 @@ export function columnList<Row extends object, Hidden extends keyof Row>(
   hidden: readonly Hidden[],
 ): ColumnList<Exclude<keyof Row & string, Hidden>> {
   type Name = Exclude<keyof Row & string, Hidden>;
-  const columns = getMetadataArgsStorage().filterColumns(entity);
+  const columns = getMetadataArgsStorage().filterColumns(withParents(entity));
   const names = columns.map(({ propertyName }) => propertyName as keyof Row & string);
   const shown = names.filter((name): name is Name => !hidden.some((one) => one === name));
   const places = [...shown, 'next'].map((name, place) => [name, place]);
@@ -27,6 +27,11 @@ export function columnList<Row extends object, Hidden extends keyof Row>(
     selected: shown.map((name) => (name.endsWith('_at') ? `(extract(epoch FROM ${name}) * 1000)::bigint` : name)),
     at: Object.fromEntries(places) as Record<Name | 'next', number>,
   };
+}
+
+function withParents(entity: new () => object): (new () => object)[] {
+  const parent = Object.getPrototypeOf(entity) as new () => object;
+  return parent === Function.prototype ? [entity] : [...withParents(parent), entity];
 }
 
 /** Adds a column that SQL computes from a row of a list, which is `page` there. */

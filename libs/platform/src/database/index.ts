@@ -4,7 +4,6 @@ export { Database, READ_PATIENCE_MS } from './database';
 export { DatabaseProbe } from './database-probe';
 export { DatabaseModule } from './database.module';
 export { type BoundStatement, type Statement, type TextRow, bind, prepared } from './pipelined-statements';
-export { type KeptCounts, type WrongCount, reconcileCounts, repairRows } from './reconciliation';
 export { buildIndexConcurrently } from './schema/concurrent-index';
 export { RolesNotApart, RuntimeRoleUnfit, migrate } from './schema/migrate';
 export { RuntimeRoleTooPowerful, assertRuntimeRole } from './schema/runtime-role';

@@ -8,12 +8,17 @@ export interface StatementShape {
   readonly filters: readonly string[];
   /** Null where one range holds all rows, or filters choose among them. */
   readonly ranges: readonly { readonly condition: string; readonly count: number }[] | null;
-  /** False leaves the total out: it reads 0. */
+  /** False where the total is known: it is the last value. */
   readonly counts: boolean;
 }
 
 /** Ids begin at 1. */
 export const BY_ID: Omit<ListOrder, 'position'> = { by: 'id', start: '0', after: (position) => `${position}::bigint` };
+/**
+ * Up to so many matches are all read, and then sorted: the planner knows little of how filters go together, and might pass
+ * over the whole list in its order to find a few.
+ */
+const FEW = 20_000;
 /** More ranges than this are padded, so that few statements serve any number of them. */
 const UNPADDED = 16;
 export const paddedLength = (count: number): number => (count <= UNPADDED ? count : 2 ** Math.ceil(Math.log2(count)));
@@ -44,13 +49,14 @@ export function listText<Item, Name extends string>(
   const matching = [...ofCells, ...given.map(({ filter, value }) => filter.condition(value))]
     .map((condition) => ` AND ${condition}`)
     .join('');
+  const isBehind = `${by} > ${after('$2')}`;
   const page = (condition: string, selected: string): string => `
-    SELECT ${selected} ${rows} ${condition} AND ${by} > ${after('$2')}
+    SELECT ${selected} ${rows} ${condition} AND ${isBehind}
      ORDER BY ${by} LIMIT $3::int`;
 
   /** The first that fits: the counter of the cells, that of the filter, a count. */
   const total = (): string => {
-    if (!counts) return 'SELECT 0 AS n';
+    if (!counts) return `SELECT ${next('bigint')} AS n`;
     const sum = (table: string, condition = ''): string => `
       SELECT coalesce(sum(n) ${ofCells.length > 0 ? `FILTER (WHERE ${ofCells.join(' AND ')})` : ''}, 0) AS n
         FROM ${table} WHERE workspace_id = $1 ${condition}`;
@@ -69,7 +75,12 @@ export function listText<Item, Name extends string>(
   };
   // An index may hold all that the ids need. Only the rows of the page are then read.
   const found = (): string => `
-    SELECT item.* FROM (${page(matching, 'id')}) AS found
+    SELECT item.* FROM (
+      (${page(`${matching} AND total.n > ${FEW}`, 'id')})
+      UNION ALL
+      (SELECT id FROM (
+        SELECT id, ${by} AS place ${rows} ${matching} AND ${isBehind} AND total.n BETWEEN 1 AND ${FEW} OFFSET 0) AS few
+        ORDER BY place LIMIT $3::int)) AS found
       JOIN ${relation} AS item ON item.workspace_id = $1 AND item.id = found.id`;
   return `
     SELECT ${[...columns.selected, ...(order ? [order.position] : [])].join(', ')}, total.n

@@ -52,11 +52,17 @@ export class List<Item, Name extends string> {
   }
 
   /** The statement of a page. Its rows are those of the columns, then the position where it is no id, then the total. */
-  statement(workspaceId: WorkspaceId, wanted: WantedRows<Name>, page: PageRequest, counts = true): BoundStatement {
+  statement(
+    workspaceId: WorkspaceId,
+    wanted: WantedRows<Name>,
+    page: PageRequest,
+    total: number | null = null,
+  ): BoundStatement {
     const { name, cells, filters, order = BY_ID } = this.declared;
     const given = this.filtersOf(wanted);
     const wantedCells = cells ? (wanted.cells ?? cells.columns.map(() => null)) : [];
     const ranges = given.length === 0 ? (cells?.ranges(...wantedCells) ?? null) : null;
+    const counts = total === null;
     // A page of ranges alone names no cells.
     const arrays = counts || !ranges ? wantedCells : [];
     const shape: StatementShape = {
@@ -72,6 +78,7 @@ export class List<Item, Name extends string> {
       ...[workspaceId, page.after ?? order.start, String(page.size + 1)],
       ...arrays.flatMap((values) => (values ? [`{${values.join(',')}}`] : [])),
       ...given.map((filter) => textOf(wanted.filters[filter], filters[filter])),
+      ...(counts ? [] : [String(total)]),
       ...(ranges ?? []).flatMap(valuesOf),
     ]);
   }
@@ -94,11 +101,10 @@ export class List<Item, Name extends string> {
     const { columns, toItem, order } = this.declared;
     const at = order ? { id: columns.at.next, next: columns.at.next + 1 } : columns.at;
     if (wanted.cells?.some((values) => values?.length === 0)) return pageOfRows([], page.size, at, toItem);
-    const statement = this.statement(workspaceId, wanted, page, total === null);
+    const statement = this.statement(workspaceId, wanted, page, total);
     const batch = this.filtersOf(wanted).length > 0 ? [PLAN_WITH_VALUES, statement] : [statement];
     const rows = (await database.read({ workspaceId }, batch, freshness)).at(-1) ?? [];
-    const found = pageOfRows(rows, page.size, at, toItem);
-    return total === null ? found : { ...found, totalCount: total };
+    return pageOfRows(rows, page.size, at, toItem);
   }
 
   private filtersOf({ filters }: WantedRows<Name>): Name[] {

@@ -1,6 +1,8 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { AT } from '../../../../libs/inventory/src/assets/typeorm/asset.row';
-import { FIND_ASSET, listStatement } from '../../../../libs/inventory/src/assets/typeorm/asset-statements';
+import { workspaceId } from '#libs/kernel';
+import { ASSET_LIST } from '../../../../libs/inventory/src/assets/typeorm/asset-list';
+import { FIND_ASSET } from '../../../../libs/inventory/src/assets/typeorm/asset-repository.typeorm';
+import { ASSET_COLUMNS } from '../../../../libs/inventory/src/assets/typeorm/asset.row';
 import { type Claims, Refused } from './access';
 import { type Row, toAsset, toComputer } from './items';
 import { rowsOf } from './postgres';
@@ -10,7 +12,9 @@ const COMPUTER_COLUMNS = `id, public_id, name, operating_system, os_version, ser
   (extract(epoch FROM updated_at) * 1000)::bigint, source, tags, agent_version, antivirus_installed,
   disk_encryption_enabled, password_manager_installed, screen_lock_enabled`;
 
-const LIST_ASSETS = listStatement({ all: null, cloud: [], ofSubKeys: [] });
+const { at: AT } = ASSET_COLUMNS;
+const { name, text } = ASSET_LIST.statement(workspaceId(''), { filters: {} }, { size: 0, after: null });
+const LIST_ASSETS = { name, text };
 const LIST_COMPUTERS = {
   name: 'list_computers',
   text: `

@@ -1,13 +1,14 @@
 import { createHmac, hash, randomBytes } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { AT } from '../../../../libs/inventory/src/assets/typeorm/asset.row';
+import { ASSET_COLUMNS } from '../../../../libs/inventory/src/assets/typeorm/asset.row';
 import { RecentKeys } from '../../../../libs/platform/src/idempotency/recent-keys';
 import { type Claims, Refused } from './access';
 import { CLASSIFICATIONS, type Row, toAsset } from './items';
 import { call, onConnection, rowsOf, runTogether } from './postgres';
 import { FIND_RECORD } from './update-statements';
 
+const { at: AT } = ASSET_COLUMNS;
 const auditKey = randomBytes(32);
 const succeeded = new RecentKeys();
 

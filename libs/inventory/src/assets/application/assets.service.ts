@@ -42,7 +42,7 @@ export class AssetsService {
    */
   reader(workspaceId: WorkspaceId, filter: AssetFilter): (page: PageRequest) => Promise<Page<Asset>> {
     if (!isConsistent(filter)) throw new SubKeyInconsistent();
-    return (page) => this.assets.list(workspaceId, filter, page, 'newest');
+    return this.assets.reader(workspaceId, filter);
   }
 
   /** @throws `not_found` */

@@ -14,7 +14,6 @@ export interface AssetFilter {
   readonly categoryKeyAnyOf?: readonly CategoryKey[];
   readonly subKeyAnyOf?: readonly SubKey[];
   readonly classificationAnyOf?: readonly Classification[];
-  /** Implies `hasOwner`. */
   readonly ownerId?: AssetId;
   /** A customer's or the platform's. */
   readonly tagKey?: string;
@@ -27,10 +26,6 @@ export interface AssetFilter {
   readonly name?: string;
 }
 
-/** Filters with many values, from the one with the fewest assets of a value to the one with the most. */
-export const EXACT_FILTERS = ['externalId', 'email', 'serialNumber', 'name', 'ownerId', 'tagKey', 'source'] as const;
-export type ExactFilter = (typeof EXACT_FILTERS)[number];
-
 export class SubKeyInconsistent extends ValidationFailed {
   constructor() {
     super([{ parameter: 'subKey', code: 'choice', detail: 'subKey does not belong to categoryKey.' }]);
@@ -42,7 +37,7 @@ export function isConsistent({ categoryKey, subKey }: AssetFilter): boolean {
   return categoryKey === undefined || subKey === undefined || categoryOf(subKey) === categoryKey;
 }
 
-/** Returns the types that match the filter. */
+/** Returns the types that can match the filter. */
 export function typesOf(filter: AssetFilter): AssetType[] {
   const { categoryKey, subKey, categoryKeyAnyOf, subKeyAnyOf, serialNumber, email } = filter;
   return ASSET_TYPES.filter(
@@ -66,7 +61,6 @@ export function facetsOf(filter: AssetFilter): Facet[] {
       (filter.classification === undefined || filter.classification === facet.classification) &&
       (filter.classificationAnyOf === undefined || filter.classificationAnyOf.includes(facet.classification)) &&
       (filter.hasOwner === undefined || filter.hasOwner === facet.hasOwner) &&
-      (filter.ownerId === undefined || facet.hasOwner) &&
       (filter.completeStatus === undefined || (filter.completeStatus === 'COMPLETE') === facet.hasOwner) &&
       (filter.hasDescription === undefined || filter.hasDescription === facet.hasDescription),
   );

@@ -34,6 +34,9 @@ export abstract class AssetRepository {
     freshness?: Freshness,
   ): Promise<Page<Asset>>;
 
+  /** Returns the function that reads a whole list page by page, always as it is now. It counts the matches once. */
+  abstract reader(workspaceId: WorkspaceId, filter: AssetFilter): (page: PageRequest) => Promise<Page<Asset>>;
+
   /**
    * Returns null when the workspace has no visible asset with this id. Reads show the newest data unless `freshness`
    * allows older.

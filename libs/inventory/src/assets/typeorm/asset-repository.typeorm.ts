@@ -1,27 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import type { AssetId, Change, ChangePage, FeedStart, Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
-import { type BoundStatement, Database, type Statement, bind, pageOfRows } from '#libs/platform/database';
+import { type BoundStatement, Database, bind, prepared } from '#libs/platform/database';
 import { ChangeFeed, feedStatement, takeTicket } from '#libs/platform/changes';
 import type { Asset } from '../domain/asset';
-import { ASSET_TYPES, type CategoryKey } from '../domain/asset-category';
-import { type AssetFilter, EXACT_FILTERS, FACETS, facetsOf, typesOf } from '../domain/asset-filter';
+import type { CategoryKey } from '../domain/asset-category';
+import { type AssetFilter, typesOf } from '../domain/asset-filter';
 import { type AuditAnchor, AuditRecorder, type ChangeAuthor } from '#libs/audit';
 import type { AssetPatch, PatchedAsset } from '../domain/asset-patch';
 import { AssetRepository, type LockedAssets } from '../domain/asset-repository.port';
-import { ASSET_COLUMN_LIST, AT, LAST_CLOUD, subKeyOf, toAsset } from './asset.row';
-import { LIST_KEYS, type ListKey, exactValues, matchingStatement } from './asset-list-keys';
-import { FIND_ASSET, type ListBranches, branchValues, listStatement, wantedArrays } from './asset-statements';
+import { ASSET_COLUMNS, SELECTED, subKeyOf, toAsset } from './asset.row';
+import { ASSET_LIST, wantedAssets } from './asset-list';
 import { apiSetBits, lockStatements, markStatement, tagStatements, updateStatement } from './asset-update-statements';
 
-/** Before the first row: ids begin at 1. */
-const START = '0';
-
-const FEED = feedStatement({ relation: 'asset', columns: ASSET_COLUMN_LIST });
+export const FIND_ASSET = prepared(
+  'asset_find',
+  `SELECT ${SELECTED} FROM asset WHERE workspace_id = $1 AND public_id = $2 AND facet IS NOT NULL`,
+);
+const FEED = feedStatement({ relation: 'asset', kind: 'sub_key', columns: ASSET_COLUMNS.selected });
 
 @Injectable()
 export class AssetRepositoryTypeorm extends AssetRepository {
-  private readonly listStatements = new Map<string, Statement>();
-
   constructor(
     private readonly database: Database,
     private readonly audit: AuditRecorder,
@@ -36,15 +34,11 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     page: PageRequest,
     freshness: Freshness = 'newest',
   ): Promise<Page<Asset>> {
-    const facets = facetsOf(filter);
-    const types = typesOf(filter);
-    if (facets.length === 0 || types.length === 0) return pageOfRows([], page.size, AT, toAsset);
-    const codes = facets.map((facet) => FACETS.indexOf(facet));
-    const subKeys = types.map(subKeyOf);
-    const position = [workspaceId, page.after ?? START, String(page.size + 1)];
-    const list = this.boundList(filter, subKeys, codes, position);
-    const [rows = []] = await this.database.read({ workspaceId }, [list], freshness);
-    return pageOfRows(rows, page.size, AT, toAsset);
+    return ASSET_LIST.page(this.database, workspaceId, wantedAssets(filter), page, freshness);
+  }
+
+  reader(workspaceId: WorkspaceId, filter: AssetFilter): (page: PageRequest) => Promise<Page<Asset>> {
+    return ASSET_LIST.reader(this.database, workspaceId, wantedAssets(filter));
   }
 
   async find(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness = 'newest'): Promise<Asset | null> {
@@ -62,8 +56,8 @@ export class AssetRepositoryTypeorm extends AssetRepository {
   ): Promise<ChangePage<Change<AssetId, Asset>>> {
     // The sub keys of a category stand side by side.
     const codes = typesOf({ categoryKey }).map(subKeyOf);
-    const subKeys = [Math.min(...codes), Math.max(...codes)] as const;
-    return this.feed.read(workspaceId, { statement: FEED, toItem: toAsset, subKeys }, start, size, freshness);
+    const kinds = [Math.min(...codes), Math.max(...codes)] as const;
+    return this.feed.read(workspaceId, { statement: FEED, toItem: toAsset, kinds }, start, size, freshness);
   }
 
   async lock(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): Promise<LockedAssets> {
@@ -107,52 +101,4 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     }
     await this.database.write({ workspaceId }, statements);
   }
-
-  private boundList(
-    filter: AssetFilter,
-    subKeys: readonly number[],
-    facets: readonly number[],
-    position: readonly (string | null)[],
-  ): BoundStatement {
-    const [first, second] = EXACT_FILTERS.filter((name) => filter[name] !== undefined);
-    const key = first && !second ? (LIST_KEYS[first] ?? null) : null;
-    if (first && !key) {
-      const matching = this.prepared(`matching ${first}`, () => matchingStatement(first));
-      return bind(matching, [...position, ...wantedArrays(subKeys, facets), ...exactValues(filter)]);
-    }
-    const isWhole =
-      subKeys.length === ASSET_TYPES.length && facets.length === facetsOf({ ownerId: filter.ownerId }).length;
-    const keyed = key && { key, isWhole: isWhole && key.counter !== null };
-    const branches = keyed?.isWhole && keyed.key.hasOrder ? ONE_BRANCH : branchesOf(subKeys, facets, key);
-    const { all, cloud, ofSubKeys } = branches;
-    const shape = [key?.name, keyed?.isWhole, all?.length, cloud.length, ofSubKeys.length].join(' ');
-    const list = this.prepared(shape, () => listStatement(branches, keyed));
-    const value = first && filter[first] !== undefined ? [filter[first]] : [];
-    return bind(list, [...position, ...value, ...branchValues(subKeys, facets, branches, keyed)]);
-  }
-
-  private prepared(shape: string, make: () => Statement): Statement {
-    let statement = this.listStatements.get(shape);
-    if (!statement) {
-      statement = make();
-      this.listStatements.set(shape, statement);
-    }
-    return statement;
-  }
-}
-
-const ONE_BRANCH: ListBranches = { all: null, cloud: [], ofSubKeys: [] };
-
-/** One branch serves all cloud assets of a facet, and one all assets of it. */
-function branchesOf(subKeys: readonly number[], facets: readonly number[], key: ListKey | null): ListBranches {
-  if (subKeys.length === ASSET_TYPES.length || key?.hasTypes === false) {
-    return { all: facets.length === FACETS.length && !key ? null : facets, cloud: [], ofSubKeys: [] };
-  }
-  const hasCloud = subKeys.filter((subKey) => subKey <= LAST_CLOUD).length === LAST_CLOUD;
-  const single = hasCloud ? subKeys.filter((subKey) => subKey > LAST_CLOUD) : subKeys;
-  return {
-    all: [],
-    cloud: hasCloud ? facets : [],
-    ofSubKeys: single.flatMap((subKey) => facets.map((facet) => ({ subKey, facet }))),
-  };
 }

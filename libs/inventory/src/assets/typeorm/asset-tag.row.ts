@@ -6,6 +6,4 @@ export class AssetTagRow {
   @PrimaryColumn('bigint') asset_id!: string;
   @PrimaryColumn('bigint') tag_key_id!: string;
   @Column('text', { nullable: true }) value!: string | null;
-  @Column('smallint', { nullable: true }) sub_key!: number | null;
-  @Column('smallint', { nullable: true }) facet!: number | null;
 }

@@ -3,13 +3,13 @@ import { type BoundStatement, GATE_IS_OPEN, bind, prepared } from '#libs/platfor
 import type { Asset } from '../domain/asset';
 import type { AssetPatch } from '../domain/asset-patch';
 import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
-import { ASSET_COLUMNS, EACH_WRITTEN_FIELD, EMPLOYEE } from './asset.row';
+import { EACH_WRITTEN_FIELD, EMPLOYEE, SELECTED } from './asset.row';
 
 /** Locks in the order of the ids, like every other writer, so updates cannot deadlock. A replay waits for no asset. */
 const LOCK = prepared(
   'asset_lock',
   `
-    SELECT ${ASSET_COLUMNS} FROM asset
+    SELECT ${SELECTED} FROM asset
      WHERE workspace_id = $1 AND public_id = ANY ($2::uuid[]) AND facet IS NOT NULL AND ${GATE_IS_OPEN}
      ORDER BY id FOR NO KEY UPDATE`,
 );
@@ -58,8 +58,8 @@ const UNTAG = prepared(
 const TAG = prepared(
   'asset_tag',
   `
-    INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id, sub_key, facet)
-    SELECT $1::uuid, asset.id, tag_key.id, asset.sub_key, asset.facet
+    INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id)
+    SELECT $1::uuid, asset.id, tag_key.id
       FROM asset, jsonb_to_recordset($2::jsonb) AS wanted (key text, value text)
       LEFT JOIN tag_key ON tag_key.workspace_id = $1 AND md5(tag_key.key) = md5(wanted.key) AND tag_key.key = wanted.key
            AND NOT tag_key.platform AND coalesce(tag_key.value, '') = wanted.value

@@ -35,6 +35,8 @@ export class AssetRow {
   @Column('smallint', { default: 0 }) visibility!: number;
   @Column('smallint', { default: 0 }) api_set!: number;
   @Column('bigint') change_id!: string;
+  /** Null for other assets than computers. Whoever writes a row of `computer` writes it: see computer.row.ts. */
+  @Column('smallint', { nullable: true }) posture!: number | null;
   /** Postgres computes it. */
   @Column({ type: 'smallint', nullable: true, insert: false, update: false }) facet!: number | null;
 }
@@ -47,14 +49,13 @@ export const LAST_CLOUD = subKeyOf('CLOUD_OTHER');
 export const COMPUTER = subKeyOf('COMPUTER');
 export const EMPLOYEE = subKeyOf('EMPLOYEE');
 
-const HIDDEN = ['workspace_id', 'visibility', 'api_set', 'change_id', 'facet'] as const;
+const HIDDEN = ['workspace_id', 'visibility', 'api_set', 'change_id', 'posture', 'facet'] as const;
 
 /** Columns as {@link toAsset} reads them, and the place of each. */
-export const { selected: ASSET_COLUMN_LIST, at: AT } = columnList(AssetRow, HIDDEN);
-export const ASSET_COLUMNS = ASSET_COLUMN_LIST.join(', ');
-
-/** Their names in the table. */
-export const TABLE_COLUMNS = Object.keys(AT).slice(0, AT.next).join(', ');
+export const ASSET_COLUMNS = columnList(AssetRow, HIDDEN);
+const { at: AT } = ASSET_COLUMNS;
+/** In a statement. */
+export const SELECTED = ASSET_COLUMNS.selected.join(', ');
 
 /**
  * Reads an asset from a row of {@link ASSET_COLUMNS}. Codes are small integers in the table (see the comments on its

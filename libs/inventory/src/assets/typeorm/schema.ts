@@ -3,15 +3,13 @@ import { TagCountRow, TagKeyRow } from '../../tag-keys/typeorm/tag-key.row';
 import { AssetTagRow } from './asset-tag.row';
 import { AssetRow, EACH_WRITTEN_FIELD } from './asset.row';
 import { ComputerRow } from './computer.row';
-import { FacetCountRow, OwnerCountRow, SourceCountRow } from './counts.row';
+import { FacetCountRow, SourceCountRow } from './counts.row';
 import { AssetsAndFacetCounts1780000000010 } from './migrations/1780000000010-assets-and-facet-counts';
-import { CountExistingValues1780000000042 } from './migrations/1780000000042-count-existing-values';
-import { ValueCounts1780000000041 } from './migrations/1780000000041-value-counts';
+import { CountsAndViews1780000000041 } from './migrations/1780000000041-counts-and-views';
+import { FillCountsAndPostures1780000000042 } from './migrations/1780000000042-fill-counts-and-postures';
 import { CountersSearchPath1780000000013 } from './migrations/1780000000013-counters-search-path';
 import { AssetChanges1780000000031 } from './migrations/1780000000031-asset-changes';
 import { EmptyChangeSets1780000000043 } from './migrations/1780000000043-empty-change-sets';
-import { TagFacets1780000000056 } from './migrations/1780000000056-tag-facets';
-import { FillTagFacets1780000000057 } from './migrations/1780000000057-fill-tag-facets';
 import { AssetIndexes1780000000058 } from './migrations/1780000000058-asset-indexes';
 
 /** Columns that updates write. */
@@ -21,27 +19,25 @@ const WRITTEN = [
 ].join(', ');
 
 export const inventorySchema: SchemaPart = {
-  entities: [TagKeyRow, AssetRow, AssetTagRow, ComputerRow, FacetCountRow, TagCountRow, OwnerCountRow, SourceCountRow],
+  entities: [TagKeyRow, AssetRow, AssetTagRow, ComputerRow, FacetCountRow, TagCountRow, SourceCountRow],
   migrations: [
     AssetsAndFacetCounts1780000000010,
     CountersSearchPath1780000000013,
     AssetChanges1780000000031,
-    ValueCounts1780000000041,
-    CountExistingValues1780000000042,
+    CountsAndViews1780000000041,
+    FillCountsAndPostures1780000000042,
     EmptyChangeSets1780000000043,
-    TagFacets1780000000056,
-    FillTagFacets1780000000057,
     AssetIndexes1780000000058,
   ],
   grants: [
     { function: 'mark_empty_change_sets' },
+    { function: 'tag_key_named' },
     { table: 'tag_key', privileges: 'SELECT' },
     { table: 'asset', privileges: `SELECT, UPDATE (${WRITTEN})` },
     { table: 'asset_tag', privileges: 'SELECT, INSERT, DELETE' },
     { table: 'computer', privileges: 'SELECT' },
     { table: 'facet_count', privileges: 'SELECT' },
     { table: 'tag_count', privileges: 'SELECT' },
-    { table: 'owner_count', privileges: 'SELECT' },
     { table: 'source_count', privileges: 'SELECT' },
   ],
 };

@@ -3,6 +3,7 @@ import { NEW_CHANGE_SET_ID, originCode } from '#libs/platform/changes';
 import { escapeLiteral } from 'pg';
 import { STAGED, STAGING_COLUMNS } from './import-rows';
 import { COMPUTER, EMPLOYEE, LAST_CLOUD, WRITTEN_FIELDS } from '../../assets/typeorm/asset.row';
+import { postureOf } from '../../assets/typeorm/computer.row';
 
 /** Columns of asset that a record sets directly. */
 const PLAIN_COLUMNS = [
@@ -238,22 +239,21 @@ export const UPDATE_CHANGED = `
    WHERE asset.workspace_id = $1 AND asset.id = m.asset_id AND m.changed AND ${changesOf(BECOMES_NOW)}
   RETURNING asset.id, asset.change_id = $2::bigint AS is_change`;
 
-/**
- * Computers come with their posture in one statement, so that triggers on both tables see both. $3 is the change set.
- */
+/** $3 is the change set. */
 export const INSERT_NEW = `
   WITH posture AS (
     INSERT INTO computer (workspace_id, asset_id, ${COMPUTER_COLUMNS.join(', ')})
     SELECT $1::uuid, m.asset_id, ${COMPUTER_COLUMNS.map((column) => `m.${column}`).join(', ')}
       FROM import_matched AS m WHERE m.is_new AND m.sub_key = ${COMPUTER}
   )
-  INSERT INTO asset (workspace_id, id, public_id, source, external_id, change_id, ${columns.join(', ')}) OVERRIDING SYSTEM VALUE
-  SELECT $1::uuid, m.asset_id, COALESCE(m.wanted_id, gen_random_uuid()), $2, m.external_id, $3::bigint, ${columns
-    .map((column) => {
-      if (column === 'owner_source') return 'CASE WHEN m.owner_id IS NULL THEN NULL ELSE 3 END';
-      return column === 'created_at' ? 'COALESCE(m.created_at, now())' : `m.${column}`;
-    })
-    .join(', ')}
+  INSERT INTO asset (workspace_id, id, public_id, source, external_id, change_id, posture, ${columns.join(', ')}) OVERRIDING SYSTEM VALUE
+  SELECT $1::uuid, m.asset_id, COALESCE(m.wanted_id, gen_random_uuid()), $2, m.external_id, $3::bigint,
+         CASE WHEN m.sub_key = ${COMPUTER} THEN ${postureOf('m')} END, ${columns
+           .map((column) => {
+             if (column === 'owner_source') return 'CASE WHEN m.owner_id IS NULL THEN NULL ELSE 3 END';
+             return column === 'created_at' ? 'COALESCE(m.created_at, now())' : `m.${column}`;
+           })
+           .join(', ')}
     FROM import_matched AS m WHERE m.is_new`;
 
 /**
@@ -268,11 +268,11 @@ export const UPSERT_COMPUTERS = `
       ON CONFLICT (workspace_id, asset_id) DO UPDATE SET ${COMPUTER_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')}
    WHERE ROW(${COMPUTER_COLUMNS.map((name) => `c.${name}`).join(', ')})
          IS DISTINCT FROM ROW(${COMPUTER_COLUMNS.map((name) => `excluded.${name}`).join(', ')})
-  RETURNING asset_id, xmax <> 0 AS was_there
+  RETURNING c.*, xmax <> 0 AS was_there
   ), told AS (
-    UPDATE asset SET change_id = $2::bigint, updated_at = ${UPDATED_AT}, version = asset.version + 1
+    UPDATE asset SET posture = ${postureOf('posture')}, change_id = $2::bigint, updated_at = ${UPDATED_AT}, version = CASE WHEN asset.change_id = $2::bigint THEN asset.version ELSE asset.version + 1 END
       FROM posture
-     WHERE asset.workspace_id = $1 AND asset.id = posture.asset_id AND asset.change_id <> $2::bigint
+     WHERE asset.workspace_id = $1 AND asset.id = posture.asset_id
   )
   SELECT asset_id, was_there FROM posture`;
 
@@ -284,12 +284,10 @@ export const UNTAG_CHANGED = `
      AND tag_key.workspace_id = $1 AND tag_key.id = asset_tag.tag_key_id
      AND (tag_key.platform OR asset.api_set & ${WRITTEN_FIELDS.tags.bit} = 0)`;
 export const TAG = `
-  INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id, value, sub_key, facet)
-  SELECT $1::uuid, tag.asset_id, tag.key_id, tag.value, tagged.sub_key, tagged.facet
+  INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id, value)
+  SELECT $1::uuid, tag.asset_id, tag.key_id, tag.value
     FROM (SELECT asset_id, is_new, unnest(tag_key_ids) AS key_id, unnest(tag_values) AS value
             FROM import_matched WHERE (is_new OR retagged) AND tag_key_ids <> '{}') AS tag
-   CROSS JOIN LATERAL (
-     SELECT sub_key, facet FROM asset WHERE workspace_id = $1 AND id = tag.asset_id LIMIT 1) AS tagged
    WHERE tag.is_new OR NOT EXISTS (
      SELECT FROM asset JOIN tag_key ON tag_key.workspace_id = $1 AND tag_key.id = tag.key_id
       WHERE asset.workspace_id = $1 AND asset.id = tag.asset_id

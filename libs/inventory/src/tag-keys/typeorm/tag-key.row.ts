@@ -10,13 +10,12 @@ export class TagKeyRow {
   @Column('timestamptz', { default: () => 'now()' }) created_at!: Date;
 }
 
-/** Part of the number of visible assets with a key. */
+/** The number of visible assets with a key, by type and facet. */
 @Entity('tag_count')
 export class TagCountRow {
   @PrimaryColumn('uuid') workspace_id!: string;
   @PrimaryColumn('bigint') tag_key_id!: string;
-  @Column('smallint') sub_key!: number;
-  @Column('smallint') facet!: number;
-  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id!: string;
+  @PrimaryColumn('smallint') sub_key!: number;
+  @PrimaryColumn('smallint') facet!: number;
   @Column('bigint') n!: string;
 }

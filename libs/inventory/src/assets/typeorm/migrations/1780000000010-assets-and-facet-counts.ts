@@ -1,5 +1,4 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { countingTriggers } from '../counters';
 
 const TENANT_TABLES = ['tag_key', 'asset', 'asset_tag', 'computer', 'facet_count'];
 
@@ -158,7 +157,12 @@ export class AssetsAndFacetCounts1780000000010 implements MigrationInterface {
       ${counter('count_inserted_facets', added)}
       ${counter('count_updated_facets', `${added} UNION ALL ${removed}`)}
       ${counter('count_deleted_facets', removed)}
-      ${countingTriggers('facets')}
+      CREATE TRIGGER count_inserted_facets AFTER INSERT ON asset
+        REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_inserted_facets();
+      CREATE TRIGGER count_updated_facets AFTER UPDATE ON asset
+        REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_updated_facets();
+      CREATE TRIGGER count_deleted_facets AFTER DELETE ON asset
+        REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_deleted_facets();
     `);
   }
 }

@@ -17,10 +17,13 @@ export class AssetChanges1780000000031 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       ALTER TABLE asset ADD COLUMN change_id bigint NOT NULL DEFAULT 0,
-                        ADD COLUMN updated_at timestamptz NOT NULL DEFAULT now();
+                        ADD COLUMN updated_at timestamptz NOT NULL DEFAULT now(),
+                        ADD COLUMN posture smallint;
       -- contract: no release knows the column yet
       ALTER TABLE asset ALTER COLUMN change_id DROP DEFAULT;
       COMMENT ON COLUMN asset.change_id IS 'change_set.id of the transaction that made the last visible change';
+      COMMENT ON COLUMN asset.posture IS
+        'Of a computer: monitored × 81, then 27, 9, 3 and 1 × the checks (0 unknown, 1 failing, 2 passing) in the order of computer';
       COMMENT ON COLUMN asset.updated_at IS 'Last visible change; for older assets when this column was added';
     `);
     await this.numberForgottenChanges(runner);
@@ -30,7 +33,7 @@ export class AssetChanges1780000000031 implements MigrationInterface {
     await runner.query(`
       DROP TRIGGER take_forgotten_insert_ticket ON asset; DROP TRIGGER take_forgotten_update_ticket ON asset;
       DROP TRIGGER number_forgotten_change ON change_set;
-      DROP FUNCTION draw_forgotten_ticket, number_forgotten_change; ALTER TABLE asset DROP COLUMN change_id, DROP COLUMN updated_at`);
+      DROP FUNCTION draw_forgotten_ticket, number_forgotten_change; ALTER TABLE asset DROP COLUMN change_id, DROP COLUMN updated_at, DROP COLUMN posture`);
   }
 
   /**

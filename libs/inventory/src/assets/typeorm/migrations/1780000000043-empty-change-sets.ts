@@ -17,11 +17,7 @@ export class EmptyChangeSets1780000000043 implements MigrationInterface {
            ORDER BY workspace_id, sequence LIMIT batch
         LOOP
           PERFORM set_config('app.workspace_id', one.workspace_id::text, true);
-          -- One index for visible assets, and one for removed ones.
-          IF NOT EXISTS (SELECT FROM asset
-                          WHERE workspace_id = one.workspace_id AND change_id = one.id AND facet IS NOT NULL)
-             AND NOT EXISTS (SELECT FROM asset
-                              WHERE workspace_id = one.workspace_id AND change_id = one.id AND facet IS NULL) THEN
+          IF NOT EXISTS (SELECT FROM asset WHERE workspace_id = one.workspace_id AND change_id = one.id) THEN
             UPDATE change_set SET emptied = true WHERE workspace_id = one.workspace_id AND sequence = one.sequence;
             marked := marked + 1;
           END IF;

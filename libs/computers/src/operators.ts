@@ -1,2 +1,0 @@
-export { ComputersOperatorModule } from './computers-operator.module';
-export { ListedComputers, type WrongComputerCount } from './typeorm/listed-computers';

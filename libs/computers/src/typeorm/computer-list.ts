@@ -1,0 +1,43 @@
+import { type WantedRows, equals, listOf } from '#libs/platform/lists';
+import { type ComputerFilter, posturesOf } from '../domain/computer-filter';
+import { POSTURES } from '../domain/posture';
+import { COMPUTER_COLUMNS, toComputer } from './visible-computer.row';
+
+/** The facets of an asset (see the inventory), of which each has a range of an index. */
+const FACETS = Array.from({ length: 16 }, (_, facet) => [facet]);
+
+/** The visible computers, through the views of the inventory. Each filter has an index there. */
+export const COMPUTER_LIST = listOf({
+  name: 'computer_list',
+  relation: 'visible_computer',
+  columns: COMPUTER_COLUMNS,
+  toItem: toComputer,
+  cells: {
+    columns: ['facet'],
+    counter: 'computer_count',
+    ranges: () => [{ condition: 'facet = ?', values: FACETS }],
+  },
+  filters: {
+    ownerId: equals('owner_id', 'uuid'),
+    serialNumber: {
+      condition: (value) => `(serial_number COLLATE "C" = ${value} AND char_length(serial_number) <= 256)`,
+    },
+    externalId: {
+      condition: (value) => `external_id = ${value} AND source = ANY (
+        ARRAY(SELECT DISTINCT source FROM computer_source_count WHERE workspace_id = $1))`,
+    },
+    source: { ...equals('source'), counter: { table: 'computer_source_count', key: 'source' } },
+    /** An array of places in {@link POSTURES}. Every computer has one. */
+    postures: { type: 'smallint[]', condition: (value) => `posture = ANY (${value})` },
+    lastCheckedBefore: {
+      type: 'timestamptz',
+      condition: (value) => `(last_checked_at < ${value} OR last_checked_at IS NULL)`,
+    },
+  },
+});
+
+/** What the list reads for a filter. */
+export function wantedComputers(filter: ComputerFilter): WantedRows<keyof typeof COMPUTER_LIST.declared.filters> {
+  const postures = posturesOf(filter).map((posture) => POSTURES.indexOf(posture));
+  return { filters: { ...filter, postures: postures.length === POSTURES.length ? undefined : postures } };
+}

@@ -1,0 +1,76 @@
+import { type ListRange, type WantedCells, type WantedRows, equals, listOf } from '#libs/platform/lists';
+import { ASSET_TYPES } from '../domain/asset-category';
+import { type AssetFilter, FACETS, facetsOf, typesOf } from '../domain/asset-filter';
+import { ASSET_COLUMNS, LAST_CLOUD, subKeyOf, toAsset } from './asset.row';
+
+/** Longer texts are not in the indexes, because no filter asks for them. */
+const isText = (column: string) => ({
+  condition: (value: string) => `(${column} COLLATE "C" = ${value} AND char_length(${column}) <= 256)`,
+});
+
+const tagKeyIs = (value: string): string => `tag_key_id = tag_key_named($1, ${value})`;
+
+/** An external id is unique within a source. */
+const SOURCES = '(SELECT DISTINCT source FROM source_count WHERE workspace_id = $1)';
+
+/** The visible assets. `sub_key` and `facet` are cells; each filter has an index of its own (docs/decisions/0009). */
+export const ASSET_LIST = listOf({
+  name: 'asset_list',
+  relation: 'asset',
+  visible: 'facet IS NOT NULL',
+  columns: ASSET_COLUMNS,
+  toItem: toAsset,
+  cells: { columns: ['sub_key', 'facet'], counter: 'facet_count', ranges: rangesOf },
+  filters: {
+    ownerId: equals('owner_id', 'uuid'),
+    tagKey: {
+      condition: (value) => `EXISTS (
+        SELECT FROM asset_tag WHERE workspace_id = $1 AND asset_id = asset.id AND ${tagKeyIs(value)})`,
+      counter: {
+        table: 'tag_count',
+        key: 'tag_key_id',
+        condition: tagKeyIs,
+        counted: `asset_tag JOIN asset ON asset.workspace_id = $1 AND asset.id = asset_id
+                   WHERE asset_tag.workspace_id = $1 AND facet IS NOT NULL`,
+        shown: 'SELECT key FROM tag_key WHERE workspace_id = $1 AND id = tag_key_id',
+      },
+    },
+    externalId: { condition: (value) => `external_id = ${value} AND source = ANY (ARRAY${SOURCES})` },
+    source: { ...equals('source'), counter: { table: 'source_count', key: 'source' } },
+    serialNumber: isText('serial_number'),
+    email: isText('email'),
+    name: isText('name'),
+  },
+});
+
+/** What the list reads for a filter. */
+export const wantedAssets = (filter: AssetFilter): WantedRows<keyof typeof ASSET_LIST.declared.filters> => ({
+  cells: [
+    someOf(typesOf(filter).map(subKeyOf), ASSET_TYPES.length),
+    someOf(
+      facetsOf(filter).map((facet) => FACETS.indexOf(facet)),
+      FACETS.length,
+    ),
+  ],
+  filters: filter,
+});
+
+const someOf = (codes: readonly number[], all: number): readonly number[] | null =>
+  codes.length === all ? null : codes;
+
+/** One range serves all assets, one all of a facet, and one all cloud assets of a facet. */
+function rangesOf(...[subKeys, facets]: WantedCells): ListRange[] | null {
+  if (!subKeys && !facets) return null;
+  const wanted = facets ?? FACETS.map((_, facet) => facet);
+  const ofFacets = wanted.map((facet) => [facet]);
+  if (!subKeys) return [{ condition: 'facet = ?', values: ofFacets }];
+  const hasCloud = subKeys.filter((subKey) => subKey <= LAST_CLOUD).length === LAST_CLOUD;
+  const single = hasCloud ? subKeys.filter((subKey) => subKey > LAST_CLOUD) : subKeys;
+  return [
+    { condition: `sub_key <= ${LAST_CLOUD} AND facet = ?`, values: hasCloud ? ofFacets : [] },
+    {
+      condition: 'sub_key = ? AND facet = ?',
+      values: single.flatMap((subKey) => wanted.map((facet) => [subKey, facet])),
+    },
+  ];
+}
