@@ -133,7 +133,7 @@ describe('admin audit archive', () => {
     );
   };
 
-  it.each(['', 'since=now&', 'since=2019-01-01T00:00:00Z&'])('leaves a cursor of ?%suntil=… usable', async (since) => {
+  it.each(['', 'since=now&'])('leaves a cursor of ?%suntil=… usable', async (since) => {
     await record('one');
     await record('two');
     await archive();
@@ -161,7 +161,14 @@ describe('admin audit archive', () => {
     expect(readdirSync(directory)).toHaveLength(2);
     expect(await rows()).toBe(6 - last);
     expect(await sequences()).toEqual(from(last + 1, 6));
-    expect(await sequences('?since=2020-01-01T00:00:00Z')).toEqual(from(last + 1, 6));
+    const [archived, kept] = [before[last - 1], before[last]] as unknown as { readonly recordedAt: string }[];
+    expect(await sequences(`?since=${kept?.recordedAt}`)).toEqual(from(last + 1, 6));
+    for (const since of ['2020-01-01T00:00:00Z', archived?.recordedAt]) {
+      expect(await list(`?since=${since}`)).toMatchObject({
+        status: 410,
+        body: { code: 'cursor_expired', errors: [{ parameter: 'since', code: 'archived' }] },
+      });
+    }
     expect(await verdict()).toMatch(/^\d sealed and 0 unsealed events: all as/);
     await record('seven');
     expect(await sequences()).toEqual(from(last + 1, 7));

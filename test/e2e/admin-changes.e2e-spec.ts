@@ -151,6 +151,25 @@ describe('Change feeds after operator commands', () => {
     expect((await get(again.resumeCursor)).status).toBe(200);
   });
 
+  it('returns 410 to since from before admin changes restart, and none to a later one', async () => {
+    await app.arrange.anAsset(workspace);
+    const before = new Date().toISOString();
+    await delay(10);
+    await admin('changes', 'restart');
+    await delay(10);
+    const after = new Date().toISOString();
+    const { id } = await app.arrange.anAsset(workspace);
+    const since = (time: string) => client.get(`/v1/inventory/changes?since=${time}`);
+
+    for (const time of ['2000-01-01T00:00:00Z', before]) {
+      expect(await since(time)).toMatchObject({
+        status: 410,
+        body: { code: 'cursor_expired', errors: [{ parameter: 'since', code: 'diverged' }] },
+      });
+    }
+    expect(await since(after)).toMatchObject({ status: 200, body: { results: [{ id }] } });
+  });
+
   it('skips change sets that are empty by now and still accepts their cursors', async () => {
     const { id } = await app.arrange.anAsset(workspace);
     const cursors: string[] = [];

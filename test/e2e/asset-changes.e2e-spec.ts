@@ -232,12 +232,23 @@ describe('GET /v1/inventory/changes', () => {
     ['?pageSize=1001', 'pageSize'],
     ['?since=yesterday', 'since'],
     ['?since=2026-02-30T00:00:00Z', 'since'],
+    ['?since=2026-02-27T24:00:00Z', 'since'],
     ['?subKey=CLOUD', 'subKey'],
     ['?categoryKey=NO', 'categoryKey'],
   ])('returns 400 for %s and names the parameter', async (query, parameter) => {
     const response = await get(query);
 
     expect(response).toMatchObject({ status: 400, body: { code: 'validation_failed', errors: [{ parameter }] } });
+  });
+
+  it('says that a + in since must be sent as %2B', async () => {
+    const { body } = await get('?since=2026-02-27T00:00:00+02:00');
+
+    expect(body).toMatchObject({
+      status: 400,
+      errors: [{ parameter: 'since', detail: expect.stringContaining('%2B') as string }],
+    });
+    expect((await get('?since=2026-02-27T00:00:00%2B02:00')).status).toBe(200);
   });
 
   it('returns 400 for since beside pageCursor', async () => {

@@ -192,6 +192,17 @@ describe('Filters of lists', () => {
       expect([idsOf(ofOne.results), ofOne.pageInfo.totalCount]).toEqual([ids.slice(1), 1]);
     });
 
+    it('email with a space gives 400, which says how to send a plus sign', async () => {
+      const { body } = await app
+        .client(await app.arrange.aToken(await app.arrange.aWorkspace()))
+        .get(`${ASSETS}?email=ada+eu@example.com`);
+
+      expect(body).toMatchObject({
+        code: 'validation_failed',
+        errors: [{ parameter: 'email', detail: expect.stringContaining('%2B') as string }],
+      });
+    });
+
     it('serialNumber finds only computers, and email only employees', async () => {
       const columns = { serial_number: 'C02XK', email: 'grace@example.com' };
       const computer = await app.arrange.anAsset(workspace, { type: 'COMPUTER', columns });

@@ -141,6 +141,10 @@ describe('GET of a whole list as NDJSON', () => {
     it.each([
       [NDJSON],
       ['APPLICATION/X-NDJSON'],
+      ['application/ndjson'],
+      ['application/jsonl'],
+      ['application/x-jsonlines'],
+      ['application/json;q=0.5, application/jsonl'],
       [`${NDJSON}, */*`],
       [`${NDJSON}, application/json`],
       [`application/json;q=0.9, ${NDJSON}`],
@@ -159,7 +163,10 @@ describe('GET of a whole list as NDJSON', () => {
       [`${NDJSON};q=0, */*`],
       [`application/json, ${NDJSON}`],
       [`application/json, ${NDJSON};q=0.9`],
-      ['application/ndjson'],
+      ['text/x-ndjson'],
+      ['application/json-lines'],
+      ['application/jsonl;charset=utf-8'],
+      ['application/json, application/jsonl'],
       ['application/x-ndjsonx'],
       [`,;${NDJSON}/`],
     ])('%s selects a page', async (accept) => {

@@ -90,7 +90,7 @@ export interface paths {
     };
     /**
      * List audit events
-     * @description Needs `audit:read` (or `all:read`). The events of the workspace in the order of their `sequence`, complete and a few seconds late. Keep `resumeCursor`, and ask again with it. `Accept: application/x-ndjson` returns the whole list as a stream of JSON lines. A stream takes no `pageSize`, and as `pageCursor` only one of a checkpoint line.
+     * @description Needs `audit:read` (or `all:read`). The events of the workspace in the order of their `sequence`, complete and a few seconds late. Keep `resumeCursor`, and ask again with it. `Accept: application/x-ndjson` returns the whole list as a stream of JSON lines; so do `application/ndjson`, `application/jsonl` and `application/x-jsonlines`. A stream takes no `pageSize`, and as `pageCursor` only one of a checkpoint line.
      */
     get: operations['listAuditEvents'];
     put?: never;
@@ -130,7 +130,7 @@ export interface paths {
     };
     /**
      * List computers with their posture
-     * @description Needs `computers:read` (or `all:read`). Returns every visible computer, monitored or not. All filters combine with AND. `Accept: application/x-ndjson` returns the whole list as a stream of JSON lines. A stream takes no `pageSize`, and as `pageCursor` only one of a checkpoint line.
+     * @description Needs `computers:read` (or `all:read`). Returns every visible computer, monitored or not. All filters combine with AND. `Accept: application/x-ndjson` returns the whole list as a stream of JSON lines; so do `application/ndjson`, `application/jsonl` and `application/x-jsonlines`. A stream takes no `pageSize`, and as `pageCursor` only one of a checkpoint line.
      */
     get: operations['listComputers'];
     put?: never;
@@ -210,7 +210,7 @@ export interface paths {
     };
     /**
      * List assets
-     * @description Needs `inventory:read` (or `all:read`). Returns the assets that match all filters. Hidden and deleted assets are left out. `Accept: application/x-ndjson` returns the whole list as a stream of JSON lines. A stream takes no `pageSize`, and as `pageCursor` only one of a checkpoint line.
+     * @description Needs `inventory:read` (or `all:read`). Returns the assets that match all filters. Hidden and deleted assets are left out. `Accept: application/x-ndjson` returns the whole list as a stream of JSON lines; so do `application/ndjson`, `application/jsonl` and `application/x-jsonlines`. A stream takes no `pageSize`, and as `pageCursor` only one of a checkpoint line.
      */
     get: operations['listAssets'];
     put?: never;
@@ -1306,7 +1306,7 @@ export interface components {
     /** @description One input that is wrong, named by exactly one of `pointer`, `parameter` and `header`. */
     InputFault: {
       /**
-       * @description The reason, for programs. One of `required`, `unknown`, `duplicated`, `format`, `length`, `range`, `choice`, `readonly`, `diverged`, `purged`; new values may be added, so accept any.
+       * @description The reason, for programs. One of `required`, `unknown`, `duplicated`, `format`, `length`, `range`, `choice`, `readonly`, `diverged`, `purged`, `archived`; new values may be added, so accept any.
        * @example required
        */
       code: string;
@@ -1987,7 +1987,7 @@ export interface components {
         'application/problem+json': components['schemas']['Problem'];
       };
     };
-    /** @description `cursor_expired`: The list cannot continue from this cursor without a gap. `diverged`: the data was restored to a state from before the cursor. `purged`: removed items that you have not seen were deleted for good, or audit events that you have not read were archived. */
+    /** @description `cursor_expired`: The list cannot continue from this cursor or time without a gap. `diverged`: the data was restored to a state from before the cursor, or an operator had every reader begin again. `purged`: removed items that you have not seen were deleted for good, or audit events that you have not read were archived. `archived`: audit events recorded at `since` or later were archived. */
     '410.cursor_expired': {
       headers: {
         'Cache-Control': components['headers']['Cache-Control'];

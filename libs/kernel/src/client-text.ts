@@ -18,3 +18,7 @@ export function isLongerThan(text: string, limit: number): boolean {
   // A string has at least as many UTF-16 units as code points, so most texts need no counting.
   return text.length > limit && [...text].length > limit;
 }
+
+/** Added to a message about a parameter that must hold no space: a raw `+` in a query means one. */
+export const plusHint = (text: string): string =>
+  text.includes(' ') ? '; in a query a + is a space, so send a plus sign as %2B' : '';

@@ -31,11 +31,13 @@ export function readPosition(text: string): EventPosition {
 const DETAILS = {
   diverged: 'The cursor is of an audit that this database does not have. Begin without a cursor.',
   purged: 'Events that the reader has not seen were archived. Begin without a cursor.',
+  archived: 'Events since this time were archived. Begin without since.',
 } as const;
 
-/** The list cannot go on from the cursor without a gap. */
+/** The list cannot go on from the cursor or the time without a gap. */
 export class AuditCursorExpired extends DomainError {
   constructor(code: keyof typeof DETAILS) {
-    super('cursor_expired', DETAILS[code], [{ parameter: 'pageCursor', code, detail: DETAILS[code] }]);
+    const parameter = code === 'archived' ? 'since' : 'pageCursor';
+    super('cursor_expired', DETAILS[code], [{ parameter, code, detail: DETAILS[code] }]);
   }
 }

@@ -1,5 +1,5 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { ValidationFailed, parseTimeBound } from '#libs/kernel';
+import { ValidationFailed, parseTimeBound, plusHint } from '#libs/kernel';
 import { CURSOR, ExactId, ExactText, type ListFilters } from '#libs/platform/pagination';
 import { IsOptional, Length } from 'class-validator';
 import { ChangeQueryDto } from '#libs/platform/change-pages';
@@ -81,6 +81,6 @@ export function toEventFilter({ until, assetId, ...others }: ListFilters): Event
   if (until === undefined) return filter;
   const time = parseTimeBound(until);
   if (time) return { ...filter, until: time };
-  const detail = 'until must be a date-time such as 2026-01-02T03:04:05Z.';
+  const detail = `until must be a date-time such as 2026-01-02T03:04:05Z${plusHint(until)}.`;
   throw new ValidationFailed([{ parameter: 'until', code: 'format', detail }]);
 }

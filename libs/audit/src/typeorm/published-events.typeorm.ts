@@ -59,6 +59,7 @@ export class PublishedEventsTypeorm extends PublishedEvents {
       const after = await this.startOf(manager, workspaceId, start, end);
       const { events, position, hasMore } = await this.page(manager, workspaceId, filter, after, end, size);
       // Last: where events were archived meanwhile, the page may have a gap, and the floor shows it.
+      if (start.kind === 'since') await this.assertKept(manager, workspaceId, start.since);
       if (start.kind === 'position') await this.assertKnown(manager, workspaceId, readPosition(start.position));
       const changes = events.map((event) => ({ ...event, leafHash: this.hashes.leaf(event) }));
       return { changes, position: writePosition(position), hasMore };
@@ -135,6 +136,12 @@ export class PublishedEventsTypeorm extends PublishedEvents {
     const link = event?.link?.toString('hex') ?? '';
     const { mark } = position.sequence === floor.sequence ? floor : positionAt(position.sequence, link);
     if (mark !== position.mark) throw new AuditCursorExpired('diverged');
+  }
+
+  /** @throws {@link AuditCursorExpired} when an event that was recorded at this time or later is archived */
+  private async assertKept(manager: EntityManager, workspaceId: WorkspaceId, since: Date): Promise<void> {
+    const floor = await manager.findOneBy(AuditFloorRow, { workspace_id: workspaceId });
+    if (floor && since <= floor.recorded_at) throw new AuditCursorExpired('archived');
   }
 
   /** The last archived event. The list begins after it. */

@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { type ChangePage, type FeedStart, ValidationFailed, type WorkspaceId, parseTimeBound } from '#libs/kernel';
+import {
+  type ChangePage,
+  type FeedStart,
+  ValidationFailed,
+  type WorkspaceId,
+  parseTimeBound,
+  plusHint,
+} from '#libs/kernel';
 import type { Response } from 'express';
 import { Cursors, type ListFilters } from '../pagination/cursors';
 import { Paging } from '../pagination/paging';
@@ -54,7 +61,9 @@ export function feedStartOf(since: string | undefined): FeedStart {
   if (since === undefined) return { kind: 'beginning' };
   if (since === 'now') return { kind: 'now' };
   const time = parseTimeBound(since);
-  if (!time) throw refusedSince('format', 'since must be now or a date-time such as 2026-01-02T03:04:05Z.');
+  if (!time) {
+    throw refusedSince('format', `since must be now or a date-time such as 2026-01-02T03:04:05Z${plusHint(since)}.`);
+  }
   return { kind: 'since', since: time };
 }
 

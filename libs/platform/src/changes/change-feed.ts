@@ -27,7 +27,7 @@ export interface Feed<Item> {
 const FIND_START = prepared(
   'change_find_start',
   `
-    SELECT head.sequence, head.mark, head.purged_sequence,
+    SELECT head.sequence, head.mark, head.purged_sequence, head.restarted_sequence,
            (SELECT sequence FROM change_set WHERE workspace_id = $1 AND changed_at >= $2::timestamptz
              ORDER BY changed_at, sequence LIMIT 1)
       FROM change_head AS head WHERE workspace_id = $1`,
@@ -66,7 +66,7 @@ export class ChangeFeed {
     return writePosition(behind(newest, newest, mark));
   }
 
-  /** The newest set, its mark, the newest purged set, and the first set since; nothing before the first change. */
+  /** The newest set, its mark, the newest purged set, the last restart, and the first set since; nothing before any change. */
   private async head(workspaceId: WorkspaceId, since: Date, freshness: Freshness): Promise<TextRow | []> {
     const values = [workspaceId, since.toISOString()];
     const [rows] = await this.database.read({ workspaceId }, [bind(FIND_START, values)], freshness);
@@ -93,8 +93,9 @@ export class ChangeFeed {
     parameter: 'since' | 'pageCursor',
     freshness: Freshness,
   ): Promise<FeedPosition> {
-    const [newest, mark, purged, first] = await this.head(workspaceId, since, freshness);
+    const [newest, mark, purged, restarted, first] = await this.head(workspaceId, since, freshness);
     if (first == null) return { ...behind(newest, newest, mark), since };
+    if (BigInt(first) <= BigInt(restarted ?? 0)) throw new CursorExpired('diverged', parameter);
     if (BigInt(first) <= BigInt(purged ?? 0)) throw new CursorExpired('purged', parameter);
     return behind(String(BigInt(first) - 1n), newest, mark);
   }

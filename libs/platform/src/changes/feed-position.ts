@@ -30,13 +30,20 @@ export function readPosition(text: string): FeedPosition {
 }
 
 const DETAILS = {
-  diverged: 'The data was restored to a state from before this cursor. Begin without a cursor.',
-  purged: 'Removed items that you have not seen were deleted for good. Begin without a cursor.',
+  pageCursor: {
+    diverged: 'The data was restored to a state from before this cursor. Begin without a cursor.',
+    purged: 'Removed items that you have not seen were deleted for good. Begin without a cursor.',
+  },
+  since: {
+    diverged: 'After this time an operator had every reader begin again. Begin without since.',
+    purged: 'Removed items that you have not seen were deleted for good. Begin without since.',
+  },
 } as const;
 
 /** The feed cannot go on from here without a gap; the reader must begin again. */
 export class CursorExpired extends DomainError {
-  constructor(code: keyof typeof DETAILS, parameter: 'pageCursor' | 'since' = 'pageCursor') {
-    super('cursor_expired', DETAILS[code], [{ parameter, code, detail: DETAILS[code] }]);
+  constructor(code: 'diverged' | 'purged', parameter: keyof typeof DETAILS = 'pageCursor') {
+    const detail = DETAILS[parameter][code];
+    super('cursor_expired', detail, [{ parameter, code, detail }]);
   }
 }

@@ -15,6 +15,7 @@ const FAULT_CODES = [
   'readonly',
   'diverged',
   'purged',
+  'archived',
 ];
 
 @ApiObject({

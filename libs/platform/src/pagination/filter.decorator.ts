@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
-import { isLongerThan, isStorable, isUuid, parseTimeBound } from '#libs/kernel';
+import { isLongerThan, isStorable, isUuid, parseTimeBound, plusHint } from '#libs/kernel';
 import { IsOptional, ValidateBy } from 'class-validator';
 import type { namedEnum } from '../openapi/api-schema.decorator';
 
@@ -23,7 +23,7 @@ function filter(
   schema: Shown & Readonly<Record<string, unknown>>,
   name: string,
   isValid: (text: string, query: Query) => boolean,
-  faultOf: (query: Query) => string,
+  faultOf: (query: Query, text: string) => string,
 ): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional(schema as ApiPropertyOptions),
@@ -32,7 +32,8 @@ function filter(
       name,
       validator: {
         validate: (value, context) => isValid(String(value), context?.object as Query),
-        defaultMessage: (context) => `${context?.property} ${faultOf(context?.object as Query)}`,
+        defaultMessage: (context) =>
+          `${context?.property} ${faultOf(context?.object as Query, String(context?.value))}`,
       },
     }),
   );
@@ -89,6 +90,15 @@ export const ExactText = ({ maxLength = 256, ...shown }: Shown & { readonly maxL
     () => `must be 1 to ${maxLength} characters, without U+0000 and lone surrogates`,
   );
 
+/** A filter by an e-mail address, of 1 to 256 characters without a space. */
+export const ExactEmail = (shown: Shown): PropertyDecorator =>
+  filter(
+    { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^ ]+$', ...shown },
+    'exactEmail',
+    (text) => !isLongerThan(text, 256) && isStorable(text) && !text.includes(' '),
+    (_, text) => `must be 1 to 256 characters, without spaces, U+0000 and lone surrogates${plusHint(text)}`,
+  );
+
 /** A filter by an id. */
 export const ExactId = (shown: Shown): PropertyDecorator =>
   filter({ type: 'string', format: 'uuid', ...shown }, 'exactId', isUuid, () => 'must be a UUID');
@@ -99,5 +109,5 @@ export const Before = (shown: Shown): PropertyDecorator =>
     { type: 'string', format: 'date-time', maxLength: 40, ...shown },
     'before',
     (text) => parseTimeBound(text) !== null,
-    () => 'must be a date-time such as 2026-01-02T03:04:05Z',
+    (_, text) => `must be a date-time such as 2026-01-02T03:04:05Z${plusHint(text)}`,
   );

@@ -1,4 +1,4 @@
 export { type ListFilters } from './cursors';
-export { AnyOf, Before, ExactId, ExactText, OneOf, SCHEMA_NAME, TrueOrFalse } from './filter.decorator';
+export { AnyOf, Before, ExactEmail, ExactId, ExactText, OneOf, SCHEMA_NAME, TrueOrFalse } from './filter.decorator';
 export { CURSOR, PageQueryDto, pageOf } from './page.dto';
 export { Paging } from './paging';

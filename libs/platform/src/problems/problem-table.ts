@@ -172,11 +172,12 @@ export const PROBLEMS: Readonly<Record<ErrorCode, ProblemDefinition>> = {
     status: 410,
     title: 'Gone',
     cause:
-      'The list cannot continue from this cursor without a gap. `diverged`: the data was restored to a state from ' +
-      'before the cursor. `purged`: removed items that you have not seen were deleted for good, or audit events that ' +
-      'you have not read were archived.',
+      'The list cannot continue from this cursor or time without a gap. `diverged`: the data was restored to a state ' +
+      'from before the cursor, or an operator had every reader begin again. `purged`: removed items that you have not ' +
+      'seen were deleted for good, or audit events that you have not read were archived. `archived`: audit events ' +
+      'recorded at `since` or later were archived.',
     remedy:
-      'Begin without a cursor. Drop from your copy of an inventory what the feed does not return; keep your audit events.',
+      'Begin without the cursor or `since`. Drop from your copy of an inventory what the feed does not return; keep your audit events.',
     example: atFault(
       '/v1/inventory/changes',
       'parameter',

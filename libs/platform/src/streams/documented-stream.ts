@@ -4,7 +4,8 @@ import { StreamCheckpointDto, StreamEndDto, StreamStartDto } from './stream-line
 
 /** What the description of a route says of its stream. */
 export const STREAM_DESCRIPTION =
-  '`Accept: application/x-ndjson` returns the whole list as a stream of JSON lines. A stream takes no `pageSize`, and as ' +
+  '`Accept: application/x-ndjson` returns the whole list as a stream of JSON lines; so do `application/ndjson`, ' +
+  '`application/jsonl` and `application/x-jsonlines`. A stream takes no `pageSize`, and as ' +
   '`pageCursor` only one of a checkpoint line.';
 
 /** Describes a route's stream in the contract: its own kind of line, and those that all streams have. */

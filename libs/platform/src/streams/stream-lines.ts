@@ -3,6 +3,8 @@ import type { StreamTurns } from './stream-turns';
 
 /** Rows of one read, after which there is a checkpoint. */
 export const ROWS_PER_CHECKPOINT = 1_000;
+/** A stream whose filters match little has a checkpoint after this long. A silent connection is cut after half a minute. */
+const LONGEST_SILENCE_MS = 5_000;
 /** Lines made at once take about a millisecond, and then other requests have their turn. */
 const LINES_AT_ONCE = 100;
 
@@ -18,12 +20,14 @@ export interface StreamedRows<Item> {
 }
 
 /**
- * The text of a stream, piece by piece: the start, each item, a checkpoint after every 1,000 rows, and the end. Reads a
- * page only when its reader wants more, and no transaction outlives a page.
+ * The text of a stream, piece by piece: the start, each item, a checkpoint after every 1,000 rows, and the end. While
+ * pages with few items or none are read, a checkpoint also comes every five seconds. Reads a page only when its reader
+ * wants more, and no transaction outlives a page.
  */
 export async function* streamLines<Item>(rows: StreamedRows<Item>, turns: StreamTurns): AsyncGenerator<string> {
   if (rows.start) yield lineOf(rows.start);
   let count = rows.countBefore;
+  let checkpointedAt = performance.now();
   for (let page = rows.first; ;) {
     for (let at = 0; at < page.items.length; at += LINES_AT_ONCE) {
       const items = page.items.slice(at, at + LINES_AT_ONCE);
@@ -34,12 +38,22 @@ export async function* streamLines<Item>(rows: StreamedRows<Item>, turns: Stream
     const wanting = ROWS_PER_CHECKPOINT - (count % ROWS_PER_CHECKPOINT);
     if (page.lastPosition !== null && page.items.length > 0 && wanting === ROWS_PER_CHECKPOINT) {
       yield lineOf({ type: 'checkpoint', pageCursor: rows.checkpoint(page.lastPosition, count), count });
+      checkpointedAt = performance.now();
     }
     if (page.endPosition === null) break;
+    if (performance.now() - checkpointedAt >= LONGEST_SILENCE_MS) {
+      yield lineOf({ type: 'checkpoint', pageCursor: rows.checkpoint(page.endPosition, count), count });
+      checkpointedAt = performance.now();
+    }
     const after = page.endPosition;
     page = await turns.take(() => rows.read({ size: wanting, after }));
   }
   yield lineOf({ type: 'end', count });
 }
 
-const lineOf = (line: object): string => `${JSON.stringify(line)}\n`;
+/** Characters at which readers such as Python's `splitlines` end a line. JSON escapes the other ones itself. */
+const LINE_ENDS = /[\u0085\u2028\u2029]/g;
+
+const lineOf = (line: object): string => `${JSON.stringify(line).replace(LINE_ENDS, escaped)}\n`;
+
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -1,6 +1,7 @@
 import { assetId } from '#libs/kernel';
 import {
   AnyOf,
+  ExactEmail,
   ExactId,
   ExactText,
   type ListFilters,
@@ -104,7 +105,7 @@ export class AssetQueryDto extends PageQueryDto {
   @ExactText({ description: 'Only computers with this serial number.', example: 'C02XK1YZJGH5' })
   serialNumber?: string;
 
-  @ExactText({
+  @ExactEmail({
     description: 'Only the employee with this e-mail address, in the same case.',
     example: 'ada@example.com',
   })

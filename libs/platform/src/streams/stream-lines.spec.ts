@@ -1,0 +1,67 @@
+import type { Page } from '#libs/kernel';
+import { type StreamedRows, streamLines } from './stream-lines';
+import { StreamTurns } from './stream-turns';
+
+const page = (items: readonly string[], at: number, isLast: boolean): Page<string> => ({
+  items,
+  lastPosition: items.length > 0 ? String(at) : null,
+  endPosition: isLast ? null : String(at),
+  totalCount: 0,
+});
+
+/** Reads these pages. Each read takes so many milliseconds. */
+function rowsOf(pages: readonly (readonly string[])[], readMs = 0): StreamedRows<string> {
+  let [at, now] = [0, 0];
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
+  const next = (): Page<string> => page(pages[at] ?? [], at, ++at === pages.length);
+  return {
+    start: null,
+    first: next(),
+    countBefore: 0,
+    read: () => {
+      now += readMs;
+      return Promise.resolve(next());
+    },
+    line: (name) => ({ name }),
+    checkpoint: (after) => after,
+    sent: () => undefined,
+  };
+}
+
+describe('The lines of a stream', () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  const linesOf = async (rows: StreamedRows<string>): Promise<unknown[]> => {
+    let text = '';
+    for await (const piece of streamLines(rows, new StreamTurns())) text += piece;
+    return text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown);
+  };
+
+  it('have a checkpoint every five seconds while pages hold little', async () => {
+    const lines = await linesOf(rowsOf([['a'], [], [], [], ['b'], [], []], 2_500));
+
+    expect(lines).toEqual([
+      { name: 'a' },
+      { type: 'checkpoint', pageCursor: '2', count: 1 },
+      { name: 'b' },
+      { type: 'checkpoint', pageCursor: '4', count: 2 },
+      { type: 'end', count: 2 },
+    ]);
+  });
+
+  it('have no other checkpoint while pages come quickly', async () => {
+    expect(await linesOf(rowsOf([[], [], ['a'], []]))).toEqual([{ name: 'a' }, { type: 'end', count: 1 }]);
+  });
+
+  it('end only at line feeds, whatever the texts hold', async () => {
+    const name = 'a\u0085b\u2028c\u2029d\u000be\u001cf';
+    let text = '';
+    for await (const piece of streamLines(rowsOf([[name]]), new StreamTurns())) text += piece;
+
+    expect(text.split(/[\u0085\u2028\u2029\v\u001c-\u001e\r\n]/)).toHaveLength(3);
+    expect(JSON.parse(text.split('\n')[0] ?? '')).toEqual({ name });
+  });
+});
