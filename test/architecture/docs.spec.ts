@@ -3,6 +3,8 @@ import { dirname, join } from 'node:path';
 import { ERROR_CODES } from '#libs/kernel';
 import { PROBLEMS } from '#libs/platform/problems';
 import { meaningOf, settingsSchema } from '#libs/platform/config';
+import { GUIDES } from '../../apps/api/src/guides/guide-list';
+import { renderGuide } from '../../apps/api/src/guides/guide-markdown';
 import { settingsPage } from './settings-page';
 
 const page = (name: string): string => readFileSync(join(__dirname, '../../docs', name), 'utf8');
@@ -26,6 +28,12 @@ describe('docs/', () => {
         expect([name, target, existsSync(path)]).toEqual([name, target, true]);
       }
     }
+  });
+
+  it.each(GUIDES)('has a title, a summary and only links that customers can open: $name', ({ file }) => {
+    const { title, summary } = renderGuide(readFileSync(join(root, file), 'utf8'), file);
+
+    expect([title, summary]).toEqual([expect.stringMatching(/\w/), expect.stringMatching(/\w/)]);
   });
 
   it('names only scripts of package.json', () => {
