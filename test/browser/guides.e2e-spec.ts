@@ -103,6 +103,23 @@ describe('The guides in a browser', () => {
     expect(await page.locator('.code:visible', { hasText: 'curl -sS' }).count()).toBe(0);
   });
 
+  it('say on a phone which tables and examples scroll, and scroll them by keyboard', async () => {
+    const page = await open('/docs/guides/errors', 400);
+    const table = page.getByRole('region', { name: 'Table in “Codes”' });
+    await page.locator('.scrolls.table').first().waitFor();
+    const cue = "getComputedStyle(document.querySelector('.scrolls.table'), '::before').content";
+    expect(await page.evaluate(cue)).toBe('"Scroll sideways →"');
+
+    await table.press('ArrowRight');
+
+    await page.waitForFunction('document.querySelector(\'[aria-label="Table in “Codes”"]\').scrollLeft > 0');
+
+    await page.goto(`${app.origin}/docs/guides/authentication`);
+    await page.locator('.scrolls.code figcaption').first().waitFor();
+    await page.setViewportSize({ width: 2000, height: 900 });
+    await page.waitForFunction("document.querySelectorAll('.scrolls.table').length === 0");
+  });
+
   it('open their menu on a phone', async () => {
     const page = await open('/docs/guides/errors', 400);
     expect(await menuEntry(page, 'Filters').isVisible()).toBe(false);

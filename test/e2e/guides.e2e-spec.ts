@@ -98,7 +98,7 @@ describe('GET /docs/guides', () => {
   it.each(['/problems', '/problems/not_found'])('is linked from %s', async (path) => {
     const page = await fetch(`${app.origin}${path}`, { headers: { Accept: 'text/html' } });
 
-    const [, link = ''] = /href="([^"]*docs\/guides[^"]*)"/.exec(await page.text()) ?? [];
+    const [, link = ''] = /<main[^]*? href="([^"]*docs\/guides[^"]*)"/.exec(await page.text()) ?? [];
     expect(PAGES).toContain(new URL(link, page.url).pathname);
   });
 });

@@ -19,6 +19,8 @@ export interface RenderedGuide {
 
 interface Environment {
   readonly file: string;
+  /** The heading above the token that is being rendered. It names tables and examples. */
+  heading?: string;
 }
 
 const LANGUAGES: Readonly<Record<string, string>> = {
@@ -46,18 +48,20 @@ markdown.core.ruler.push('prepare', ({ tokens, env }) => {
 
 Object.assign(markdown.renderer.rules, {
   // Wide tables and long lines scroll, and a keyboard can scroll only what takes the focus.
-  table_open: () => '<div class="table" role="region" aria-label="Table" tabindex="0"><table>\n',
+  table_open: (_tokens: Token[], _place: number, _options: unknown, environment: Environment) =>
+    `<div class="table" ${scrollRegion('Table', environment)}><table>\n`,
   table_close: () => '</table></div>\n',
-  fence: (tokens: Token[], place: number) => {
+  fence: (tokens: Token[], place: number, _options: unknown, environment: Environment) => {
     const { info = '', content = '' } = tokens[place] ?? {};
     const [language = ''] = info.split(' ');
     const name = LANGUAGES[language] ?? 'Text';
     return (
       `<figure class="code" data-language="${name}"><figcaption>${name}</figcaption>` +
-      `<pre tabindex="0"><code>${escapeHtml(content)}</code></pre></figure>\n`
+      `<pre ${scrollRegion(`${name} example`, environment)}><code>${escapeHtml(content)}</code></pre></figure>\n`
     );
   },
-  heading_close: (tokens: Token[], place: number) => {
+  heading_close: (tokens: Token[], place: number, _options: unknown, environment: Environment) => {
+    environment.heading = textOf(tokens[place - 1]);
     const heading = tokens[place - 2];
     const tag = heading?.tag ?? '';
     if (tag === 'h1') return '</h1>\n';
@@ -65,6 +69,12 @@ Object.assign(markdown.renderer.rules, {
     return ` <a class="anchor" href="#${heading?.attrGet('id') ?? ''}" aria-label="${label}">#</a></${tag}>\n`;
   },
 });
+
+/** The attributes of an element that a keyboard can scroll, with a name for screen readers. */
+function scrollRegion(kind: string, { heading }: Environment): string {
+  const name = heading === undefined ? kind : `${kind} in “${heading}”`;
+  return `role="region" aria-label="${escapeHtml(name)}" tabindex="0"`;
+}
 
 /** Renders the Markdown of a page. `file` is its path in the project, from which its links are read. */
 export function renderGuide(text: string, file: string): RenderedGuide {

@@ -1,3 +1,4 @@
+import { framePage } from '#libs/platform/problems';
 import { CHAPTERS, type Guide } from './guide-list';
 import { type RenderedGuide, escapeHtml } from './guide-markdown';
 
@@ -54,23 +55,7 @@ interface Page {
 }
 
 function page({ title, up, menu, main }: Page): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${escapeHtml(title)} · Compliance Platform Public API</title>
-<link rel="icon" type="image/png" href="${up}favicon-32x32.png" sizes="32x32">
-<link rel="stylesheet" href="${up}guides.css">
-</head>
-<body>
-<a class="skip" href="#main">Skip to the text</a>
-<header>
-<strong>Compliance Platform Public API</strong>
-<nav aria-label="Site"><a href="${up}guides">Guides</a> <a href="${up}../docs">Try it</a> <a href="${up}../problems">Problems</a></nav>
-</header>
-<div class="columns">
+  const body = `<div class="columns">
 <nav class="menu" aria-label="Guides"><details open><summary>Menu</summary>
 ${menu}
 </details></nav>
@@ -78,8 +63,6 @@ ${menu}
 <main id="main">
 ${main}
 </main>
-</div>
-</body>
-</html>
-`;
+</div>`;
+  return framePage({ title: escapeHtml(title), up, body });
 }

@@ -1,4 +1,4 @@
-/** The style of the guides. Colours follow the setting of the reader's system. */
+/** The style of the guides and of the problem pages. Colours follow the setting of the reader's system. */
 export const GUIDE_STYLE = `:root {
   color-scheme: light dark;
   --text: #1c2530; --soft: #56616e; --line: #dde2e8; --ground: #fff; --shade: #f4f6f8; --link: #0b5cad; --mark: #e6f0fa;
@@ -25,6 +25,9 @@ header {
 header nav { display: flex; gap: 1.25rem; }
 .columns { display: grid; grid-template-columns: 15rem minmax(0, 46rem); gap: 3.5rem; max-width: 70rem; margin: 0 auto; padding: 0 1.5rem; }
 main { padding: 1rem 0 4rem; }
+main.alone { max-width: 58rem; margin: 0 auto; padding-inline: 1.5rem; }
+h1 code { font-size: clamp(1.1rem, 6vw, 1.75rem); overflow-wrap: anywhere; }
+.wrapped { padding: 0.75rem 1rem; border: 1px solid var(--line); border-radius: 6px; background: var(--shade); white-space: pre-wrap; }
 
 .menu { font-size: 0.9375rem; }
 .menu details { position: sticky; top: 3.5rem; max-height: calc(100vh - 3.5rem); overflow-y: auto; padding: 1rem 0 2rem; }
@@ -63,6 +66,13 @@ td:first-child code { white-space: nowrap; }
 .code .languages { display: flex; margin-left: -0.6rem; }
 .code[hidden] { display: none; }
 
+.scrolls.table::before, .scrolls.code figcaption::after {
+  content: 'Scroll sideways →'; color: var(--soft); font-size: 0.8125rem;
+}
+.scrolls.table::before { display: block; position: sticky; left: 0; }
+.scrolls.code figcaption::after { margin-left: auto; padding-right: 0.5rem; }
+.scrolls.code .copy { order: 1; margin-left: 0; }
+
 .overview { padding: 0; list-style: none; }
 .overview li { margin: 0 0 0.9rem; }
 .overview a { font-weight: 600; }
@@ -82,6 +92,12 @@ footer [rel='next'] { margin-left: auto; text-align: right; }
   .menu a { padding-block: 0.35rem; }
   h1 { font-size: 1.75rem; }
   .table table { min-width: 36rem; }
+}
+@media (max-width: 40rem) {
+  .stacked thead { position: absolute; left: -999rem; }
+  .stacked tr, .stacked td { display: block; }
+  .stacked tr { padding: 0.6rem 0; border-bottom: 1px solid var(--line); }
+  .stacked td { padding: 0; border: 0; }
 }
 @media print { header, .menu, footer, .copy { display: none; } .columns { display: block; } }
 `;

@@ -8,6 +8,7 @@ import { renderGuide } from './guide-markdown';
 import { type RenderedGuides, guideOverview, guidePage } from './guide-page';
 import { improveGuide } from './guide-script';
 import { GUIDE_STYLE } from './guide-style';
+import { markWide } from './scroll-script';
 
 /** The address in the Markdown that stands for the one of this API. */
 const EXAMPLE_ADDRESS = 'https://api.example.com';
@@ -33,7 +34,7 @@ export function serveGuides(app: NestExpressApplication, baseUrl: string): void 
   serve('/docs/guides', 'html', () => guideOverview(rendered()));
   for (const guide of GUIDES) serve(`/docs/guides/${guide.name}`, 'html', () => guidePage(guide, rendered()));
   serve('/docs/guides.css', 'css', () => GUIDE_STYLE);
-  serve('/docs/guides.js', 'js', () => `'use strict';\n(${improveGuide.toString()})();\n`);
+  serve('/docs/guides.js', 'js', () => `'use strict';\n(${improveGuide.toString()})();\n(${markWide.toString()})();\n`);
   express.get('/docs/guides/', (_request, response) => response.redirect('../guides'));
 }
 

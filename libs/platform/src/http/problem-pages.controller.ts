@@ -8,9 +8,9 @@ import { prefersPage } from './prefers-page';
 import { Public } from './route-access';
 import { describeProblem, problemListPage, problemPage } from '../problems/problem-page';
 
-/** Content security policy: a page may use its own inline styles and nothing else. */
+/** Content security policy: a page may use the style and the icon of the guides and nothing else. */
 const NOTHING_ELSE =
-  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** Serves the URLs in `type` of a problem: a page for people, JSON for programs. */
 @ApiExcludeController()
