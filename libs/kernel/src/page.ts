@@ -2,6 +2,8 @@
 export interface PageRequest {
   readonly size: number;
   readonly after: string | null;
+  /** The page ends with the item that reaches so many bytes, and more may follow. */
+  readonly mostBytes?: number;
 }
 
 /** One page of a list. `endPosition` is the position of its last item, null on the last page. */

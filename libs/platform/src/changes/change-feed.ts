@@ -12,6 +12,7 @@ import {
 } from '#libs/kernel';
 import { Database } from '../database/database';
 import { type TextRow, bind, prepared } from '../database/pipelined-statements';
+import { RowBudget } from '../database/row-budget';
 import { CursorExpired, END_OF_SET, type FeedPosition, readPosition, writePosition } from './feed-position';
 import { FEED_COLUMNS, type FeedHead, type FeedStatement } from './feed-statement';
 
@@ -113,7 +114,10 @@ export class ChangeFeed {
     // A reader that begins needs no removals, and knows no newest set yet.
     const values = [workspaceId, sequence, kind, id, String(size + 1), ...kinds.map(String)];
     values.push(from?.removalsAfter ?? LARGEST, from?.newest ?? '0');
-    const [[first, ...rows] = []] = await this.database.read({ workspaceId }, [bind(statement, values)], freshness);
+    // The head, the page, and one row more.
+    const budget = new RowBudget(size + 2, MAX_PAGE_BYTES);
+    const bound = bind(statement, values, budget);
+    const [[first, ...rows] = []] = await this.database.read({ workspaceId }, [bound], freshness);
     const read = (row: TextRow, column: FeedColumn): string | null =>
       row[statement.itemColumns + PLACES[column]] ?? null;
     const head = JSON.parse(read(first as TextRow, 'head') as string) as FeedHead;
@@ -133,7 +137,7 @@ export class ChangeFeed {
         () => feed.toItem(row),
       ),
     );
-    if (rows.length > size) {
+    if (rows.length > size || budget.isCut) {
       const last = shown.at(-1) as TextRow;
       const place = placeOf((column) => read(last, column));
       return { changes, position: writePosition({ ...place, ...reader }), hasMore: true };
@@ -143,6 +147,8 @@ export class ChangeFeed {
   }
 }
 
+/** The page ends with the row that reaches this size in Postgres' text form, which is about as long as JSON. */
+const MAX_PAGE_BYTES = 2_000_000;
 /** Behind every set there can be. */
 const LARGEST = '9223372036854775807';
 const START = { sequence: '0', kind: '0', id: '0' };

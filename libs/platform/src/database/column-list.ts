@@ -1,6 +1,7 @@
-import { type Page, toPage } from '#libs/kernel';
+import { type Page, type PageRequest, toPage } from '#libs/kernel';
 import { getMetadataArgsStorage } from 'typeorm';
-import type { TextRow } from './pipelined-statements';
+import { type BoundStatement, type TextRow, bind } from './pipelined-statements';
+import { RowBudget } from './row-budget';
 
 /** The columns that a statement selects, and the place of each in a row. */
 export interface ColumnList<Name extends string> {
@@ -59,9 +60,14 @@ export function pageOfRows<Item>(
   size: number,
   at: { readonly id: number; readonly next: number },
   toItem: (row: TextRow) => Item,
+  budget?: RowBudget,
 ): Page<Item> {
   const found = rows.filter((row) => row[at.id] !== null);
   const total = Number(rows[0]?.[at.next] ?? 0);
   const { items, ...place } = toPage(found, size, total, (row) => row[at.id] as string);
-  return { items: items.map(toItem), ...place };
+  return { items: items.map(toItem), ...place, ...(budget?.isCut ? { endPosition: place.lastPosition } : {}) };
 }
+
+/** The statement of a page, bounded in bytes where the request says so. */
+export const boundedBy = (statement: BoundStatement, { size, mostBytes }: PageRequest): BoundStatement =>
+  mostBytes === undefined ? statement : bind(statement, statement.values, new RowBudget(size + 1, mostBytes));

@@ -3,6 +3,7 @@ import type { Connection, Pool, PoolClient, Submittable } from 'pg';
 import { serialize } from 'pg-protocol';
 import type { OutgoingCall } from '../observability/trace';
 import { traceCall } from '../observability/tracing';
+import type { RowBudget } from './row-budget';
 
 /** A statement prepared once per connection under its name. */
 export interface Statement {
@@ -18,17 +19,19 @@ export const prepared = (label: string, text: string): Statement => ({
 
 export interface BoundStatement extends Statement {
   readonly values: readonly (string | null)[];
+  /** Bounds the rows by their bytes. Only the last statement of a batch may have one. */
+  readonly budget?: RowBudget | undefined;
 }
 
 /**
  * Adds values to a statement. Avoids `{ ...statement, values }`: V8 gives such objects individual hidden classes, which
  * slow down every access and survive garbage collection.
  */
-export const bind = ({ name, text }: Statement, values: readonly (string | null)[]): BoundStatement => ({
-  name,
-  text,
-  values,
-});
+export const bind = (
+  { name, text }: Statement,
+  values: readonly (string | null)[],
+  budget?: RowBudget,
+): BoundStatement => ({ name, text, values, budget });
 
 /** One row as Postgres sent it: each column in text form, null for NULL. */
 export type TextRow = readonly (string | null)[];
@@ -53,6 +56,10 @@ export function sendUnprepared(pool: Pool): void {
 
 const EXECUTE = serialize.execute();
 const SYNC = serialize.sync();
+/** More rows of a statement with a budget come in portions of this size. Postgres reads none beyond the last portion. */
+const PORTION = 128;
+const NEXT_PORTION = Buffer.concat([serialize.execute({ rows: PORTION }), serialize.flush()]);
+const ALL_ROWS = Buffer.concat([EXECUTE, SYNC]);
 
 /** Describes the call by statement names. Texts and values stay inside the process. */
 function describe(statements: readonly Statement[]): OutgoingCall {
@@ -70,7 +77,7 @@ function describe(statements: readonly Statement[]): OutgoingCall {
   };
 }
 
-const unnamed = ({ text, values }: BoundStatement): BoundStatement => bind({ name: '', text }, values);
+const unnamed = ({ text, values, budget }: BoundStatement): BoundStatement => bind({ name: '', text }, values, budget);
 
 /**
  * Sends several prepared statements as one batch with a single Sync: one round trip and, by the extended query
@@ -85,6 +92,7 @@ export class PipelinedStatements implements Submittable {
   query_timeout?: number;
 
   private current = 0;
+  private hasSync = true;
   private readonly parsing: BoundStatement[] = [];
 
   /**
@@ -116,29 +124,32 @@ export class PipelinedStatements implements Submittable {
   submit(connection: Connection): Error | undefined {
     const wire = connection as unknown as WireConnection;
     const messages: Buffer[] = [];
+    const last = this.statements.at(-1);
     for (const statement of this.statements) {
       const known = statement.name === '' ? undefined : this.textOf(statement.name, wire);
       if (known === undefined) {
         messages.push(serialize.parse({ name: statement.name, text: statement.text }));
         this.parsing.push(statement);
       } else if (known !== statement.text) return new Error(`Two statements share the name ${statement.name}.`);
-      messages.push(serialize.bind({ statement: statement.name, values: [...statement.values] }), EXECUTE);
+      messages.push(serialize.bind({ statement: statement.name, values: [...statement.values] }));
+      if (statement !== last) messages.push(EXECUTE);
     }
+    last?.budget?.begin();
+    this.hasSync = !last?.budget || last.budget.rows <= PORTION;
     // One write for the whole batch: a system call costs more than most statements.
-    wire.stream.write(Buffer.concat([...messages, SYNC]));
+    wire.stream.write(Buffer.concat([...messages, this.hasSync ? ALL_ROWS : NEXT_PORTION]));
     return undefined;
   }
 
-  handleDataRow(message: { fields: (string | null)[] }): void {
-    this.rows[this.current]?.push(message.fields);
+  handleDataRow(message: { readonly fields: (string | null)[]; readonly length: number }): void {
+    const budget = this.statements[this.current]?.budget;
+    if (!budget || budget.takes(message.length)) this.rows[this.current]?.push(message.fields);
   }
 
   handleCommandComplete(_message: unknown, connection: Connection): void {
-    // A completed execution proves that the statement was parsed. Only then may the connection reuse the name.
-    const statement = this.statements[this.current];
-    if (statement && statement.name !== '')
-      (connection as unknown as WireConnection).parsedStatements[statement.name] = statement.text;
+    this.rememberParsed(connection);
     this.current += 1;
+    if (!this.hasSync && this.current === this.statements.length) this.sync(connection);
   }
 
   handleReadyForQuery(): void {
@@ -153,12 +164,28 @@ export class PipelinedStatements implements Submittable {
     // Columns are read by position, so no description is requested.
   }
 
-  handlePortalSuspended(): void {
-    // Never called: no row limit is sent.
+  /** Between two portions the event loop serves other requests. */
+  handlePortalSuspended(connection: Connection): void {
+    this.rememberParsed(connection);
+    if (this.statements[this.current]?.budget?.isCut) this.sync(connection);
+    else setImmediate(() => (connection as unknown as WireConnection).stream.write(NEXT_PORTION));
   }
 
   handleEmptyQuery(): void {
     // Never called: no statement is empty.
+  }
+
+  /** Ends the batch, and with it a statement of which no more rows are wanted. */
+  private sync(connection: Connection): void {
+    this.hasSync = true;
+    (connection as unknown as WireConnection).stream.write(SYNC);
+  }
+
+  /** An execution proves that the statement was parsed. Only then may the connection reuse the name. */
+  private rememberParsed(connection: Connection): void {
+    const statement = this.statements[this.current];
+    if (statement && statement.name !== '')
+      (connection as unknown as WireConnection).parsedStatements[statement.name] = statement.text;
   }
 
   /** The text that the connection has, or will have by then, under a name. */

@@ -1,5 +1,5 @@
 import type { Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
-import { pageOfRows } from '../database/column-list';
+import { boundedBy, pageOfRows } from '../database/column-list';
 import type { Database } from '../database/database';
 import { type BoundStatement, type Statement, bind, prepared } from '../database/pipelined-statements';
 import type { ListDeclaration, ListFilter, ListRange, WantedCells } from './declaration';
@@ -101,10 +101,10 @@ export class List<Item, Name extends string> {
     const { columns, toItem, order } = this.declared;
     const at = order ? { id: columns.at.next, next: columns.at.next + 1 } : columns.at;
     if (wanted.cells?.some((values) => values?.length === 0)) return pageOfRows([], page.size, at, toItem);
-    const statement = this.statement(workspaceId, wanted, page, total);
+    const statement = boundedBy(this.statement(workspaceId, wanted, page, total), page);
     const batch = this.filtersOf(wanted).length > 0 ? [PLAN_WITH_VALUES, statement] : [statement];
     const rows = (await database.read({ workspaceId }, batch, freshness)).at(-1) ?? [];
-    return pageOfRows(rows, page.size, at, toItem);
+    return pageOfRows(rows, page.size, at, toItem, statement.budget);
   }
 
   private filtersOf({ filters }: WantedRows<Name>): Name[] {

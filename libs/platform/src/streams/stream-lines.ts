@@ -5,6 +5,8 @@ import type { StreamTurns } from './stream-turns';
 export const ROWS_PER_CHECKPOINT = 1_000;
 /** A stream whose filters match little has a checkpoint after this long. A silent connection is cut after half a minute. */
 const LONGEST_SILENCE_MS = 5_000;
+/** Bytes of one read. A stream holds no more while its client does not read. */
+export const BYTES_PER_READ = 512_000;
 /** Lines made at once take about a millisecond, and then other requests have their turn. */
 const LINES_AT_ONCE = 100;
 
@@ -46,7 +48,7 @@ export async function* streamLines<Item>(rows: StreamedRows<Item>, turns: Stream
       checkpointedAt = performance.now();
     }
     const after = page.endPosition;
-    page = await turns.take(() => rows.read({ size: wanting, after }));
+    page = await turns.take(() => rows.read({ size: wanting, after, mostBytes: BYTES_PER_READ }));
   }
   yield lineOf({ type: 'end', count });
 }

@@ -9,7 +9,7 @@ import { Tally } from '../observability/tally';
 import { Cursors, type ListFilters } from '../pagination/cursors';
 import { Paging } from '../pagination/paging';
 import { NDJSON_MEDIA_TYPE } from './asks-for-stream';
-import { ROWS_PER_CHECKPOINT, streamLines } from './stream-lines';
+import { BYTES_PER_READ, ROWS_PER_CHECKPOINT, streamLines } from './stream-lines';
 import { StreamPlaces } from './stream-places';
 import { StreamTurns } from './stream-turns';
 
@@ -110,7 +110,8 @@ export class Streams {
     const { after, count } = positionOf(page.after);
     // Before the first row, so that the feed has every change from then on.
     const start = list.feed && (await this.startOf(workspaceId, list.feed, filters, page.after !== null));
-    const first = await this.turns.take(() => read({ size: ROWS_PER_CHECKPOINT, after }));
+    const beginning = { size: ROWS_PER_CHECKPOINT, after, mostBytes: BYTES_PER_READ };
+    const first = await this.turns.take(() => read(beginning));
     if (this.isStopping)
       throw new DomainError('service_unavailable', 'The service is restarting. Send the request again.');
     // Last, because a refused request costs no token of the bucket.

@@ -1,0 +1,70 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type Socket, connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ApiUnderWatch } from '../support/api-under-watch';
+import { type TestDatabase, createTestDatabase } from '../support/test-database';
+import { MINUTE, sized, tell } from './sizes';
+
+const ROWS = sized({ short: 1_000, long: 5_000 });
+const SECONDS = sized({ short: 3, long: 8 });
+const MOST_GROWTH_MB = 200;
+
+/** P22: large assets do not fill the memory, whether their pages are read or not. */
+describe('Assets with 50 tags', () => {
+  let database: TestDatabase;
+  let api: ApiUnderWatch;
+  let workspace: string;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    api = await ApiUnderWatch.start(database);
+    workspace = await api.arrange.aWorkspace();
+    await api.arrange.manyAssets(workspace, ROWS);
+    const tags = `(SELECT jsonb_agg(jsonb_build_object('key', n || repeat(md5(n::text || id), 8), 'value', '', 'readOnly', true))
+                     FROM generate_series(1, 50) AS n)`;
+    await api.arrange.change(workspace, `UPDATE asset SET tags = ${tags} WHERE workspace_id = $1`, [workspace]);
+    const client = api.client(await api.arrange.aToken(workspace));
+    for (let asked = 0; asked < 10; asked += 1) await client.get('/v1/inventory/changes?pageSize=10');
+  });
+  afterAll(async () => {
+    await api.stop();
+    await database.drop();
+  });
+
+  it.each([
+    ['40 pages of changes that nobody reads', 40, '/v1/inventory/changes?pageSize=1000', 'application/json', false],
+    ['40 pages of a list that nobody reads', 40, '/v1/inventory/assets?pageSize=100', 'application/json', false],
+    ['8 streams', 8, '/v1/inventory/assets', 'application/x-ndjson', true],
+  ])(
+    'do not fill the memory by %s',
+    async (fault, requests, path, accept, isRead) => {
+      const { pid } = api.process;
+      const tokens: string[] = [];
+      for (let request = 0; request < requests; request += 1) tokens.push(await api.arrange.aToken(workspace));
+      writeFileSync(`/proc/${pid}/clear_refs`, '5');
+      const before = megabytesOf(pid, 'VmRSS');
+
+      const sockets = tokens.map((token) => ask(path, accept, token, isRead));
+      await delay(SECONDS * 1_000);
+      const grown = megabytesOf(pid, 'VmHWM') - before;
+      sockets.forEach((socket) => socket.destroy());
+
+      tell(fault, { 'MB more': grown });
+      expect(grown).toBeLessThanOrEqual(MOST_GROWTH_MB);
+    },
+    2 * MINUTE,
+  );
+
+  function ask(path: string, accept: string, token: string, isRead: boolean): Socket {
+    const socket = connect(api.port, '127.0.0.1').on('error', () => undefined);
+    if (isRead) socket.resume();
+    else socket.pause();
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nAccept: ${accept}\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+    return socket;
+  }
+});
+
+/** `VmRSS` is the current memory of a process, `VmHWM` the peak since the last reset. */
+function megabytesOf(pid: number, what: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(new RegExp(`^${what}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1_024);
+}
