@@ -109,6 +109,7 @@ const PLATFORM_LADDER = [
   'problems',
   'http',
   'openapi',
+  'input',
   'throttling',
   'pagination',
   'change-pages',

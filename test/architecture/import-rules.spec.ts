@@ -42,7 +42,7 @@ const PLATFORM_LADDER = [
     'http',
     'openapi',
   ],
-  ...['throttling', 'pagination', 'change-pages', 'streams', 'idempotency', 'health'],
+  ...['input', 'throttling', 'pagination', 'change-pages', 'streams', 'idempotency', 'health'],
 ];
 const INVENTORY_LADDER = ['tag-keys', 'assets', 'imports', 'changes'];
 const TEST_ROLES = ['fake', 'contract', 'spec', 'e2e-spec', 'int-spec'];

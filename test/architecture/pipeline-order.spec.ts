@@ -1,7 +1,7 @@
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AuthenticateAndChargeGuard, ScopeGuard } from '#libs/auth';
 import { ProblemFilter } from '#libs/platform/http/server';
-import { StrictQueryPipe } from '#libs/platform/http';
+import { InputPipe } from '#libs/platform/input';
 import { requestPipeline } from '../../apps/api/src/request-pipeline';
 
 describe('The request pipeline', () => {
@@ -17,7 +17,7 @@ describe('The request pipeline', () => {
     expect(steps).toEqual([
       [APP_GUARD, AuthenticateAndChargeGuard],
       [APP_GUARD, ScopeGuard],
-      [APP_PIPE, StrictQueryPipe],
+      [APP_PIPE, InputPipe],
       [APP_FILTER, ProblemFilter],
     ]);
   });

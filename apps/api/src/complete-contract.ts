@@ -1,8 +1,8 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { tokenProblemExamples } from '#libs/auth';
 import { ERROR_CODES } from '#libs/kernel';
-import { ANY_VALUE_MARK, REQUEST_ID_PARAMETER, headerComponents } from '#libs/platform/openapi';
-import { SCHEMA_NAME } from '#libs/platform/pagination';
+import { ANY_VALUE_MARK, REQUEST_ID_PARAMETER, WHOLE_BODY, headerComponents } from '#libs/platform/openapi';
+import { SCHEMA_NAME } from '#libs/platform/input';
 import { problemExample } from '#libs/platform/problems';
 
 export type Components = NonNullable<OpenAPIObject['components']>;
@@ -18,6 +18,7 @@ export function completeContract(document: OpenAPIObject, baseUrl: string): Open
   };
   for (const operation of operationsOf(document)) {
     operation.parameters = [...(operation.parameters ?? []), { $ref: '#/components/parameters/X-Request-Id' }];
+    moveWholeBody(operation);
     // An explicit empty list: the route needs no token.
     operation.security ??= [];
     for (const parameter of operation.parameters) if ('schema' in parameter) nameItems(parameter.schema, document);
@@ -32,6 +33,13 @@ export function completeContract(document: OpenAPIObject, baseUrl: string): Open
     ),
   };
   return withoutUnused(document);
+}
+
+function moveWholeBody(operation: Operation & { [WHOLE_BODY]?: NonNullable<Operation['requestBody']> }): void {
+  const { [WHOLE_BODY]: body } = operation;
+  if (!body) return;
+  operation.requestBody = body;
+  delete operation[WHOLE_BODY];
 }
 
 /** The operations of all paths. */

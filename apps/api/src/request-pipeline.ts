@@ -10,7 +10,8 @@ import {
   logAccess,
   whenServed,
 } from '#libs/platform/http/server';
-import { StrictQueryPipe, openContext } from '#libs/platform/http';
+import { openContext } from '#libs/platform/http';
+import { InputPipe } from '#libs/platform/input';
 import { traceRequest } from '#libs/platform/observability';
 import type { Logger } from 'pino';
 
@@ -25,8 +26,8 @@ import type { Logger } from 'pino';
  *   6. scope         the caller may call this                    403 insufficient_scope
  *   7. idempotency   writes (`@Idempotent()`): the key, the body 400 validation_failed, 413, 415,
  *                    and the stored response of the key          replay, 409 idempotency_…
- *   8. query, path   every parameter, strictly                   400 validation_failed, invalid_cursor
- *   9. the route     its input, existence, the domain's rules    400, 404 not_found, 403 resource_not_writable, 412
+ *   8. input         query, path and body, strictly              400 validation_failed
+ *   9. the route     cursor, existence, the domain's rules       400 invalid_cursor, 404 not_found, 403 resource_not_writable, 412
  *
  * So a body is never read before the caller is known. A write is one transaction, from reading the key to storing its
  * response. The problem filter sends every failure.
@@ -34,7 +35,7 @@ import type { Logger } from 'pino';
 export const requestPipeline: readonly Provider[] = [
   { provide: APP_GUARD, useClass: AuthenticateAndChargeGuard },
   { provide: APP_GUARD, useClass: ScopeGuard },
-  { provide: APP_PIPE, useClass: StrictQueryPipe },
+  { provide: APP_PIPE, useClass: InputPipe },
   { provide: APP_FILTER, useExisting: ProblemFilter },
 ];
 

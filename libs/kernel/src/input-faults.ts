@@ -13,6 +13,10 @@ export type Place = readonly (string | number)[];
 export class InputFaults {
   private readonly found: InputFault[] = [];
 
+  get all(): readonly InputFault[] {
+    return this.found;
+  }
+
   get isFull(): boolean {
     return this.found.length >= MOST_FAULTS;
   }

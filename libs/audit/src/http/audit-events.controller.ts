@@ -4,11 +4,18 @@ import { Clock } from '#libs/kernel';
 import { FeedPaging, feedStartOf } from '#libs/platform/change-pages';
 import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
 import { ApiProblems, ApiSuccess } from '#libs/platform/openapi';
-import { type StreamedList, Streams, STREAM_DESCRIPTION, asksForStream, streamOf } from '#libs/platform/streams';
+import {
+  type StreamedList,
+  type StreamedQuery,
+  Streams,
+  STREAM_DESCRIPTION,
+  asksForStream,
+  streamOf,
+} from '#libs/platform/streams';
 import type { Response } from 'express';
 import { PublishedEvents, type HashedEvent } from '../domain/published-events.port';
 import { AUDIT_EVENT, AUDIT_EVENT_PAGE_EXAMPLES } from './audit-event-examples';
-import { AuditEventQueryDto, toEventFilter } from './audit-event-query.dto';
+import { AuditEventQueryDto } from './audit-event-query.dto';
 import { AuditEventLineDto, AuditEventPageDto, toAuditEventDto } from './audit-event.dto';
 
 const RESOURCE = 'audit-events';
@@ -16,7 +23,7 @@ const RESOURCE = 'audit-events';
 @ApiTags('Audit')
 @Controller('v1/audit-events')
 export class AuditEventsController {
-  private readonly streamed: StreamedList<HashedEvent>;
+  private readonly streamed: StreamedList<HashedEvent, StreamedQuery<AuditEventQueryDto>>;
 
   constructor(
     private readonly published: PublishedEvents,
@@ -28,8 +35,8 @@ export class AuditEventsController {
       resource: RESOURCE,
       item: 'event',
       feed: null,
-      reader: (workspaceId, { since, ...filters }) => {
-        const [beginning, filter] = [feedStartOf(since), toEventFilter(filters)];
+      reader: (workspaceId, { since, ...filter }) => {
+        const beginning = feedStartOf(since);
         return async ({ size, after }) => {
           const start = after === null ? beginning : ({ kind: 'position', position: after } as const);
           const { changes, position, hasMore } = await published.read(workspaceId, filter, start, size);
@@ -64,12 +71,12 @@ export class AuditEventsController {
   ): Promise<AuditEventPageDto | StreamableFile> {
     if (asksForStream(response)) return this.streams.begin(caller, query, response, this.streamed);
     const { workspaceId } = caller;
-    const { start, size, filters } = this.paging.request(workspaceId, RESOURCE, query);
+    const { start, size, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
     const oldestWaiting = await this.published.oldestWaiting(workspaceId);
-    const page = await this.published.read(workspaceId, toEventFilter(filters), start, size);
+    const page = await this.published.read(workspaceId, filters, start, size);
     return {
       results: page.changes.map(toAuditEventDto),
-      ...this.paging.envelope(response, workspaceId, RESOURCE, page, filters),
+      ...this.paging.envelope(response, workspaceId, RESOURCE, page, texts),
       lagSeconds: oldestWaiting ? Math.max(1, Math.ceil((this.clock.now() - oldestWaiting.getTime()) / 1_000)) : 0,
     };
   }

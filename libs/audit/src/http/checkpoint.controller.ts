@@ -1,6 +1,7 @@
 import { Controller, Get, Header, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { type Caller, CurrentCaller, NoQueryDto, RequireScope } from '#libs/platform/http';
+import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
+import { NoQueryDto } from '#libs/platform/input';
 import { ApiProblems, ApiTextSuccess } from '#libs/platform/openapi';
 import { CheckpointsService } from '../application/checkpoints.service';
 

@@ -1,9 +1,16 @@
-import { DomainError, shown } from '#libs/kernel';
+import { DomainError, type ValidationFailed, shown } from '#libs/kernel';
 
 /** Faults of a token request (RFC 6749, 5.2). */
 export class TokenRequestInvalid extends DomainError {
   constructor(parameter: string, detail: string) {
     super('invalid_request', detail, [{ parameter, code: 'format', detail }]);
+  }
+}
+
+/** A parameter of the form is missing or repeated. */
+export class FormInvalid extends DomainError {
+  constructor({ detail, faults }: ValidationFailed) {
+    super('invalid_request', detail, faults);
   }
 }
 

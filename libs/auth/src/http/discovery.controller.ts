@@ -3,7 +3,8 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { SCOPES } from '#libs/kernel';
 import { Settings } from '#libs/platform/config';
 import { PublicKeys } from '#libs/platform/keys';
-import { NoQueryDto, Public } from '#libs/platform/http';
+import { Public } from '#libs/platform/http';
+import { NoQueryDto } from '#libs/platform/input';
 import { ApiSuccess, ApiPublicProblems } from '#libs/platform/openapi';
 import type { Response } from 'express';
 import {

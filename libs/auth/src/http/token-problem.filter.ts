@@ -1,9 +1,10 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
-import { RateLimited } from '#libs/kernel';
+import { RateLimited, ValidationFailed } from '#libs/kernel';
 import { PROBLEM_MEDIA_TYPE } from '#libs/platform/problems';
 import { ProblemFilter } from '#libs/platform/http/server';
 import { clearRateLimitHeaders, setRateLimitHeaders } from '#libs/platform/throttling';
 import type { Request, Response } from 'express';
+import { FormInvalid } from '../domain/token-request-errors';
 import { ClientNotAuthenticated } from '../domain/authentication-errors';
 import { withOAuthMembers } from './token-problem';
 import { TokenRequestOutcomes } from './token-request-outcomes';
@@ -27,7 +28,8 @@ export class TokenProblemFilter implements ExceptionFilter {
     // The secret was replaced after the lookup. The response must equal that for any wrong secret.
     if (thrown instanceof ClientNotAuthenticated) clearRateLimitHeaders(response);
     if (thrown instanceof RateLimited) setRateLimitHeaders(response, 'token', thrown.charge);
-    this.problems.send(thrown, request, response, (problem) => ({
+    const error = thrown instanceof ValidationFailed ? new FormInvalid(thrown) : thrown;
+    this.problems.send(error, request, response, (problem) => ({
       body: withOAuthMembers(problem),
       mediaType: readsProblems(request) ? PROBLEM_MEDIA_TYPE : 'application/json',
     }));

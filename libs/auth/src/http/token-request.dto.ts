@@ -1,20 +1,22 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Form, OpaqueText } from '#libs/platform/input';
 import { ApiObject, constant, example } from '#libs/platform/openapi';
 
-/** The form of a token request, for the contract. `token-request.ts` parses it. */
+/** The form of a token request (RFC 6749, 4.4.2). */
+@Form()
 @ApiObject({
   name: 'TokenRequest',
   description:
     'Client credentials grant (RFC 6749, section 4.4). Send each parameter once. Unknown parameters are ignored.',
 })
 export class TokenRequestDto {
-  @ApiProperty({
+  @OpaqueText({
     ...constant('client_credentials'),
+    required: true,
     description: 'Always `client_credentials`.',
   })
   grant_type!: string;
 
-  @ApiPropertyOptional({
+  @OpaqueText({
     minLength: 1,
     maxLength: 200,
     description: 'Required without HTTP Basic. With HTTP Basic, leave it out or send the same.',
@@ -22,7 +24,7 @@ export class TokenRequestDto {
   })
   client_id?: string;
 
-  @ApiPropertyOptional({
+  @OpaqueText({
     format: 'password',
     minLength: 1,
     maxLength: 200,
@@ -31,14 +33,14 @@ export class TokenRequestDto {
   })
   client_secret?: string;
 
-  @ApiPropertyOptional({
+  @OpaqueText({
     maxLength: 2048,
     description: 'Leave it out, or send the audience of this API exactly. Any other gets `unsupported_audience`.',
     example: 'https://api.example.com',
   })
   audience?: string;
 
-  @ApiPropertyOptional({
+  @OpaqueText({
     maxLength: 1000,
     description: 'Scopes separated by spaces. Leave it out to get every granted scope.',
     example: 'inventory:read',

@@ -1,9 +1,8 @@
 import type { Request } from 'express';
 import { AuthorizationDuplicated, GrantTypeUnsupported, TokenRequestInvalid } from '../domain/token-request-errors';
 import { ClientNotAuthenticated } from '../domain/authentication-errors';
+import type { TokenRequestDto } from './token-request.dto';
 
-const CREDENTIALS = ['client_id', 'client_secret'] as const;
-const PARAMETERS = ['grant_type', ...CREDENTIALS, 'audience', 'scope'] as const;
 const BASIC = /^basic +([A-Za-z0-9+/]+=*)$/i;
 
 export interface TokenRequest {
@@ -18,33 +17,26 @@ export interface TokenRequest {
 export const usesBasic = (request: Request): boolean => /^basic(\s|$)/i.test(request.headers.authorization ?? '');
 
 /**
- * Parses a token request (RFC 6749, 4.4.2) from its form and headers. Ignores unknown parameters. Refuses a repeated
- * parameter, two Authorization headers, credentials in the query string and a secret in two places.
+ * Reads a token request from its form and headers. Refuses another grant, two Authorization headers, credentials in the
+ * query string and a secret in two places.
  */
-export function readTokenRequest(request: Request, body: Buffer): TokenRequest {
+export function toTokenRequest(request: Request, form: TokenRequestDto): TokenRequest {
   if ((request.headersDistinct['authorization'] ?? []).length > 1) throw new AuthorizationDuplicated();
-  for (const name of CREDENTIALS) {
+  for (const name of ['client_id', 'client_secret']) {
     if (name in request.query)
       throw new TokenRequestInvalid(name, `${name} must be in the form, not in the query string.`);
   }
-  const form = new URLSearchParams(body.toString('utf8'));
-  for (const name of PARAMETERS) {
-    if (form.getAll(name).length > 1) throw new TokenRequestInvalid(name, `${name} is given more than once.`);
-  }
-  const grantType = form.get('grant_type');
-  if (!grantType) throw new TokenRequestInvalid('grant_type', 'grant_type is required.');
-  if (grantType !== 'client_credentials') throw new GrantTypeUnsupported();
-  const scope = (form.get('scope') ?? '').split(' ').filter((name) => name !== '');
+  if (form.grant_type === '') throw new TokenRequestInvalid('grant_type', 'grant_type is required.');
+  if (form.grant_type !== 'client_credentials') throw new GrantTypeUnsupported();
+  const scope = (form.scope ?? '').split(' ').filter((name) => name !== '');
   return {
-    audience: form.get('audience'),
+    audience: form.audience ?? null,
     scopes: scope.length > 0 ? [...new Set(scope)] : null,
     ...(usesBasic(request) ? basicCredentials(request, form) : formCredentials(form)),
   };
 }
 
-function formCredentials(form: URLSearchParams): { clientId: string; clientSecret: string } {
-  const clientId = form.get('client_id');
-  const clientSecret = form.get('client_secret');
+function formCredentials({ client_id: clientId, client_secret: clientSecret }: TokenRequestDto) {
   if (!clientId) throw new TokenRequestInvalid('client_id', 'client_id is required.');
   if (!clientSecret) throw new TokenRequestInvalid('client_secret', 'client_secret is required.');
   return { clientId, clientSecret };
@@ -54,8 +46,8 @@ function formCredentials(form: URLSearchParams): { clientId: string; clientSecre
  * Parses HTTP Basic. Both halves are form-encoded (RFC 6749, 2.3.1). Stock clients repeat the client id in the form; it
  * must then be the same.
  */
-function basicCredentials(request: Request, form: URLSearchParams): { clientId: string; clientSecret: string } {
-  if (form.has('client_secret')) {
+function basicCredentials(request: Request, form: TokenRequestDto) {
+  if (form.client_secret !== undefined) {
     throw new TokenRequestInvalid('client_secret', 'client_secret is given in the form and by HTTP Basic.');
   }
   const [, encoded] = BASIC.exec(request.headers.authorization ?? '') ?? [];
@@ -63,7 +55,7 @@ function basicCredentials(request: Request, form: URLSearchParams): { clientId: 
   const colon = decoded.indexOf(':');
   if (colon < 1) throw new ClientNotAuthenticated();
   const clientId = formDecode(decoded.slice(0, colon));
-  if (form.has('client_id') && form.get('client_id') !== clientId) {
+  if (form.client_id !== undefined && form.client_id !== clientId) {
     throw new TokenRequestInvalid('client_id', 'client_id in the form differs from the one in HTTP Basic.');
   }
   return { clientId, clientSecret: formDecode(decoded.slice(colon + 1)) };

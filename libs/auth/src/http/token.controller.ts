@@ -1,7 +1,7 @@
-import { Controller, HttpCode, Post, Req, Res, UseFilters } from '@nestjs/common';
+import { Body, Controller, HttpCode, Post, Req, Res, UseFilters, UseInterceptors } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiSuccess } from '#libs/platform/openapi';
-import { Public, readBody } from '#libs/platform/http';
+import { FORM_MEDIA_TYPE, Public } from '#libs/platform/http';
 import { Settings } from '#libs/platform/config';
 import { setRateLimitHeaders } from '#libs/platform/throttling';
 import { sourceOf } from '#libs/platform/http/server';
@@ -10,13 +10,11 @@ import { AccessTokensService } from '../application/access-tokens.service';
 import { AudienceUnsupported } from '../domain/token-request-errors';
 import { ACCESS_TOKEN_EXAMPLES, AccessTokenDto } from './access-token.dto';
 import { ApiTokenProblems } from './api-token-problems.decorator';
+import { ReadFormInterceptor } from './read-form.interceptor';
 import { TokenProblemFilter } from './token-problem.filter';
 import { TOKEN_REQUEST_EXAMPLES, TokenRequestDto } from './token-request.dto';
 import { TokenRequestOutcomes } from './token-request-outcomes';
-import { readTokenRequest } from './token-request';
-
-const FORM = 'application/x-www-form-urlencoded';
-const MAX_FORM_BYTES = 16_384;
+import { toTokenRequest } from './token-request';
 
 @ApiTags('Authentication')
 @Controller('oauth/token')
@@ -31,13 +29,14 @@ export class TokenController {
   @Post()
   @Public()
   @HttpCode(200)
+  @UseInterceptors(ReadFormInterceptor)
   @ApiOperation({
     operationId: 'issueToken',
     summary: 'Issue an access token',
     description:
       'OAuth 2.0 client credentials grant. An application has one active token, and a new token ends the previous one. So keep a token until it expires, and share it among all workers. Send the secret in the form or by HTTP Basic, not both. Errors are `application/json` if your `Accept` header names that and not `application/problem+json`.',
   })
-  @ApiConsumes(FORM)
+  @ApiConsumes(FORM_MEDIA_TYPE)
   @ApiBody({
     type: TokenRequestDto,
     required: true,
@@ -49,9 +48,12 @@ export class TokenController {
     examples: ACCESS_TOKEN_EXAMPLES,
   })
   @ApiTokenProblems()
-  async issue(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<AccessTokenDto> {
-    const { bytes } = await readBody(request, response, [FORM], MAX_FORM_BYTES);
-    const { clientId, clientSecret, audience, scopes } = readTokenRequest(request, bytes);
+  async issue(
+    @Body() form: TokenRequestDto,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<AccessTokenDto> {
+    const { clientId, clientSecret, audience, scopes } = toTokenRequest(request, form);
     if (audience !== null && audience !== this.settings.tokenAudience) throw new AudienceUnsupported();
     const issued = await this.tokens.issue(clientId, clientSecret, sourceOf(request), scopes, (charge) =>
       setRateLimitHeaders(response, 'token', charge),

@@ -2,16 +2,24 @@ import { Controller, Get, Param, Query, Res, StreamableFile } from '@nestjs/comm
 import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { assetId } from '#libs/kernel';
 import { ChangeQueryDto, FeedPaging } from '#libs/platform/change-pages';
+import { NoQueryDto } from '#libs/platform/input';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
-import { type Caller, CurrentCaller, NoQueryDto, RequireScope } from '#libs/platform/http';
+import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
 import { Paging } from '#libs/platform/pagination';
-import { type StreamedList, Streams, STREAM_DESCRIPTION, asksForStream, streamOf } from '#libs/platform/streams';
+import {
+  type StreamedList,
+  type StreamedQuery,
+  Streams,
+  STREAM_DESCRIPTION,
+  asksForStream,
+  streamOf,
+} from '#libs/platform/streams';
 import type { Response } from 'express';
 import type { Computer } from '../domain/computer';
 import { ComputerDirectory } from '../domain/computer-directory.port';
 import { ComputerChangePageDto, toComputerChangeDto } from './computer-change.dto';
 import { COMPUTER_CHANGE_PAGE_EXAMPLES, COMPUTER_EXAMPLES, COMPUTER_PAGE_EXAMPLES } from './computer-examples';
-import { ComputerQueryDto, toComputerFilter } from './computer-query.dto';
+import { ComputerQueryDto } from './computer-query.dto';
 import { ComputerDto, ComputerLineDto, ComputerPageDto, toComputerDto } from './computer.dto';
 
 const RESOURCE = 'computers';
@@ -20,7 +28,7 @@ const FEED = 'computer-changes';
 @ApiTags('Computers')
 @Controller('v1/computers')
 export class ComputersController {
-  private readonly streamed: StreamedList<Computer>;
+  private readonly streamed: StreamedList<Computer, StreamedQuery<ComputerQueryDto>>;
 
   constructor(
     private readonly computers: ComputerDirectory,
@@ -32,7 +40,7 @@ export class ComputersController {
       resource: RESOURCE,
       item: 'computer',
       feed: { resource: FEED, filters: [] },
-      reader: (workspaceId, filters) => computers.reader(workspaceId, toComputerFilter(filters)),
+      reader: (workspaceId, filter) => computers.reader(workspaceId, filter),
       show: toComputerDto,
     };
   }
@@ -58,13 +66,13 @@ export class ComputersController {
     @Query() query: ChangeQueryDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ComputerChangePageDto> {
-    const { start, size, filters } = this.feedPaging.request(workspaceId, FEED, query);
+    const { start, size, texts } = this.feedPaging.request(workspaceId, FEED, query, response);
     // A list that the client reads next must not be older than the cursor.
     if (start.kind === 'now') await readNewest();
     const page = await this.computers.changes(workspaceId, start, size, freshness);
     return {
       results: page.changes.map(toComputerChangeDto),
-      ...this.feedPaging.envelope(response, workspaceId, FEED, page, filters),
+      ...this.feedPaging.envelope(response, workspaceId, FEED, page, texts),
     };
   }
 
@@ -89,11 +97,11 @@ export class ComputersController {
   ): Promise<ComputerPageDto | StreamableFile> {
     if (asksForStream(response)) return this.streams.begin(caller, query, response, this.streamed);
     const { workspaceId, freshness } = caller;
-    const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
-    const found = await this.computers.list(workspaceId, toComputerFilter(filters), page, freshness);
+    const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
+    const found = await this.computers.list(workspaceId, filters, page, freshness);
     return {
       results: found.items.map(toComputerDto),
-      pageInfo: this.paging.pageInfo(response, workspaceId, RESOURCE, found, filters),
+      pageInfo: this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts),
     };
   }
 

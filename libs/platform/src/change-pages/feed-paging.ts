@@ -1,25 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type ChangePage,
-  type FeedStart,
-  ValidationFailed,
-  type WorkspaceId,
-  parseTimeBound,
-  plusHint,
-} from '#libs/kernel';
+import { type ChangePage, type FeedStart, ValidationFailed, type WorkspaceId } from '#libs/kernel';
 import type { Response } from 'express';
 import { Cursors, type ListFilters } from '../pagination/cursors';
 import { Paging } from '../pagination/paging';
-import type { ChangeQueryDto } from './change-query.dto';
+import { type ChangeQueryDto, DEFAULT_FEED_PAGE_SIZE } from './change-query.dto';
 import type { FeedPageInfoDto } from './feed-page.dto';
 
-const DEFAULT_PAGE_SIZE = 100;
+const FEED_OPTIONS = { defaultSize: DEFAULT_FEED_PAGE_SIZE, others: ['since'] };
 
-export interface FeedRequest {
+export interface FeedRequest<Filters> {
   readonly start: FeedStart;
   readonly size: number;
   /** The filters that apply: those sent, or those of the cursor. */
-  readonly filters: ListFilters;
+  readonly filters: Filters;
+  /** The same filters as texts, for cursors. */
+  readonly texts: ListFilters;
 }
 
 /** Turns the query of a change feed into where to read, and a page into its envelope. */
@@ -30,15 +25,21 @@ export class FeedPaging {
     private readonly cursors: Cursors,
   ) {}
 
-  /** @throws `validation_failed`; `invalid_cursor` for a cursor of another workspace, feed or filter */
-  request(workspaceId: WorkspaceId, resource: string, query: ChangeQueryDto): FeedRequest {
-    const { since, ...list } = query;
-    if (list.pageCursor !== undefined && since !== undefined) {
-      throw refusedSince('choice', 'since cannot be given together with pageCursor.');
-    }
-    const { page, filters } = this.paging.request(workspaceId, resource, list, DEFAULT_PAGE_SIZE);
-    const start: FeedStart = page.after === null ? feedStartOf(since) : { kind: 'position', position: page.after };
-    return { start, size: page.size, filters };
+  /**
+   * @throws `validation_failed`; `invalid_cursor` for a cursor of another workspace, feed or filter
+   */
+  request<Query extends ChangeQueryDto>(
+    workspaceId: WorkspaceId,
+    resource: string,
+    query: Query,
+    response: Response,
+  ): FeedRequest<Omit<Query, keyof ChangeQueryDto>> {
+    if (query.pageCursor !== undefined && query.since !== undefined) throw new SinceRefused();
+    const request = this.paging.request(workspaceId, resource, query, response, FEED_OPTIONS);
+    const { page, texts } = request;
+    const start: FeedStart =
+      page.after === null ? feedStartOf(query.since) : { kind: 'position', position: page.after };
+    return { start, size: page.size, filters: request.filters as Omit<Query, keyof ChangeQueryDto>, texts };
   }
 
   /** Returns the members of a page beside its results, and names the next page in `Link`. */
@@ -56,15 +57,13 @@ export class FeedPaging {
   }
 }
 
-/** @throws `validation_failed` */
-export function feedStartOf(since: string | undefined): FeedStart {
+export function feedStartOf(since: 'now' | Date | undefined): FeedStart {
   if (since === undefined) return { kind: 'beginning' };
-  if (since === 'now') return { kind: 'now' };
-  const time = parseTimeBound(since);
-  if (!time) {
-    throw refusedSince('format', `since must be now or a date-time such as 2026-01-02T03:04:05Z${plusHint(since)}.`);
-  }
-  return { kind: 'since', since: time };
+  return since === 'now' ? { kind: 'now' } : { kind: 'since', since };
 }
 
-const refusedSince = (code: string, detail: string) => new ValidationFailed([{ parameter: 'since', code, detail }]);
+class SinceRefused extends ValidationFailed {
+  constructor() {
+    super([{ parameter: 'since', code: 'choice', detail: 'since cannot be given together with pageCursor.' }]);
+  }
+}

@@ -2,7 +2,7 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiSuccess } from '../openapi/api-success.decorator';
 import { ApiPublicProblems } from '../openapi/api-problems.decorator';
-import { NoQueryDto } from '../http/strict-query.pipe';
+import { NoQueryDto } from '../input/input.pipe';
 import { Public } from '../http/route-access';
 import { API_VERSION } from '../config/api-version';
 import { HealthDto } from './health.dto';

@@ -1,5 +1,5 @@
-export { JSON_RESPONSE, type JsonBody } from './body/json-body';
-export { readBody } from './body/request-body';
+export { JSON_RESPONSE, type JsonMediaType } from './body/json-body';
+export { FORM_MEDIA_TYPE, readForm } from './body/form-body';
 export { entityTagOf, ifMatch, refuseIfMatch } from './entity-tag';
 export { prefersPage } from './prefers-page';
 export { type Caller, CurrentCaller, CurrentWrite, type CurrentWriteRequest, openContext } from './request-context';
@@ -13,4 +13,3 @@ export {
   accessOf,
   assertAccessDeclared,
 } from './route-access';
-export { NoQueryDto, StrictQueryPipe } from './strict-query.pipe';

@@ -1,4 +1,4 @@
-import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { DomainError, ERROR_CODES } from '#libs/kernel';
 import type { Request, Response } from 'express';
@@ -32,8 +32,8 @@ export class ProblemPagesController {
   }
 
   @Get(':code')
-  get(@Param('code') code: string, @Req() request: Request, @Res({ passthrough: true }) response: Response): Buffer {
-    const page = this.pages.get(code);
+  get(@Req() request: Request, @Res({ passthrough: true }) response: Response): Buffer {
+    const page = this.pages.get(String(request.params['code']));
     if (!page) throw new DomainError('not_found', 'There is no problem of this code.');
     return send(request, response, page);
   }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
 import type { ApplicationId, Freshness, RateClass, WorkspaceId } from '#libs/kernel';
 import type { Request } from 'express';
-import type { JsonBody } from './body/json-body';
+import type { JsonMediaType } from './body/json-body';
 import { redacted } from '../observability/redaction';
 
 /** The sender of a request. Known once the bearer token was accepted. */
@@ -30,7 +30,7 @@ export interface Caller {
 export interface WriteRequest {
   /** SHA-256 of the Idempotency-Key, hexadecimal. */
   readonly keyHash: string;
-  readonly body: JsonBody;
+  readonly mediaType: JsonMediaType;
 }
 
 /** The buckets of a client: one for each class of requests, and one for streams. */
@@ -108,7 +108,7 @@ export const CurrentCaller = createParamDecorator((_: unknown, context: Executio
   return caller;
 });
 
-/** A write as its route sees it: its sender, its idempotency key and its body. */
+/** A write as its route sees it: its sender, its idempotency key and the media type of its body. */
 export interface CurrentWriteRequest {
   readonly workspaceId: WorkspaceId;
   readonly author: {
@@ -118,7 +118,7 @@ export interface CurrentWriteRequest {
     /** SHA-256 of the Idempotency-Key, hexadecimal. */
     readonly keyHash: string;
   };
-  readonly body: JsonBody;
+  readonly mediaType: JsonMediaType;
 }
 
 /**
@@ -128,5 +128,6 @@ export const CurrentWrite = createParamDecorator((_: unknown, context: Execution
   const { caller, write, requestId } = context.switchToHttp().getRequest<Request>().context;
   if (!caller || !write) throw new Error('A route that is no write asks for one.');
   const { workspaceId, applicationId, clientId } = caller;
-  return { workspaceId, author: { applicationId, clientId, requestId, keyHash: write.keyHash }, body: write.body };
+  const { keyHash, mediaType } = write;
+  return { workspaceId, author: { applicationId, clientId, requestId, keyHash }, mediaType };
 });

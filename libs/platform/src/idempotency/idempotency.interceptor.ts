@@ -32,7 +32,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const waitedMs = millisecondsSince(request.context);
     const keyHash = idempotencyKeyHash(request);
     const body = await readJsonBody(request, response);
-    request.context.write = { keyHash, body };
+    request.context.write = { keyHash, mediaType: body.mediaType };
+    request.body = body.value;
     const { workspaceId, applicationId } = caller;
     const fingerprint = fingerprintOf(request.method, request.path, body);
     try {

@@ -1,7 +1,10 @@
 import { type Type, applyDecorators } from '@nestjs/common';
-import { ApiExtraModels, ApiHeader, ApiOperation, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtension, ApiExtraModels, ApiHeader, getSchemaPath } from '@nestjs/swagger';
 import type { ErrorCode } from '#libs/kernel';
 import type { BodyExamples } from './api-success.decorator';
+
+/** Marks the whole body of a write. Nest's own knows one schema, whatever the media type. */
+export const WHOLE_BODY = 'x-whole-body';
 
 interface WriteBody<Body> {
   readonly type: Type<Body>;
@@ -38,14 +41,11 @@ export function ApiWrite<Json, MergePatch>(write: {
       },
     }),
     ApiExtraModels(json.type, mergePatch.type),
-    // Nest's body decorator supports only one schema for all media types.
-    ApiOperation({
-      requestBody: {
-        required: true,
-        description:
-          'At most 256 KiB, not compressed. As `application/json`, a field that is absent or null stays as it is. As `application/merge-patch+json` (RFC 7396), null clears a field.',
-        content: { 'application/json': content(json), 'application/merge-patch+json': content(mergePatch) },
-      },
+    ApiExtension(WHOLE_BODY, {
+      required: true,
+      description:
+        'At most 256 KiB, not compressed. As `application/json`, a field that is absent or null stays as it is. As `application/merge-patch+json` (RFC 7396), null clears a field.',
+      content: { 'application/json': content(json), 'application/merge-patch+json': content(mergePatch) },
     }),
   );
 }

@@ -10,17 +10,6 @@ export {
   problemResponse,
 } from './api-problems.decorator';
 export { ANY_VALUE, ANY_VALUE_MARK, ApiObject, constant, namedEnum, openEnum } from './api-schema.decorator';
-export { ApiWrite, WRITE_PROBLEMS } from './api-write.decorator';
-export {
-  BooleanMember,
-  ChoiceMember,
-  ObjectMember,
-  ObjectsMember,
-  RefusedMember,
-  TextMember,
-  UuidMember,
-  UuidsMember,
-  readBodyAs,
-} from './body-members.decorator';
+export { ApiWrite, WHOLE_BODY, WRITE_PROBLEMS } from './api-write.decorator';
 export { ProblemDto } from './problem.dto';
 export { TAGS, TagDto } from './tag.dto';

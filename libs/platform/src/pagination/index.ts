@@ -1,4 +1,3 @@
 export { type ListFilters } from './cursors';
-export { AnyOf, Before, ExactEmail, ExactId, ExactText, OneOf, SCHEMA_NAME, TrueOrFalse } from './filter.decorator';
-export { CURSOR, PageQueryDto, pageOf } from './page.dto';
+export { CURSOR, PageCursor, PageQueryDto, pageOf } from './page.dto';
 export { Paging } from './paging';

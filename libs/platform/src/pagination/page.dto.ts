@@ -1,7 +1,10 @@
 import type { Type } from '@nestjs/common';
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional, IsString, Matches } from 'class-validator';
+import { ApiProperty } from '@nestjs/swagger';
+import { PageSize } from '../input/page-size.decorator';
+import { OpaqueText } from '../input/text.decorator';
 import { ApiObject } from '../openapi/api-schema.decorator';
+
+export const DEFAULT_PAGE_SIZE = 25;
 
 /** A cursor in the contract. Cursors are never longer: see `Cursors.issue`. */
 export const CURSOR = {
@@ -11,27 +14,17 @@ export const CURSOR = {
   example: 'AUM1cGt3VGhlIGN1cnNvciBpcyBvcGFxdWU',
 } as const;
 
-/** Query of every list. Members are strings as sent; nothing is converted before validation. */
-export class PageQueryDto {
-  @ApiPropertyOptional({
-    description: 'Items per page.',
-    type: 'integer',
-    minimum: 1,
-    maximum: 100,
-    default: 25,
-    example: 50,
-  })
-  @IsOptional()
-  @Matches(/^([1-9][0-9]?|100)$/, { message: 'pageSize must be a whole number from 1 to 100' })
-  pageSize?: string;
+/** A cursor as a parameter. Whoever opens it refuses one that was not issued. */
+export const PageCursor = (description: string): PropertyDecorator => OpaqueText({ ...CURSOR, description });
 
-  @ApiPropertyOptional({
-    description:
-      'The `pageInfo.endCursor` of the previous page, unchanged. Leave it out for the first page. The cursor contains your filters; a filter that you send again must be the same.',
-    ...CURSOR,
-  })
-  @IsOptional()
-  @IsString()
+/** Query of every list. Its other members are filters. */
+export class PageQueryDto {
+  @PageSize({ maximum: 100, default: DEFAULT_PAGE_SIZE, description: 'Items per page.', example: 50 })
+  pageSize?: number;
+
+  @PageCursor(
+    'The `pageInfo.endCursor` of the previous page, unchanged. Leave it out for the first page. The cursor contains your filters; a filter that you send again must be the same.',
+  )
   pageCursor?: string;
 }
 

@@ -2,18 +2,31 @@ import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, WorkspaceId } from '#libs/kernel';
 import type { Response } from 'express';
 import { Settings } from '../config/settings';
+import { type Dto, type Texts, fromTexts } from '../input/texts';
 import { type CursorContent, CursorInvalid, Cursors, type ListFilters, digestOf } from './cursors';
-import type { PageInfoDto, PageQueryDto } from './page.dto';
+import { DEFAULT_PAGE_SIZE, type PageInfoDto } from './page.dto';
 
 /** Many proxies refuse a longer header, and with it the response. */
 const MAX_LINK_LENGTH = 8_192;
 
-const DEFAULT_PAGE_SIZE = 25;
+/** A query with the members that every list has. Its other members are filters. */
+interface PagedQuery {
+  readonly pageSize?: number;
+  readonly pageCursor?: string;
+}
 
-export interface ListRequest {
+export interface ListRequest<Filters> {
   readonly page: PageRequest;
   /** The filters that apply: those sent, or those of the cursor. */
-  readonly filters: ListFilters;
+  readonly filters: Filters;
+  /** The same filters as texts, for cursors. */
+  readonly texts: ListFilters;
+}
+
+interface PagingOptions {
+  readonly defaultSize?: number;
+  /** Parameters beside `pageSize` and `pageCursor` that are no filters. */
+  readonly others?: readonly string[];
 }
 
 /** Turns a list's query into a page request, and a page into the specification's envelope. */
@@ -28,18 +41,19 @@ export class Paging {
    * With a cursor, omitted filters come from the cursor, and sent filters must equal those in it.
    * @throws `invalid_cursor` otherwise, and for a cursor of another workspace or resource
    */
-  request(
+  request<Query extends PagedQuery>(
     workspaceId: WorkspaceId,
     resource: string,
-    query: PageQueryDto,
-    defaultSize = DEFAULT_PAGE_SIZE,
-  ): ListRequest {
-    const { pageSize, pageCursor, ...others } = query;
-    const sent = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined)) as ListFilters;
-    const size = pageSize === undefined ? defaultSize : Number(pageSize);
-    if (pageCursor === undefined) return { page: { size, after: null }, filters: sent };
-    const { after, filters } = this.open(workspaceId, resource, pageCursor, sent);
-    return { page: { size, after }, filters };
+    query: Query,
+    { req }: Response,
+    { defaultSize = DEFAULT_PAGE_SIZE, others = [] }: PagingOptions = {},
+  ): ListRequest<Omit<Query, keyof PagedQuery>> {
+    const { pageSize: size = defaultSize, pageCursor } = query;
+    const texts = filtersOf(req.query as Texts, others);
+    if (pageCursor === undefined) return { page: { size, after: null }, filters: filtersOf(query, others), texts };
+    const opened = this.open(workspaceId, resource, pageCursor, texts);
+    const filters = filtersOf(fromTexts(query.constructor as Dto<Query>, opened.filters), others);
+    return { page: { size, after: opened.after }, filters, texts: opened.filters };
   }
 
   private open(workspaceId: WorkspaceId, resource: string, pageCursor: string, sent: ListFilters): CursorContent {
@@ -74,6 +88,13 @@ export class Paging {
     const link = `<${this.settings.baseUrl}${nextPage(response, endCursor)}>; rel="next"`;
     if (link.length <= MAX_LINK_LENGTH) response.setHeader('Link', link);
   }
+}
+
+/** The members that are present, and filters. */
+function filtersOf<Query extends object>(query: Query, others: readonly string[]): Omit<Query, keyof PagedQuery> {
+  const isFilter = ([name, value]: [string, unknown]): boolean =>
+    name !== 'pageSize' && name !== 'pageCursor' && value !== undefined && !others.includes(name);
+  return Object.fromEntries(Object.entries(query).filter(isFilter)) as Omit<Query, keyof PagedQuery>;
 }
 
 /** The request's path and parameters with the next page's cursor. */

@@ -18,7 +18,7 @@ const MAX_DURATION_MS = 30 * 60_000;
 const ACCESS_CHECK_MS = 2_000;
 
 /** A list that clients may read as one stream. */
-export interface StreamedList<Item> {
+export interface StreamedList<Item, Filters> {
   /** The same name as for pages. Cursors, metrics and the log use it. */
   readonly resource: string;
   /** The `type` of a line with an item, and its other member. */
@@ -27,7 +27,7 @@ export interface StreamedList<Item> {
    * Gives the function that reads pages of the list, as it is now.
    * @throws `validation_failed` for filters that contradict each other
    */
-  reader(workspaceId: WorkspaceId, filters: ListFilters): (page: PageRequest) => Promise<Page<Item>>;
+  reader(workspaceId: WorkspaceId, filters: Filters): (page: PageRequest) => Promise<Page<Item>>;
   /** The item as clients see it. */
   show(item: Item): object;
   /**
@@ -39,9 +39,12 @@ export interface StreamedList<Item> {
 
 /** The query of a list. Its other members are filters. */
 interface StreamQuery {
-  readonly pageSize?: string;
+  readonly pageSize?: number;
   readonly pageCursor?: string;
 }
+
+/** The members of a query that are filters of its stream. */
+export type StreamedQuery<Query extends StreamQuery> = Omit<Query, keyof StreamQuery>;
 
 /** Why a stream ended; `complete` is the only one with an end line. */
 const OUTCOMES = ['complete', 'disconnected', 'stalled', 'too_long', 'withdrawn', 'stopped', 'failed'] as const;
@@ -95,21 +98,21 @@ export class Streams {
    * @throws `validation_failed`, `invalid_cursor`, `cursor_expired`, `export_in_progress`, `rate_limited`; afterwards the
    * stream just ends
    */
-  async begin<Item>(
+  async begin<Item, Query extends StreamQuery>(
     caller: Caller,
-    query: StreamQuery,
+    query: Query,
     response: Response,
-    list: StreamedList<Item>,
+    list: StreamedList<Item, StreamedQuery<Query>>,
   ): Promise<StreamableFile> {
     const { workspaceId, clientId } = caller;
     if (query.pageSize !== undefined) throw new PageSizeRefused();
-    const { page, filters } = this.paging.request(workspaceId, cursorsOf(list.resource), query);
+    const { page, filters, texts } = this.paging.request(workspaceId, cursorsOf(list.resource), query, response);
     const read = list.reader(workspaceId, filters);
     response.vary('Accept-Encoding');
     if (response.req.method === 'HEAD') return ndjson(Readable.from([]));
     const { after, count } = positionOf(page.after);
     // Before the first row, so that the feed has every change from then on.
-    const start = list.feed && (await this.startOf(workspaceId, list.feed, filters, page.after !== null));
+    const start = list.feed && (await this.startOf(workspaceId, list.feed, texts, page.after !== null));
     const beginning = { size: ROWS_PER_CHECKPOINT, after, mostBytes: BYTES_PER_READ };
     const first = await this.turns.take(() => read(beginning));
     if (this.isStopping)
@@ -124,7 +127,7 @@ export class Streams {
       read,
       line: (item: Item) => ({ type: list.item, [list.item]: list.show(item) }),
       checkpoint: (position: string, rows: number) =>
-        this.checkpoint(workspaceId, list.resource, filters, position, rows),
+        this.checkpoint(workspaceId, list.resource, texts, position, rows),
       sent: (rows: number) => this.count(stream, rows),
     };
     const lines = streamLines(rowsOfStream, this.turns);
@@ -194,7 +197,7 @@ export class Streams {
 
   private async startOf(
     workspaceId: WorkspaceId,
-    feed: NonNullable<StreamedList<never>['feed']>,
+    feed: NonNullable<StreamedList<never, never>['feed']>,
     sent: ListFilters,
     isResumed: boolean,
   ): Promise<object> {

@@ -1,21 +1,22 @@
 import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
 import {
-  ApiObject,
-  BooleanMember,
-  ChoiceMember,
-  ObjectMember,
-  ObjectsMember,
-  RefusedMember,
-  TextMember,
-  UuidMember,
-  UuidsMember,
-  openEnum,
-} from '#libs/platform/openapi';
+  Choice,
+  Flag,
+  Nested,
+  NestedList,
+  ReadOnlyMembers,
+  Refused,
+  STORABLE,
+  Text,
+  Uuid,
+  Uuids,
+} from '#libs/platform/input';
+import { ApiObject, openEnum } from '#libs/platform/openapi';
 import type { Classification } from '../domain/asset';
 import { CLASSIFICATION } from './asset.dto';
 
 /** Members that responses contain, and that clients may try to send back. */
-export const READABLE = [
+const READABLE = [
   ...(['id', 'name', 'categoryKey', 'type', 'completeStatus', 'ownerSource', 'externalId', 'source'] as const),
   ...(['createdAt', 'updatedAt', 'lastCheckedAt', 'dataStored', 'accountId', 'region'] as const),
   ...(['serialNumber', 'osVersion', 'email'] as const),
@@ -28,7 +29,8 @@ export const READABLE = [
   additionalProperties: false,
 })
 export class TagPatchDto {
-  @TextMember({
+  @Text({
+    pattern: STORABLE,
     required: true,
     maxLength: 1000,
     description: 'An existing customer-defined tag key; any other is refused.',
@@ -36,26 +38,36 @@ export class TagPatchDto {
   })
   key!: string;
 
-  @TextMember({ maxLength: 255, description: 'Ignored: values cannot change.', example: 'production' })
+  @Text({
+    nullable: true,
+    pattern: STORABLE,
+    maxLength: 255,
+    description: 'Ignored: values cannot change.',
+    example: 'production',
+  })
   value?: string | null;
 
-  @BooleanMember({ description: 'Ignored.', example: false })
+  @Flag({ nullable: true, description: 'Ignored.', example: false })
   readOnly?: boolean | null;
 }
 
 /** The governance fields that single and bulk updates share. */
+@ReadOnlyMembers(READABLE)
 class GovernancePatchDto {
-  @ChoiceMember({ list: CLASSIFICATION, description: 'Data classification.', example: 'INTERNAL' })
+  @Choice({ nullable: true, list: CLASSIFICATION, description: 'Data classification.', example: 'INTERNAL' })
   classification?: Classification | null;
 
-  @TextMember({
+  @Text({
+    nullable: true,
+    pattern: STORABLE,
     maxLength: 500,
     description: 'At most 500 Unicode code points; empty clears it.',
     example: 'Access logs of the public website',
   })
   description?: string | null;
 
-  @UuidMember({
+  @Uuid({
+    nullable: true,
     description: 'A visible employee of the workspace; any other id is refused.',
     example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c12',
   })
@@ -70,7 +82,8 @@ class GovernancePatchDto {
   additionalProperties: false,
 })
 export class AssetMetadataPatchDto extends GovernancePatchDto {
-  @ObjectsMember({
+  @NestedList({
+    nullable: true,
     type: TagPatchDto,
     maxItems: 20,
     description:
@@ -94,7 +107,7 @@ export class AssetMetadataMergePatchDto extends AssetMetadataPatchDto {}
   additionalProperties: false,
 })
 export class BulkPatchDto extends GovernancePatchDto {
-  @RefusedMember({
+  @Refused({
     reason: 'cannot be updated in bulk.',
     description: 'Must be absent or null: tags cannot be updated in bulk.',
     example: null,
@@ -117,7 +130,7 @@ export class BulkMergePatchDto extends BulkPatchDto {}
   additionalProperties: false,
 })
 export class BulkUpdateDto {
-  @UuidsMember({
+  @Uuids({
     required: true,
     minItems: 1,
     maxItems: 100,
@@ -126,15 +139,15 @@ export class BulkUpdateDto {
   })
   ids!: string[];
 
-  @ObjectMember({
+  @Nested({
     required: true,
     type: BulkPatchDto,
-    readable: READABLE,
     description: 'The change, the same for each asset.',
   })
   patch!: BulkPatchDto;
 
-  @BooleanMember({
+  @Flag({
+    nullable: true,
     description: 'True: checks the update and returns what would change, but writes nothing.',
     example: false,
   })
@@ -147,10 +160,9 @@ export class BulkUpdateDto {
   additionalProperties: false,
 })
 export class BulkUpdateMergePatchDto extends BulkUpdateDto {
-  @ObjectMember({
+  @Nested({
     required: true,
     type: BulkMergePatchDto,
-    readable: READABLE,
     description: 'The change, the same for each asset.',
   })
   declare patch: BulkMergePatchDto;

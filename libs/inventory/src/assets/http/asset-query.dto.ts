@@ -1,89 +1,83 @@
-import { assetId } from '#libs/kernel';
-import {
-  AnyOf,
-  ExactEmail,
-  ExactId,
-  ExactText,
-  type ListFilters,
-  OneOf,
-  PageQueryDto,
-  TrueOrFalse,
-} from '#libs/platform/pagination';
+import type { AssetId } from '#libs/kernel';
+import { Choice, ChoiceList, ExactEmail, ExactText, Flag, Uuid } from '#libs/platform/input';
+import { PageQueryDto } from '#libs/platform/pagination';
+import type { Classification } from '../domain/asset';
+import type { CategoryKey, SubKey } from '../domain/asset-category';
 import type { AssetFilter } from '../domain/asset-filter';
 import { CATEGORY_KEY, CLASSIFICATION, COMPLETE_STATUS, SUB_KEY } from './asset.dto';
 
-/** Query of the asset list. Members are strings as sent; `toAssetFilter` converts them. */
-export class AssetQueryDto extends PageQueryDto {
-  @OneOf({
+/** Query of the list of assets. */
+export class AssetQueryDto extends PageQueryDto implements AssetFilter {
+  @Choice({
     list: CATEGORY_KEY,
     example: 'CLOUD',
     description: 'Only assets of this category.',
   })
-  categoryKey?: string;
+  categoryKey?: CategoryKey;
 
-  @OneOf({
+  @Choice({
     list: SUB_KEY,
     example: 'CLOUD_STORAGE_BUCKET',
     description:
       'Only assets of this type; `CLOUD` matches every cloud asset. It must belong to `categoryKey` if you send both.',
   })
-  subKey?: string;
+  subKey?: SubKey;
 
-  @TrueOrFalse({
+  @Flag({
     example: false,
     description: 'True: only assets with an owner. False: only assets without one.',
   })
-  hasOwner?: string;
+  hasOwner?: boolean;
 
-  @TrueOrFalse({
+  @Flag({
     example: true,
     description: 'True: only assets with a description. False: only assets without one.',
   })
-  hasDescription?: string;
+  hasDescription?: boolean;
 
-  @OneOf({
+  @Choice({
     list: CLASSIFICATION,
     example: 'CONFIDENTIAL',
     description: 'Only assets of this classification; `UNKNOWN` matches unclassified assets.',
   })
-  classification?: string;
+  classification?: Classification;
 
-  @OneOf({
+  @Choice({
     list: COMPLETE_STATUS,
     example: 'INCOMPLETE',
     description: '`COMPLETE` is the same as `hasOwner=true`. If the two contradict each other, the page is empty.',
   })
-  completeStatus?: string;
+  completeStatus?: AssetFilter['completeStatus'];
 
-  @AnyOf({
+  @ChoiceList({
     list: CATEGORY_KEY,
     notWith: 'categoryKey',
     example: ['CLOUD', 'COMPUTER'],
     description: 'Only assets of these categories, separated by commas.',
   })
-  categoryKeyAnyOf?: string;
+  categoryKeyAnyOf?: CategoryKey[];
 
-  @AnyOf({
+  @ChoiceList({
     list: SUB_KEY,
     notWith: 'subKey',
     example: ['CLOUD_QUEUE', 'CUSTOM'],
     description: 'Only assets of these types, separated by commas; `CLOUD` matches every cloud asset.',
   })
-  subKeyAnyOf?: string;
+  subKeyAnyOf?: SubKey[];
 
-  @AnyOf({
+  @ChoiceList({
     list: CLASSIFICATION,
     notWith: 'classification',
     example: ['INTERNAL', 'CONFIDENTIAL'],
     description: 'Only assets of these classifications, separated by commas.',
   })
-  classificationAnyOf?: string;
+  classificationAnyOf?: Classification[];
 
-  @ExactId({
+  @Uuid({
     description: 'Only assets of this owner, an employee. An id that nobody has gives an empty page.',
     example: '018f9c2e-7d2a-7c41-9a51-3b6d0f2e8c20',
   })
-  ownerId?: string;
+  ownerId?: AssetId;
 
   @ExactText({
     maxLength: 1000,
@@ -102,7 +96,7 @@ export class AssetQueryDto extends PageQueryDto {
   @ExactText({ description: 'Only assets of this import source.', example: 'aws' })
   source?: string;
 
-  @ExactText({ description: 'Only computers with this serial number.', example: 'C02XK1YZJGH5' })
+  @ExactEmail({ description: 'Only computers with this serial number.', example: 'C02XK1YZJGH5' })
   serialNumber?: string;
 
   @ExactEmail({
@@ -113,15 +107,4 @@ export class AssetQueryDto extends PageQueryDto {
 
   @ExactText({ description: 'Only assets with exactly this name, in the same case.', example: 'acme-logs' })
   name?: string;
-}
-
-/** Converts filters, already validated by {@link AssetQueryDto}, to the domain's filter. */
-export function toAssetFilter(filters: ListFilters): AssetFilter {
-  return Object.fromEntries(Object.entries(filters).map(([name, text]) => [name, toValue(name, text)]));
-}
-
-function toValue(name: string, text: string): string | boolean | string[] {
-  if (name.startsWith('has')) return text === 'true';
-  if (name === 'ownerId') return assetId(text);
-  return name.endsWith('AnyOf') ? text.split(',') : text;
 }

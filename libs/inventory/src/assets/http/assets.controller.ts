@@ -1,4 +1,4 @@
-import { Controller, Get, Param, Patch, Query, Req, Res, StreamableFile } from '@nestjs/common';
+import { Body, Controller, Get, Param, Patch, Query, Req, Res, StreamableFile } from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { assetId } from '#libs/kernel';
 import { ApiSuccess, ApiProblems, ApiWrite, WRITE_PROBLEMS } from '#libs/platform/openapi';
@@ -7,15 +7,22 @@ import {
   CurrentCaller,
   CurrentWrite,
   type CurrentWriteRequest,
-  NoQueryDto,
   RequireScope,
   entityTagOf,
   ifMatch,
   refuseIfMatch,
 } from '#libs/platform/http';
+import { NoQueryDto } from '#libs/platform/input';
 import { Idempotent } from '#libs/platform/idempotency';
 import { Paging } from '#libs/platform/pagination';
-import { type StreamedList, Streams, STREAM_DESCRIPTION, asksForStream, streamOf } from '#libs/platform/streams';
+import {
+  type StreamedList,
+  type StreamedQuery,
+  Streams,
+  STREAM_DESCRIPTION,
+  asksForStream,
+  streamOf,
+} from '#libs/platform/streams';
 import type { Request, Response } from 'express';
 import { AssetsService } from '../application/assets.service';
 import type { Asset } from '../domain/asset';
@@ -29,7 +36,7 @@ import {
   BULK_SUMMARY_EXAMPLES,
   BULK_UPDATE_EXAMPLES,
 } from './asset-examples';
-import { readAssetPatch, readBulkUpdate, toBulkUpdateSummaryDto } from './asset-patch-body';
+import { toAssetPatch, toBulkUpdate, toBulkUpdateSummaryDto } from './asset-patch-body';
 import {
   AssetMetadataMergePatchDto,
   AssetMetadataPatchDto,
@@ -37,7 +44,7 @@ import {
   BulkUpdateMergePatchDto,
   BulkUpdateSummaryDto,
 } from './asset-patch.dto';
-import { AssetQueryDto, toAssetFilter } from './asset-query.dto';
+import { AssetQueryDto } from './asset-query.dto';
 
 const RESOURCE = 'assets';
 /** `*`, or entity tags separated by commas (RFC 9110, 13.1.1). */
@@ -52,7 +59,7 @@ const ASSET_ID = {
 @ApiTags('Inventory')
 @Controller('v1/inventory/assets')
 export class AssetsController {
-  private readonly streamed: StreamedList<Asset>;
+  private readonly streamed: StreamedList<Asset, StreamedQuery<AssetQueryDto>>;
 
   constructor(
     private readonly assets: AssetsService,
@@ -63,7 +70,7 @@ export class AssetsController {
       resource: RESOURCE,
       item: 'asset',
       feed: { resource: 'asset-changes', filters: ['categoryKey'] },
-      reader: (workspaceId, filters) => assets.reader(workspaceId, toAssetFilter(filters)),
+      reader: (workspaceId, filter) => assets.reader(workspaceId, filter),
       show: toAssetDto,
     };
   }
@@ -91,11 +98,11 @@ export class AssetsController {
   ): Promise<AssetPageDto | StreamableFile> {
     if (asksForStream(response)) return this.streams.begin(caller, query, response, this.streamed);
     const { workspaceId, freshness } = caller;
-    const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
-    const found = await this.assets.list(workspaceId, toAssetFilter(filters), page, freshness);
+    const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
+    const found = await this.assets.list(workspaceId, filters, page, freshness);
     return {
       results: found.items.map(toAssetDto),
-      pageInfo: this.paging.pageInfo(response, workspaceId, RESOURCE, found, filters),
+      pageInfo: this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts),
     };
   }
 
@@ -150,13 +157,14 @@ export class AssetsController {
   })
   @ApiProblems('validation_failed', 'not_found', 'resource_not_writable', 'precondition_failed', ...WRITE_PROBLEMS)
   async update(
-    @CurrentWrite() { workspaceId, author, body }: CurrentWriteRequest,
+    @CurrentWrite() { workspaceId, author, mediaType }: CurrentWriteRequest,
     @Param('id') id: string,
+    @Body() body: AssetMetadataPatchDto,
     @Query() _query: NoQueryDto,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AssetDto> {
-    const patch = readAssetPatch(body);
+    const patch = toAssetPatch(body, mediaType);
     const asset = await this.assets.update(workspaceId, assetId(id), patch, ifMatch(request), author);
     response.setHeader('ETag', entityTagOf(asset.version));
     return toAssetDto(asset);
@@ -183,11 +191,12 @@ export class AssetsController {
   })
   @ApiProblems('validation_failed', 'resource_not_writable', ...WRITE_PROBLEMS)
   async updateMany(
-    @CurrentWrite() { workspaceId, author, body }: CurrentWriteRequest,
+    @CurrentWrite() { workspaceId, author, mediaType }: CurrentWriteRequest,
+    @Body() body: BulkUpdateDto,
     @Query() _query: NoQueryDto,
     @Req() request: Request,
   ): Promise<BulkUpdateSummaryDto> {
     refuseIfMatch(request);
-    return toBulkUpdateSummaryDto(await this.assets.updateMany(workspaceId, readBulkUpdate(body), author));
+    return toBulkUpdateSummaryDto(await this.assets.updateMany(workspaceId, toBulkUpdate(body, mediaType), author));
   }
 }

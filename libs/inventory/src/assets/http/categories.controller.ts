@@ -32,11 +32,11 @@ export class CategoriesController {
     @Query() query: PageQueryDto,
     @Res({ passthrough: true }) response: Response,
   ): AssetCategoryPageDto {
-    const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
+    const { page, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
     const found = pageOfCategories(page);
     return {
       results: [...found.items],
-      pageInfo: this.paging.pageInfo(response, workspaceId, RESOURCE, found, filters),
+      pageInfo: this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts),
     };
   }
 }

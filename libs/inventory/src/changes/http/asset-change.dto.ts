@@ -1,15 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { Change } from '#libs/kernel';
 import { ChangeDto, ChangeQueryDto, changePageOf, toChangeDto } from '#libs/platform/change-pages';
+import { Choice } from '#libs/platform/input';
 import { ApiObject, example } from '#libs/platform/openapi';
-import { OneOf } from '#libs/platform/pagination';
 import type { Asset } from '../../assets/domain/asset';
+import type { CategoryKey } from '../../assets/domain/asset-category';
 import { AssetDto, BUCKET, CATEGORY_KEY, toAssetDto } from '../../assets/http/asset.dto';
 
 /** Query of the change feed of assets. There is no other filter: an asset could leave one unseen. */
 export class AssetChangeQueryDto extends ChangeQueryDto {
-  @OneOf({ list: CATEGORY_KEY, example: 'CLOUD', description: 'Only changes of assets of this category.' })
-  categoryKey?: string;
+  @Choice({ list: CATEGORY_KEY, example: 'CLOUD', description: 'Only changes of assets of this category.' })
+  categoryKey?: CategoryKey;
 }
 
 /** A reference to a schema cannot be null in OpenAPI 3.0, so this is one of its own. */

@@ -4,7 +4,6 @@ import { FeedPaging } from '#libs/platform/change-pages';
 import { type Caller, CurrentCaller, RequireScope } from '#libs/platform/http';
 import { ApiSuccess, ApiProblems } from '#libs/platform/openapi';
 import type { Response } from 'express';
-import type { CategoryKey } from '../../assets/domain/asset-category';
 import { AssetRepository } from '../../assets/domain/asset-repository.port';
 import {
   ASSET_CHANGE_PAGE_EXAMPLES,
@@ -43,14 +42,13 @@ export class ChangesController {
     @Query() query: AssetChangeQueryDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AssetChangePageDto> {
-    const { start, size, filters } = this.paging.request(workspaceId, RESOURCE, query);
+    const { start, size, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
     // A list that the client reads next must not be older than the cursor.
     if (start.kind === 'now') await readNewest();
-    const category = filters['categoryKey'] as CategoryKey | undefined;
-    const page = await this.assets.changes(workspaceId, category, start, size, freshness);
+    const page = await this.assets.changes(workspaceId, filters.categoryKey, start, size, freshness);
     return {
       results: page.changes.map(toAssetChangeDto),
-      ...this.paging.envelope(response, workspaceId, RESOURCE, page, filters),
+      ...this.paging.envelope(response, workspaceId, RESOURCE, page, texts),
     };
   }
 }

@@ -1,15 +1,16 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { Flag } from '#libs/platform/input';
 import { ApiObject, example } from '#libs/platform/openapi';
-import { PageQueryDto, TrueOrFalse, pageOf } from '#libs/platform/pagination';
+import { PageQueryDto, pageOf } from '#libs/platform/pagination';
 import type { CountedTagKey } from '../domain/tag-key';
 
 /** Query of the list of tag keys. */
 export class TagKeyQueryDto extends PageQueryDto {
-  @TrueOrFalse({
+  @Flag({
     example: false,
     description: 'True: only keys that the platform manages. False: only keys that clients can set.',
   })
-  readOnly?: string;
+  readOnly?: boolean;
 }
 
 @ApiObject({ name: 'TagKey', description: 'A key for tags of the workspace.' })

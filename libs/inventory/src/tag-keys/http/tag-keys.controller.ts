@@ -37,13 +37,11 @@ export class TagKeysController {
     @Query() query: TagKeyQueryDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<TagKeyPageDto> {
-    const { page, filters } = this.paging.request(workspaceId, RESOURCE, query);
-    const { readOnly } = filters;
-    const platform = readOnly === undefined ? null : readOnly === 'true';
-    const found = await this.tagKeys.page(workspaceId, platform, page, freshness);
+    const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
+    const found = await this.tagKeys.page(workspaceId, filters.readOnly ?? null, page, freshness);
     return {
       results: found.items.map(toTagKeyDto),
-      pageInfo: this.paging.pageInfo(response, workspaceId, RESOURCE, found, filters),
+      pageInfo: this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts),
     };
   }
 }

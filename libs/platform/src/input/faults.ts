@@ -1,0 +1,63 @@
+import { type InputFaults, type Place } from '#libs/kernel';
+import type { ValidationError } from 'class-validator';
+import { isReadOnly } from './dto-kinds.decorator';
+import { ENTRIES } from './member';
+
+/** Fault codes of class-validator's own checks. Any other is a `format`. Ours are named after their code. */
+const STOCK_CODES: Readonly<Record<string, string>> = {
+  isIn: 'choice',
+  isEnum: 'choice',
+  isDefined: 'required',
+  isNotEmpty: 'required',
+  minLength: 'length',
+  maxLength: 'length',
+  isLength: 'length',
+  arrayMinSize: 'length',
+  arrayMaxSize: 'length',
+  min: 'range',
+  max: 'range',
+};
+const OWN_CODES = ['required', 'format', 'length', 'choice', 'readonly'];
+
+interface Found {
+  readonly code: string;
+  /** Follows the name of the member. */
+  readonly what: string;
+  /** Indexes of the entries at fault, when it is not the whole array. */
+  readonly entries: readonly number[] | null;
+}
+
+/** Adds the faults of a query or form, each with its parameter. */
+export function addParameterFaults(errors: readonly ValidationError[], faults: InputFaults): void {
+  for (const error of errors) {
+    const found = faultOf(error);
+    if (found) faults.add({ parameter: error.property, code: found.code, detail: `${error.property} ${found.what}` });
+  }
+}
+
+/** Adds the faults of a body, each with the pointer of its member. */
+export function addMemberFaults(errors: readonly ValidationError[], faults: InputFaults, above: Place = []): void {
+  for (const error of errors) {
+    const place = [...above, error.property];
+    const found = faultOf(error);
+    if (!found) addMemberFaults(error.children ?? [], faults, place);
+    else if (!found.entries) faults.addMember(place, found.code, found.what);
+    else for (const entry of found.entries) faults.addMember([...place, entry], found.code, found.what);
+  }
+}
+
+/** The first check that failed, or null when a member within failed. */
+function faultOf({ property, target, value, constraints, contexts }: ValidationError): Found | null {
+  const [first] = Object.entries(constraints ?? {});
+  if (!first) return null;
+  const [name, message] = first;
+  if (name === 'whitelistValidation') {
+    return target && isReadOnly(target.constructor, property)
+      ? { code: 'readonly', what: 'cannot be written.', entries: null }
+      : { code: 'unknown', what: 'is not a member of this request.', entries: null };
+  }
+  const code = OWN_CODES.includes(name) ? name : (STOCK_CODES[name] ?? 'format');
+  const what = message.startsWith(`${property} `) ? message.slice(property.length + 1) : message;
+  const { atFault } = (contexts?.[ENTRIES] ?? {}) as { atFault?: (value: unknown) => number[] };
+  return { code, what: `${what}.`, entries: name === ENTRIES && atFault ? atFault(value) : null };
+}

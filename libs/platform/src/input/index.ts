@@ -1,0 +1,9 @@
+export { Choice, ChoiceList, Flag, SCHEMA_NAME } from './choice.decorator';
+export { Form, ReadOnlyMembers } from './dto-kinds.decorator';
+export { InputPipe, NoQueryDto } from './input.pipe';
+export { Instant, Since } from './instant.decorator';
+export { Nested, NestedList, Refused } from './nested.decorator';
+export { PageSize } from './page-size.decorator';
+export { ExactEmail, ExactText, OpaqueText, STORABLE, Text } from './text.decorator';
+export { type Texts, fromTexts } from './texts';
+export { Uuid, Uuids } from './uuid.decorator';
