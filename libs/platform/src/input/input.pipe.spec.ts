@@ -1,0 +1,70 @@
+import { Allow, Length } from 'class-validator';
+import type { ValidationFailed } from '#libs/kernel';
+import { Flag, InputPipe, NestedList, ReadOnlyMembers, Text, Uuids } from './index';
+
+class EntryDto {
+  @Text({ required: true, maxLength: 3, description: 'Key.' })
+  key!: string;
+}
+
+@ReadOnlyMembers(['id'])
+class BodyDto {
+  @NestedList({ nullable: true, type: EntryDto, maxItems: 2, description: 'Entries.' })
+  entries?: EntryDto[] | null;
+
+  @Uuids({ minItems: 0, maxItems: 100, description: 'Ids.' })
+  ids?: string[];
+
+  @Flag({ nullable: true, description: 'Flag.' })
+  flag?: boolean | null;
+
+  @Length(2, 3)
+  @Allow()
+  stock?: string;
+}
+
+const pipe = new InputPipe();
+const ID = '018F9C2E-7d2a-7c41-9a51-3b6d0f2e8c11';
+
+async function faultsOf(text: string): Promise<string[]> {
+  try {
+    await pipe.transform(JSON.parse(text), { type: 'body', metatype: BodyDto });
+    return [];
+  } catch (error) {
+    return (error as ValidationFailed).faults.map(({ pointer, code }) => `${pointer} ${code}`);
+  }
+}
+
+describe('A body', () => {
+  it('becomes its DTO, with ids in lower case', async () => {
+    const sent = { entries: [{ key: 'a' }], ids: [ID], flag: null, stock: 'ab' };
+    const read = await pipe.transform(sent, { type: 'body', metatype: BodyDto });
+    expect(read).toBeInstanceOf(BodyDto);
+    expect(read).toEqual({ ...sent, ids: [ID.toLowerCase()] });
+  });
+
+  it.each([
+    ['[]', [' format']],
+    ['{"stock":"abcd"}', ['/stock length']],
+    ['{"stock":"ab","id":"x","other":null}', ['/id readonly', '/other unknown']],
+    ['{"stock":"ab","flag":"true"}', ['/flag format']],
+    ['{"stock":"ab","ids":["x",1]}', ['/ids/0 format', '/ids/1 format']],
+    ['{"stock":"ab","entries":[{"key":"a"},{"key":"long"}]}', ['/entries/1/key length']],
+    ['{"stock":"ab","entries":[[{"key":"a"}]]}', ['/entries/0 format']],
+    ['{"__proto__":{},"entries":[{"constructor":1}]}', ['/__proto__ unknown', '/entries/0/constructor unknown']],
+  ])('%s is refused with its places', async (text, faults) => {
+    expect(await faultsOf(text)).toEqual(faults);
+  });
+
+  it('is refused before it is converted when an array is long', async () => {
+    expect(await faultsOf(`{"entries":[${Array(101).fill('{}').join(',')}]}`)).toEqual(['/entries length']);
+  });
+});
+
+describe('A path parameter', () => {
+  it('is a UUID, whatever its name', async () => {
+    const metadata = { type: 'param', metatype: String, data: 'vendorId' } as const;
+    expect(await pipe.transform(ID, metadata)).toBe(ID.toLowerCase());
+    await expect(pipe.transform('abc', metadata)).rejects.toMatchObject({ faults: [{ parameter: 'vendorId' }] });
+  });
+});
