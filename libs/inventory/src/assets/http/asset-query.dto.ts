@@ -96,7 +96,7 @@ export class AssetQueryDto extends PageQueryDto implements AssetFilter {
   @ExactText({ description: 'Only assets of this import source.', example: 'aws' })
   source?: string;
 
-  @ExactEmail({ description: 'Only computers with this serial number.', example: 'C02XK1YZJGH5' })
+  @ExactText({ description: 'Only computers with this serial number.', example: 'C02XK1YZJGH5' })
   serialNumber?: string;
 
   @ExactEmail({
