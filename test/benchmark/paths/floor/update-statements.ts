@@ -1,5 +1,5 @@
 import { NEW_CHANGE_SET_ID } from '#libs/platform/changes';
-import { ASSET_COLUMNS } from '../../../../libs/inventory/src/assets/typeorm/asset.row';
+import { SELECTED } from '../../../../libs/inventory/src/assets/typeorm/asset.row';
 
 const RECORD = `
       SELECT encode(fingerprint, 'hex'), body, entity_tag FROM idempotency_record
@@ -19,7 +19,7 @@ export const PREPARED = {
   lock_assets: {
     types: '(uuid, uuid[])',
     text: `
-      SELECT ${ASSET_COLUMNS} FROM asset
+      SELECT ${SELECTED} FROM asset
        WHERE workspace_id = $1 AND public_id = ANY ($2) AND facet IS NOT NULL ORDER BY id FOR NO KEY UPDATE`,
   },
   update_assets: {
