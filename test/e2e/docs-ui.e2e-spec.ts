@@ -33,6 +33,12 @@ describe('GET /docs', () => {
     expect(page.text).not.toMatch(/(?:src|href)="https?:/);
   });
 
+  it('leads from /openapi.json to the contract, without a token', async () => {
+    const { status, headers } = await fetch(`${app.origin}/openapi.json`, { redirect: 'manual' });
+    const target = new URL(headers.get('location') ?? '', `${app.origin}/openapi.json`);
+    expect([status, target.pathname]).toEqual([302, '/docs/openapi.json']);
+  });
+
   it('serves no other files of Swagger UI', async () => {
     for (const part of [
       'index.css',

@@ -56,6 +56,7 @@ export function serveExplorer(app: NestExpressApplication, contract: () => OpenA
   };
   serve('/docs', 'html', () => EXPLORER_PAGE);
   serve('/docs/openapi.json', 'json', () => JSON.stringify(contract()));
+  express.get('/openapi.json', (_request, response) => response.redirect('docs/openapi.json'));
   serve('/docs/explorer.css', 'css', () => EXPLORER_STYLE);
   serve('/docs/explorer.js', 'js', () => scriptFor(contract()));
   for (const [part, mediaType] of Object.entries(SWAGGER_UI_PARTS)) {
