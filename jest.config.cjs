@@ -1,6 +1,7 @@
 const { availableParallelism } = require('node:os');
 
 const shared = {
+  runner: '<rootDir>/test/support/jest/runner.cjs',
   testEnvironment: '<rootDir>/test/support/jest/process-environment.cjs',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
   transform: {

@@ -33,12 +33,11 @@ export const UNLIMITED = {
 /** The limits of the specification. */
 export const SPECIFIED_LIMITS = { RATE_LIMIT_TOKEN: '5/10', RATE_LIMIT_READ: '50/100', RATE_LIMIT_WRITE: '20/40' };
 
-/** Writes the cause of a 500 into the output of the test, which sees only the response. */
-function tellCause({ requestId, error }: Record<string, unknown>): void {
-  const { stack, message } = (error ?? {}) as { stack?: string; message?: string };
-  process.stderr.write(
-    `500 internal_error, request ${String(requestId)}: ${stack ?? message ?? JSON.stringify(error)}\n`,
-  );
+/** Causes of 500s by request. The environment of the tests prints them when a test fails, which sees the response alone. */
+function keepCause({ requestId, error }: Record<string, unknown>): void {
+  const { stack, message } = error as { stack?: string; message?: string };
+  const { causes } = globalThis as { causes?: string[] };
+  causes?.push(`500 internal_error, request ${String(requestId)}: ${stack ?? message ?? JSON.stringify(error)}`);
 }
 
 /** Starts the real API on a free port with a database of its own. */
@@ -77,7 +76,8 @@ export async function startAppOn(database: TestDatabase, overrides: Record<strin
     write(chunk: Buffer, _encoding, done) {
       const line = JSON.parse(chunk.toString()) as Record<string, unknown>;
       logLines.push(line);
-      if (line['code'] === 'internal_error') tellCause(line);
+      // A second line for the same request has no error.
+      if (line['code'] === 'internal_error' && line['error'] !== undefined) keepCause(line);
       done();
     },
   });

@@ -41,6 +41,8 @@ export class StreamReader {
   /** The lines one by one. A half line at the end of a cut stream is left out. */
   async *lines(): AsyncGenerator<StreamLine> {
     const { response } = this;
+    // The readline interface of a response that is closed already would wait for ever.
+    if (response.destroyed) return;
     const isPlain = response.headers['content-encoding'] !== 'gzip';
     const body = isPlain ? response : pipeline(response, createGunzip(), () => undefined);
     try {

@@ -56,7 +56,16 @@ class ProcessEnvironment {
     this.cleanup = new ProcessCleanup();
   }
 
-  async setup() {}
+  async setup() {
+    globalThis.causes = [];
+  }
+
+  /** Prints the causes of 500s with the test that failed. A test that expects a 500 prints nothing. */
+  handleTestEvent({ name }) {
+    if (name === 'test_start') globalThis.causes.length = 0;
+    if (name === 'test_fn_failure' || name === 'hook_failure')
+      for (const cause of globalThis.causes.splice(0)) console.error(cause);
+  }
 
   /** Each file starts with the original globals and variables, including package registries. */
   async teardown() {
