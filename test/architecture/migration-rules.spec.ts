@@ -1,33 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { QueryRunner } from 'typeorm';
-import { schema } from '../../apps/features';
 import { MigrationRules, type RecordedMigration } from './migration-rules';
 import { root } from './project-files';
+import { recordedMigrations, timeOf } from './recorded-migrations';
 import { RELEASES } from './released-migrations';
 
-/** Returns the queries of every migration of the schema, oldest first. */
-async function recordedMigrations(): Promise<RecordedMigration[]> {
-  const recorded = schema
-    .flatMap(({ migrations }) => migrations)
-    .map(async (Migration) => {
-      const migration = new Migration();
-      const queries: string[] = [];
-      const query = (sql: string): Promise<unknown[]> => {
-        queries.push(sql);
-        return Promise.resolve([]);
-      };
-      await migration.up({ query } as unknown as QueryRunner);
-      return {
-        name: Migration.name,
-        transaction: (migration as { transaction?: boolean }).transaction !== false,
-        queries,
-      };
-    });
-  return (await Promise.all(recorded)).sort((one, other) => timeOf(one) - timeOf(other));
-}
-
-const timeOf = ({ name }: RecordedMigration): number => Number(name.slice(-13));
 const releaseOf = (migration: RecordedMigration): number =>
   RELEASES.findLastIndex(({ firstMigration }) => firstMigration <= timeOf(migration));
 
