@@ -4,6 +4,7 @@ import { DomainError, type Page, type PageRequest, ValidationFailed, type Worksp
 import type { Response } from 'express';
 import { ChangeFeed } from '../changes/change-feed';
 import type { Caller } from '../http/request-context';
+import { ConnectionSilent } from '../http/server/close-silent';
 import { Metrics } from '../observability/metrics';
 import { Tally } from '../observability/tally';
 import { Cursors, type ListFilters } from '../pagination/cursors';
@@ -167,7 +168,6 @@ export class Streams {
     const longest = setTimeout(() => cut(stream, 'too_long'), MAX_DURATION_MS).unref();
     const access = setInterval(() => void cutIfWithdrawn(stream), ACCESS_CHECK_MS).unref();
     this.underWay.add(stream);
-    response.once('timeout', () => cut(stream, 'stalled'));
     response.once('close', end);
     const { requestId } = response.req.context;
     this.logger.log({ message: 'stream begun', requestId, resource });
@@ -178,8 +178,9 @@ export class Streams {
 
   private end(stream: Stream): void {
     const { caller, resource, response, rows, error } = stream;
-    const isLost = stream.outcome === 'complete' && !response.writableFinished;
-    const outcome = isLost ? 'disconnected' : stream.outcome;
+    const isLost = !response.writableFinished && ['complete', 'disconnected'].includes(stream.outcome);
+    const isSilent = response.req.socket.errored instanceof ConnectionSilent;
+    const outcome = isLost ? (isSilent ? 'stalled' : 'disconnected') : stream.outcome;
     this.outcomes.add(outcome);
     const { requestId } = response.req.context;
     for (const listener of this.listeners) listener({ caller, requestId, resource, rows });

@@ -12,14 +12,13 @@ import { MAX_HEADERS, decodes, hasTooManyHeaders } from './accept-target';
 import { expressMessages } from './express-messages';
 import { JSON_RESPONSE } from '../body/json-body';
 import { compressed, sendStream } from './compression';
+import { closeSilent } from './close-silent';
 import { closeLingering } from './lingering-close';
 import { PipelinedRequests } from './pipelined-requests';
 import { stopParsing } from './stop-parsing';
 
 /** Bounds the memory and file descriptors of one instance (docs/production.md). */
 const MAX_CONNECTIONS = 5_000;
-/** Closes a connection on which no byte moves for this long during a request or its response. */
-const SILENCE_MS = 30_000;
 
 /**
  * Express on a Node server with two changes. Node's own refusals (a malformed request, a header block that is too
@@ -61,7 +60,7 @@ export class ApiServerAdapter extends ExpressAdapter {
     // Node drops headers beyond this limit. `acceptTarget` refuses a request that reaches it.
     server.maxHeadersCount = MAX_HEADERS + 1;
     server.maxConnections = MAX_CONNECTIONS;
-    server.timeout = SILENCE_MS;
+    closeSilent(server as Server);
     server.on('request', (request: Request, response: Response) => {
       // The same read may hold more such requests, and each costs as much as ten ordinary ones.
       if (hasTooManyHeaders(request)) stopParsing(request.socket);

@@ -1,0 +1,44 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Node reports silence once per period. One period is also the precision of the limit. */
+const PERIOD_MS = 2_000;
+const MAX_PERIODS = 15;
+
+/** The error of a connection that was closed for its silence. */
+export class ConnectionSilent extends Error {
+  /** As if the client had left: nobody is told. */
+  readonly code = 'ECONNRESET';
+}
+
+interface Silence {
+  readonly since: number;
+  readonly reportedAt: number;
+  readonly bytes: number;
+}
+
+/**
+ * Closes a connection on which no byte moves for 30 s during a request or its response. With that long a period, Node
+ * would report an unread response after up to 60 s: during the first one the operating system took a part of it. Only
+ * Node sees such parts, so a report also tells that there was none.
+ */
+export function closeSilent(server: Server): void {
+  const silences = new WeakMap<Socket, Silence>();
+  server.timeout = PERIOD_MS;
+  server.on('timeout', (socket: Socket) => {
+    const period = server.timeout;
+    const now = performance.now();
+    const bytes = socket.bytesRead + socket.bytesWritten;
+    const last = silences.get(socket);
+    // After bytes moved, the counts differ or the report comes a period later.
+    const goesOn = last !== undefined && last.bytes === bytes && now - last.reportedAt < 1.9 * period;
+    const since = goesOn ? last.since : now - period;
+    // Between requests Node has set the time of an idle connection.
+    const isIdle = socket.timeout !== period;
+    if (isIdle || now - since >= MAX_PERIODS * period) socket.destroy(new ConnectionSilent());
+    else {
+      silences.set(socket, { since, reportedAt: now, bytes });
+      socket.setTimeout(period);
+    }
+  });
+}
