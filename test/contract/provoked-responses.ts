@@ -128,11 +128,11 @@ export class ProvokedResponses {
     cursor_expired: async (one) => {
       const { body } = await this.send(one, { query: '?since=now' });
       const restart = 'UPDATE change_head SET restarted_sequence = sequence * $2 + $2 WHERE workspace_id = $1';
-      const otherLinks = `UPDATE audit_event SET link = decode(reverse(encode(link, 'hex')), 'hex') WHERE workspace_id = $1`;
+      const otherIds = `UPDATE audit_event SET id = reverse(replace(id::text, '-', ''))::uuid WHERE workspace_id = $1`;
       await this.app.arrange.change(this.workspace, restart, [this.workspace, 1]);
-      await this.app.arrange.change(this.workspace, otherLinks, [this.workspace]);
+      await this.app.arrange.change(this.workspace, otherIds, [this.workspace]);
       const refused = await this.send(one, { query: `?pageCursor=${String(body['resumeCursor'])}` });
-      await this.app.arrange.change(this.workspace, otherLinks, [this.workspace]);
+      await this.app.arrange.change(this.workspace, otherIds, [this.workspace]);
       await this.app.arrange.change(this.workspace, restart, [this.workspace, 0]);
       return refused;
     },

@@ -208,14 +208,20 @@ describe('admin audit archive', () => {
       [`UPDATE audit_event SET client_id = 'ci_x' WHERE workspace_id = $1`, /altered or forged/],
       ['DELETE FROM audit_event WHERE workspace_id = $1', /missing/],
       [
-        `UPDATE audit_floor SET recorded_at = recorded_at - interval '1 s' WHERE workspace_id = $1`,
-        /floor was altered/,
+        `UPDATE audit_checkpoint SET recorded_at = recorded_at - interval '1 s' WHERE workspace_id = $1 AND is_floor`,
+        /checkpoint .* was altered/,
       ],
-      ['UPDATE audit_floor SET sequence = sequence + 1 WHERE workspace_id = $1', /floor was altered/],
-      ['DELETE FROM audit_floor WHERE workspace_id = $1', /missing/],
-      ['DELETE FROM audit_tree WHERE workspace_id = $1', /tree ends before/],
+      [
+        `UPDATE audit_checkpoint SET last_event = gen_random_uuid() WHERE workspace_id = $1 AND is_floor`,
+        /was altered/,
+      ],
+      [`UPDATE audit_checkpoint SET roots = '{}' WHERE workspace_id = $1 AND is_floor`, /was altered/],
+      ['UPDATE audit_checkpoint SET is_floor = false WHERE workspace_id = $1', /was altered/],
+      ['UPDATE audit_checkpoint SET is_floor = true WHERE workspace_id = $1 AND NOT is_floor', /was altered/],
+      ['DELETE FROM audit_checkpoint WHERE workspace_id = $1 AND is_floor', /missing/],
+      ['DELETE FROM audit_checkpoint WHERE workspace_id = $1', /missing/],
     ] as const) {
-      const tables = ['audit_event', 'audit_floor', 'audit_tree'];
+      const tables = ['audit_event', 'audit_checkpoint'];
       for (const table of tables) await app.database.admin.query(`CREATE TABLE kept_${table} AS TABLE ${table}`);
       await tamper(statement);
       expect(await verdict()).toMatch(complaint);
@@ -257,7 +263,7 @@ describe('admin audit archive', () => {
     // The rows cannot go, as when the command is killed before it removes them.
     await app.database.admin.query(`
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now'; END $$;
-      CREATE TRIGGER refuse BEFORE DELETE ON audit_seal EXECUTE FUNCTION refuse()`);
+      CREATE TRIGGER refuse BEFORE DELETE ON audit_event EXECUTE FUNCTION refuse()`);
     expectFault(await archiveWith('2999-01-01', directory), 1, /not now/);
     await app.database.admin.query('DROP FUNCTION refuse CASCADE');
     const names = readdirSync(directory).map((name) => join(directory, name));
@@ -309,10 +315,10 @@ describe('admin audit archive', () => {
   it('archives nothing when the audit was altered', async () => {
     await record('one', 'two');
     await record('three');
-    for (const sequence of [1, 3]) {
+    for (const sequence of [1, 2]) {
       await tamper(`CREATE TABLE kept AS SELECT * FROM audit_event WHERE workspace_id = $1`);
       await tamper(`UPDATE audit_event SET client_id = 'ci_x' WHERE workspace_id = $1 AND sequence = ${sequence}`);
-      expectFault(await archiveWith('2999-01-01', directory), 1, /audit verify tells more/);
+      expectFault(await archiveWith('2999-01-01', directory), 1, /was altered\. Nothing was removed/);
       await tamper('DELETE FROM audit_event WHERE workspace_id = $1');
       await app.database.admin.query('INSERT INTO audit_event SELECT * FROM kept; DROP TABLE kept');
     }

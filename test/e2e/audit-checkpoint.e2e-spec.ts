@@ -84,7 +84,7 @@ describe('GET /v1/audit-events/checkpoint', () => {
       const { id } = await instance.arrange.anAsset(workspace);
       await client.patch(`/v1/inventory/assets/${id}`, { description: 'one' });
       expect(await untilSize(client, 1)).toBe(1);
-      await app.database.admin.query('UPDATE audit_tree SET size = 2 WHERE workspace_id = $1', [workspace]);
+      await app.database.admin.query('UPDATE audit_checkpoint SET size = 2 WHERE workspace_id = $1', [workspace]);
       expect((await client.get(PATH)).status).toBe(503);
     } finally {
       await instance.stop();

@@ -98,8 +98,10 @@ describe('GET /v1/audit-events', () => {
 
   it('returns sealed events only, and the age of the oldest unsealed one', async () => {
     await updateAndSeal(1);
-    // Nobody can seal the workspace behind an altered head.
-    await app.arrange.change(workspace, `UPDATE audit_head SET mac = sha256('') WHERE workspace_id = $1`, [workspace]);
+    // Nobody can seal the workspace behind an altered checkpoint.
+    await app.arrange.change(workspace, `UPDATE audit_checkpoint SET mac = sha256('') WHERE workspace_id = $1`, [
+      workspace,
+    ]);
     await update();
     await app.arrange.change(
       workspace,
@@ -296,8 +298,7 @@ describe('GET /v1/audit-events', () => {
     const { resumeCursor } = await page();
     for (const sql of [
       'DELETE FROM audit_event WHERE workspace_id = $1 AND sequence = 2',
-      'DELETE FROM audit_seal WHERE workspace_id = $1 AND last_sequence = 2',
-      'DELETE FROM audit_head WHERE workspace_id = $1',
+      'DELETE FROM audit_checkpoint WHERE workspace_id = $1 AND size = 2',
     ]) {
       await app.arrange.change(workspace, sql, [workspace]);
     }
@@ -336,15 +337,15 @@ describe('GET /v1/audit-events', () => {
     await app.arrange.change(
       workspace,
       `INSERT INTO audit_event (workspace_id, id, occurred_at, asset_id, application_id, client_id, request_id, key_hash,
-              changes, mac, sequence, link)
+              changes, mac, sequence)
        SELECT $1, gen_random_uuid(), now(), asset_id, application_id, client_id, request_id, key_hash, changes, mac,
-              n, link
+              n
          FROM audit_event, generate_series(2, 2500) AS n WHERE workspace_id = $1 AND sequence = 1`,
       [workspace],
     );
     await app.arrange.change(
       workspace,
-      'UPDATE audit_seal SET last_sequence = 2500 WHERE workspace_id = $1 AND last_sequence = 1',
+      'UPDATE audit_checkpoint SET size = 2500 WHERE workspace_id = $1 AND size = 1',
       [workspace],
     );
     await app.arrange.change(

@@ -197,15 +197,15 @@ describe('GET /v1/audit-events as NDJSON', () => {
     await app.arrange.change(
       workspace,
       `INSERT INTO audit_event (workspace_id, id, occurred_at, asset_id, application_id, client_id, request_id, key_hash,
-              changes, mac, sequence, link)
+              changes, mac, sequence)
        SELECT $1, gen_random_uuid(), now(), asset_id, application_id, 'ci_' || n % 2, request_id, key_hash, changes, mac,
-              n, link
+              n
          FROM audit_event, generate_series(2, 5000) AS n WHERE workspace_id = $1 AND sequence = 1`,
       [workspace],
     );
     await app.arrange.change(
       workspace,
-      'UPDATE audit_seal SET last_sequence = 5000 WHERE workspace_id = $1 AND last_sequence = 1',
+      'UPDATE audit_checkpoint SET size = 5000 WHERE workspace_id = $1 AND size = 1',
       [workspace],
     );
 

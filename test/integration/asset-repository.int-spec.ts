@@ -174,7 +174,7 @@ describe('The Postgres asset repository', () => {
       const patched = applyPatch(custom, patch, [{ key: 'stage', value: 'production', readOnly: false }], now);
       await api.unitOfWork({ workspaceId: here }, async () => {
         await repository.lock(here, [custom.id], patch);
-        await repository.update(here, patch, [patched], author, null);
+        await repository.update(here, patch, [patched], author);
       });
       expect(await repository.find(here, custom.id)).toEqual({
         ...custom,

@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import type { FeedStart, WorkspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import type { EventFilter } from '../../libs/audit/src/domain/event-filter';
-import { positionAt, writePosition } from '../../libs/audit/src/domain/event-position';
+import { writePosition } from '../../libs/audit/src/domain/event-position';
 import { treeHashes } from '../../libs/audit/src/system/tree-hashes';
 import { PublishedEventsTypeorm } from '../../libs/audit/src/typeorm/published-events.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
@@ -11,9 +11,9 @@ import { type Plan, buffersOf, explain } from '../support/page-plan';
 import { testEntities as entities } from '../support/test-database';
 
 const EVENTS = 120_000;
-const EVENTS_OF_SEAL = 100;
+const EVENTS_OF_CHECKPOINT = 100;
 const PAGE = 100;
-/** Each event of a page costs its row, its place in an index and its seal. */
+/** Each event of a page costs its row, its place in an index and its checkpoint. */
 const MOST_BUFFERS = 700;
 /** A page with several filters looks at 1,000 events. */
 const MOST_BUFFERS_OF_SEVERAL = 7_000;
@@ -51,22 +51,21 @@ describe('A page of a large audit', () => {
     const { admin, databaseUrl: url } = setting.database;
     await admin.query(
       `INSERT INTO audit_event (workspace_id, id, occurred_at, action, actor_type, target_type, target_id, asset_id,
-              client_id, request_id, changes, mac, sequence, link)
+              client_id, request_id, changes, mac, sequence)
        SELECT $1, gen_random_uuid(), timestamptz '2026-01-01' + n * interval '1 s',
               CASE WHEN n % 1000 = 0 THEN 'import.completed' END, CASE WHEN n % 1000 = 0 THEN 'IMPORT' END,
               CASE WHEN n % 1000 = 0 THEN 'IMPORT' END, CASE WHEN n % 1000 = 0 THEN 'hr' END,
               CASE WHEN n % 1000 = 1 THEN '018f9c2e-7d2a-7c41-9a51-000000000002'::uuid ELSE $2::uuid END,
               CASE WHEN n % 1000 = 2 THEN 'ci_rare' ELSE 'ci_common' END,
               CASE WHEN n % 1000 = 3 THEN 'req-' || n / 1000 * 1000 ELSE 'req-common' END,
-              '{}', sha256(n::text::bytea), n, sha256(n::text::bytea)
+              '{}', sha256(n::text::bytea), n
          FROM generate_series(1, ${EVENTS}) AS n`,
       [workspace, ASSET],
     );
     await admin.query(
-      `INSERT INTO audit_seal (workspace_id, first_sequence, last_sequence, head, sealed_at, mac, recorded_at)
-       SELECT $1, n - ${EVENTS_OF_SEAL - 1}, n, sha256(n::text::bytea), at, sha256(''), at
-         FROM generate_series(${EVENTS_OF_SEAL}, ${EVENTS}, ${EVENTS_OF_SEAL}) AS n,
-              LATERAL (SELECT timestamptz '2026-01-01' + n * interval '1 s' AS at) AS time`,
+      `INSERT INTO audit_checkpoint (workspace_id, size, roots, last_event, recorded_at, is_floor, mac)
+       SELECT $1, sequence, ARRAY[mac], id, occurred_at, false, mac
+         FROM audit_event WHERE workspace_id = $1 AND sequence % ${EVENTS_OF_CHECKPOINT} = 0`,
       [workspace],
     );
     await admin.query('VACUUM ANALYZE');
@@ -99,11 +98,11 @@ describe('A page of a large audit', () => {
     return { found, buffers: plans.reduce((sum, plan) => sum + buffersOf(plan), 0) };
   };
   const behind = async (sequence: number): Promise<FeedStart> => {
-    const { rows } = await setting.database.admin.query<{ link: string }>(
-      `SELECT encode(link, 'hex') AS link FROM audit_event WHERE workspace_id = $1 AND sequence = $2`,
+    const { rows } = await setting.database.admin.query<{ id: string }>(
+      'SELECT id FROM audit_event WHERE workspace_id = $1 AND sequence = $2',
       [workspace, sequence],
     );
-    return { kind: 'position', position: writePosition(positionAt(sequence, rows[0]?.link ?? '')) };
+    return { kind: 'position', position: writePosition({ sequence, eventId: rows[0]?.id ?? '' }) };
   };
 
   it.each([

@@ -29,8 +29,12 @@ describe('Row-level security', () => {
          SELECT workspace_id, asset.id, tag_key.id FROM asset JOIN tag_key USING (workspace_id) WHERE workspace_id = $1`,
         [workspace],
       );
-      const floor = `INSERT INTO audit_floor VALUES ($1, 1, sha256(''), ARRAY[sha256('')], now(), sha256(''))`;
-      await app.arrange.change(workspace, floor, [workspace]);
+      for (const unused of [
+        `INSERT INTO audit_head VALUES ($1, 1, sha256(''), sha256(''))`,
+        `INSERT INTO audit_seal VALUES ($1, 1, 1, sha256(''), now(), sha256(''))`,
+      ]) {
+        await app.arrange.change(workspace, unused, [workspace]);
+      }
     }
     api = new Client({ connectionString: app.database.databaseUrl });
     await api.connect();

@@ -5,9 +5,7 @@ import { type AssetId, type WorkspaceId, applicationId, assetId, workspaceId } f
 import { ChangeFeed } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
 import { SystemClock } from '#libs/platform/config';
-import { sealBatch } from '../../libs/audit/src/domain/audit-chain';
-import type { AnchoredEvent } from '../../libs/audit/src/domain/audit-event';
-import { growTree } from '../../libs/audit/src/domain/tree-growth';
+import { sealBatch } from '../../libs/audit/src/domain/audit-seal';
 import type { FieldChange } from '../../libs/audit/src/domain/audit-act';
 import { AuditEvidenceSystem } from '../../libs/audit/src/system/audit-evidence.system';
 import { ArchiveFilesSystem } from '../../libs/audit/src/system/archive-files.system';
@@ -15,13 +13,11 @@ import { AuditSealer } from '../../libs/audit/src/system/audit-sealer';
 import { AssetRepositoryTypeorm } from '../../libs/inventory/src/assets/typeorm/asset-repository.typeorm';
 import { AuditArchiveStoreTypeorm } from '../../libs/audit/src/typeorm/audit-archive-store.typeorm';
 import { AuditRecorder } from '../../libs/audit/src/typeorm/audit-recorder';
-import { AuditSealStoreTypeorm } from '../../libs/audit/src/typeorm/audit-seal-store.typeorm';
-import { AuditTreeStoreTypeorm } from '../../libs/audit/src/typeorm/audit-tree-store.typeorm';
+import { AuditCheckpointStoreTypeorm } from '../../libs/audit/src/typeorm/audit-checkpoint-store.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { entities } from '../../apps/features';
 import { type TestDatabase, createTestDatabase } from './test-database';
 
-type Grow = Parameters<AuditTreeStoreTypeorm['growNext']>[2];
 type Fields = Readonly<Record<string, FieldChange>>;
 
 /** Unique among all events. */
@@ -73,13 +69,7 @@ export class AuditSetting {
 
   /** The sealer of one instance. Pass `database` for another instance. */
   sealer(database = this.api, intervalMs?: number): AuditSealer {
-    return new AuditSealer(
-      this.sealStore(database),
-      new AuditTreeStoreTypeorm(database),
-      this.evidence(),
-      new SystemClock(),
-      intervalMs,
-    );
+    return new AuditSealer(this.checkpointStore(database), this.evidence(), new SystemClock(), intervalMs);
   }
 
   archiveStore(): AuditArchiveStoreTypeorm {
@@ -92,8 +82,8 @@ export class AuditSetting {
     return new AuditArchiveService(store, this.evidence(), { sign }, files);
   }
 
-  sealStore(database = this.api): AuditSealStoreTypeorm {
-    return new AuditSealStoreTypeorm(database);
+  checkpointStore(database = this.api): AuditCheckpointStoreTypeorm {
+    return new AuditCheckpointStoreTypeorm(database);
   }
 
   async anotherInstance(): Promise<Database> {
@@ -133,16 +123,16 @@ export class AuditSetting {
     const database = by.database ?? this.api;
     const repository = new AssetRepositoryTypeorm(database, this.recorder, new ChangeFeed(database));
     await database.unitOfWork({ workspaceId: workspace }, async () => {
-      const { auditAnchor } = await repository.lock(workspace, [], {});
+      await repository.lock(workspace, [], {});
       await by.meanwhile?.();
-      const statement = this.recorder.statement(workspace, author, changes, auditAnchor);
+      const statement = this.recorder.statement(workspace, author, changes);
       await database.write({ workspaceId: workspace }, [statement]);
     });
     return ids;
   }
 
   /** Creates six sealed events in three batches of two, and two unsealed events. */
-  async aChain(): Promise<WorkspaceId> {
+  async anAudit(): Promise<WorkspaceId> {
     const workspace = await this.aWorkspace();
     for (let batch = 0; batch < 3; batch += 1) {
       await this.record(workspace, 2);
@@ -152,33 +142,11 @@ export class AuditSetting {
     return workspace;
   }
 
-  /** Seals and publishes waiting events of this workspace only. */
+  /** Seals waiting events of this workspace only. */
   async seal(workspace: WorkspaceId, sealedAt = Date.now()): Promise<void> {
-    const store = new AuditSealStoreTypeorm(this.api);
-    await store.sealNext(workspace, 1_000, (before, events) =>
+    await this.checkpointStore().sealNext(workspace, 1_000, (before, events) =>
       sealBatch(this.evidence(), workspace, before, events, sealedAt),
     );
-    await store.publishNext(workspace, 1_000);
-  }
-
-  /** Adds published events to the workspace's tree, as the sealer does. */
-  async growTree(workspace: WorkspaceId, events: number): Promise<void> {
-    const grow = (...[before, added]: Parameters<Grow>) => growTree(this.evidence(), workspace, before, added);
-    await new AuditTreeStoreTypeorm(this.api).growNext(workspace, events, grow);
-  }
-
-  /** Seals events without checking them, in any order. */
-  async sealBlindly(
-    workspace: WorkspaceId,
-    order = (events: readonly AnchoredEvent[]): readonly AnchoredEvent[] => events,
-  ): Promise<void> {
-    const evidence = this.evidence();
-    await new AuditSealStoreTypeorm(this.api).sealNext(workspace, 1_000, (before, events) => {
-      const macs = new Map(events.map(({ id, mac }) => [id, mac]));
-      jest.spyOn(evidence, 'eventMac').mockImplementation(({ id }) => macs.get(id) ?? '');
-      const trusted = order(events).map((event) => ({ ...event, anchor: null }));
-      return sealBatch(evidence, workspace, before, trusted, Date.now());
-    });
   }
 
   /** Changes rows as an attacker could who controls the database but not the key. */

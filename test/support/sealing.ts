@@ -6,8 +6,7 @@ import { Database } from '#libs/platform/database';
 import { entities } from '../../apps/features';
 import { AuditEvidenceSystem } from '../../libs/audit/src/system/audit-evidence.system';
 import { AuditSealer } from '../../libs/audit/src/system/audit-sealer';
-import { AuditSealStoreTypeorm } from '../../libs/audit/src/typeorm/audit-seal-store.typeorm';
-import { AuditTreeStoreTypeorm } from '../../libs/audit/src/typeorm/audit-tree-store.typeorm';
+import { AuditCheckpointStoreTypeorm } from '../../libs/audit/src/typeorm/audit-checkpoint-store.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import type { TestApp } from './start-app';
 
@@ -23,18 +22,16 @@ export class Sealing {
     const connection = { url: app.database.databaseUrl, poolSize: 1, patience: 'request', entities } as const;
     const source = await new DataSource(dataSourceOptions(connection, () => undefined)).initialize();
     const evidence = new AuditEvidenceSystem(readFileSync(app.settings.auditKeyFile));
-    const database = new Database(source);
-    const stores = [new AuditSealStoreTypeorm(database), new AuditTreeStoreTypeorm(database)] as const;
-    return new Sealing(app, source, new AuditSealer(...stores, evidence, new SystemClock()));
+    const store = new AuditCheckpointStoreTypeorm(new Database(source));
+    return new Sealing(app, source, new AuditSealer(store, evidence, new SystemClock()));
   }
 
-  /** Seals and publishes everything that waits, also while the API does so itself. */
+  /** Seals everything that waits, also while the API does so itself. */
   async seal(): Promise<void> {
     for (const deadline = Date.now() + 30_000; Date.now() < deadline; await delay(10)) {
       await this.sealer.sealAll();
       const { rows } = await this.app.database.admin.query<{ waits: boolean }>(
-        `SELECT EXISTS (SELECT FROM audit_event WHERE sequence IS NULL)
-             OR EXISTS (SELECT FROM audit_seal WHERE recorded_at IS NULL) AS waits`,
+        'SELECT EXISTS (SELECT FROM audit_event WHERE sequence IS NULL) AS waits',
       );
       if (!rows[0]?.waits) return;
     }

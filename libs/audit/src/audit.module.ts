@@ -7,8 +7,7 @@ import { KeyRereading } from '#libs/platform/keys';
 import { CheckpointsService } from './application/checkpoints.service';
 import { AuditEvidence } from './domain/audit-evidence.port';
 import { PublishedEvents } from './domain/published-events.port';
-import { AuditSealStore } from './domain/audit-seal-store.port';
-import { AuditTreeStore } from './domain/audit-tree-store.port';
+import { AuditCheckpointStore } from './domain/audit-checkpoint-store.port';
 import { AuditEventsController } from './http/audit-events.controller';
 import { CheckpointController } from './http/checkpoint.controller';
 import { AuditSealer } from './system/audit-sealer';
@@ -18,9 +17,8 @@ import { watchSealing } from './system/audit-sealing-metrics';
 import { treeHashes } from './system/tree-hashes';
 import { PublishedEventsTypeorm } from './typeorm/published-events.typeorm';
 import { AuditRecorder } from './typeorm/audit-recorder';
-import { AuditSealStoreTypeorm } from './typeorm/audit-seal-store.typeorm';
+import { AuditCheckpointStoreTypeorm } from './typeorm/audit-checkpoint-store.typeorm';
 import { StreamRecorder } from './typeorm/stream-recorder';
-import { AuditTreeStoreTypeorm } from './typeorm/audit-tree-store.typeorm';
 import { auditEvidence } from './audit-operator.module';
 
 /** Records audit events within the unit of work of a change, seals them, and lists them for clients. */
@@ -40,22 +38,15 @@ import { auditEvidence } from './audit-operator.module';
       useFactory: (database: Database) => new PublishedEventsTypeorm(database, treeHashes),
       inject: [Database],
     },
-    { provide: AuditSealStore, useClass: AuditSealStoreTypeorm },
-    { provide: AuditTreeStore, useClass: AuditTreeStoreTypeorm },
+    { provide: AuditCheckpointStore, useClass: AuditCheckpointStoreTypeorm },
     {
       provide: AuditSealer,
-      useFactory: (
-        store: AuditSealStore,
-        trees: AuditTreeStore,
-        evidence: AuditEvidence,
-        clock: Clock,
-        metrics: Metrics,
-      ) => {
-        const sealer = new AuditSealer(store, trees, evidence, clock);
+      useFactory: (store: AuditCheckpointStore, evidence: AuditEvidence, clock: Clock, metrics: Metrics) => {
+        const sealer = new AuditSealer(store, evidence, clock);
         watchSealing(metrics, sealer);
         return sealer;
       },
-      inject: [AuditSealStore, AuditTreeStore, AuditEvidence, Clock, Metrics],
+      inject: [AuditCheckpointStore, AuditEvidence, Clock, Metrics],
     },
     {
       provide: CheckpointKeys,
@@ -64,9 +55,9 @@ import { auditEvidence } from './audit-operator.module';
     },
     {
       provide: CheckpointsService,
-      useFactory: (trees: AuditTreeStore, evidence: AuditEvidence, keys: CheckpointKeys, { baseUrl }: Settings) =>
-        new CheckpointsService(trees, evidence, new CheckpointSignerSystem(keys, new URL(baseUrl).host)),
-      inject: [AuditTreeStore, AuditEvidence, CheckpointKeys, Settings],
+      useFactory: (store: AuditCheckpointStore, evidence: AuditEvidence, keys: CheckpointKeys, { baseUrl }: Settings) =>
+        new CheckpointsService(store, evidence, new CheckpointSignerSystem(keys, new URL(baseUrl).host)),
+      inject: [AuditCheckpointStore, AuditEvidence, CheckpointKeys, Settings],
     },
     {
       provide: KeyRereading,

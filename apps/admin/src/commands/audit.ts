@@ -41,7 +41,7 @@ export function auditCommand(): Command {
     .option('--ndjson', 'print one JSON document a line while reading')
     .action(list);
   withCommonOptions(group.command('verify'))
-    .description('recompute every code and chain; exit code 1 when an event was altered, removed, added or moved')
+    .description('recompute every code and tree; exit code 1 when an event was altered, removed, added or moved')
     .option('--workspace <slug>', 'of this workspace only', parseSlug)
     .action(verify);
   group.addCommand(auditArchiveCommand());
@@ -124,12 +124,12 @@ async function verify(options: CommonOptions & { readonly workspace?: string }):
 
 function eventJson(event: RecordedEvent, kindOf: KindOf) {
   const { workspaceId, id, occurredAt, assetId, applicationId, clientId, requestId, keyHash, ...rest } = event;
-  const { actorName, changes, anchor, mac, sequence, link } = rest;
+  const { actorName, changes, mac, sequence } = rest;
   const { action, actorType, targetType, targetId } = kindOf(event);
   return {
     ...{ workspaceId, id, occurredAt, action, actorType, actorName, targetType, targetId, assetId, applicationId },
     client_id: clientId,
-    ...{ requestId, keyHash, changes, anchor, mac, sequence, link },
+    ...{ requestId, keyHash, changes, mac, sequence },
   };
 }
 

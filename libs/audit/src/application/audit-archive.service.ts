@@ -6,18 +6,12 @@ import {
   EventsGone,
 } from '../domain/audit-archive-store.port';
 import type { ArchiveFiles } from '../domain/archive-files.port';
+import { AuditCheckpointBroken } from '../domain/audit-seal';
+import { isAuthentic } from '../domain/audit-event-check';
 import type { AuditEvidence } from '../domain/audit-evidence.port';
-import {
-  type AuditFloor,
-  type AuditTree,
-  EMPTY_TREE,
-  type TreeFrontier,
-  appendLeaves,
-  rootOf,
-} from '../domain/audit-tree';
+import { EMPTY_TREE, type TreeFrontier, appendLeaves, rootOf } from '../domain/audit-tree';
 import type { CheckpointSigner } from '../domain/checkpoint-signer.port';
 import { type PublishedEvent, publish } from '../domain/published-event';
-import { AuditTreeBroken, growTree } from '../domain/tree-growth';
 
 export interface AuditArchive {
   readonly first: number;
@@ -44,8 +38,8 @@ export class AuditArchiveService {
   ) {}
 
   /**
-   * Writes the events that were recorded before this time, and proves the files against the stored tree. Removes the
-   * events then. Returns null when there is none. `onProgress` may throw to stop; nothing was removed then.
+   * Writes the events that were recorded before this time, and proves the files by the checkpoint that ends with them.
+   * Removes the events then. Returns null when there is none. `onProgress` may throw to stop; nothing was removed then.
    */
   async archive(
     { id, slug }: { readonly id: WorkspaceId; readonly slug: string },
@@ -55,98 +49,57 @@ export class AuditArchiveService {
   ): Promise<AuditArchive | null> {
     const plan = await this.store.plan(id, before);
     if (plan === null) return null;
-    const start = this.startOf(plan, id);
-    const [first, last] = [(plan.floor?.size ?? 0) + 1, plan.last];
+    for (const checkpoint of [plan.floor, plan.end]) {
+      if (checkpoint && this.evidence.checkpointMac(checkpoint) !== checkpoint.mac) {
+        throw new AuditCheckpointBroken(checkpoint.size);
+      }
+    }
+    const [first, last] = [(plan.floor?.size ?? 0) + 1, plan.end.size];
     const name = `${directory}/audit-${slug}-${padded(first)}-${padded(last)}`;
     const archive = { first, last, file: `${name}.ndjson`, checkpoint: `${name}.checkpoint` };
 
-    const floor = await this.writeEvents(plan, id, start, archive.file, onProgress);
-    const note = this.signer.sign(id, last, rootOf(floor, this.evidence.treeHashes));
+    await this.files.write(archive.file, this.lines(plan, id, onProgress));
+    await this.proveEvents(archive.file, plan);
+    const note = this.signer.sign(id, last, rootOf(plan.end, this.evidence.treeHashes));
     await this.files.write(archive.checkpoint, note.trimEnd().split('\n'));
-    await this.proveEvents(archive.file, plan.floor ?? EMPTY_TREE, floor);
     await this.proveNote(archive.checkpoint, note);
-    const known = plan.tree.size - first + 1;
+    const known = last - first + 1;
     onProgress({ done: known, known });
-    await this.store.remove(first, floor);
+    const floor = { ...plan.end, isFloor: true };
+    await this.store.remove(first, { ...floor, mac: this.evidence.checkpointMac(floor) });
     return archive;
   }
 
-  /** Returns the tree before the first event to archive, or null before all events. */
-  private startOf({ floor, tree }: ArchivePlan, workspaceId: WorkspaceId): AuditTree | null {
-    if (this.evidence.treeMac(tree) !== tree.mac) throw new AuditTreeBroken(tree.size);
-    if (floor === null) return null;
-    if (this.evidence.floorMac(floor) !== floor.mac) throw new AuditTreeBroken(floor.size);
-    const { size, link, roots } = floor;
-    return { workspaceId, size, link, roots, mac: this.evidence.treeMac({ workspaceId, size, link, roots }) };
-  }
-
-  /** Writes the events, and computes the tree to its end: only the whole tree tells that these events belong to it. */
-  private async writeEvents(
-    { floor: before, last, tree }: ArchivePlan,
+  /** Reads the events page by page. */
+  private async *lines(
+    { floor, end }: ArchivePlan,
     workspaceId: WorkspaceId,
-    start: AuditTree | null,
-    file: string,
     onProgress: OnProgress,
-  ): Promise<AuditFloor> {
-    const from = before?.size ?? 0;
-    const walk = this.walk(workspaceId, start, last, tree.size, (size) => {
-      onProgress({ done: size - from, known: tree.size - from });
-    });
-    const reached: { floor?: AuditFloor } = {};
-    const linesToArchive = async function* (): AsyncGenerator<string> {
-      while (reached.floor?.size !== last) {
-        const step = await walk.next();
-        if (step.done) return;
-        reached.floor = step.value.end;
-        yield* step.value.lines;
+  ): AsyncGenerator<string, void> {
+    const start = floor?.size ?? 0;
+    for (let last = start; last < end.size;) {
+      const events = await this.store.events(workspaceId, last, Math.min(PAGE, end.size - last));
+      if (events[0]?.sequence !== last + 1) throw new EventsGone();
+      for (const event of events) {
+        if (!isAuthentic(this.evidence, event)) throw new ArchiveRefused(`The event ${event.id} was altered.`);
+        const published = publish(event, event.sequence, event.recordedAt);
+        yield toLine({ ...published, leafHash: this.evidence.treeHashes.leaf(published) });
+        last = event.sequence;
       }
-    };
-    await this.files.write(file, linesToArchive());
-    const { floor } = reached;
-    let end: AuditTree | undefined = floor;
-    for await (const step of walk) ({ end } = step);
-    const isSame = end?.link === tree.link && end.roots.join() === tree.roots.join();
-    if (!floor || !isSame)
-      throw new ArchiveRefused('The events do not match the tree. Run audit verify to find the reason.');
-    return floor;
-  }
-
-  /** Grows the tree again, page by page. A page ends with the last event to archive. */
-  private async *walk(
-    workspaceId: WorkspaceId,
-    start: AuditTree | null,
-    last: number,
-    end: number,
-    onPage: (size: number) => void,
-  ): AsyncGenerator<{ readonly lines: readonly string[]; readonly end: AuditFloor }, void> {
-    for (let tree = start; (tree?.size ?? 0) < end;) {
-      const size: number = tree?.size ?? 0;
-      const limit = Math.min(PAGE, (size < last ? last : end) - size);
-      const events = await this.store.events(workspaceId, size, limit);
-      if (events[0]?.sequence !== size + 1) throw new EventsGone();
-      tree = growTree(this.evidence, workspaceId, tree, events);
-      if (tree.size !== size + limit) throw new AuditTreeBroken(tree.size);
-      const lines = events.map((event) => {
-        const published = publish(event, event.sequence ?? 0, event.recordedAt);
-        return toLine({ ...published, leafHash: this.evidence.treeHashes.leaf(published) });
-      });
-      const unsigned = { ...tree, recordedAt: events[events.length - 1]?.recordedAt ?? '' };
-      yield { lines, end: { ...unsigned, mac: this.evidence.floorMac(unsigned) } };
-      onPage(tree.size);
+      onProgress({ done: last - start, known: end.size - start });
     }
   }
 
   /** Reads the file again. Its leaves must lead from the tree before them to the tree after them. */
-  private async proveEvents(file: string, before: TreeFrontier, after: TreeFrontier): Promise<void> {
+  private async proveEvents(file: string, { floor, end }: ArchivePlan): Promise<void> {
     const { treeHashes } = this.evidence;
-    let frontier = before;
+    let frontier: TreeFrontier = floor ?? EMPTY_TREE;
     for await (const line of this.files.lines(file)) {
       const leaf = this.leafOf(line);
       if (leaf === null) throw isOther(file);
       frontier = appendLeaves(frontier, [leaf], treeHashes);
     }
-    const isSame = frontier.size === after.size && frontier.roots.join() === after.roots.join();
-    if (!isSame) throw isOther(file);
+    if (frontier.size !== end.size || frontier.roots.join() !== end.roots.join()) throw isOther(file);
   }
 
   private leafOf(line: string): string | null {
@@ -166,7 +119,8 @@ export class AuditArchiveService {
   }
 }
 
-const isOther = (file: string): ArchiveRefused => new ArchiveRefused(`${file} holds other events. Move it away.`);
+const isOther = (file: string): ArchiveRefused =>
+  new ArchiveRefused(`${file} does not match the tree. Run audit verify; where it finds nothing, move the file away.`);
 
 /** Escapes characters that some readers take for line ends, although JSON does not. */
 const toLine = (event: object): string =>

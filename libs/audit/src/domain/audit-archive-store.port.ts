@@ -1,32 +1,38 @@
 import type { WorkspaceId } from '#libs/kernel';
-import type { AuditFloor, AuditTree } from './audit-tree';
-import type { EventOfTree } from './tree-growth';
+import type { AuditCheckpoint } from './audit-checkpoint';
+import type { RecordedEvent } from './audit-event';
 
 /** The part of a workspace's audit that can be archived. */
 export interface ArchivePlan {
   /** Null before the first archive. */
-  readonly floor: AuditFloor | null;
-  /** The last event to archive. It ends a seal. */
-  readonly last: number;
-  readonly tree: AuditTree;
+  readonly floor: AuditCheckpoint | null;
+  /** The checkpoint that ends with the last event to archive. */
+  readonly end: AuditCheckpoint;
+}
+
+/** A sealed event. */
+export interface SealedEvent extends RecordedEvent {
+  readonly sequence: number;
+  /** The time of its checkpoint, ISO 8601. */
+  readonly recordedAt: string;
 }
 
 /** The stored events that an archive takes. For operators only. */
 export abstract class AuditArchiveStore {
   /**
-   * Finds the last event that was recorded before this time and can go. The newest published seal stays, and so does
-   * everything behind the anchor of an unsealed event. Returns null when nothing can be archived.
+   * Finds the last checkpoint that was recorded before this time, apart from the newest one. Returns null when nothing can
+   * be archived.
    */
   abstract plan(workspaceId: WorkspaceId, before: Date): Promise<ArchivePlan | null>;
 
-  /** Returns published events after this sequence, in its order. */
-  abstract events(workspaceId: WorkspaceId, after: number, limit: number): Promise<EventOfTree[]>;
+  /** Returns sealed events after this sequence, in its order. */
+  abstract events(workspaceId: WorkspaceId, after: number, limit: number): Promise<SealedEvent[]>;
 
   /**
-   * Removes the events from `first` up to the new floor, and raises the floor, in one transaction.
+   * Removes the events from `first` up to this floor, and makes its checkpoint the first one, in one transaction.
    * @throws {@link EventsGone} unless all of them are there
    */
-  abstract remove(first: number, floor: AuditFloor): Promise<void>;
+  abstract remove(first: number, floor: AuditCheckpoint): Promise<void>;
 }
 
 /** The events cannot be archived. None was removed. */

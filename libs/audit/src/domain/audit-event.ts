@@ -1,13 +1,6 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { FieldChange } from './audit-act';
 
-/** The end of the workspace's chain when an event was recorded. That link must stay in the chain for ever. */
-export interface AuditAnchor {
-  readonly sequence: number;
-  /** The link at that position, hexadecimal. */
-  readonly link: string;
-}
-
 /** The action of events that have no kind of their own. */
 export const ASSET_UPDATED = 'asset.updated';
 
@@ -38,51 +31,18 @@ export interface AuditEvent {
   /** SHA-256 of the Idempotency-Key, hexadecimal. */
   readonly keyHash: string | null;
   readonly changes: Readonly<Record<string, FieldChange>>;
-  /** Null while the workspace has no sealed event. */
-  readonly anchor: AuditAnchor | null;
+  /** Only events of release 1.0.0 may have one. Their MACs cover it; nothing else reads it. */
+  readonly anchor: { readonly sequence: number; readonly link: string } | null;
 }
 
 /** Returns the kind of any event. */
 export const kindOf = ({ kind, assetId }: Pick<AuditEvent, 'kind' | 'assetId'>): EventKind =>
   kind ?? { action: ASSET_UPDATED, actorType: 'APPLICATION', targetType: 'ASSET', targetId: assetId ?? '' };
 
-/** A stored event. MACs and links are hexadecimal. */
+/** A stored event. */
 export interface RecordedEvent extends AuditEvent {
+  /** Hexadecimal. */
   readonly mac: string;
-  /** Position in the workspace's chain, from 1. Null until it is sealed. */
+  /** Place in the workspace's audit, from 1. Null until it is sealed. */
   readonly sequence: number | null;
-  /** The hash that ties the event to all earlier ones. Null until it is sealed. */
-  readonly link: string | null;
-}
-
-/** An event with the link that is now at its anchor's position, or null. */
-export interface AnchoredEvent extends RecordedEvent {
-  readonly anchoredLink: string | null;
-}
-
-/** One batch of events that was sealed together. */
-export interface AuditSeal {
-  readonly workspaceId: WorkspaceId;
-  readonly firstSequence: number;
-  readonly lastSequence: number;
-  /** The link of the last event. */
-  readonly head: string;
-  /** ISO 8601, UTC, milliseconds. */
-  readonly sealedAt: string;
-  readonly mac: string;
-}
-
-/** A seal as it is stored. */
-export interface StoredSeal extends AuditSeal {
-  /** When its events were recorded, as clients read it. Null until they are published. */
-  readonly recordedAt: string | null;
-}
-
-/** The end of a workspace's chain. */
-export interface AuditHead {
-  readonly workspaceId: WorkspaceId;
-  readonly sequence: number;
-  /** The link of the last sealed event. */
-  readonly head: string;
-  readonly mac: string;
 }

@@ -1,6 +1,6 @@
-import type { WorkspaceId } from '#libs/kernel';
-import type { AuditEvent, AuditHead, AuditSeal } from './audit-event';
-import type { AuditFloor, AuditTree, TreeHashes } from './audit-tree';
+import type { AuditCheckpoint } from './audit-checkpoint';
+import type { AuditEvent } from './audit-event';
+import type { TreeHashes } from './audit-tree';
 
 /**
  * Makes the codes that protect the audit. Only a holder of the audit key can compute them. Each code is an HMAC-SHA256
@@ -19,17 +19,6 @@ export abstract class AuditEvidence {
   /** Covers every member of the event. Only equal events have equal MACs. */
   abstract eventMac(event: AuditEvent): string;
 
-  /** The first link of a workspace's chain, before any event. */
-  abstract chainStart(workspaceId: WorkspaceId): string;
-
-  /** The link of an event. It covers the event's position and everything before it. */
-  abstract nextLink(previous: string, sequence: number, eventMac: string): string;
-
-  abstract sealMac(seal: Omit<AuditSeal, 'mac'>): string;
-
-  abstract headMac(head: Omit<AuditHead, 'mac'>): string;
-
-  abstract treeMac(tree: Omit<AuditTree, 'mac'>): string;
-
-  abstract floorMac(floor: Omit<AuditFloor, 'mac'>): string;
+  /** Covers every member of the checkpoint. */
+  abstract checkpointMac(checkpoint: Omit<AuditCheckpoint, 'mac'>): string;
 }

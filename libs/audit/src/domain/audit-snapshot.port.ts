@@ -1,27 +1,25 @@
-import type { AuditFloor, AuditTree } from './audit-tree';
-import type { AnchoredEvent, AuditHead, StoredSeal } from './audit-event';
+import type { AuditCheckpoint } from './audit-checkpoint';
+import type { RecordedEvent } from './audit-event';
+
+export interface NumberedEvent extends RecordedEvent {
+  readonly sequence: number;
+}
 
 /** A snapshot of one workspace's audit, read in bounded memory. Must be closed. */
 export abstract class AuditSnapshot {
+  /** Number of events with a sequence. */
   abstract readonly sealedCount: number;
+  /** Number of events without one. */
   abstract readonly unsealedCount: number;
-  /** Null when there is none. */
-  abstract readonly head: AuditHead | null;
 
-  /** Null when there is none. */
-  abstract readonly tree: AuditTree | null;
+  /** Ordered by size. */
+  abstract checkpoints(): AsyncGenerator<AuditCheckpoint, void>;
 
-  /** Null while nothing was archived. */
-  abstract readonly floor: AuditFloor | null;
-
-  /** Ordered by last sequence. */
-  abstract seals(): AsyncGenerator<StoredSeal, void>;
-
-  /** Ordered by sequence. */
-  abstract sealedEvents(): AsyncGenerator<AnchoredEvent, void>;
+  /** Events with a sequence, ordered by it. */
+  abstract sealedEvents(): AsyncGenerator<NumberedEvent, void>;
 
   /** Ordered by id. */
-  abstract unsealedEvents(): AsyncGenerator<AnchoredEvent, void>;
+  abstract unsealedEvents(): AsyncGenerator<RecordedEvent, void>;
 
   abstract close(): Promise<void>;
 }

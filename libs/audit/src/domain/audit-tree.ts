@@ -1,4 +1,3 @@
-import type { WorkspaceId } from '#libs/kernel';
 import type { PublishedEvent } from './published-event';
 
 /** Hashes of RFC 9162, 2.1.1, in hexadecimal. */
@@ -19,20 +18,6 @@ export interface TreeFrontier {
   /** Number of leaves. */
   readonly size: number;
   readonly roots: readonly string[];
-}
-
-/** The stored tree of a workspace. The MAC proves that an instance made it. */
-export interface AuditTree extends TreeFrontier {
-  readonly workspaceId: WorkspaceId;
-  /** The link of the last event in the tree, hexadecimal. */
-  readonly link: string;
-  readonly mac: string;
-}
-
-/** The tree that ends with the last archived event. That event and those before it are no longer stored. */
-export interface AuditFloor extends AuditTree {
-  /** When that event was recorded, ISO 8601. */
-  readonly recordedAt: string;
 }
 
 export const EMPTY_TREE: TreeFrontier = { size: 0, roots: [] };

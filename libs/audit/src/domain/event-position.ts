@@ -4,28 +4,20 @@ import { DomainError } from '#libs/kernel';
 export interface EventPosition {
   /** The event that was read last. 0 before the first one. */
   readonly sequence: number;
-  /** The start of that event's link, hexadecimal. Empty where there is no event to recognise. */
-  readonly mark: string;
+  /** The id of that event, which tells it from any other one in its place. Empty before the first one. */
+  readonly eventId: string;
   /** The reader wants only events recorded at or after it, and none was yet. */
   readonly since?: Date;
 }
 
-export const BEFORE_ALL_EVENTS: EventPosition = { sequence: 0, mark: '' };
+export const BEFORE_ALL_EVENTS: EventPosition = { sequence: 0, eventId: '' };
 
-/** Enough to tell a chain from any other one that was sealed in its place. */
-const MARK_LENGTH = 16;
-
-export const positionAt = (sequence: number, link: string): EventPosition => ({
-  sequence,
-  mark: link.slice(0, MARK_LENGTH),
-});
-
-export const writePosition = ({ sequence, mark, since }: EventPosition): string =>
-  `${sequence} ${mark}${since ? ` ${since.toISOString()}` : ''}`;
+export const writePosition = ({ sequence, eventId, since }: EventPosition): string =>
+  `${sequence} ${eventId}${since ? ` ${since.toISOString()}` : ''}`;
 
 export function readPosition(text: string): EventPosition {
-  const [sequence = '0', mark = '', since] = text.split(' ');
-  return { sequence: Number(sequence), mark, ...(since ? { since: new Date(since) } : {}) };
+  const [sequence = '0', eventId = '', since] = text.split(' ');
+  return { sequence: Number(sequence), eventId, ...(since ? { since: new Date(since) } : {}) };
 }
 
 const DETAILS = {

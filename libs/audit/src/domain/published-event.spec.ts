@@ -20,7 +20,6 @@ const event: RecordedEvent = {
   anchor: null,
   mac: 'aa',
   sequence: 7,
-  link: 'bb',
 };
 
 describe('The published form of an audit event', () => {

@@ -11,10 +11,10 @@ export interface PublishedChange {
 /** A sealed event as clients read it, without its leaf hash (additions, section 6). */
 export interface PublishedEvent {
   readonly id: string;
-  /** Position in the workspace's audit, from 1, without gaps. */
+  /** Place in the workspace's audit, from 1, without gaps. */
   readonly sequence: number;
   readonly occurredAt: string;
-  /** The time of the seal, ISO 8601. It never falls while `sequence` grows. */
+  /** The time of its checkpoint, ISO 8601. It never falls while `sequence` grows. */
   readonly recordedAt: string;
   readonly action: string;
   /** `name` is absent in events from before it was recorded, because their leaf hashes cover the form without it. */

@@ -2,20 +2,16 @@ import { type KeyObject, createHmac, createSecretKey, randomInt } from 'node:cry
 import { Injectable } from '@nestjs/common';
 import canonicalize from 'canonicalize';
 import { v7 } from 'uuid';
-import type { WorkspaceId } from '#libs/kernel';
 import { SHORTEST_AUDIT_KEY } from '#libs/platform/keys';
-import type { AuditEvent, AuditHead, AuditSeal } from '../domain/audit-event';
-import type { AuditFloor, AuditTree } from '../domain/audit-tree';
+import type { AuditCheckpoint } from '../domain/audit-checkpoint';
+import type { AuditEvent } from '../domain/audit-event';
 import { AuditEvidence } from '../domain/audit-evidence.port';
 import { treeHashes } from './tree-hashes';
 
 /** Counters start at random in the lower half of 32 bits, so that no millisecond runs out of ids. */
 const FIRST_COUNTS = 2 ** 31;
 
-/**
- * Computes HMAC-SHA256 over the purpose, a line feed and the RFC 8785 canonical JSON of the content. A link, needed for
- * every event, covers bytes of fixed length instead.
- */
+/** Computes HMAC-SHA256 over the purpose, a line feed and the RFC 8785 canonical JSON of the content. */
 @Injectable()
 export class AuditEvidenceSystem extends AuditEvidence {
   readonly treeHashes = treeHashes;
@@ -42,40 +38,14 @@ export class AuditEvidenceSystem extends AuditEvidence {
     const author = { applicationId, clientId, requestId, keyHash };
     const { kind, actorName, changes, anchor } = rest;
     const covered = { workspaceId, id, occurredAt, assetId, ...author, changes, anchor };
-    if (actorName !== undefined) return this.mac('audit event 3', { ...covered, kind, actorName });
-    // Events from before the actor's name.
-    return kind === null ? this.mac('audit event 1', covered) : this.mac('audit event 2', { ...covered, kind });
+    // Release 1.0.0 recorded neither the kind nor the actor's name. Any of them makes another MAC.
+    if (kind === null && actorName === undefined) return this.mac('audit event 1', covered);
+    return this.mac('audit event 2', { ...covered, kind, actorName });
   }
 
-  chainStart(workspaceId: WorkspaceId): string {
-    return this.mac('audit chain 1', { workspaceId });
-  }
-
-  nextLink(previous: string, sequence: number, eventMac: string): string {
-    const place = Buffer.alloc(8);
-    place.writeBigUInt64BE(BigInt(sequence));
-    return createHmac('sha256', this.key)
-      .update('audit link 1\n')
-      .update(Buffer.from(previous, 'hex'))
-      .update(place)
-      .update(Buffer.from(eventMac, 'hex'))
-      .digest('hex');
-  }
-
-  sealMac({ workspaceId, firstSequence, lastSequence, head, sealedAt }: Omit<AuditSeal, 'mac'>): string {
-    return this.mac('audit seal 1', { workspaceId, firstSequence, lastSequence, head, sealedAt });
-  }
-
-  headMac({ workspaceId, sequence, head }: Omit<AuditHead, 'mac'>): string {
-    return this.mac('audit head 1', { workspaceId, sequence, head });
-  }
-
-  treeMac({ workspaceId, size, link, roots }: Omit<AuditTree, 'mac'>): string {
-    return this.mac('audit tree 1', { workspaceId, size, link, roots });
-  }
-
-  floorMac({ workspaceId, size, link, roots, recordedAt }: Omit<AuditFloor, 'mac'>): string {
-    return this.mac('audit floor 1', { workspaceId, size, link, roots, recordedAt });
+  checkpointMac(checkpoint: Omit<AuditCheckpoint, 'mac'>): string {
+    const { workspaceId, size, roots, lastEvent, recordedAt, isFloor } = checkpoint;
+    return this.mac('audit checkpoint 1', { workspaceId, size, roots, lastEvent, recordedAt, isFloor });
   }
 
   private mac(use: string, covered: object): string {

@@ -1,26 +1,19 @@
 import type { Clock, WorkspaceId } from '#libs/kernel';
 import { RepeatedWork } from '#libs/platform/background';
 import { Tally } from '#libs/platform/observability';
-import { AuditChainBroken, AuditEventRefused, sealBatch } from '../domain/audit-chain';
+import { AuditCheckpointBroken, AuditEventRefused, sealBatch } from '../domain/audit-seal';
+import type { AuditBacklog, AuditCheckpointStore } from '../domain/audit-checkpoint-store.port';
 import type { AuditEvidence } from '../domain/audit-evidence.port';
-import type { AuditBacklog, AuditSealStore } from '../domain/audit-seal-store.port';
-import { AuditTreeBroken, growTree, recordedAsSealed } from '../domain/tree-growth';
-import type { AuditTreeStore } from '../domain/audit-tree-store.port';
 
 const INTERVAL_MS = 5_000;
 /** Events in one transaction, which are all in memory together. */
 const BATCH = 200;
-/** Seals that are published in one transaction. */
-const SEALS = 50;
-/** Batches that one call adds to a tree, so that events of before the upgrade hold up no others. */
-const TREE_TURNS = 50;
-const ALTERED = [AuditChainBroken, AuditEventRefused, AuditTreeBroken];
 const ROUND = 'round';
 const LOOK = 'look';
 const FAILED = 'audit events could not be sealed';
 
 /**
- * Seals and publishes new audit events while the instance serves. Instances take turns by workspace. Failures only reach
+ * Seals new audit events while the instance serves: numbers them, and makes the checkpoint of the tree that they extend. Instances take turns by workspace. Failures only reach
  * the log and the metrics; the next round tries again.
  */
 export class AuditSealer extends RepeatedWork {
@@ -31,8 +24,7 @@ export class AuditSealer extends RepeatedWork {
   private readonly failing = new Map<string, string>();
 
   constructor(
-    private readonly store: AuditSealStore,
-    private readonly trees: AuditTreeStore,
+    private readonly store: AuditCheckpointStore,
     private readonly evidence: AuditEvidence,
     private readonly clock: Clock,
     intervalMs = INTERVAL_MS,
@@ -40,24 +32,17 @@ export class AuditSealer extends RepeatedWork {
     super(intervalMs, FAILED);
   }
 
-  /**
-   * Seals and publishes all waiting events, one batch of each workspace in turn. Never throws. Returns the number of
-   * sealed events.
-   */
+  /** Seals all waiting events, one batch of each workspace in turn. Never throws. Returns the number of sealed events. */
   async sealAll(): Promise<number> {
     let total = 0;
     let workspaces = await this.attempt(ROUND, [], () => this.store.workspacesToSeal());
-    for (let turn = 1; workspaces.length > 0; turn += 1) {
+    while (workspaces.length > 0) {
       const unfinished: WorkspaceId[] = [];
       for (const workspaceId of workspaces) {
         if (this.stopping) return total;
         const sealed = await this.attempt(workspaceId, null, () => this.sealBatchOf(workspaceId), { workspaceId });
-        // Whether or not more can be sealed: what is sealed can be published.
-        const published = await this.publishBatchOf(workspaceId);
-        const grown = await this.growTreeOf(workspaceId);
         total += sealed ?? 0;
-        const treeGoesOn = grown === BATCH && turn < TREE_TURNS;
-        if (sealed === BATCH || published === SEALS || treeGoesOn) unfinished.push(workspaceId);
+        if (sealed === BATCH) unfinished.push(workspaceId);
       }
       workspaces = unfinished;
     }
@@ -78,19 +63,6 @@ export class AuditSealer extends RepeatedWork {
     );
   }
 
-  private publishBatchOf(workspaceId: WorkspaceId): Promise<number | null> {
-    const publish = (): Promise<number | null> => this.store.publishNext(workspaceId, SEALS);
-    return this.attempt(`publication of ${workspaceId}`, null, publish, { workspaceId });
-  }
-
-  private growTreeOf(workspaceId: WorkspaceId): Promise<number | null> {
-    const grow = (): Promise<number | null> =>
-      this.trees.growNext(workspaceId, BATCH, (before, events) => {
-        return growTree(this.evidence, workspaceId, before, recordedAsSealed(this.evidence, events));
-      });
-    return this.attempt(`tree of ${workspaceId}`, null, grow, { workspaceId });
-  }
-
   private async attempt<Result>(
     what: string,
     otherwise: Result,
@@ -105,7 +77,7 @@ export class AuditSealer extends RepeatedWork {
       }
       return result;
     } catch (error) {
-      const altered = ALTERED.some((type) => error instanceof type);
+      const altered = error instanceof AuditCheckpointBroken || error instanceof AuditEventRefused;
       this.failures.add(altered ? 'altered' : 'unavailable');
       const reason = String(error);
       if (!this.stopping && this.failing.get(what) !== reason) {

@@ -26,13 +26,6 @@ export function watchSealing(metrics: Metrics, sealer: AuditSealer): void {
     () => (sealer.backlog ? sealer.backlog.lookedAt.getTime() / 1_000 : null),
   );
   metrics.gauge(
-    {
-      name: 'compliance_audit_events_outside_tree',
-      help: 'Sealed audit events that are in no Merkle tree yet, and so below no checkpoint.',
-    },
-    () => sealer.backlog?.outsideTree ?? null,
-  );
-  metrics.gauge(
     { name: 'compliance_audit_bytes', help: 'Disk space of all audit events and their indexes.' },
     () => sealer.backlog?.bytes ?? null,
   );

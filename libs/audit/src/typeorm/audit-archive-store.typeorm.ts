@@ -1,33 +1,38 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { Database } from '#libs/platform/database';
-import { LessThanOrEqual } from 'typeorm';
-import { type ArchivePlan, AuditArchiveStore, EventsGone } from '../domain/audit-archive-store.port';
-import type { EventOfTree } from '../domain/tree-growth';
+import { LessThan, LessThanOrEqual } from 'typeorm';
+import { type ArchivePlan, AuditArchiveStore, EventsGone, type SealedEvent } from '../domain/audit-archive-store.port';
+import type { AuditCheckpoint } from '../domain/audit-checkpoint';
 import {
-  AUDIT_FLOOR,
-  AUDIT_TREE,
-  type AuditFloorColumns,
-  type AuditTreeColumns,
-  EVENTS_OF_TREE,
-  type EventOfTreeColumns,
-  toAuditFloor,
-  toAuditTree,
-  toEventOfTree,
+  type AuditEventColumns,
+  CHECKPOINT_COLUMNS,
+  type CheckpointColumns,
+  EVENT_COLUMNS,
+  milliseconds,
+  toCheckpoint,
+  toIsoTime,
+  toRecordedEvent,
 } from './audit-columns';
+import { AuditCheckpointRow } from './audit-checkpoint.row';
 import { AuditEventRow } from './audit-event.row';
-import { AuditFloorRow, AuditSealRow } from './audit-proofs.row';
-import type { AuditFloor } from '../domain/audit-tree';
 
-/** The list, and the times of later seals, go on from the newest published seal. */
-const LAST = `
-  SELECT seal.last_sequence FROM audit_seal AS seal
-   WHERE seal.workspace_id = $1 AND seal.recorded_at < $2 AND seal.last_sequence <= $3
-     AND seal.last_sequence < (SELECT max(newest.last_sequence) FROM audit_seal AS newest
-                                WHERE newest.workspace_id = $1 AND newest.recorded_at IS NOT NULL)
-     AND NOT EXISTS (SELECT FROM audit_event AS unsealed
-                      WHERE unsealed.workspace_id = $1 AND unsealed.sequence IS NULL
-                        AND unsealed.anchor_sequence < seal.last_sequence)
-   ORDER BY seal.last_sequence DESC LIMIT 1`;
+const FLOOR = `SELECT ${CHECKPOINT_COLUMNS} FROM audit_checkpoint WHERE workspace_id = $1 AND is_floor`;
+/** The list, and the times of later checkpoints, go on from the newest one. */
+const END = `
+  SELECT ${CHECKPOINT_COLUMNS} FROM audit_checkpoint AS kept
+   WHERE workspace_id = $1 AND recorded_at < $2 AND NOT is_floor
+     AND size < (SELECT max(size) FROM audit_checkpoint AS newest WHERE newest.workspace_id = kept.workspace_id)
+   ORDER BY size DESC LIMIT 1`;
+
+const EVENTS = `
+  SELECT ${EVENT_COLUMNS}, ${milliseconds('kept.recorded_at')} AS recorded_at
+    FROM audit_event AS event CROSS JOIN LATERAL (
+           SELECT recorded_at FROM audit_checkpoint AS covering
+            WHERE covering.workspace_id = event.workspace_id AND covering.size >= event.sequence
+            ORDER BY covering.size LIMIT 1) AS kept
+   WHERE workspace_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`;
+
+type SealedEventColumns = AuditEventColumns & { readonly recorded_at: string };
 
 /** Works as the owner: the API's role may remove nothing. */
 export class AuditArchiveStoreTypeorm extends AuditArchiveStore {
@@ -37,45 +42,34 @@ export class AuditArchiveStoreTypeorm extends AuditArchiveStore {
 
   async plan(workspaceId: WorkspaceId, before: Date): Promise<ArchivePlan | null> {
     return this.database.inTenant({ workspaceId }, async (manager) => {
-      const [floorRow] = await manager.query<AuditFloorColumns[]>(AUDIT_FLOOR, [workspaceId]);
-      const [treeRow] = await manager.query<AuditTreeColumns[]>(AUDIT_TREE, [workspaceId]);
-      if (!treeRow) return null;
-      const floor = floorRow ? toAuditFloor(workspaceId, floorRow) : null;
-      const tree = toAuditTree(workspaceId, treeRow);
-      const [last] = await manager.query<{ last_sequence: string }[]>(LAST, [workspaceId, before, tree.size]);
-      return last ? { floor, tree, last: Number(last.last_sequence) } : null;
+      const [floor] = await manager.query<CheckpointColumns[]>(FLOOR, [workspaceId]);
+      const [end] = await manager.query<CheckpointColumns[]>(END, [workspaceId, before]);
+      return end ? { floor: floor ? toCheckpoint(floor) : null, end: toCheckpoint(end) } : null;
     });
   }
 
-  async events(workspaceId: WorkspaceId, after: number, limit: number): Promise<EventOfTree[]> {
+  async events(workspaceId: WorkspaceId, after: number, limit: number): Promise<SealedEvent[]> {
     return this.database.inTenant({ workspaceId }, async (manager) => {
-      const rows = await manager.query<EventOfTreeColumns[]>(EVENTS_OF_TREE, [workspaceId, after, limit]);
-      return rows.map(toEventOfTree);
+      const rows = await manager.query<SealedEventColumns[]>(EVENTS, [workspaceId, after, limit]);
+      return rows.map((row) => ({
+        ...toRecordedEvent(row),
+        sequence: Number(row.sequence),
+        recordedAt: toIsoTime(row.recorded_at),
+      }));
     });
   }
 
-  async remove(first: number, floor: AuditFloor): Promise<void> {
-    const { workspaceId, size, link, roots, recordedAt, mac } = floor;
+  async remove(first: number, { workspaceId, size, mac }: AuditCheckpoint): Promise<void> {
+    const here = { workspace_id: workspaceId };
     await this.database.inTenant({ workspaceId }, async (manager) => {
-      // First: runs at once take turns by the floor, and the second one finds the events gone.
-      await manager.upsert(
-        AuditFloorRow,
-        {
-          workspace_id: workspaceId,
-          sequence: String(size),
-          link: bytes(link),
-          roots: roots.map(bytes),
-          recorded_at: new Date(recordedAt),
-          mac: bytes(mac),
-        },
-        ['workspace_id'],
-      );
+      // Runs at once take turns, and the second one finds the events gone.
+      await manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('audit archive ' || $1, 0))`, [workspaceId]);
       const upTo = LessThanOrEqual(String(size));
-      const { affected } = await manager.delete(AuditEventRow, { workspace_id: workspaceId, sequence: upTo });
+      const { affected } = await manager.delete(AuditEventRow, { ...here, sequence: upTo });
       if (affected !== size - first + 1) throw new EventsGone();
-      await manager.delete(AuditSealRow, { workspace_id: workspaceId, last_sequence: upTo });
+      await manager.delete(AuditCheckpointRow, { ...here, size: LessThan(String(size)) });
+      const floor = { is_floor: true, mac: Buffer.from(mac, 'hex') };
+      await manager.update(AuditCheckpointRow, { ...here, size: String(size) }, floor);
     });
   }
 }
-
-const bytes = (hexadecimal: string): Buffer => Buffer.from(hexadecimal, 'hex');

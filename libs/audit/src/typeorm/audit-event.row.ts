@@ -19,6 +19,7 @@ export class AuditEventRow {
   @Column('text', { nullable: true }) request_id!: string | null;
   @Column('text', { nullable: true }) key_hash!: string | null;
   @Column('jsonb') changes!: RecordedEvent['changes'];
+  /** Like the anchor's link and the event's, only in events of release 1.0.0. */
   @Column('bigint', { nullable: true }) anchor_sequence!: string | null;
   @Column('bytea', { nullable: true }) anchor_link!: Buffer | null;
   @Column('bytea') mac!: Buffer;

@@ -1,7 +1,6 @@
 import type { Clock, WorkspaceId } from '#libs/kernel';
 import { type BoundStatement, bind, prepared } from '#libs/platform/database';
 import type { AssetChange, AuditAct, ChangeAuthor, FieldChange, RunStatement } from '../domain/audit-act';
-import type { AuditAnchor } from '../domain/audit-event';
 import type { AuditEvidence } from '../domain/audit-evidence.port';
 
 const INSERT_EVENTS = prepared(
@@ -9,18 +8,17 @@ const INSERT_EVENTS = prepared(
   `
     INSERT INTO audit_event
            (workspace_id, id, occurred_at, actor_name, asset_id, application_id, client_id, request_id, key_hash, changes,
-            anchor_sequence, anchor_link, mac)
+            mac)
     SELECT $1::uuid, event.id, $2::timestamptz, '', event.asset_id, $3::uuid, $4, $5, $6, event.changes,
-           $7::bigint, decode($8, 'hex'), decode(event.mac, 'hex')
-      FROM jsonb_to_recordset($9::jsonb) AS event (id uuid, asset_id uuid, changes jsonb, mac text)`,
+           decode(event.mac, 'hex')
+      FROM jsonb_to_recordset($7::jsonb) AS event (id uuid, asset_id uuid, changes jsonb, mac text)`,
 );
 
-const FIND_ANCHOR = `SELECT sequence, encode(head, 'hex') AS link FROM audit_head WHERE workspace_id = $1`;
 const INSERT_ACT = `
   INSERT INTO audit_event
          (workspace_id, id, occurred_at, action, actor_type, target_type, target_id, actor_name, application_id,
-          client_id, request_id, changes, anchor_sequence, anchor_link, mac)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, decode($14, 'hex'), decode($15, 'hex'))`;
+          client_id, request_id, changes, mac)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, decode($13, 'hex'))`;
 
 /**
  * Records updates and acts in their own transaction: applied and recorded, or neither. `operatorName` is who acts as
@@ -34,12 +32,7 @@ export class AuditRecorder {
   ) {}
 
   /** Returns one INSERT for all changes of one update. It returns no rows. */
-  statement(
-    workspaceId: WorkspaceId,
-    author: ChangeAuthor,
-    changes: readonly AssetChange[],
-    anchor: AuditAnchor | null,
-  ): BoundStatement {
+  statement(workspaceId: WorkspaceId, author: ChangeAuthor, changes: readonly AssetChange[]): BoundStatement {
     const now = this.clock.now();
     const occurredAt = new Date(now).toISOString();
     const { applicationId, clientId, requestId, keyHash } = author;
@@ -55,20 +48,17 @@ export class AuditRecorder {
         assetId: change.assetId,
         ...author,
         changes: fields,
-        anchor,
+        anchor: null,
       };
       const mac = this.evidence.eventMac(event);
       return { id, asset_id: change.assetId, changes: fields, mac };
     });
-    const anchored = anchor ? [String(anchor.sequence), anchor.link] : [null, null];
-    const values = [workspaceId, occurredAt, applicationId, clientId, requestId, keyHash, ...anchored];
-    return bind(INSERT_EVENTS, [...values, JSON.stringify(events)]);
+    const values = [workspaceId, occurredAt, applicationId, clientId, requestId, keyHash, JSON.stringify(events)];
+    return bind(INSERT_EVENTS, values);
   }
 
   /** Records one act by statements of the transaction that carries it out. */
   async record(workspaceId: WorkspaceId, act: AuditAct, run: RunStatement): Promise<void> {
-    const [head] = (await run(FIND_ANCHOR, [workspaceId])) as { readonly sequence: string; readonly link: string }[];
-    const anchor = head ? { sequence: Number(head.sequence), link: head.link } : null;
     const now = this.clock.now();
     const { applicationId, clientId, actorName } =
       act.actor.type === 'APPLICATION'
@@ -86,13 +76,13 @@ export class AuditRecorder {
       requestId: act.requestId ?? null,
       keyHash: null,
       changes: asStored(act.changes ?? {}),
-      anchor,
+      anchor: null,
     };
     const { id, occurredAt, kind, requestId } = event;
     await run(INSERT_ACT, [
       ...[workspaceId, id, occurredAt, kind.action, kind.actorType, kind.targetType, kind.targetId],
-      ...[actorName ?? '', applicationId, clientId, requestId, JSON.stringify(event.changes)],
-      ...[anchor?.sequence ?? null, anchor?.link ?? null, this.evidence.eventMac(event)],
+      ...[actorName ?? '', applicationId, clientId, requestId],
+      ...[JSON.stringify(event.changes), this.evidence.eventMac(event)],
     ]);
   }
 }

@@ -1,6 +1,6 @@
 import type { ChangePage, FeedStart, WorkspaceId } from '#libs/kernel';
 import type { Database } from '#libs/platform/database';
-import { type EntityManager, IsNull, LessThan, LessThanOrEqual, MoreThan, MoreThanOrEqual, Not } from 'typeorm';
+import { type EntityManager, IsNull, LessThan, MoreThan } from 'typeorm';
 import { ASSET_UPDATED } from '../domain/audit-event';
 import type { TreeHashes } from '../domain/audit-tree';
 import { PublishedEvents, type HashedEvent } from '../domain/published-events.port';
@@ -9,14 +9,13 @@ import {
   AuditCursorExpired,
   BEFORE_ALL_EVENTS,
   type EventPosition,
-  positionAt,
   readPosition,
   writePosition,
 } from '../domain/event-position';
 import { type PublishedEvent, publish } from '../domain/published-event';
 import { actorNameOf, kindOfRow } from './audit-columns';
+import { AuditCheckpointRow } from './audit-checkpoint.row';
 import { AuditEventRow } from './audit-event.row';
-import { AuditFloorRow, AuditSealRow } from './audit-proofs.row';
 
 /** Each has an index that begins with the workspace and ends in the sequence. */
 const CONDITIONS: Readonly<Record<FilterName, string>> = {
@@ -82,13 +81,13 @@ export class PublishedEventsTypeorm extends PublishedEvents {
     });
   }
 
-  /** The last published event, or the last one that was recorded before `until`; never below the floor. */
+  /** The last sealed event, or the last one that was recorded before `until`; never below the floor. */
   private async end(manager: EntityManager, workspaceId: WorkspaceId, until?: Date): Promise<EventPosition> {
-    const seal = await manager.findOne(AuditSealRow, {
-      where: { workspace_id: workspaceId, recorded_at: until ? LessThan(until) : Not(IsNull()) },
-      order: { recorded_at: 'DESC', last_sequence: 'DESC' },
+    const checkpoint = await manager.findOne(AuditCheckpointRow, {
+      where: { workspace_id: workspaceId, ...(until ? { recorded_at: LessThan(until) } : {}) },
+      order: { recorded_at: 'DESC', size: 'DESC' },
     });
-    return seal ? positionAt(Number(seal.last_sequence), seal.head.toString('hex')) : this.floor(manager, workspaceId);
+    return checkpoint ? positionOf(checkpoint) : this.floor(manager, workspaceId);
   }
 
   /** The event before the first one to read. */
@@ -112,15 +111,8 @@ export class PublishedEventsTypeorm extends PublishedEvents {
     since: Date,
     end: EventPosition,
   ): Promise<EventPosition> {
-    const seal = await manager.findOne(AuditSealRow, {
-      where: {
-        workspace_id: workspaceId,
-        recorded_at: MoreThanOrEqual(since),
-        last_sequence: LessThanOrEqual(String(end.sequence)),
-      },
-      order: { recorded_at: 'ASC', last_sequence: 'ASC' },
-    });
-    return seal ? positionAt(Number(seal.first_sequence) - 1, '') : { ...end, since };
+    const before = await this.end(manager, workspaceId, since);
+    return before.sequence < end.sequence ? before : { ...end, since };
   }
 
   /** @throws {@link AuditCursorExpired} unless the event in this place is the one that the reader saw */
@@ -132,22 +124,21 @@ export class PublishedEventsTypeorm extends PublishedEvents {
     // After the event: one that is archived in between is then below the floor.
     const floor = await this.floor(manager, workspaceId);
     if (position.sequence < floor.sequence) throw new AuditCursorExpired('purged');
-    if (position.mark === '') return;
-    const link = event?.link?.toString('hex') ?? '';
-    const { mark } = position.sequence === floor.sequence ? floor : positionAt(position.sequence, link);
-    if (mark !== position.mark) throw new AuditCursorExpired('diverged');
+    if (position.sequence === 0) return;
+    const { eventId } = position.sequence === floor.sequence ? floor : { eventId: event?.id };
+    if (eventId !== position.eventId) throw new AuditCursorExpired('diverged');
   }
 
   /** @throws {@link AuditCursorExpired} when an event that was recorded at this time or later is archived */
   private async assertKept(manager: EntityManager, workspaceId: WorkspaceId, since: Date): Promise<void> {
-    const floor = await manager.findOneBy(AuditFloorRow, { workspace_id: workspaceId });
+    const floor = await findFloor(manager, workspaceId);
     if (floor && since <= floor.recorded_at) throw new AuditCursorExpired('archived');
   }
 
   /** The last archived event. The list begins after it. */
   private async floor(manager: EntityManager, workspaceId: WorkspaceId): Promise<EventPosition> {
-    const floor = await manager.findOneBy(AuditFloorRow, { workspace_id: workspaceId });
-    return floor ? positionAt(Number(floor.sequence), floor.link.toString('hex')) : BEFORE_ALL_EVENTS;
+    const floor = await findFloor(manager, workspaceId);
+    return floor ? positionOf(floor) : BEFORE_ALL_EVENTS;
   }
 
   private async page(
@@ -185,12 +176,12 @@ export class PublishedEventsTypeorm extends PublishedEvents {
     const query = manager
       .createQueryBuilder(AuditEventRow, 'event')
       .addSelect(
-        (seals) =>
-          seals
-            .select('seal.recorded_at')
-            .from(AuditSealRow, 'seal')
-            .where('seal.workspace_id = event.workspace_id AND seal.last_sequence >= event.sequence')
-            .orderBy('seal.last_sequence')
+        (checkpoints) =>
+          checkpoints
+            .select('checkpoint.recorded_at')
+            .from(AuditCheckpointRow, 'checkpoint')
+            .where('checkpoint.workspace_id = event.workspace_id AND checkpoint.size >= event.sequence')
+            .orderBy('checkpoint.size')
             .limit(1),
         'recorded_at',
       )
@@ -203,6 +194,14 @@ export class PublishedEventsTypeorm extends PublishedEvents {
     return entities.map((row, place) => toRead(row, times[place]?.recorded_at as Date));
   }
 }
+
+const findFloor = (manager: EntityManager, workspaceId: WorkspaceId): Promise<AuditCheckpointRow | null> =>
+  manager.findOneBy(AuditCheckpointRow, { workspace_id: workspaceId, is_floor: true });
+
+const positionOf = ({ size, last_event }: AuditCheckpointRow): EventPosition => ({
+  sequence: Number(size),
+  eventId: last_event,
+});
 
 function toRead(row: AuditEventRow, recordedAt: Date): Read {
   const sequence = Number(row.sequence);
@@ -218,6 +217,6 @@ function toRead(row: AuditEventRow, recordedAt: Date): Read {
   };
   return {
     event: publish(event, sequence, recordedAt.toISOString()),
-    position: positionAt(sequence, row.link?.toString('hex') ?? ''),
+    position: { sequence, eventId: row.id },
   };
 }

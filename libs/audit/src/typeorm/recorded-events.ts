@@ -23,7 +23,7 @@ export interface AuditVerdict {
   readonly unsealed: number;
   readonly firstBad: {
     readonly workspaceId: WorkspaceId;
-    /** Position in the workspace's chain. Null for an unsealed event. */
+    /** Place in the workspace's audit. Null for an unsealed event. */
     readonly sequence: number | null;
     readonly reason: string;
   } | null;
@@ -45,9 +45,7 @@ const workspacesOf = (table: string): string => `
    )
    SELECT workspace_id FROM found WHERE workspace_id IS NOT NULL)`;
 
-const WORKSPACES = ['audit_event', 'audit_seal', 'audit_head', 'audit_tree', 'audit_floor']
-  .map(workspacesOf)
-  .join(' UNION ');
+const WORKSPACES = ['audit_event', 'audit_checkpoint'].map(workspacesOf).join(' UNION ');
 
 /** Ids contain the time, so one index finds a workspace's newest events. The newest of all are among these. */
 const listStatement = (byAsset: boolean, byClient: boolean): string => `
@@ -109,7 +107,7 @@ export class RecordedEvents {
   }
 
   /**
-   * Recomputes every MAC and chain. Checks the workspaces in order, each at one snapshot. After the first fault of a
+   * Recomputes every MAC and tree. Checks the workspaces in order, each at one snapshot. After the first fault of a
    * workspace its events are only counted. `onProgress` may throw to stop.
    */
   async verify(
@@ -126,7 +124,7 @@ export class RecordedEvents {
         counts.unsealed += snapshot.unsealedCount;
         if (firstBad !== null) continue;
         const known = counts.sealed + counts.unsealed;
-        const check = new AuditCheck(this.evidence, workspaceId, snapshot, () => {
+        const check = new AuditCheck(this.evidence, snapshot, () => {
           verified += 1;
           if (verified % PAGE === 0) onProgress({ verified, known });
         });

@@ -2,9 +2,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { buildIndexConcurrently } from '#libs/platform/database';
 
 /**
- * The order of the public list within each of its filters, the order in which seals are published, and those that are
- * not. Recording an event touches none of the first five; its seal does. Row-level security lets no query use an index of
- * an expression, so updates of assets, which have no action, have an index of their own.
+ * The order of the public list within each of its filters. Recording an event touches none of them; its seal does.
+ * Row-level security lets no query use an index of an expression, so updates of assets, which have no action, have an
+ * index of their own.
  */
 const INDEXES: Readonly<Record<string, string>> = {
   audit_event_by_action:
@@ -13,8 +13,6 @@ const INDEXES: Readonly<Record<string, string>> = {
   audit_event_by_client: 'audit_event (workspace_id, client_id, sequence) WHERE sequence IS NOT NULL',
   audit_event_by_asset: 'audit_event (workspace_id, asset_id, sequence) WHERE sequence IS NOT NULL',
   audit_event_by_request: 'audit_event (workspace_id, request_id, sequence) WHERE sequence IS NOT NULL',
-  audit_seal_recorded: 'audit_seal (workspace_id, recorded_at, last_sequence) WHERE recorded_at IS NOT NULL',
-  audit_seal_unpublished: 'audit_seal (workspace_id, last_sequence) WHERE recorded_at IS NULL',
 };
 
 export class AuditFilterIndexes1780000000071 implements MigrationInterface {

@@ -70,7 +70,7 @@ export class AssetsService {
     assertWritable([asset]);
     if (!isExpected(asset.version)) throw new AssetChangedMeanwhile();
     const patched = applyPatch(asset, patch, wanted, locked.lockedAt);
-    await this.assets.update(workspaceId, patch, [patched], author, locked.auditAnchor);
+    await this.assets.update(workspaceId, patch, [patched], author);
     return patched.asset;
   }
 
@@ -88,7 +88,7 @@ export class AssetsService {
     const wanted = wantedTags(patch, locked, '/patch');
     assertWritable(locked.assets);
     const patched = locked.assets.map((asset) => applyPatch(asset, patch, wanted, locked.lockedAt));
-    if (!isDryRun) await this.assets.update(workspaceId, patch, patched, author, locked.auditAnchor);
+    if (!isDryRun) await this.assets.update(workspaceId, patch, patched, author);
     const found = new Set(patched.map(({ asset }) => asset.id));
     const changes = patched.flatMap(({ change }) => change ?? []);
     return {

@@ -1,6 +1,6 @@
 import type { AssetId, Change, ChangePage, FeedStart, Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
 import type { Asset } from './asset';
-import type { AuditAnchor, ChangeAuthor } from '#libs/audit';
+import type { ChangeAuthor } from '#libs/audit';
 import type { CategoryKey } from './asset-category';
 import type { AssetFilter } from './asset-filter';
 import type { AssetPatch, PatchedAsset } from './asset-patch';
@@ -16,8 +16,6 @@ export interface LockedAssets {
   readonly tagKeys: readonly Omit<TagKey, 'createdAt'>[];
   /** A time at which the locks were held. */
   readonly lockedAt: Date;
-  /** The anchor for the change's audit event. */
-  readonly auditAnchor: AuditAnchor | null;
 }
 
 /** The visible assets of a workspace. Hidden and deleted ones count as absent. */
@@ -71,6 +69,5 @@ export abstract class AssetRepository {
     patch: AssetPatch,
     patched: readonly PatchedAsset[],
     author: ChangeAuthor,
-    auditAnchor: AuditAnchor | null,
   ): Promise<void>;
 }

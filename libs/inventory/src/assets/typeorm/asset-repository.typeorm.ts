@@ -5,7 +5,7 @@ import { ChangeFeed, feedStatement, takeTicket } from '#libs/platform/changes';
 import type { Asset } from '../domain/asset';
 import type { CategoryKey } from '../domain/asset-category';
 import { type AssetFilter, typesOf } from '../domain/asset-filter';
-import { type AuditAnchor, AuditRecorder, type ChangeAuthor } from '#libs/audit';
+import { AuditRecorder, type ChangeAuthor } from '#libs/audit';
 import type { AssetPatch, PatchedAsset } from '../domain/asset-patch';
 import { AssetRepository, type LockedAssets } from '../domain/asset-repository.port';
 import { ASSET_COLUMNS, SELECTED, subKeyOf, toAsset } from './asset.row';
@@ -62,13 +62,11 @@ export class AssetRepositoryTypeorm extends AssetRepository {
 
   async lock(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): Promise<LockedAssets> {
     const statements = lockStatements(workspaceId, ids, patch);
-    const [assets = [], [anchor = []] = [], ...found] = await this.database.run({ workspaceId }, statements);
+    const [assets = [], [[lockedAt] = []] = [], ...found] = await this.database.run({ workspaceId }, statements);
     const owners = patch.ownerId ? (found.shift() ?? []) : [];
     const [tagKeys = []] = found;
-    const [lockedAt, sequence, link] = anchor;
     return {
       lockedAt: new Date(Number(lockedAt)),
-      auditAnchor: sequence ? { sequence: Number(sequence), link: link as string } : null,
       assets: assets.map(toAsset),
       ownerIsEmployee: !patch.ownerId || owners.length > 0,
       tagKeys: tagKeys.map(([key, value, platform]) => ({
@@ -84,7 +82,6 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     patch: AssetPatch,
     patched: readonly PatchedAsset[],
     author: ChangeAuthor,
-    auditAnchor: AuditAnchor | null,
   ): Promise<void> {
     if (apiSetBits(patch) === 0) return;
     const kept = patched.filter(({ change }) => change === null).map(({ asset }) => asset.id);
@@ -95,7 +92,7 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     if (first) {
       statements.push(updateStatement(workspaceId, patch, [first, ...others]));
       if (patch.tags) statements.push(...tagStatements(workspaceId, first));
-      statements.push(this.audit.statement(workspaceId, author, changes, auditAnchor));
+      statements.push(this.audit.statement(workspaceId, author, changes));
       const { clientId, requestId } = author;
       this.database.writeLast({ workspaceId }, takeTicket(workspaceId, { type: 'API', clientId, requestId }));
     }

@@ -68,20 +68,12 @@ const TAG = prepared(
 );
 
 /** Behind the lock, so that the time is one at which it was held. */
-const FIND_ANCHOR = prepared(
-  'audit_find_anchor',
-  `
-    SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, sequence, encode(head, 'hex')
-      FROM (SELECT) AS one LEFT JOIN audit_head ON workspace_id = $1`,
-);
+const TELL_TIME = prepared('asset_tell_time', 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint');
 
-/**
- * Returns statements for the assets, the time with the audit anchor and then, when the patch names them, its owner and its
- * tag keys.
- */
+/** Returns statements for the assets, the time and then, when the patch names them, its owner and its tag keys. */
 export function lockStatements(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): BoundStatement[] {
   const statements: BoundStatement[] = [bind(LOCK, [workspaceId, uuidArray(ids)])];
-  statements.push(bind(FIND_ANCHOR, [workspaceId]));
+  statements.push(bind(TELL_TIME, []));
   if (patch.ownerId) statements.push(bind(FIND_EMPLOYEE, [workspaceId, patch.ownerId]));
   if (patch.tags?.length) {
     statements.push(bind(FIND_TAG_KEYS, [workspaceId, JSON.stringify([...new Set(patch.tags)])]));
