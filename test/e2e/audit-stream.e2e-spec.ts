@@ -73,7 +73,7 @@ describe('GET /v1/audit-events as NDJSON', () => {
 
     const recorded = async (): Promise<unknown[]> => {
       await sealing.seal();
-      return (await client.get('/v1/audit-events?action=inventory.exported')).body['results'] as unknown[];
+      return (await client.get('/v1/audit-events?action=audit.exported')).body['results'] as unknown[];
     };
     let exports = await recorded();
     // A stream is recorded after its last line.
@@ -82,7 +82,7 @@ describe('GET /v1/audit-events as NDJSON', () => {
       {
         sequence: EVENTS + 1,
         actor: { type: 'APPLICATION', clientId: expect.stringMatching(/^ci_/) as string, name: null },
-        target: { type: 'INVENTORY', id: 'audit-events' },
+        target: { type: 'AUDIT', id: 'audit-events' },
         request: { id: expect.any(String) as string },
         changes: [{ field: 'rows', old: null, new: EVENTS }],
       },

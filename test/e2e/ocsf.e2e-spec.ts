@@ -45,6 +45,7 @@ const TYPES: Record<string, number> = {
   'tag_key.deleted': 300404,
   'import.completed': 600106,
   'inventory.exported': 600107,
+  'audit.exported': 600107,
 };
 /** Members whose values differ from run to run. */
 const VARIABLE = [
@@ -94,13 +95,15 @@ async function eventsOfEveryAction(app: TestApp): Promise<AuditEvent[]> {
       ),
       () => undefined,
     );
-    await client.get('/v1/inventory/assets', { headers: { Accept: 'application/x-ndjson' } });
+    for (const list of ['inventory/assets', 'audit-events']) {
+      await client.get(`/v1/${list}`, { headers: { Accept: 'application/x-ndjson' } });
+    }
 
     for (const deadline = Date.now() + 30_000; Date.now() < deadline;) {
       await sealing.seal();
       const events = (await client.get('/v1/audit-events')).body['results'] as AuditEvent[];
       // A stream is recorded after its end.
-      if (events.some(({ action }) => action === 'inventory.exported')) return events;
+      if (events.filter(({ action }) => action.endsWith('.exported')).length === 2) return events;
     }
     throw new Error('The stream was not recorded.');
   } finally {

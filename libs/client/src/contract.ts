@@ -643,7 +643,7 @@ export interface components {
     /** @description One event of the audit. It never changes. */
     AuditEvent: {
       /**
-       * @description What happened. One of `asset.updated`, `application.created`, `application.enabled`, `application.disabled`, `application.deleted`, `application.secret_rotated`, `application.secret_ended`, `application.scopes_set`, `application.limits_set`, `tag_key.created`, `tag_key.deleted`, `import.completed`, `inventory.exported`; new values may be added, so accept any.
+       * @description What happened. One of `asset.updated`, `application.created`, `application.enabled`, `application.disabled`, `application.deleted`, `application.secret_rotated`, `application.secret_ended`, `application.scopes_set`, `application.limits_set`, `tag_key.created`, `tag_key.deleted`, `import.completed`, `inventory.exported`, `audit.exported`; new values may be added, so accept any.
        * @example asset.updated
        */
       action: string;
@@ -728,7 +728,7 @@ export interface components {
        */
       id: string;
       /**
-       * @description The kind of the target. One of `ASSET`, `APPLICATION`, `TAG_KEY`, `IMPORT`, `INVENTORY`; new values may be added, so accept any.
+       * @description The kind of the target. One of `ASSET`, `APPLICATION`, `TAG_KEY`, `IMPORT`, `INVENTORY`, `AUDIT`; new values may be added, so accept any.
        * @example ASSET
        */
       type: string;

@@ -17,9 +17,10 @@ const ACTIONS = [
   'tag_key.deleted',
   'import.completed',
   'inventory.exported',
+  'audit.exported',
 ] as const;
 const ACTOR_TYPES = ['APPLICATION', 'OPERATOR', 'IMPORT'] as const;
-const TARGET_TYPES = ['ASSET', 'APPLICATION', 'TAG_KEY', 'IMPORT', 'INVENTORY'] as const;
+const TARGET_TYPES = ['ASSET', 'APPLICATION', 'TAG_KEY', 'IMPORT', 'INVENTORY', 'AUDIT'] as const;
 
 const VALUE_TYPES = 'a text, an integer, a boolean, an array of texts or an object of texts';
 

@@ -30,10 +30,11 @@ export class StreamRecorder implements BeforeApplicationShutdown {
 
   private async record({ caller, requestId, resource, rows }: EndedStream): Promise<void> {
     const { workspaceId, applicationId, clientId } = caller;
+    const ofAudit = resource === 'audit-events';
     const act: AuditAct = {
-      action: 'inventory.exported',
+      action: ofAudit ? 'audit.exported' : 'inventory.exported',
       actor: { type: 'APPLICATION', applicationId, clientId },
-      target: { type: 'INVENTORY', id: resource },
+      target: { type: ofAudit ? 'AUDIT' : 'INVENTORY', id: resource },
       requestId,
       changes: { rows: { old: null, new: rows } },
     };
