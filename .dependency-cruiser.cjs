@@ -71,7 +71,9 @@ const folderRules = [
   ]),
   adapterMayImport('redis', 'Redis adapters.', [packages('ioredis')]),
   adapterMayImport('jwt', 'Token adapters.', [packages('@nestjs/jwt')]),
-  adapterMayImport('system', 'What the machine offers: files, randomness, time.', [packages('canonicalize', 'uuid')]),
+  adapterMayImport('system', 'What the machine offers: files, randomness, time.', [
+    packages('canonicalize', 'jsonata', 're2js', 'stream-(?:chain|json)', 'uuid', 'yaml', 'zod'),
+  ]),
 ];
 
 /** Layers from the lowest to the highest. A layer may import lower ones only. */

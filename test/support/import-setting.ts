@@ -65,6 +65,7 @@ export const ALL = [EMPLOYEE, BUCKET, LAPTOP, RECORDS, PRINTER];
 
 export const NOTHING = {
   read: 0,
+  skipped: 0,
   created: 0,
   updated: 0,
   unchanged: 0,

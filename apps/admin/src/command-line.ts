@@ -8,6 +8,7 @@ import { demoCommand } from './commands/demo';
 import { idempotencyCommand } from './commands/idempotency';
 import { importCommand } from './commands/import';
 import { keysCommand } from './commands/keys';
+import { mapsCommand } from './commands/maps';
 import { migrateCommand } from './commands/migrate';
 import { statusCommand } from './commands/status';
 import { tagKeysCommand } from './commands/tag-keys';
@@ -28,6 +29,7 @@ function commandLine(): Command {
     .addCommand(applicationsCommand())
     .addCommand(tagKeysCommand())
     .addCommand(importCommand())
+    .addCommand(mapsCommand())
     .addCommand(demoCommand())
     .addCommand(assetsCommand())
     .addCommand(changesCommand())

@@ -14,6 +14,7 @@ export function explainError(error: unknown): Explanation {
   if (error instanceof WrongUsage) return { exitCode: 2, line: error.message };
   if (error instanceof CommandFailed) return { exitCode: 1, line: error.message };
   if (!(error instanceof Error)) return { exitCode: 1, line: String(error) };
+  if (error.name === 'MapInvalid') return { exitCode: 2, line: oneLine(error.message) };
   if (error.name === 'SettingsInvalid') return { exitCode: 2, line: settingsLine(error) };
   return { exitCode: 1, line: databaseLine(error) ?? fileLine(error) ?? oneLine(error.message) };
 }

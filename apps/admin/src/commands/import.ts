@@ -1,8 +1,8 @@
-import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { ImportReport } from '#libs/inventory/operators';
-import { CommandFailed } from '../command-faults';
+import type { Format, ImportReport } from '#libs/inventory/operators';
+import { CommandFailed, WrongUsage } from '../command-faults';
 import { ErrorFile } from '../error-file';
+import { formatOption, fromCaller, inputFrom, mapOf } from '../import-input';
 import { withWriteOptions } from '../operator-name';
 import { type CommonOptions, parseSlug } from '../options';
 import { card, print } from '../output';
@@ -15,6 +15,9 @@ interface ImportCommandOptions extends CommonOptions {
   readonly missing: 'keep' | 'hide';
   readonly errors?: string;
   readonly createTagKeys?: 'platform';
+  readonly map?: string;
+  readonly maps?: string;
+  readonly format?: Format;
 }
 
 /** Maximum number of errors shown to people. `--errors` keeps all. */
@@ -23,9 +26,12 @@ const SHOWN_ERRORS = 20;
 export function importCommand(): Command {
   return withWriteOptions(new Command('import'))
     .description('import assets into a workspace, matched by source and externalId')
-    .argument('<file...>', 'NDJSON or CSV, one record a line; - is NDJSON from standard input')
+    .argument('<file...>', 'NDJSON or CSV, one record a line, or what --map reads; - is standard input')
     .requiredOption('--workspace <slug>', 'the workspace', parseSlug)
     .requiredOption('--source <name>', 'the system that the records come from, 1 to 100 bytes', parseSource)
+    .option('--map <name|file>', 'read what a tool exports by this map; "maps list" shows the ready ones')
+    .option('--maps <dir>', 'look for maps in this directory before the ready ones')
+    .addOption(formatOption())
     .option('--dry-run', 'report the result without writing anything')
     .addOption(
       new Option('--missing <what>', 'what to do with assets of the source that the files do not name')
@@ -42,12 +48,16 @@ export function importCommand(): Command {
 }
 
 async function importFiles(named: string[], options: ImportCommandOptions): Promise<void> {
-  const files = named.map((file) => (file === '-' ? file : fromCaller(file)));
+  const files = named.map(inputFrom);
+  if (options.format === 'json' && options.map === undefined) {
+    throw new WrongUsage('A JSON document needs a map: give --map. "admin maps list" shows the ready ones.');
+  }
   const errorsPath = options.errors === undefined ? null : fromCaller(options.errors);
   if (errorsPath !== null) {
     ErrorFile.refuseInput(errorsPath, files);
     ErrorFile.refuseLink(errorsPath);
   }
+  const map = options.map === undefined ? null : await mapOf(options.map, options.maps);
   const { operateIn } = await import('../operator.js');
   const { ImportsService, InventoryOperatorModule } = await import('#libs/inventory/operators');
   const report = await operateIn(options.workspace, [InventoryOperatorModule], async (operator, { id }) => {
@@ -60,6 +70,8 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
           dryRun: options.dryRun ?? false,
           missing: options.missing,
           createTagKeys: options.createTagKeys ?? null,
+          map,
+          format: options.format ?? null,
           onProgress: ({ read, bytesRead, bytesTotal }) =>
             show(read, bytesTotal === null ? null : bytesTotal === 0 ? 1 : bytesRead / bytesTotal),
           ...(errors && { onBadLine: (line) => errors.add(line) }),
@@ -75,14 +87,8 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
   if (report.failed > 0) throw new CommandFailed(`${report.failed} of ${report.read} lines are bad.`);
 }
 
-/** npm runs commands in the project's directory, but relative paths refer to the caller's directory. */
-function fromCaller(file: string): string {
-  const caller = process.env['npm_lifecycle_event'] === 'admin' ? process.env['INIT_CWD'] : undefined;
-  return resolve(caller ?? process.cwd(), file);
-}
-
 async function describe(report: ImportReport, options: ImportCommandOptions): Promise<string> {
-  const { read, created, updated, unchanged, hidden, failed, errors, dryRun } = report;
+  const { read, skipped, created, updated, unchanged, hidden, failed, errors, dryRun } = report;
   const shown = errors.slice(0, SHOWN_ERRORS).map(({ file, line, reason }) => {
     return visibleText(`${file === undefined ? '' : `${file}, `}line ${line}: ${reason}`);
   });
@@ -92,7 +98,11 @@ async function describe(report: ImportReport, options: ImportCommandOptions): Pr
     );
   }
   const heading = dryRun ? ['A dry run: nothing was written.'] : [];
-  return [...heading, await card({ read, created, updated, unchanged, hidden, failed }), ...shown].join('\n');
+  return [
+    ...heading,
+    await card({ read, ...(skipped > 0 && { skipped }), created, updated, unchanged, hidden, failed }),
+    ...shown,
+  ].join('\n');
 }
 
 function parseSource(value: string): string {

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
 import { FirstLines } from '../domain/first-lines';
-import { ImportFiles, type InputLine } from '../domain/import-files.port';
+import { type Format, ImportFiles, type InputLine } from '../domain/import-files.port';
 import { type KeptLine, keptLine } from '../domain/kept-line';
-import { parseImportRecord } from '../domain/import-record';
+import { isExternalId, parseImportRecord } from '../domain/import-record';
+import type { RecordMap } from '../domain/maps/record-map';
 import type { BadLine, ImportError, ImportProgress, ImportReport } from '../domain/import-report';
 import { type ImportSession, ImportStore, type MergeOutcome, type NumberedRecord } from '../domain/import-store.port';
 import { NamedAssets } from './named-assets';
@@ -15,6 +16,10 @@ export interface ImportOptions {
   readonly dryRun: boolean;
   readonly missing: 'keep' | 'hide';
   readonly createTagKeys: 'platform' | null;
+  /** Turns the items of the files into records. By default the files hold records. */
+  readonly map?: RecordMap | null;
+  /** By default the files tell their format. */
+  readonly format?: Format | null;
   /** Lines in one batch, by default 5,000. */
   readonly batchSize?: number;
   readonly onProgress?: (progress: ImportProgress) => void;
@@ -39,7 +44,8 @@ export class ImportsService {
   /** Imports the files. Reports bad lines and continues. An interrupted import can be repeated. */
   async run(workspaceId: WorkspaceId, options: ImportOptions): Promise<ImportReport> {
     let bytes: Omit<ImportProgress, 'read'> = { bytesRead: 0, bytesTotal: null };
-    const lines = this.files.read(options.files, (progress) => (bytes = progress));
+    const { map = null, format = null } = options;
+    const lines = this.files.read(options.files, (progress) => (bytes = progress), { map, format });
     return this.runChunks(workspaceId, options, lines, (read) => options.onProgress?.({ read, ...bytes }));
   }
 
@@ -85,6 +91,7 @@ class ImportRun {
   private merging: Promise<void> = Promise.resolve();
   private mergingBefore: Promise<void> = Promise.resolve();
   private readonly counts = { read: 0, created: 0, updated: 0, unchanged: 0, hidden: 0, failed: 0 };
+  private skipped = 0;
   private readonly errors: BadLine[] = [];
   private readonly firstLines = new FirstLines();
   /** Lines of the current batch, its bad lines and their external ids. */
@@ -125,7 +132,7 @@ class ImportRun {
     }
     await this.session.record(this.counts);
     this.onRead(this.counts.read);
-    return { ...this.counts, errors: this.errorsByLine(), dryRun: this.options.dryRun };
+    return { ...this.counts, skipped: this.skipped, errors: this.errorsByLine(), dryRun: this.options.dryRun };
   }
 
   /** Sorts by line: lines whose owner never came were reported last. */
@@ -138,11 +145,16 @@ class ImportRun {
   /** Returns the record of a line, or null for a bad line. */
   private read(line: InputLine): NumberedRecord | null {
     const place = line.fileIndex * LINES_PER_FILE + line.line;
+    if (line.again) this.incomplete = true;
+    if ('leftOut' in line) {
+      this.skipped += 1;
+      return null;
+    }
     this.lines += 1;
     this.counts.read += 1;
-    if (line.again) this.incomplete = true;
     if ('fault' in line) {
-      this.incomplete = true;
+      if (isExternalId(line.externalId ?? null)) this.spared.push(line.externalId as string);
+      else this.incomplete = true;
       this.bad.push(this.badLine(place, line.fault, this.keptOf(line)));
       return null;
     }

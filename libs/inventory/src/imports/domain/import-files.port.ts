@@ -1,6 +1,10 @@
 import type { ImportProgress } from './import-report';
+import type { RecordMap } from './maps/record-map';
 
-/** One line of the input (`fileIndex` from 0, `line` from 1): a value to check, or the reason why it is unreadable. */
+/**
+ * One line of the input (`fileIndex` from 0, `line` from 1): a value to check, or the reason why it is unreadable. With a
+ * map, a line is an item, whose number counts the items of its file, and which the map may leave out.
+ */
 export type InputLine = {
   readonly fileIndex: number;
   readonly line: number;
@@ -9,7 +13,21 @@ export type InputLine = {
   readonly header?: string;
   /** An earlier import kept the line, and it was corrected since. */
   readonly again?: boolean;
-} & ({ readonly value: unknown } | { readonly fault: string });
+} & (
+  | { readonly value: unknown }
+  /** `externalId` names the asset of an item for which an expression of the map failed. */
+  | { readonly fault: string; readonly externalId?: string }
+  | { readonly leftOut: true }
+);
+
+export const FORMATS = ['ndjson', 'json', 'csv'] as const;
+export type Format = (typeof FORMATS)[number];
+
+export interface ReadingOptions {
+  readonly map: RecordMap | null;
+  /** Null: the name of a file tells, and with a map its first bytes. */
+  readonly format: Format | null;
+}
 
 /** Reads the input of an import. */
 export abstract class ImportFiles {
@@ -21,5 +39,6 @@ export abstract class ImportFiles {
   abstract read(
     files: readonly string[],
     onBytes: (bytes: Omit<ImportProgress, 'read'>) => void,
+    options: ReadingOptions,
   ): AsyncIterable<readonly InputLine[]>;
 }

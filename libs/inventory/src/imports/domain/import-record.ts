@@ -43,6 +43,13 @@ const COMPLIANCE_MEMBERS: ReadonlySet<string> = new Set([
   'screenLockEnabled',
 ]);
 const DATA_STORED_MEMBERS: ReadonlySet<string> = new Set(['containsPatientData', 'containsUserData', 'userDataInfo']);
+/** Every member of records by its path, as the columns of CSV and maps name it. */
+export const MEMBER_PATHS: ReadonlySet<string> = new Set([
+  ...[...MEMBERS_OF_ANY].filter((name) => !['compliance', 'dataStored'].includes(name)),
+  ...[...COMPLIANCE_MEMBERS].map((name) => `compliance.${name}`),
+  ...[...DATA_STORED_MEMBERS].map((name) => `dataStored.${name}`),
+]);
+export const membersOf = (category: CategoryKey): ReadonlySet<string> => MEMBERS[category];
 const TAG_MEMBERS: ReadonlySet<string> = new Set(['key', 'value', 'readOnly']);
 const REQUIRED = ['externalId', 'categoryKey', 'name'];
 const MAX_EXTERNAL_ID_BYTES = 2048;
@@ -107,7 +114,7 @@ function readRecord(root: RecordReader, categoryKey: CategoryKey | null, externa
   };
 }
 
-const isExternalId = (text: string | null): boolean =>
+export const isExternalId = (text: string | null): text is string =>
   text !== null && text !== '' && isStorable(text) && Buffer.byteLength(text) <= MAX_EXTERNAL_ID_BYTES;
 
 function readType(root: RecordReader, categoryKey: CategoryKey | null): AssetType {

@@ -13,6 +13,8 @@ export interface ImportCounts {
 /** The result of an import. Each line is counted once as created, updated, unchanged or failed. */
 export interface ImportReport extends ImportCounts {
   readonly read: number;
+  /** Items that the map left out. They are not in `read`. */
+  readonly skipped: number;
   /** The bad lines found first, sorted by line. `onBadLine` received all of them. */
   readonly errors: readonly ImportError[];
   readonly dryRun: boolean;

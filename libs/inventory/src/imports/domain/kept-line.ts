@@ -14,3 +14,10 @@ export function keptLine({ bytes, header }: { readonly bytes?: Buffer; readonly 
   const kept = Buffer.from(text).equals(bytes) ? { text } : { base64: bytes.toString('base64') };
   return header === undefined ? kept : { header, ...kept };
 }
+
+/** Tells whether the line comes from the file that `--errors` writes, which holds bad lines with their reasons. */
+export function isKeptLine(value: unknown): value is KeptLine {
+  if (typeof value !== 'object' || value === null || !('line' in value && 'reason' in value)) return false;
+  const { header, text, base64 } = value as Readonly<Record<string, unknown>>;
+  return (typeof text === 'string' || typeof base64 === 'string') && ['string', 'undefined'].includes(typeof header);
+}

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import { shown } from '#libs/kernel';
 import type { InputLine } from '../domain/import-files.port';
 import { type CsvRow, CsvRows } from './csv-rows';
@@ -20,8 +19,9 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 type Read = { readonly value: unknown } | { readonly fault: string };
+type RowReading = 'records' | 'items';
 
-/** The first row: its text and the paths of its columns. */
+/** The first row: its text and the names of its columns. */
 interface Header {
   readonly text: string;
   readonly columns: readonly string[];
@@ -30,19 +30,23 @@ interface Header {
 /**
  * Reads one record per row. Columns are named by their path (`compliance.agentVersion`, `tags.0.key`); only `tags`
  * holds a JSON array. An empty cell is absent. An invalid row is reported as a fault, and reading continues. An invalid
- * header is a fault and the only line of its file.
+ * header is a fault and the only line of its file. `items`: a row is an object of its cells, by the names of the columns.
  */
-export async function* csvLines(content: Readable, fileIndex: number): AsyncGenerator<InputLine[]> {
+export async function* csvLines(
+  content: AsyncIterable<Buffer>,
+  fileIndex: number,
+  as: RowReading = 'records',
+): AsyncGenerator<InputLine[]> {
   let header: Header | null = null;
   for await (const rows of csvRows(content)) {
     const lines: InputLine[] = [];
     for (const row of rows) {
       const { line, bytes } = row;
       if (header !== null) {
-        lines.push({ fileIndex, line, header: header.text, ...(bytes && { bytes }), ...readRow(header, row) });
+        lines.push({ fileIndex, line, header: header.text, ...(bytes && { bytes }), ...readRow(header, row, as) });
         continue;
       }
-      const read = readHeader(row);
+      const read = readHeader(row, as);
       if ('fault' in read) {
         yield [{ fileIndex, line, ...(bytes && { bytes }), fault: read.fault }];
         return;
@@ -54,16 +58,16 @@ export async function* csvLines(content: Readable, fileIndex: number): AsyncGene
 }
 
 /** Reads a single row with the header that was kept with it. */
-export function csvLine(header: string, bytes: Buffer): Read {
+export function csvLine(header: string, bytes: Buffer, as: RowReading = 'records'): Read {
   const rows = new CsvRows();
   const [first, ...following] = [...rows.take(Buffer.from(`${header}\n`)), ...rows.take(bytes), ...rows.end()];
-  const read = first && readHeader(first);
+  const read = first && readHeader(first, as);
   if (read === undefined || 'fault' in read) return read ?? { fault: HEADER_NOT_CSV };
   const [row] = following;
-  return row && following.length === 1 ? readRow(read, row) : { fault: 'The text is not one row of CSV.' };
+  return row && following.length === 1 ? readRow(read, row, as) : { fault: 'The text is not one row of CSV.' };
 }
 
-async function* csvRows(content: Readable): AsyncGenerator<CsvRow[]> {
+async function* csvRows(content: AsyncIterable<Buffer>): AsyncGenerator<CsvRow[]> {
   const rows = new CsvRows();
   for await (const chunk of withoutByteOrderMark(content)) yield rows.take(chunk);
   yield rows.end();
@@ -99,7 +103,7 @@ function decode(bytes: string): string | null {
   }
 }
 
-function readHeader(row: CsvRow): Header | { readonly fault: string } {
+function readHeader(row: CsvRow, as: RowReading): Header | { readonly fault: string } {
   if ('fault' in row) return { fault: HEADER_NOT_CSV };
   const columns: string[] = [];
   for (const cell of row.cells) {
@@ -107,18 +111,20 @@ function readHeader(row: CsvRow): Header | { readonly fault: string } {
     if (column === null || column.includes('\0')) return { fault: 'The header is not UTF-8.' };
     columns.push(column);
   }
-  const fault = faultOfColumns(columns);
+  const fault = faultOfColumns(columns, as);
   return fault === null ? { text: row.bytes?.toString() ?? '', columns } : { fault };
 }
 
-function faultOfColumns(columns: readonly string[]): string | null {
+function faultOfColumns(columns: readonly string[], as: RowReading): string | null {
   if (columns.length === 1) return 'The header has no comma: a comma separates the columns.';
   const names = new Set<string>();
   for (const name of columns) {
     if (name !== '' && names.has(name)) return `The header names the column ${shown(name)} more than once.`;
-    if (isDeep(name)) return `The header names the column ${shown(name)}, which is deeper than any member.`;
+    if (as === 'records' && isDeep(name))
+      return `The header names the column ${shown(name)}, which is deeper than any member.`;
     names.add(name);
   }
+  if (as === 'items') return null;
   const missing = REQUIRED.find((column) => !names.has(column));
   return missing === undefined ? null : `The header has no column ${missing}; columns are named in the first line.`;
 }
@@ -126,7 +132,7 @@ function faultOfColumns(columns: readonly string[]): string | null {
 /** `tags.0.key` has the maximum depth. */
 const isDeep = (column: string): boolean => column.split('.', DEEPEST + 1).length > DEEPEST;
 
-function readRow({ columns }: Header, row: CsvRow): Read {
+function readRow({ columns }: Header, row: CsvRow, as: RowReading): Read {
   if ('fault' in row) return { fault: row.fault };
   const { cells } = row;
   if (cells.length !== columns.length) {
@@ -138,6 +144,10 @@ function readRow({ columns }: Header, row: CsvRow): Read {
     const cell = decode(cells[index] ?? '');
     if (cell === null) return { fault: 'The row is not UTF-8.' };
     if (cell === '') continue;
+    if (as === 'items') {
+      value[column] = cell;
+      continue;
+    }
     let content: unknown = BOOLEANS.has(column) && /^(true|false)$/.test(cell) ? cell === 'true' : cell;
     if (column === 'tags') {
       try {
@@ -148,6 +158,7 @@ function readRow({ columns }: Header, row: CsvRow): Read {
     }
     place(value, column.split('.'), content);
   }
+  if (as === 'items') return { value };
   // Columns tags.0.key, tags.2.key … have produced an object with numeric names.
   const { tags } = value;
   if (typeof tags === 'object' && tags !== null && !Array.isArray(tags)) value['tags'] = Object.values(tags);

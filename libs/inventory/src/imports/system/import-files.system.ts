@@ -2,20 +2,25 @@ import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Injectable } from '@nestjs/common';
-import { ImportFiles, type InputLine } from '../domain/import-files.port';
+import { type Format, ImportFiles, type InputLine, type ReadingOptions } from '../domain/import-files.port';
 import type { ImportProgress } from '../domain/import-report';
 import { csvLines } from './csv-lines';
+import { mappedLines } from './maps/mapped-lines';
 import { ndjsonLines } from './ndjson-lines';
 
 type OnBytes = (bytes: Omit<ImportProgress, 'read'>) => void;
 
 /**
  * Reads NDJSON, or CSV when the name ends in `.csv`, in either case and optionally gzipped (`.gz`). `-` is NDJSON on
- * standard input.
+ * standard input. With a map it also reads JSON documents, and first bytes tell what a name does not.
  */
 @Injectable()
 export class ImportFilesSystem extends ImportFiles {
-  async *read(files: readonly string[], onBytes: OnBytes): AsyncIterable<readonly InputLine[]> {
+  async *read(
+    files: readonly string[],
+    onBytes: OnBytes,
+    { map, format }: ReadingOptions,
+  ): AsyncIterable<readonly InputLine[]> {
     const known = !files.includes('-');
     const sizes = files.filter((file) => file !== '-').map(sizeOf);
     const bytesTotal = known ? sizes.reduce((sum, size) => sum + size, 0) : null;
@@ -27,13 +32,18 @@ export class ImportFilesSystem extends ImportFiles {
       // `pipe` does not forward errors. A file that vanishes half way must fail the import, not end it early.
       bytes.on('error', (error) => content.destroy(error));
       try {
-        yield* /\.csv(\.gz)?$/i.test(file) ? csvLines(content, fileIndex) : ndjsonLines(content, fileIndex);
+        if (map !== null) yield* mappedLines(content, { fileIndex, file, format, map });
+        else if (isCsv(file, format)) yield* csvLines(content, fileIndex);
+        else yield* ndjsonLines(content, fileIndex);
       } catch (error) {
         throw isOfZlib(error) ? new Error(`${file} cannot be unzipped: ${error.message}.`) : error;
       }
     }
   }
 }
+
+const isCsv = (file: string, format: Format | null): boolean =>
+  format === null ? /\.csv(\.gz)?$/i.test(file) : format === 'csv';
 
 /** zlib does not know the name of the file. */
 const isOfZlib = (error: unknown): error is Error =>

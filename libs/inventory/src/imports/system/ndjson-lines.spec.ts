@@ -38,7 +38,7 @@ describe('ndjsonLines', () => {
 
     const lines = await linesOf(...texts, '{}');
 
-    expect(lines.map((line) => ('fault' in line ? line.fault : line.value))).toEqual([
+    expect(lines.map((line) => ('value' in line ? line.value : 'fault' in line && line.fault))).toEqual([
       ...texts.map(() => TOO_LONG),
       {},
     ]);

@@ -1,6 +1,5 @@
-import type { Readable } from 'node:stream';
 import type { InputLine } from '../domain/import-files.port';
-import type { KeptLine } from '../domain/kept-line';
+import { type KeptLine, isKeptLine } from '../domain/kept-line';
 import { csvLine } from './csv-lines';
 
 const MAX_LINE_BYTES = 1_048_576;
@@ -11,11 +10,24 @@ const MAX_KEPT_BYTES = 13 * MAX_LINE_BYTES;
 const TOO_LONG = `The line is longer than ${MAX_LINE_BYTES} bytes.`;
 const NEWLINE = 10;
 
+/** How to read the text of a line, and a row of CSV that was kept with its header. */
+interface Reading {
+  /** @throws when the text is not JSON */
+  readonly json: (text: string) => unknown;
+  readonly csv: typeof csvLine;
+}
+
+const AS_RECORDS: Reading = { json: JSON.parse, csv: csvLine };
+
 /**
  * Reads one JSON value per line. A line that is too long, not UTF-8 or not JSON is reported as a fault, and reading
  * continues.
  */
-export async function* ndjsonLines(content: Readable, fileIndex: number): AsyncGenerator<InputLine[]> {
+export async function* ndjsonLines(
+  content: AsyncIterable<Buffer>,
+  fileIndex: number,
+  reading = AS_RECORDS,
+): AsyncGenerator<InputLine[]> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let line = 0;
   let pending: Buffer[] = [];
@@ -27,7 +39,7 @@ export async function* ndjsonLines(content: Readable, fileIndex: number): AsyncG
     pending = [];
     pendingBytes = 0;
     if (tooLong) return { fileIndex, line, fault: TOO_LONG };
-    return parseLine(fileIndex, line, bytes, decoder);
+    return parseLine(fileIndex, line, bytes, decoder, reading);
   };
   const keep = (part: Buffer): void => {
     pendingBytes += part.length;
@@ -35,7 +47,7 @@ export async function* ndjsonLines(content: Readable, fileIndex: number): AsyncG
     if (pendingBytes <= MAX_KEPT_BYTES) pending.push(part);
     else pending = [];
   };
-  for await (const chunk of content as AsyncIterable<Buffer>) {
+  for await (const chunk of content) {
     const finished: InputLine[] = [];
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
@@ -56,6 +68,7 @@ function parseLine(
   line: number,
   bytes: Buffer,
   decoder: InstanceType<typeof TextDecoder>,
+  reading: Reading,
 ): InputLine | null {
   const tooLong = bytes.length > MAX_LINE_BYTES ? { fileIndex, line, fault: TOO_LONG } : null;
   let text: string;
@@ -67,19 +80,12 @@ function parseLine(
   if (text === '') return tooLong;
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = reading.json(text);
   } catch {
     return tooLong ?? { fileIndex, line, bytes, fault: 'The line is not JSON.' };
   }
   if (!isKeptLine(value)) return tooLong ?? { fileIndex, line, bytes, value };
-  return { again: true, ...readKeptLine(fileIndex, line, value, decoder) };
-}
-
-/** Tells whether the line comes from the file that `--errors` writes, which holds bad lines with their reasons. */
-function isKeptLine(value: unknown): value is KeptLine {
-  if (typeof value !== 'object' || value === null || !('line' in value && 'reason' in value)) return false;
-  const { header, text, base64 } = value as Readonly<Record<string, unknown>>;
-  return (typeof text === 'string' || typeof base64 === 'string') && ['string', 'undefined'].includes(typeof header);
+  return { again: true, ...readKeptLine(fileIndex, line, value, decoder, reading) };
 }
 
 function readKeptLine(
@@ -87,9 +93,10 @@ function readKeptLine(
   line: number,
   { header, text, base64 }: KeptLine,
   decoder: InstanceType<typeof TextDecoder>,
+  reading: Reading,
 ): InputLine {
   const bytes = text === undefined ? Buffer.from(base64 ?? '', 'base64') : Buffer.from(text);
-  if (header !== undefined) return { fileIndex, line, bytes, header, ...csvLine(header, bytes) };
+  if (header !== undefined) return { fileIndex, line, bytes, header, ...reading.csv(header, bytes) };
   const empty = { fileIndex, line, bytes, fault: 'The line is empty.' };
-  return parseLine(fileIndex, line, bytes, decoder) ?? empty;
+  return parseLine(fileIndex, line, bytes, decoder, reading) ?? empty;
 }

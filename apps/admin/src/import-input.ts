@@ -1,0 +1,27 @@
+import { resolve } from 'node:path';
+import { Option } from 'commander';
+import type { Format, RecordMap } from '#libs/inventory/operators';
+
+/** Written out, so that help loads no library. The type checks that the list is complete. */
+const FORMATS = Object.keys({ ndjson: true, json: true, csv: true } satisfies Record<Format, true>);
+
+export const formatOption = (): Option =>
+  new Option('--format <format>', 'the format of the files (default: told by name and first bytes)').choices(FORMATS);
+
+/** npm runs commands in the project's directory, but relative paths refer to the caller's directory. */
+export function fromCaller(file: string): string {
+  const caller = process.env['npm_lifecycle_event'] === 'admin' ? process.env['INIT_CWD'] : undefined;
+  return resolve(caller ?? process.cwd(), file);
+}
+
+export const inputFrom = (file: string): string => (file === '-' ? file : fromCaller(file));
+
+/** Loads a map. @throws before anything is read, with every fault of the map */
+export async function mapOf(named: string, directory: string | undefined): Promise<RecordMap> {
+  const { MapLibrary } = await import('#libs/inventory/operators');
+  return new MapLibrary(directory === undefined ? null : fromCaller(directory)).load(namedFromCaller(named));
+}
+
+/** A file is named from the caller's directory; a name is none. */
+export const namedFromCaller = (named: string): string =>
+  /\.ya?ml$/i.test(named) || named.includes('/') ? fromCaller(named) : named;

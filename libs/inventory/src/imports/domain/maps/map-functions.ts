@@ -1,0 +1,77 @@
+import { timeText } from './time-text';
+
+/** Gets the values of its arguments, undefined for absent ones. @throws with a sentence that names no value */
+export type MapFunction = (...values: readonly unknown[]) => unknown;
+
+/** Texts that makers of computers leave in the firmware instead of a serial number, without case, dots and spaces. */
+const PLACEHOLDERS = new Set([
+  ...[
+    'none',
+    'null',
+    'na',
+    'n/a',
+    'nil',
+    'unknown',
+    'undefined',
+    'invalid',
+    'empty',
+    'default',
+    'defaultstring',
+    'oem',
+  ],
+  ...[
+    'tobefilledbyoem',
+    'systemserialnumber',
+    'chassisserialnumber',
+    'baseboardserialnumber',
+    'serialnumber',
+    'serial',
+  ],
+  ...['notspecified', 'notapplicable', 'notavailable', 'notset', 'notprovided', 'noserial', 'noserialnumber', 'empty'],
+  ...['0123456789', '123456789', '1234567890', '12345678', '1234567', '123456', 'abcdefghij', 'filledbyoem'],
+]);
+
+/** The functions that a map has besides those of JSONata. Each returns undefined when there is no value. */
+export const MAP_FUNCTIONS: Readonly<Record<string, MapFunction>> = {
+  firstOf: (values) => (Array.isArray(values) ? (values as unknown[]) : [values]).find(isGiven),
+  serial: serialOf,
+  time: timeText,
+  tags: tagsOf,
+};
+
+function isGiven(value: unknown): boolean {
+  return value !== null && value !== undefined && !(typeof value === 'string' && value.trim() === '');
+}
+
+/** Trims a serial number. Undefined for placeholders of firmware, such as "To be filled by O.E.M.", and for `0000`. */
+function serialOf(value: unknown): string | undefined {
+  if (!isGiven(value)) return undefined;
+  if (typeof value !== 'string' && !Number.isSafeInteger(value)) throw new Error('$serial takes a text.');
+  const serial = String(value).trim();
+  const plain = serial.toLowerCase().replace(/[\s._-]/g, '');
+  return plain === '' || PLACEHOLDERS.has(plain) || isOneCharacter(plain) ? undefined : serial;
+}
+
+const isOneCharacter = (text: string): boolean => text === text.charAt(0).repeat(text.length);
+
+/** Reads tags from a list of `{Key, Value}`, an object of keys and values, or a list of keys. */
+function tagsOf(value: unknown): { key: string; value?: string }[] | undefined {
+  if (value === null || value === undefined) return undefined;
+  if (Array.isArray(value)) return (value as unknown[]).map(tagOf);
+  if (typeof value === 'object') return Object.entries(value).map(([key, content]) => tag(key, content));
+  return [tagOf(value)];
+}
+
+function tagOf(entry: unknown): { key: string; value?: string } {
+  if (typeof entry === 'string') return tag(entry, null);
+  const members = (entry ?? {}) as Readonly<Record<string, unknown>>;
+  const key = members['Key'] ?? members['key'] ?? members['TagKey'] ?? members['name'];
+  if (typeof key !== 'string') throw new Error('$tags takes a list of keys and values, an object, or a list of texts.');
+  return tag(key, members['Value'] ?? members['value'] ?? members['TagValue']);
+}
+
+function tag(key: string, value: unknown): { key: string; value?: string } {
+  if (value === null || value === undefined || value === '') return { key };
+  if (typeof value === 'object') throw new Error('$tags found a value that is neither a text, a number nor a boolean.');
+  return { key, value: String(value as string | number | boolean) };
+}

@@ -1,0 +1,19 @@
+/** A record for the import, an item that the map leaves out, or the reason why the item gives no record. */
+export type MappedItem =
+  | { readonly value: Readonly<Record<string, unknown>> }
+  | { readonly leftOut: true }
+  /** `externalId` is absent when its own expression failed. */
+  | { readonly fault: string; readonly externalId?: string };
+
+/** Where a document holds its items: at a path, which is read as a stream, or where an expression finds them. */
+export type ItemsOfMap =
+  { readonly path: readonly string[] } | { readonly find: (document: unknown) => Promise<unknown> };
+
+/** A checked map, ready for use. */
+export interface RecordMap {
+  readonly name: string;
+  /** Null: the document is one record, a list of items or NDJSON. */
+  readonly items: ItemsOfMap | null;
+  /** Returns a promise only where an expression needs one. */
+  mapped(item: unknown): MappedItem | Promise<MappedItem>;
+}

@@ -1,0 +1,66 @@
+import { parseTimestamp } from '#libs/kernel';
+
+const DATE_TIME =
+  /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?) ?(?:([Zz])|([+-]\d{2})(?::?(\d{2}))?)?$/;
+const NO_YEAR = /^0000-/;
+/** Tools write such times for "never". */
+const FIRST_POSSIBLE = Date.UTC(1980, 0, 1);
+const ANOTHER_NEVER = Date.UTC(2000, 0, 1);
+const NOT_A_TIME = '$time takes a time such as 2026-01-02T03:04:05Z.';
+
+/**
+ * Returns a time as RFC 3339 in UTC. Undefined for no time and for stand-ins of "never". `zone` reads a time without an
+ * offset, such as `Europe/Berlin`.
+ */
+export function timeText(value: unknown, zone?: unknown): string | undefined {
+  if (value === null || value === undefined || value === '') return undefined;
+  const time = typeof value === 'string' ? readTime(value.trim(), zone) : null;
+  if (time === null) throw new Error(NOT_A_TIME);
+  return time === 'never' || time.getTime() < FIRST_POSSIBLE || time.getTime() === ANOTHER_NEVER
+    ? undefined
+    : time.toISOString();
+}
+
+function readTime(text: string, zone: unknown): Date | 'never' | null {
+  if (NO_YEAR.test(text)) return 'never';
+  const [, date, time, utc, hours, minutes = '00'] = DATE_TIME.exec(text) ?? [];
+  if (date === undefined || time === undefined) return null;
+  if (utc !== undefined) return parseTimestamp(`${date}T${time}Z`);
+  if (hours !== undefined) return parseTimestamp(`${date}T${time}${hours}:${minutes}`);
+  if (zone === undefined)
+    throw new Error('$time got a time without an offset; give its time zone: $time(x, "Europe/Berlin").');
+  const wall = parseTimestamp(`${date}T${time}Z`);
+  return wall && new Date(wall.getTime() - offsetIn(zone, wall.getTime()));
+}
+
+/** Returns the offset from UTC in milliseconds at a local time. An hour that the clock repeats is the first one. */
+function offsetIn(zone: unknown, wall: number): number {
+  const format = formatOf(zone);
+  const before = offsetAt(format, wall - 86_400_000);
+  return offsetAt(format, wall - before) === before ? before : offsetAt(format, wall - offsetAt(format, wall));
+}
+
+function offsetAt(format: Intl.DateTimeFormat, time: number): number {
+  const parts = Object.fromEntries(format.formatToParts(time).map(({ type, value }) => [type, Number(value)]));
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
+  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(time / 1000) * 1000;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(zone: unknown): Intl.DateTimeFormat {
+  if (typeof zone !== 'string') throw new Error('$time takes a time zone such as "Europe/Berlin".');
+  const known = formats.get(zone);
+  if (known) return known;
+  const unit = '2-digit';
+  try {
+    const format = new Intl.DateTimeFormat('en', {
+      ...{ timeZone: zone, hourCycle: 'h23', year: 'numeric', month: unit, day: unit },
+      ...{ hour: unit, minute: unit, second: unit },
+    });
+    formats.set(zone, format);
+    return format;
+  } catch {
+    throw new Error('$time does not know this time zone.');
+  }
+}

@@ -1,0 +1,195 @@
+import { getManyValues, isMany, none } from 'stream-chain/core';
+import Assembler from 'stream-json/assembler.js';
+import { type Token as ParsedToken, jsonParser } from 'stream-json/core/parser.js';
+
+export const MAX_ITEM_BYTES = 1_048_576;
+/** One value, such as a text, stays in memory until its end. */
+const MAX_VALUE_BYTES = 16 * MAX_ITEM_BYTES;
+const LONG_INTEGER = /^-?\d{16,}$/;
+/** Quotes, and a colon or a comma. */
+const AROUND = 3;
+
+/** `value` is absent for brackets. */
+type Token = ParsedToken & { readonly value?: unknown };
+type Parser = (chunk: unknown) => unknown;
+
+/** An item of a document, or the reason why there is none. `last`: nothing after it can be read. */
+export type JsonItem =
+  | { readonly item: unknown; readonly bytes: number; readonly listed: boolean }
+  | { readonly fault: string; readonly last: boolean };
+
+/** The length that is too long for an item, and what a person reads then. */
+interface ItemLimit {
+  readonly bytes: number;
+  readonly fault: string;
+}
+
+const LIMIT: ItemLimit = { bytes: MAX_ITEM_BYTES, fault: `The item is longer than ${MAX_ITEM_BYTES} bytes.` };
+
+/**
+ * Reads the items at a path of JSON documents that follow each other, as a stream. As in JSONata, a path goes through
+ * lists: every element of a list is an item. With an empty path, the documents and the elements of their lists are items,
+ * and without one the documents as they are. `listed` tells whether a list holds the item. An integer beyond ±(2^53 − 1) becomes a text.
+ */
+export async function* jsonItems(
+  content: AsyncIterable<Buffer>,
+  path: readonly string[] | null,
+  documentLimit: ItemLimit = LIMIT,
+): AsyncGenerator<JsonItem[]> {
+  const parse = newParser();
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const walk = new ItemWalk(path, documentLimit);
+  let silent = 0;
+  try {
+    for await (const chunk of content) {
+      const found = walk.take(tokensOf(parse(decoder.decode(chunk, { stream: true }))));
+      silent = found.tokens === 0 ? silent + chunk.length : 0;
+      if (found.items.length > 0) yield found.items;
+      if (silent > MAX_VALUE_BYTES) throw new Error(`a value is longer than ${MAX_VALUE_BYTES} bytes`);
+    }
+    const { items } = walk.take([...tokensOf(parse(decoder.decode())), ...tokensOf(parse(none))]);
+    if (items.length > 0) yield items;
+    if (walk.isOpen) throw new Error('it ends too early');
+  } catch (error) {
+    if (!isOfContent(error)) throw error;
+    yield [
+      ...walk.left(),
+      { fault: `The file is not JSON: ${reasonOf(error)}. Nothing after this was read.`, last: true },
+    ];
+    return;
+  }
+  const missing = walk.missing;
+  if (missing !== null) yield [{ fault: `The file has no member ${missing}, which the map's items name.`, last: true }];
+}
+
+/** It gets texts, and at the end a symbol. */
+const newParser = (): Parser =>
+  jsonParser({ packValues: true, streamValues: false, jsonStreaming: true }) as unknown as Parser;
+
+/** Errors of reading, such as a file that vanished, have a code. */
+const isOfContent = (error: unknown): error is Error =>
+  error instanceof Error && (!('code' in error) || error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA');
+
+function reasonOf(error: Error): string {
+  if ('code' in error) return 'it is not UTF-8';
+  return error.message.startsWith('Parser ') ? 'it breaks the rules of JSON' : error.message;
+}
+
+/** The parser returns many tokens, one or none. */
+function tokensOf(parsed: unknown): readonly Token[] {
+  if (parsed === none) return [];
+  return isMany(parsed) ? (getManyValues(parsed) as Token[]) : [parsed as Token];
+}
+
+/** Follows the tokens of documents and assembles those that make an item. */
+class ItemWalk {
+  /** Length of the path at each open object and list, or null outside of the path. */
+  private readonly depths: { readonly at: number | null; readonly list: boolean }[] = [];
+  /** The position of the next value. */
+  private next: number | null = 0;
+  private item: Assembler | null = null;
+  private limit: ItemLimit = LIMIT;
+  private open = 0;
+  private bytes = 0;
+  private listed = false;
+  private items: JsonItem[] = [];
+  private started = false;
+  private seen: boolean;
+  private readonly path: readonly string[];
+  private readonly goesThroughLists: boolean;
+
+  constructor(
+    path: readonly string[] | null,
+    private readonly documentLimit: ItemLimit,
+  ) {
+    this.path = path ?? [];
+    this.goesThroughLists = path !== null;
+    this.seen = this.path.length === 0;
+  }
+
+  get isOpen(): boolean {
+    return this.depths.length > 0 || this.open > 0;
+  }
+
+  /** The first name of the path when there are documents, and none has it. */
+  get missing(): string | null {
+    return this.seen || !this.started ? null : (this.path[0] ?? null);
+  }
+
+  take(tokens: readonly Token[]): { readonly items: JsonItem[]; readonly tokens: number } {
+    for (const token of tokens) this.step(token);
+    return { items: this.left(), tokens: tokens.length };
+  }
+
+  /** Returns the items that are complete. */
+  left(): JsonItem[] {
+    const { items } = this;
+    this.items = [];
+    return items;
+  }
+
+  private step(token: Token): void {
+    this.started = true;
+    if (this.open > 0) {
+      this.assemble(token);
+      return;
+    }
+    const { name } = token;
+    if (name === 'endObject' || name === 'endArray') {
+      this.depths.pop();
+      this.rest();
+    } else if (name === 'keyValue') this.enterKey(String(token.value));
+    else if (this.next === this.path.length && (name !== 'startArray' || !this.goesThroughLists)) this.begin(token);
+    else if (name === 'startObject' || name === 'startArray') {
+      this.depths.push({ at: this.next, list: name === 'startArray' });
+      if (name === 'startObject') this.next = null;
+    } else this.rest();
+  }
+
+  private enterKey(key: string): void {
+    const at = this.depths.at(-1)?.at ?? null;
+    this.next = at !== null && this.path[at] === key ? at + 1 : null;
+    if (this.next !== null) this.seen = true;
+  }
+
+  /** After a value, the next one is an element of the same list, or another document. */
+  private rest(): void {
+    const outer = this.depths.at(-1);
+    this.next = outer === undefined ? 0 : outer.list ? outer.at : null;
+  }
+
+  private begin(token: Token): void {
+    this.listed = this.depths.at(-1)?.list === true;
+    this.limit = this.depths.length === 0 ? this.documentLimit : LIMIT;
+    this.item = new Assembler();
+    this.bytes = 0;
+    this.assemble(token);
+  }
+
+  private assemble(token: Token): void {
+    const { name, value } = token;
+    if (name === 'startObject' || name === 'startArray') this.open += 1;
+    else if (name === 'endObject' || name === 'endArray') this.open -= 1;
+    this.bytes += typeof value === 'string' ? value.length + AROUND : 1;
+    // What is too long is forgotten at once, and followed to its end.
+    if (this.bytes > this.limit.bytes) this.item = null;
+    if (name === 'numberValue' && isUnsafe(String(value))) this.item?.consume({ name: 'stringValue', value } as Token);
+    else this.item?.consume(token);
+    if (this.open > 0) return;
+    if (this.item === null) this.items.push({ fault: this.limit.fault, last: false });
+    else this.items.push({ item: this.item.current as unknown, bytes: this.bytes, listed: this.listed });
+    this.rest();
+  }
+}
+
+const isUnsafe = (number: string): boolean => LONG_INTEGER.test(number) && !Number.isSafeInteger(Number(number));
+
+/** Parses a text as {@link jsonItems} does: two long integers never become one. @throws when it is not JSON */
+export function parseItem(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  if (!/\d{16}/.test(text)) return value;
+  const parse = newParser();
+  const walk = new ItemWalk([], LIMIT);
+  const [read] = walk.take([...tokensOf(parse(text)), ...tokensOf(parse(none))]).items;
+  return read && 'item' in read && !Array.isArray(value) ? read.item : value;
+}

@@ -1,0 +1,90 @@
+import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { CATEGORY_KEYS, type CategoryKey } from '../../../assets/domain/asset-category';
+import { MapInvalid } from '../../domain/maps/map-fault';
+import type { RecordMap } from '../../domain/maps/record-map';
+import { type MapFile, readMapFile } from './map-file';
+import { type MapSource, recordMap } from './record-map.system';
+
+/** The ready maps stand beside their pages, which images hold too. */
+const READY = join(dirname(require.resolve('#package')), 'docs', 'sources');
+const EXTENSION = /\.ya?ml$/i;
+const EXTENSIONS = ['.yaml', '.yml'];
+
+export interface ListedMap {
+  readonly name: string;
+  readonly description: string | null;
+  /** Null where an expression decides. */
+  readonly category: CategoryKey | null;
+}
+
+/** Finds maps by name in a directory of the operator's and among the ready ones, or by file. */
+export class MapLibrary {
+  constructor(private readonly directory: string | null = null) {}
+
+  /** Lists all maps that have a name. @throws {@link MapInvalid} */
+  list(): ListedMap[] {
+    const folders = this.directory === null ? [READY] : [this.directory, READY];
+    const names = new Set(folders.flatMap(namesIn));
+    return [...names].sort().map((name) => {
+      const { description, category } = this.source(name);
+      return { name, description, category: CATEGORY_KEYS.find((key) => key === category?.text) ?? null };
+    });
+  }
+
+  /** Returns the YAML of a map as it is. @throws {@link MapInvalid} when there is none */
+  show(named: string): { readonly name: string; readonly yaml: string } {
+    const { yaml } = this.read(named, null, null);
+    return { name: nameOf(named), yaml };
+  }
+
+  /** Loads a map with all that it extends, ready for use. @throws {@link MapInvalid} */
+  load(named: string): RecordMap {
+    return recordMap(this.source(named));
+  }
+
+  private source(named: string): MapSource {
+    const chain = [this.read(named, null, null)];
+    for (let file = chain[0] as MapFile; file.extends !== null; file = chain.at(-1) as MapFile) {
+      const base = this.read(file.extends.text ?? '', file, file.extends.line);
+      if (chain.some((known) => known.file === base.file)) {
+        const names = [...chain, base].map((known) => basename(known.file));
+        throw new MapInvalid([`${file.file}:${file.extends.line}: extends: ${names.join(' extends ')}, in a circle.`]);
+      }
+      chain.push(base);
+    }
+    const record = new Map(chain.reverse().flatMap((file) => [...file.record]));
+    const last = (member: 'items' | 'category'): MapFile['items'] =>
+      chain.reduce<MapFile['items']>((found, file) => file[member] ?? found, null);
+    const description = chain.reduce<string | null>((found, file) => file.description ?? found, null);
+    const file = (chain.at(-1) as MapFile).file;
+    return { name: nameOf(named), file, description, items: last('items'), category: last('category'), record };
+  }
+
+  /** Reads the map that another one names, or that the operator names. */
+  private read(named: string, from: MapFile | null, line: number | null): MapFile {
+    const isFile = EXTENSION.test(named) || named.includes(sep);
+    const beside = from === null ? null : dirname(from.file);
+    const found = isFile
+      ? resolve(beside ?? '', named)
+      : [beside, this.directory, READY]
+          .filter((folder) => folder !== null)
+          .flatMap((folder) => EXTENSIONS.map((extension) => resolve(folder, `${named}${extension}`)))
+          // A map of the operator's may have the name of the ready one that it extends.
+          .find((path) => path !== from?.file && isFileAt(path));
+    const place = from === null ? '' : `${from.file}:${line}: extends: `;
+    if (found === undefined || !isFileAt(found)) {
+      throw new MapInvalid([`${place}There is no map ${named}. "admin maps list" names the ready ones.`]);
+    }
+    return readMapFile(found, readFileSync(found, 'utf8'));
+  }
+}
+
+const isFileAt = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+
+const nameOf = (named: string): string => basename(named).replace(EXTENSION, '');
+
+const namesIn = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((file) => EXTENSION.test(file))
+    .map(nameOf);

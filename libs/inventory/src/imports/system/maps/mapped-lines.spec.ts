@@ -1,0 +1,218 @@
+import type { Format, InputLine } from '../../domain/import-files.port';
+import { readMapFile } from './map-file';
+import { mappedLines } from './mapped-lines';
+import { recordMap } from './record-map.system';
+
+const RECORD = 'category: CUSTOM\nrecord:\n  externalId: id\n  name: $firstOf([name, id])';
+
+interface Given {
+  readonly items?: string;
+  readonly file?: string;
+  readonly format?: Format;
+  readonly yaml?: string;
+  readonly chunk?: number;
+}
+
+async function linesOf(content: string | Buffer, given: Given = {}): Promise<InputLine[]> {
+  const { items, file = '-', format = null, yaml = RECORD, chunk = 7 } = given;
+  const map = recordMap({
+    name: 'm',
+    ...readMapFile('m.yaml', items === undefined ? yaml : `${yaml}\nitems: '${items}'`),
+  });
+  const bytes = Buffer.from(content);
+  const chunks = (async function* () {
+    for (let at = 0; at < bytes.length; at += chunk) yield await Promise.resolve(bytes.subarray(at, at + chunk));
+  })();
+  const lines: InputLine[] = [];
+  for await (const some of mappedLines(chunks, { fileIndex: 0, file, format, map })) lines.push(...some);
+  return lines;
+}
+
+async function idsOf(content: string | Buffer, given: Given = {}): Promise<unknown[]> {
+  return (await linesOf(content, given)).map((line) => {
+    if ('fault' in line) return line.fault;
+    if ('leftOut' in line) return 'left out';
+    return (line.value as { externalId?: unknown }).externalId;
+  });
+}
+
+describe('Without items, a map reads', () => {
+  it.each<[string, string, Given?]>([
+    ['a list', '[{"id":"a"},{"id":"b"}]'],
+    ['several lists', '[{"id":"a"}]\n[{"id":"b"}]'],
+    ['lines', '{"id":"a"}\n{"id":"b"}\n'],
+    ['lines after a byte order mark and blank lines', '\ufeff\n {"id":"a"}\n\n{"id":"b"}'],
+    ['documents of several lines', '{\n"id":"a"}\n{\n"id":"b"\n}'],
+    ['a document whose only list holds objects', '{"count":2,"hosts":[{"id":"a"},{"id":"b"}]}'],
+    ['rows', 'id,name\na,A\nb,B\n'],
+    ['rows by the name of the file', '"id","name"\r\na,A\r\nb,B', { file: 'x.CSV' }],
+  ])('%s', async (...[, content, given]) => {
+    expect(await idsOf(content, given)).toEqual(['a', 'b']);
+  });
+
+  it.each<[string, string, Given?]>([
+    ['a document', '{"id":"a"}\n'],
+    ['a document with a list of texts', '{"id":"a","groups":["x"]}'],
+    ['a document with an empty list', '{"id":"a","groups":[]}'],
+    ['a document with two lists', '{"id":"a","b":[{"id":"b"}],"c":[{"id":"c"}]}'],
+    ['a line of NDJSON by the name of the file', '{"id":"a","b":[{"id":"b"}]}', { file: 'x.ndjson' }],
+    ['a line of NDJSON by the name of a gzipped file', '{"id":"a","b":[{"id":"b"}]}', { file: 'x.jsonl.gz' }],
+    ['a line of NDJSON by its format', '{"id":"a","b":[{"id":"b"}]}', { format: 'ndjson' }],
+  ])('one record from %s', async (...[, content, given]) => {
+    expect(await idsOf(content, given)).toEqual(['a']);
+  });
+
+  it('nothing from nothing', async () => {
+    expect(await idsOf('')).toEqual([]);
+    expect(await idsOf(' \n')).toEqual([]);
+  });
+
+  it('a bad line of NDJSON as one, and the rest', async () => {
+    expect(await idsOf('{"id":"a"}\n{"id":\n{"id":"b"}', { format: 'ndjson' })).toEqual([
+      'a',
+      'The line is not JSON.',
+      'b',
+    ]);
+  });
+});
+
+describe('A path of items', () => {
+  it.each([
+    ['value', '{"next":null,"value":[{"id":"a"},{"id":"b"}]}'],
+    ['value', '{"value":[{"id":"a"}]}\n{"value":[{"id":"b"}]}'],
+    ['value', '[{"value":[{"id":"a"}]},{"value":[]},{"value":[{"id":"b"}]}]'],
+    ['a.b', '{"a":[{"b":[{"id":"a","b":{"id":"x"}}]},{"c":1,"b":{"id":"b"}}],"b":[{"id":"x"}]}'],
+  ])('goes through lists and documents: %s of %s', async (items, content) => {
+    expect(await idsOf(content, { items })).toEqual(['a', 'b']);
+  });
+
+  it('that the file has not is a fault, for nothing would be imported without a word', async () => {
+    expect(await idsOf('{"error":"expired"}', { items: 'value' })).toEqual([
+      "The file has no member value, which the map's items name.",
+    ]);
+    expect(await idsOf('{"value":[]}', { items: 'value' })).toEqual([]);
+  });
+
+  it.each([
+    ['{"value":[{"id":"a"},{"id":"b"', 'it breaks the rules of JSON'],
+    ['{"value":[{"id":"a"},{"id":b"}]}', 'it breaks the rules of JSON'],
+    [Buffer.from([...Buffer.from('{"value":[{"id":"a"},{"id":"'), 0xff, 0xff]), 'it is not UTF-8'],
+  ])('of a file that is cut or broken ends with a fault: %s', async (content, reason) => {
+    const ids = await idsOf(content, { items: 'value' });
+
+    expect(ids.at(-1)).toBe(`The file is not JSON: ${reason}. Nothing after this was read.`);
+  });
+
+  it('gives the items before the end of a file that is cut', async () => {
+    expect((await idsOf('{"value":[{"id":"a"},{"id":"b"', { items: 'value' }))[0]).toBe('a');
+  });
+
+  it('keeps long integers apart', async () => {
+    expect(await idsOf('{"value":[{"id":9007199254740993},{"id":9007199254740992}]}', { items: 'value' })).toEqual([
+      '9007199254740993',
+      '9007199254740992',
+    ]);
+    expect(await idsOf('{"id":9007199254740993}\n{"id":9007199254740992}')).toEqual([
+      '9007199254740993',
+      '9007199254740992',
+    ]);
+  });
+
+  it('leaves out an item of more than 1 MiB, and reads the next', async () => {
+    const long = JSON.stringify({ id: 'long', list: Array.from({ length: 600 }, () => 'x'.repeat(2_000)) });
+
+    expect(await idsOf(`{"value":[${long},{"id":"b"}]}`, { items: 'value', chunk: 65_536 })).toEqual([
+      'The item is longer than 1048576 bytes.',
+      'b',
+    ]);
+  });
+
+  it('ends at a value without end', async () => {
+    const [fault] = await idsOf(`{"value":[{"id":"${'x'.repeat(20 * 1_048_576)}"}]}`, {
+      items: 'value',
+      chunk: 1_048_576,
+    });
+
+    expect(fault).toMatch(/a value is longer than/);
+  });
+});
+
+describe('An expression of items', () => {
+  it('sees the whole document', async () => {
+    const items = 'groups.hosts.{"id": id, "name": %.title}';
+    const lines = await linesOf('{"groups":[{"title":"T","hosts":[{"id":"a"}]}]}', { items });
+
+    expect(lines).toMatchObject([{ line: 1, value: { externalId: 'a', name: 'T' } }]);
+  });
+
+  it('sees a list as one document, and each of several documents', async () => {
+    expect(await idsOf('[{"id":"a"},{"id":"b"}]', { items: '$[id = "b"]' })).toEqual(['b']);
+    expect(await idsOf('{"x":[{"id":"a"}]}\n{"x":[{"id":"b"}]}', { items: 'x[id != ""]' })).toEqual(['a', 'b']);
+  });
+
+  it('that fails is a fault', async () => {
+    expect(await idsOf('{"id":"ada"}', { items: '$number(id)' })).toEqual([expect.stringMatching(/^items: (?!.*ada)/)]);
+  });
+});
+
+describe('An item', () => {
+  const yaml = `
+category: 'kind = "none" ? null : kind = "pc" ? "COMPUTER" : "CUSTOM"'
+record:
+  name: $number(size) & name
+  externalId: id
+  description: description
+  compliance.agentVersion: agent
+  dataStored.userDataInfo: info`;
+
+  it('with a null category is left out', async () => {
+    expect(await idsOf('[{"kind":"none","id":"a"},{"kind":null,"id":"b","size":1}]', { yaml })).toEqual([
+      'left out',
+      'b',
+    ]);
+  });
+
+  it('gives no member for null and empty texts, and digits for whole numbers', async () => {
+    const [line] = await linesOf('[{"kind":"pc","id":7,"size":1,"name":"x","description":"","agent":12,"info":null}]', {
+      yaml,
+    });
+
+    expect(line).toMatchObject({
+      value: { categoryKey: 'COMPUTER', externalId: '7', name: '1x', compliance: { agentVersion: '12' } },
+    });
+    expect(Object.keys((line as { value: object }).value).sort()).toEqual([
+      'categoryKey',
+      'compliance',
+      'externalId',
+      'name',
+    ]);
+  });
+
+  it('for which an expression fails is a fault with its member, its id and the item itself', async () => {
+    const [line] = await linesOf('[{"kind":"pc","id":"a","size":"large"}]', { yaml });
+
+    expect(line).toMatchObject({ line: 1, externalId: 'a', fault: expect.stringMatching(/^record\.name: /) as string });
+    expect(JSON.parse(String(line?.bytes))).toEqual({ kind: 'pc', id: 'a', size: 'large' });
+  });
+
+  it('that is no object is a fault', async () => {
+    expect(await idsOf('[1,"x",{"id":"a","size":1}]', { yaml })).toEqual([
+      'The item is not an object.',
+      'The item is not an object.',
+      'a',
+    ]);
+  });
+
+  it('is read again from a file of bad lines, whatever the items of the map', async () => {
+    const kept = [
+      { line: 4, reason: 'bad', text: '{"id":"a","size":1}' },
+      { line: 5, reason: 'bad', header: 'id,size,name', text: 'b,2,"B, second"' },
+    ];
+    const text = kept.map((line) => JSON.stringify(line)).join('\n');
+
+    expect(await linesOf(text, { yaml, items: 'value' })).toMatchObject([
+      { again: true, value: { externalId: 'a' } },
+      { again: true, value: { externalId: 'b', name: '2B, second' } },
+    ]);
+  });
+});

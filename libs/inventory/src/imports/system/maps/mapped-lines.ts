@@ -1,0 +1,189 @@
+import type { Format, InputLine } from '../../domain/import-files.port';
+import { isKeptLine } from '../../domain/kept-line';
+import type { ItemsOfMap, RecordMap } from '../../domain/maps/record-map';
+import { csvLine, csvLines } from '../csv-lines';
+import { ndjsonLines } from '../ndjson-lines';
+import { type JsonItem, MAX_ITEM_BYTES, jsonItems, parseItem } from './json-items';
+
+const NEWLINE = 10;
+const BLANK = /^[\s\ufeff]*$/;
+const MAX_DOCUMENT_BYTES = 268_435_456;
+const DOCUMENT_LIMIT = {
+  bytes: MAX_DOCUMENT_BYTES,
+  fault: `The document is longer than ${MAX_DOCUMENT_BYTES} bytes. Only a map whose items are a plain path reads it.`,
+};
+
+interface MappedInput {
+  readonly fileIndex: number;
+  readonly file: string;
+  /** Null: the name or the first bytes tell. */
+  readonly format: Format | null;
+  readonly map: RecordMap;
+}
+
+/** Reads a file by a map: a JSON document or several, NDJSON, CSV, or a file of bad lines that `--errors` wrote. */
+export async function* mappedLines(content: AsyncIterable<Buffer>, input: MappedInput): AsyncGenerator<InputLine[]> {
+  const { start, bytes } = await opened(content);
+  for await (const lines of itemLines(bytes, start, input)) {
+    for (const line of lines) {
+      if (!('value' in line)) continue;
+      const result = input.map.mapped(line.value);
+      // The line stays the same object: its bytes are made only when somebody reads them.
+      Object.assign(line, result instanceof Promise ? await result : result);
+    }
+    yield lines;
+  }
+}
+
+/** What is known of a file after its first line. */
+interface Start {
+  /** The first line that is not blank, or its beginning. */
+  readonly line: string;
+  /** True when something else follows it. */
+  readonly more: boolean;
+}
+
+/** Reads as far as the first line goes, and hands out all bytes again. */
+async function opened(
+  content: AsyncIterable<Buffer>,
+): Promise<{ readonly start: Start; readonly bytes: AsyncIterable<Buffer> }> {
+  const chunks = content[Symbol.asyncIterator]();
+  let head = Buffer.alloc(0);
+  let start: Start | null = null;
+  while (start === null) {
+    const next = await chunks.next();
+    if (next.done !== true) head = Buffer.concat([head, next.value]);
+    start = startOf(head, next.done === true);
+  }
+  return {
+    start,
+    bytes: (async function* () {
+      yield head;
+      yield* { [Symbol.asyncIterator]: () => chunks };
+    })(),
+  };
+}
+
+/** Null when more bytes are needed. */
+function startOf(head: Buffer, isAll: boolean): Start | null {
+  let from = 0;
+  for (let end = head.indexOf(NEWLINE); end !== -1; end = head.indexOf(NEWLINE, from)) {
+    const line = head.toString('utf8', from, end);
+    const rest = head.toString('utf8', end + 1);
+    if (!BLANK.test(line) && (isAll || !BLANK.test(rest))) return { line, more: !BLANK.test(rest) };
+    if (!BLANK.test(line)) return head.length > MAX_ITEM_BYTES ? { line, more: true } : null;
+    from = end + 1;
+  }
+  if (isAll || head.length - from > MAX_ITEM_BYTES) return { line: head.toString('utf8', from), more: false };
+  return null;
+}
+
+function itemLines(bytes: AsyncIterable<Buffer>, start: Start, input: MappedInput): AsyncIterable<InputLine[]> {
+  const { fileIndex, file, map } = input;
+  const first = parsedOrNull(start.line);
+  const isKept = isKeptLine(first);
+  const format = isKept ? 'ndjson' : (input.format ?? formatOf(file, start, first));
+  if (format === 'csv') return csvLines(bytes, fileIndex, 'items');
+  if (isKept || (format === 'ndjson' && map.items === null)) {
+    return ndjsonLines(bytes, fileIndex, {
+      json: parseItem,
+      csv: (header, row) => csvLine(header, row, 'items'),
+    });
+  }
+  return numbered(map.items === null ? wholeItems(bytes) : itemsIn(bytes, map.items), fileIndex);
+}
+
+function formatOf(file: string, { line, more }: Start, first: unknown): Format {
+  if (/\.csv(\.gz)?$/i.test(file)) return 'csv';
+  if (/\.(ndjson|jsonl)(\.gz)?$/i.test(file)) return 'ndjson';
+  const character = line.replace(/^[\s\ufeff]+/, '').charAt(0);
+  if (character === '[') return 'json';
+  if (character === '') return 'ndjson';
+  if (character !== '{') return 'csv';
+  return more && first !== null ? 'ndjson' : 'json';
+}
+
+function parsedOrNull(line: string): unknown {
+  try {
+    return JSON.parse(line.replace(/^\ufeff/, '')) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+/** Numbers items, and keeps them as they are for `--errors`. */
+async function* numbered(chunks: AsyncIterable<readonly JsonItem[]>, fileIndex: number): AsyncGenerator<InputLine[]> {
+  let line = 0;
+  for await (const items of chunks) {
+    yield items.map((read): InputLine => {
+      line += 1;
+      if ('fault' in read) return { fileIndex, line, fault: read.fault };
+      const { item } = read;
+      return {
+        fileIndex,
+        line,
+        value: item,
+        get bytes() {
+          return Buffer.from(JSON.stringify(item));
+        },
+      };
+    });
+  }
+}
+
+/**
+ * Without a path: elements of lists and documents that follow each other are items. A single object is one, or the list
+ * that its only array of objects is.
+ */
+async function* wholeItems(bytes: AsyncIterable<Buffer>): AsyncGenerator<readonly JsonItem[]> {
+  let single: (JsonItem & { readonly item: unknown }) | null = null;
+  let count = 0;
+  for await (const items of jsonItems(bytes, [], DOCUMENT_LIMIT)) {
+    const ready: JsonItem[] = [];
+    for (const read of items) {
+      count += 1;
+      if (single !== null) ready.push(asItem(single));
+      single = null;
+      if (count === 1 && 'item' in read && !read.listed) single = read;
+      else ready.push(asItem(read));
+    }
+    if (ready.length > 0) yield ready;
+  }
+  if (single !== null) yield listOf(single.item)?.map(itemOf) ?? [asItem(single)];
+}
+
+const itemOf = (item: unknown): JsonItem => ({ item, bytes: 0, listed: true });
+
+function asItem(read: JsonItem): JsonItem {
+  if ('fault' in read || read.bytes <= MAX_ITEM_BYTES) return read;
+  return { fault: `The item is longer than ${MAX_ITEM_BYTES} bytes.`, last: false };
+}
+
+/** Returns the only member that is a list of objects; null when there is none, or another list beside it. */
+function listOf(document: unknown): readonly unknown[] | null {
+  if (typeof document !== 'object' || document === null) return null;
+  const lists = Object.values(document).filter((value): value is unknown[] => Array.isArray(value));
+  const [list = []] = lists;
+  const isOfObjects = list.length > 0 && list.every((item) => typeof item === 'object' && item !== null);
+  return lists.length === 1 && isOfObjects ? list : null;
+}
+
+async function* itemsIn(bytes: AsyncIterable<Buffer>, items: ItemsOfMap): AsyncGenerator<readonly JsonItem[]> {
+  if ('path' in items) {
+    yield* jsonItems(bytes, items.path);
+    return;
+  }
+  for await (const read of jsonItems(bytes, null, DOCUMENT_LIMIT)) {
+    for (const document of read) yield 'fault' in document ? [document] : await foundIn(document.item, items.find);
+  }
+}
+
+async function foundIn(document: unknown, find: (document: unknown) => Promise<unknown>): Promise<readonly JsonItem[]> {
+  try {
+    const found = await find(document);
+    if (found === undefined) return [];
+    return (Array.isArray(found) ? (found as unknown[]) : [found]).map(itemOf);
+  } catch (error) {
+    return [{ fault: `items: ${(error as Error).message}`, last: true }];
+  }
+}

@@ -1,0 +1,132 @@
+import { ASSET_TYPES, CATEGORY_KEYS, type CategoryKey } from '../../../assets/domain/asset-category';
+import { MEMBER_PATHS, membersOf } from '../../domain/import-record';
+import { MapInvalid } from '../../domain/maps/map-fault';
+import type { ItemsOfMap, MappedItem, RecordMap } from '../../domain/maps/record-map';
+import { type ExpressionLimits, type MapExpression, mapExpression, plainPath } from './map-expression';
+import type { MapLine } from './map-file';
+
+/** A map with what it extends, each member by the file that says it last. */
+export interface MapSource {
+  readonly name: string;
+  readonly file: string;
+  readonly description: string | null;
+  readonly items: MapLine | null;
+  readonly category: MapLine | null;
+  readonly record: ReadonlyMap<string, MapLine>;
+}
+
+/** An expression for items sees a whole document. */
+const DOCUMENT_LIMITS: ExpressionLimits = { timeout: 60_000, stack: 500, sequence: 5_000_000 };
+const REQUIRED = ['externalId', 'name'];
+const CONSTANTS: Readonly<Record<string, readonly string[]>> = { type: ASSET_TYPES };
+
+/** Checks a map and compiles its expressions. @throws {@link MapInvalid} with every fault */
+export function recordMap(source: MapSource): RecordMap {
+  const faults: string[] = [];
+  const compile = <Compiled>(line: MapLine, member: string, compiled: (text: string) => Compiled): Compiled | null => {
+    try {
+      return compiled(line.text ?? '');
+    } catch (error) {
+      faults.push(`${line.file}:${line.line}: ${member}: ${(error as Error).message}`);
+      return null;
+    }
+  };
+  const fixed = CATEGORY_KEYS.find((key) => key === source.category?.text) ?? null;
+  if (!source.category?.text) faults.push(`${source.file}: A map needs category.`);
+  for (const name of REQUIRED) {
+    if (!source.record.get(name)?.text) faults.push(`${source.file}: A map needs record.${name}.`);
+  }
+  const category = source.category && compile(source.category, 'category', (text) => constantOr(CATEGORY_KEYS, text));
+  const items = source.items?.text ? compile(source.items, 'items', itemsOf) : null;
+  const members: MapMember[] = [];
+  for (const [name, line] of source.record) {
+    const fault = faultOfMember(name, line.text === null ? null : fixed);
+    if (fault !== null) faults.push(`${line.file}:${line.line}: ${fault}`);
+    if (line.text === null || fault !== null) continue;
+    const value = compile(line, `record.${name}`, (text) => constantOr(CONSTANTS[name] ?? [], text));
+    if (value) members.push({ name, path: name.split('.'), value });
+  }
+  if (faults.length > 0 || !category) throw new MapInvalid(faults);
+  // The id comes first: an item whose other members fail is still known by it.
+  members.sort((one, other) => Number(other.name === 'externalId') - Number(one.name === 'externalId'));
+  return { name: source.name, items, mapped: (item) => mapItem(item, category, members) };
+}
+
+interface MapMember {
+  readonly name: string;
+  readonly path: readonly string[];
+  readonly value: MapExpression;
+}
+
+const constantOr = (constants: readonly string[], text: string): MapExpression =>
+  constants.includes(text) ? () => text : mapExpression(text);
+
+function itemsOf(text: string): ItemsOfMap {
+  const path = plainPath(text);
+  if (path !== null) return { path };
+  const expression = mapExpression(text, DOCUMENT_LIMITS);
+  return { find: async (document) => expression(document) };
+}
+
+function faultOfMember(name: string, category: CategoryKey | null): string | null {
+  if (name === 'categoryKey') return 'record.categoryKey: category beside record says it.';
+  if (!MEMBER_PATHS.has(name)) return `record.${name} is not a member of records.`;
+  const [top = ''] = name.split('.');
+  return category === null || membersOf(category).has(top)
+    ? null
+    : `record.${name} is not a member of ${category} records.`;
+}
+
+/** Evaluates without promises as far as it can: a promise for each member would take most of the time. */
+function mapItem(
+  item: unknown,
+  category: MapExpression,
+  members: readonly MapMember[],
+): MappedItem | Promise<MappedItem> {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+    return { fault: 'The item is not an object.' };
+  }
+  const value: Record<string, unknown> = {};
+  let member = 'category';
+  const failed = (error: unknown): MappedItem => ({
+    fault: `${member}: ${(error as Error).message}`,
+    ...(typeof value['externalId'] === 'string' && { externalId: value['externalId'] }),
+  });
+  const categorize = (found: unknown): MappedItem | null => {
+    if (found === undefined || found === null) return { leftOut: true };
+    value['categoryKey'] = found;
+    return null;
+  };
+  const from = (start: number): MappedItem | Promise<MappedItem> => {
+    for (let index = start; index < members.length; index += 1) {
+      const { name, path, value: expression } = members[index] as MapMember;
+      member = `record.${name}`;
+      const result = expression(item);
+      if (result instanceof Promise) {
+        return result.then((settled) => (place(value, path, settled), from(index + 1))).catch(failed);
+      }
+      place(value, path, result);
+    }
+    return { value };
+  };
+  try {
+    const found = category(item);
+    if (found instanceof Promise) return found.then((settled) => categorize(settled) ?? from(0)).catch(failed);
+    return categorize(found) ?? from(0);
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+/** Null and an empty text are unknown. A whole number is its digits where a text belongs, and no member is a number. */
+function place(record: Record<string, unknown>, [name = '', inner]: readonly string[], value: unknown): void {
+  if (value === undefined || value === null || value === '') return;
+  const content = Number.isSafeInteger(value) ? String(value as number) : value;
+  if (inner === undefined) {
+    record[name] = content;
+    return;
+  }
+  const outer = (record[name] ?? {}) as Record<string, unknown>;
+  outer[inner] = content;
+  record[name] = outer;
+}
