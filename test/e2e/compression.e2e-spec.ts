@@ -102,13 +102,36 @@ describe('Compression', () => {
     expect(headers['content-encoding']).toBeUndefined();
   });
 
-  it('returns length and encoding of GET for HEAD', async () => {
-    const query = `${ASSETS}?pageSize=100`;
+  it.each([
+    '/v1/inventory/assets',
+    '/v1/computers',
+    '/v1/inventory/changes',
+    '/v1/inventory/tag-keys',
+    '/v1/audit-events',
+  ])('makes no body for HEAD of %s, and returns the other headers of GET', async (path) => {
+    const query = `${path}?pageSize=1`;
     const [get, head] = [await ask(query, 'gzip'), await ask(query, 'gzip', { method: 'HEAD' })];
 
-    expect(head.headers['content-encoding']).toBe('gzip');
-    expect(head.headers['content-length']).toBe(get.headers['content-length']);
+    const { 'content-type': type, vary } = get.headers;
+    expect(head).toMatchObject({ status: 200, headers: { 'content-type': type, vary } });
+    expect(head.headers).not.toHaveProperty('content-length');
+    expect(head.headers).not.toHaveProperty('content-encoding');
+    expect('link' in head.headers).toBe('link' in get.headers);
     expect(head.bytes).toHaveLength(0);
+  });
+
+  it('refuses a HEAD of a list as it refuses the GET', async () => {
+    const { status } = await ask(`${ASSETS}?pageCursor=wrong`, 'gzip', { method: 'HEAD' });
+
+    expect(status).toBe(400);
+  });
+
+  it('returns the length of GET for HEAD of a single asset', async () => {
+    const path = `${ASSETS}/${id}`;
+    const [get, head] = [await ask(path, 'gzip'), await ask(path, 'gzip', { method: 'HEAD' })];
+
+    expect(head.headers['content-length']).toBe(get.headers['content-length']);
+    expect(head.headers.etag).toBe(get.headers.etag);
   });
 
   it('leaves single assets, computers, updates, tokens, problems and documents uncompressed', async () => {

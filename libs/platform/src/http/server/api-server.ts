@@ -11,14 +11,17 @@ import { toProblem, PROBLEM_MEDIA_TYPE } from '../../problems/problem';
 import { MAX_HEADERS, decodes, hasTooManyHeaders } from './accept-target';
 import { expressMessages } from './express-messages';
 import { JSON_RESPONSE } from '../body/json-body';
-import { compressed, sendStream } from './compression';
+import { compressed, isOffered, sendStream } from './compression';
 import { closeSilent } from './close-silent';
 import { closeLingering } from './lingering-close';
 import { PipelinedRequests } from './pipelined-requests';
 import { stopParsing } from './stop-parsing';
+import { UnsentBytes } from './unsent-bytes';
 
 /** Bounds the memory and file descriptors of one instance (docs/production.md). */
 const MAX_CONNECTIONS = 5_000;
+/** Memory of a stream whose client reads slower than it is made. */
+const STREAM_BYTES = 2_000_000;
 
 /**
  * Express on a Node server with two changes. Node's own refusals (a malformed request, a header block that is too
@@ -28,6 +31,7 @@ export class ApiServerAdapter extends ExpressAdapter {
   private tell: (refused: ServedRequest) => void = () => undefined;
   private first: (request: Request, response: Response, route: () => void) => void = (_, __, route) => route();
   private readonly pipelined = new PipelinedRequests();
+  private readonly unsent = new UnsentBytes();
 
   constructor(private readonly baseUrl: string) {
     super(strictExpress());
@@ -80,13 +84,19 @@ export class ApiServerAdapter extends ExpressAdapter {
   override reply(response: Response, body: unknown, status?: number): unknown {
     if (status !== undefined) response.statusCode = status;
     if (body instanceof Uint8Array) return sendBytes(response, body);
-    if (body instanceof StreamableFile) return sendStream(response, body);
+    if (body instanceof StreamableFile) {
+      this.unsent.hold(response, STREAM_BYTES);
+      return sendStream(response, body);
+    }
     const isTyped = response.hasHeader('Content-Type');
     const isText = typeof body === 'string' && isTyped;
     if (!isText && !isPlain(body)) return super.reply(response, body) as unknown;
-    const text = isText ? body : JSON.stringify(body);
     if (!isTyped) response.setHeader('Content-Type', JSON_RESPONSE);
-    return sendBytes(response, compressed(response, text));
+    // A HEAD may lack what only the text of a list could tell (RFC 9110, 9.3.2): its length and coding.
+    if (response.req.method === 'HEAD' && isOffered(response)) return response.end();
+    const bytes = compressed(response, isText ? body : JSON.stringify(body));
+    this.unsent.hold(response, Buffer.byteLength(bytes));
+    return sendBytes(response, bytes);
   }
 
   /** Responds to requests that Node's parser refused. There is no request object, only a socket. */

@@ -35,7 +35,8 @@ const wantsGzip = (response: Response): boolean => acceptsGzip(response.req) && 
 const acceptsGzip = (request: Request): boolean =>
   request.headers['accept-encoding'] !== undefined && request.acceptsEncodings('gzip', 'identity') === 'gzip';
 
-const isOffered = (response: Response): boolean => /accept-encoding/i.test(String(response.getHeader('Vary')));
+/** Lists offer it. */
+export const isOffered = (response: Response): boolean => /accept-encoding/i.test(String(response.getHeader('Vary')));
 
 /** Whoever made the body knows how it ended. */
 const ignore = (): void => undefined;

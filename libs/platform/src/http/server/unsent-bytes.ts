@@ -1,0 +1,42 @@
+import { DomainError } from '#libs/kernel';
+import type { Response } from 'express';
+
+/** Bytes of responses that one instance holds for its clients. */
+const MOST_BYTES = 96_000_000;
+/** The operating system takes a shorter response at once. */
+const LEAST_BYTES = 16_384;
+
+/** Counts the bytes of responses until their clients have read them. */
+export class UnsentBytes {
+  private total = 0;
+  private readonly ofClients = new Map<string, number>();
+
+  /**
+   * Counts a response to a read until it is sent or its connection is lost. An application may hold as much as is left
+   * for all others, so a few that do not read leave room for the next one.
+   * @throws `service_unavailable`
+   */
+  hold(response: Response, bytes: number): void {
+    const { method, context } = response.req;
+    // A write is done already, and its response is short.
+    if (!context.caller || method !== 'GET' || bytes < LEAST_BYTES) return;
+    const { clientId } = context.caller;
+    if (this.heldBy(clientId) + bytes > MOST_BYTES - this.total) {
+      for (const header of ['Content-Encoding', 'Link']) response.removeHeader(header);
+      throw new DomainError('service_unavailable', 'Earlier responses wait to be read. Send fewer requests at a time.');
+    }
+    this.add(clientId, bytes);
+    response.once('close', () => this.add(clientId, -bytes));
+  }
+
+  private heldBy(clientId: string): number {
+    return this.ofClients.get(clientId) ?? 0;
+  }
+
+  private add(clientId: string, bytes: number): void {
+    this.total += bytes;
+    const held = this.heldBy(clientId) + bytes;
+    if (held === 0) this.ofClients.delete(clientId);
+    else this.ofClients.set(clientId, held);
+  }
+}

@@ -1,0 +1,63 @@
+import { type Socket, connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type TestApp, startApp } from '../support/start-app';
+
+const LIST = '/v1/inventory/assets?pageSize=100';
+/** An instance holds 96 MB for all of its clients, and a page has 7 MB. */
+const MOST_PAGES = 7;
+
+describe('Responses that an application does not read', () => {
+  let app: TestApp;
+  let workspace: string;
+  const sockets: Socket[] = [];
+
+  beforeAll(async () => {
+    app = await startApp();
+    workspace = await app.arrange.aWorkspace();
+    await app.arrange.manyAssets(workspace, 100);
+    const tags = `(SELECT jsonb_agg(jsonb_build_object('key', n || repeat(md5(n::text), 31), 'value', repeat('x', 255), 'readOnly', true))
+                     FROM generate_series(1, 55) AS n)`;
+    await app.arrange.change(workspace, `UPDATE asset SET tags = ${tags} WHERE workspace_id = $1`, [workspace]);
+  });
+  afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()));
+  afterAll(() => app.stop());
+
+  const leaveUnread = async (token: string): Promise<void> => {
+    const socket = connect(app.port, '127.0.0.1').on('error', () => undefined);
+    sockets.push(socket);
+    socket.write(`GET ${LIST} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+    await new Promise((resolve) => socket.once('readable', resolve));
+  };
+  const until = async (wanted: number, ask: () => Promise<{ readonly status: number }>): Promise<void> => {
+    for (const deadline = Date.now() + 60_000; (await ask()).status !== wanted;) {
+      if (Date.now() > deadline) throw new Error(`The status is not ${wanted}.`);
+      await delay(50);
+    }
+  };
+
+  it('make it wait for more, and neither others nor shorter responses', async () => {
+    const token = await app.arrange.aToken(workspace);
+    const [same, other] = [app.client(token), await app.arrange.aClient(workspace)];
+    for (let page = 0; page < MOST_PAGES; page += 1) await leaveUnread(token);
+
+    const refused = await same.get(LIST);
+    expect(refused).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
+    expect(refused.headers.get('Retry-After')).toBe('1');
+    expect(refused.headers.get('Link')).toBeNull();
+    expect((await same.get('/v1/inventory/categories')).status).toBe(200);
+    expect((await other.get(LIST)).status).toBe(200);
+
+    sockets.splice(0).forEach((socket) => socket.destroy());
+    await until(200, () => same.get(LIST));
+  });
+
+  it('leave room for others however many applications leave them unread', async () => {
+    for (let application = 0; application < 6; application += 1) {
+      const token = await app.arrange.aToken(workspace);
+      for (let page = 0; page < 3; page += 1) await leaveUnread(token);
+    }
+    const next = await app.arrange.aClient(workspace);
+
+    expect((await next.get('/v1/inventory/assets?pageSize=10')).status).toBe(200);
+  });
+});
