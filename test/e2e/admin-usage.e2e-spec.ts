@@ -50,6 +50,12 @@ describe('admin', () => {
     ['an unknown scope', 'applications create --workspace acme --name X --scope all:everything', /Scopes are all:read/],
     ['no scope', 'applications create --workspace acme --name X', /--scope <scope>' not specified/],
     ['an unknown size', 'demo load --size XXL', /Allowed choices are S, M, L, XL/],
+    [
+      'a limit of hiding without hiding',
+      'import --workspace acme --source hr x --hide-at-most 5',
+      /needs --missing hide/,
+    ],
+    ['an odd limit', 'import --workspace acme --source hr x --missing hide --hide-at-most 101%', /0% to 100%/],
     ['an unknown choice', 'import --workspace acme --source hr x --missing drop', /Allowed choices are keep, hide/],
     ['no file', 'import --workspace acme --source hr', /missing required argument/],
   ])('exits 2 for %s', async (_what, words, line) => {

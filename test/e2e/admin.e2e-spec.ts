@@ -200,7 +200,11 @@ describe('admin', () => {
       expect(finished.exitCode).toBe(1);
       expect(finished.stderr).toBe('error: 2 of 3 lines are bad.\n');
       const report = JSON.parse(finished.stdout) as Row & { errors: Row[] };
-      expect(Object.keys(report)).toEqual('read created updated unchanged hidden failed errors dryRun'.split(' '));
+      expect(Object.keys(report)).toEqual(
+        'read created updated unchanged hidden failed skipped hiddenWhy hidingRefused newSource errors dryRun'.split(
+          ' ',
+        ),
+      );
       expect(report).toMatchObject({ read: 3, created: 1, failed: 2, dryRun: false });
       expect(report.errors.map(({ line }) => line)).toEqual([2, 3]);
       const lines = readFileSync(errors, 'utf8').trim().split('\n');

@@ -131,6 +131,40 @@ describe('The importer', () => {
       expect(report).toMatchObject({ read: 2, unchanged: 1, hidden: 0, failed: 1 });
     });
 
+    const CRATES = Array.from({ length: 100 }, (_, index) => ({ ...RECORDS, externalId: `crate-${index}` }));
+
+    it('hides nothing when the input names no asset, and fails', async () => {
+      await setting.importAll(...CRATES.slice(0, 3));
+      const before = await setting.everything();
+      for (const empty of [setting.file(''), setting.file('categoryKey,externalId,name\n', `${randomUUID()}.csv`)]) {
+        const report = await setting.run(empty, { missing: 'hide', hideAtMost: { percent: 100 } });
+        expect(report).toMatchObject({ hidden: 0, hidingRefused: true });
+        expect(report.hiddenWhy).toContain('The input named no asset, so all 3 visible assets');
+      }
+      expect(await setting.everything()).toBe(before);
+      await setting.run(setting.ndjson(CRATES[0]), { missing: 'hide' });
+      expect(await setting.run(setting.file(''), { source: 'new', missing: 'hide' })).toMatchObject({
+        hidingRefused: false,
+        hiddenWhy: null,
+        newSource: true,
+      });
+    });
+
+    it('hides nothing when too many would go, unless that is allowed, and keeps the rest of the import', async () => {
+      await setting.importAll(...CRATES);
+      const input = setting.ndjson({ ...CRATES[0], name: 'Renamed' }, ...CRATES.slice(21), EMPLOYEE);
+      const refused = await setting.run(input, { missing: 'hide', hideAtMost: { assets: 19 } });
+      expect(refused).toMatchObject({ created: 1, updated: 1, hidden: 0, hidingRefused: true });
+      expect(refused.hiddenWhy).toContain('20 of the 100 visible assets of the source would be hidden');
+      const half = setting.ndjson(...CRATES.slice(50), EMPLOYEE);
+      for (const dryRun of [true, false]) {
+        const report = await setting.run(half, { missing: 'hide', dryRun });
+        expect(report).toMatchObject({ hidden: 0, hidingRefused: true });
+        expect(report.hiddenWhy).toContain('50 of the 101 visible assets');
+      }
+      expect(await setting.run(half, { missing: 'hide', hideAtMost: { assets: 50 } })).toMatchObject({ hidden: 50 });
+    });
+
     it('shows an asset that returns', async () => {
       await setting.importAll(EMPLOYEE, RECORDS);
       await setting.run(setting.ndjson(EMPLOYEE), { missing: 'hide' });

@@ -15,7 +15,7 @@ describe('Imported records', () => {
   });
 
   it('store every member of every kind of record', async () => {
-    expect(await setting.importAll(...ALL)).toEqual({ ...NOTHING, read: 5, created: 5 });
+    expect(await setting.importAll(...ALL)).toEqual({ ...NOTHING, read: 5, created: 5, newSource: true });
     const owner = (await setting.asset('hr-17'))['public_id'];
     expect(await setting.asset('arn:aws:s3:::logs')).toMatchObject({
       sub_key: 10,
@@ -127,7 +127,7 @@ describe('Imported records', () => {
         { ...EMPLOYEE, externalId: 'hr-2', owner: 'hr-3' },
         { ...EMPLOYEE, externalId: 'hr-3' },
       ];
-      expect(await setting.importAll(...chain)).toEqual({ ...NOTHING, read: 4, created: 4 });
+      expect(await setting.importAll(...chain)).toEqual({ ...NOTHING, read: 4, created: 4, newSource: true });
       expect((await setting.asset('arn:aws:s3:::logs'))['owner_id']).toBe((await setting.asset('hr-1'))['public_id']);
     });
 

@@ -9,6 +9,7 @@ export { type RecordMap } from './imports/domain/maps/record-map';
 export { MapLibrary } from './imports/system/maps/map-library.system';
 export { MapTrial, type MapTrialReport } from './imports/application/map-trial';
 export { OtherInventory } from './imports/typeorm/other-inventory';
+export type { HideLimit } from './imports/domain/hide-limit';
 export { type BadLine, type ImportReport } from './imports/domain/import-report';
 export { ImportAlreadyRunning } from './imports/domain/import-store.port';
 export { InventoryOperatorModule } from './inventory-operator.module';

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Format, ImportReport } from '#libs/inventory/operators';
+import type { Format, HideLimit, ImportReport } from '#libs/inventory/operators';
 import { CommandFailed, WrongUsage } from '../command-faults';
 import { ErrorFile } from '../error-file';
 import { formatOption, fromCaller, inputFrom, mapOf } from '../import-input';
@@ -13,6 +13,7 @@ interface ImportCommandOptions extends CommonOptions {
   readonly source: string;
   readonly dryRun?: boolean;
   readonly missing: 'keep' | 'hide';
+  readonly hideAtMost?: HideLimit;
   readonly errors?: string;
   readonly createTagKeys?: 'platform';
   readonly map?: string;
@@ -38,6 +39,11 @@ export function importCommand(): Command {
         .choices(['keep', 'hide'])
         .default('keep'),
     )
+    .option(
+      '--hide-at-most <number or percent>',
+      'with --missing hide: the most assets to hide, as 50 or 10% (default: 20%, or 19 assets)',
+      parseHideLimit,
+    )
     .option('--errors <file>', 'write bad lines to this file; mend or delete them, then import the file')
     .addOption(
       new Option('--create-tag-keys <kind>', 'create missing tag keys as keys managed by the platform').choices([
@@ -51,6 +57,9 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
   const files = named.map(inputFrom);
   if (options.format === 'json' && options.map === undefined) {
     throw new WrongUsage('A JSON document needs a map: give --map. "admin maps list" shows the ready ones.');
+  }
+  if (options.hideAtMost !== undefined && options.missing !== 'hide') {
+    throw new WrongUsage('--hide-at-most needs --missing hide.');
   }
   const errorsPath = options.errors === undefined ? null : fromCaller(options.errors);
   if (errorsPath !== null) {
@@ -69,6 +78,7 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
           files,
           dryRun: options.dryRun ?? false,
           missing: options.missing,
+          hideAtMost: options.hideAtMost ?? null,
           createTagKeys: options.createTagKeys ?? null,
           map,
           format: options.format ?? null,
@@ -84,25 +94,40 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
     }
   });
   await print({ json: report, text: () => describe(report, options) }, options);
-  if (report.failed > 0) throw new CommandFailed(`${report.failed} of ${report.read} lines are bad.`);
+  const faults = [
+    report.failed > 0 ? `${report.failed} of ${report.read} lines are bad.` : null,
+    report.hidingRefused ? `Nothing was hidden. ${report.hiddenWhy}` : null,
+  ].filter((fault) => fault !== null);
+  if (faults.length > 0) throw new CommandFailed(faults.join(' '));
 }
 
 async function describe(report: ImportReport, options: ImportCommandOptions): Promise<string> {
-  const { read, skipped, created, updated, unchanged, hidden, failed, errors, dryRun } = report;
+  const { read, skipped, created, updated, unchanged, hidden, failed, errors, dryRun, hiddenWhy, newSource } = report;
   const shown = errors.slice(0, SHOWN_ERRORS).map(({ file, line, reason }) => {
     return visibleText(`${file === undefined ? '' : `${file}, `}line ${line}: ${reason}`);
   });
-  if (failed > shown.length) {
+  if (failed > SHOWN_ERRORS) {
     shown.push(
-      `… and ${failed - shown.length} more${options.errors === undefined ? '; --errors FILE keeps them all' : ''}`,
+      `… and ${failed - SHOWN_ERRORS} more${options.errors === undefined ? '; --errors FILE keeps them all' : ''}`,
     );
   }
   const heading = dryRun ? ['A dry run: nothing was written.'] : [];
+  if (newSource) heading.push(`The source "${visibleText(options.source)}" is new in this workspace.`);
+  if (hiddenWhy !== null) shown.unshift(`Nothing was hidden. ${hiddenWhy}`);
   return [
     ...heading,
     await card({ read, ...(skipped > 0 && { skipped }), created, updated, unchanged, hidden, failed }),
     ...shown,
   ].join('\n');
+}
+
+function parseHideLimit(value: string): HideLimit {
+  const [, digits = '', sign] = /^(\d{1,9}|\d{1,2}\.\d{1,3}(?=%))(%?)$/.exec(value) ?? [];
+  const amount = Number(digits);
+  if (digits === '' || (sign === '%' && amount > 100)) {
+    throw new InvalidArgumentError('Give a number of assets, as 50, or a share of 0% to 100%.');
+  }
+  return sign === '%' ? { percent: amount } : { assets: amount };
 }
 
 function parseSource(value: string): string {

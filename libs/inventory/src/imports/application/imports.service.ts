@@ -5,6 +5,7 @@ import { type Format, ImportFiles, type InputLine } from '../domain/import-files
 import { type KeptLine, keptLine } from '../domain/kept-line';
 import { isExternalId, parseImportRecord } from '../domain/import-record';
 import type { RecordMap } from '../domain/maps/record-map';
+import { type HideLimit, whyImplausible } from '../domain/hide-limit';
 import type { BadLine, ImportError, ImportProgress, ImportReport } from '../domain/import-report';
 import { type ImportSession, ImportStore, type MergeOutcome, type NumberedRecord } from '../domain/import-store.port';
 import { NamedAssets } from './named-assets';
@@ -15,6 +16,8 @@ export interface ImportOptions {
   readonly files: readonly string[];
   readonly dryRun: boolean;
   readonly missing: 'keep' | 'hide';
+  /** The most that `hide` may hide. Null: what is plausible. */
+  readonly hideAtMost?: HideLimit | null;
   readonly createTagKeys: 'platform' | null;
   /** Turns the items of the files into records. By default the files hold records. */
   readonly map?: RecordMap | null;
@@ -32,6 +35,9 @@ const BATCH = 5_000;
 const LINES_PER_FILE = 1e12;
 /** Maximum number of errors in the report. `onBadLine` receives every one. */
 const REPORTED_ERRORS = 1_000;
+
+const INCOMPLETE =
+  'The input may not name every asset: a line has no valid externalId, or it comes from a file of bad lines.';
 
 /** Imports records into the inventory. Imports are the only way to create assets; the API never does. */
 @Injectable()
@@ -98,6 +104,8 @@ class ImportRun {
   private lines = 0;
   private bad: BadLine[] = [];
   private spared: string[] = [];
+  /** True when a line has an external id. */
+  private named = false;
   /** True when the input may not name every asset: a line has no external id, or comes from a file of bad lines. */
   private incomplete = false;
 
@@ -127,12 +135,34 @@ class ImportRun {
     }
     await this.merging;
     for await (const outcome of this.session.mergeDeferred()) this.count(outcome, []);
-    if (this.options.missing === 'hide' && !this.incomplete) {
-      this.counts.hidden = await this.session.hideMissing();
-    }
+    const { hiddenWhy, hidingRefused } = await this.hide();
     await this.session.record(this.counts);
     this.onRead(this.counts.read);
-    return { ...this.counts, skipped: this.skipped, errors: this.errorsByLine(), dryRun: this.options.dryRun };
+    const { dryRun } = this.options;
+    const { newSource } = this.session;
+    return {
+      ...this.counts,
+      skipped: this.skipped,
+      hiddenWhy,
+      hidingRefused,
+      newSource,
+      errors: this.errorsByLine(),
+      dryRun,
+    };
+  }
+
+  /** Hides what the input does not name, if that is asked for, known and plausible. */
+  private async hide(): Promise<Pick<ImportReport, 'hiddenWhy' | 'hidingRefused'>> {
+    if (this.options.missing !== 'hide') return { hiddenWhy: null, hidingRefused: false };
+    const { named, session } = this;
+    const missing = await session.countMissing();
+    const removal = { visible: session.visibleBefore, missing, named };
+    const refusal = whyImplausible(removal, this.options.hideAtMost ?? null);
+    // Lines without an id name assets that nobody knows, so a share of the source says nothing then.
+    if (this.incomplete && (named || refusal === null)) return { hiddenWhy: INCOMPLETE, hidingRefused: false };
+    if (refusal !== null) return { hiddenWhy: refusal, hidingRefused: true };
+    this.counts.hidden = this.options.dryRun ? missing : await session.hideMissing();
+    return { hiddenWhy: null, hidingRefused: false };
   }
 
   /** Sorts by line: lines whose owner never came were reported last. */
@@ -161,6 +191,7 @@ class ImportRun {
     const parsed = parseImportRecord(line.value);
     const reasons = 'record' in parsed ? [] : [...parsed.reasons];
     const externalId = 'record' in parsed ? parsed.record.externalId : parsed.externalId;
+    this.named ||= externalId !== null;
     const first = externalId === null ? null : this.firstLines.take(externalId, place);
     if (first !== null) reasons.push(`externalId is already on ${this.nameOf(first)}.`);
     else if (externalId === null) this.incomplete = true;

@@ -15,6 +15,12 @@ export interface ImportReport extends ImportCounts {
   readonly read: number;
   /** Items that the map left out. They are not in `read`. */
   readonly skipped: number;
+  /** Why nothing was hidden, although it was asked for, as a sentence. */
+  readonly hiddenWhy: string | null;
+  /** True when hiding was left out because it is not plausible, which fails the command. */
+  readonly hidingRefused: boolean;
+  /** True when the source had no asset before. */
+  readonly newSource: boolean;
   /** The bad lines found first, sorted by line. `onBadLine` received all of them. */
   readonly errors: readonly ImportError[];
   readonly dryRun: boolean;

@@ -30,7 +30,7 @@ export interface ImportSettings {
   readonly dryRun: boolean;
   /** True creates missing tag keys as platform keys. */
   readonly createTagKeys: boolean;
-  /** True when {@link ImportSession.hideMissing} will be called, so names in the input must be remembered. */
+  /** True when {@link ImportSession.countMissing} will be called, so names in the input must be remembered. */
   readonly hideMissing: boolean;
 }
 
@@ -68,7 +68,15 @@ export abstract class ImportSession {
   /** Merges the records that waited for their owners, batch by batch. Refuses those whose owner never came. */
   abstract mergeDeferred(): AsyncIterable<MergeOutcome>;
 
-  /** Hides the source's visible assets that the input did not name. Returns their number. */
+  /** Visible assets of the source before the import. */
+  abstract readonly visibleBefore: number;
+  /** True when the source had no asset before, not even a hidden one. */
+  abstract readonly newSource: boolean;
+
+  /** Counts the source's visible assets that the input did not name. */
+  abstract countMissing(): Promise<number>;
+
+  /** Hides them. Returns their number. A dry run must not call it. */
   abstract hideMissing(): Promise<number>;
 
   /**

@@ -8,7 +8,8 @@ import {
 } from '../domain/import-store.port';
 import type { ImportCounts } from '../domain/import-report';
 import { ImportBatch } from './import-batch';
-import type { StagingConnection, Written } from './staging-connection';
+import type { SourceBefore } from './missing-statements';
+import type { MissingPage, StagingConnection, Written } from './staging-connection';
 import { type ImportTagKeys, unknownTagKeys } from './import-tag-keys';
 
 const RETRIES = 3;
@@ -44,6 +45,8 @@ interface BatchOrder {
  * stay on the connection that read them until the end.
  */
 export class ImportSessionTypeorm extends ImportSession {
+  readonly visibleBefore: number;
+  readonly newSource: boolean;
   private reading = new ImportBatch();
   private readonly emptied: ImportBatch[] = [];
   /** The previous batch, its connection, and its ids: new assets are listed in the order of the lines. */
@@ -61,9 +64,12 @@ export class ImportSessionTypeorm extends ImportSession {
     private readonly connections: StagingConnections,
     private readonly settings: ImportSettings,
     private readonly tagKeys: ImportTagKeys,
+    { visible, isNew }: SourceBefore,
   ) {
     super();
     this.latest = connections.first;
+    this.visibleBefore = visible;
+    this.newSource = isNew;
   }
 
   add(numbered: NumberedRecord): void {
@@ -107,15 +113,23 @@ export class ImportSessionTypeorm extends ImportSession {
     }
   }
 
-  async hideMissing(): Promise<number> {
+  async countMissing(): Promise<number> {
     await this.connections.first.indexNames();
-    let hidden = 0;
+    return this.eachPage((after) => this.connections.first.countMissing(after));
+  }
+
+  async hideMissing(): Promise<number> {
+    return this.eachPage((after) => this.connections.first.hideMissing(after));
+  }
+
+  private async eachPage(work: (after: string) => Promise<MissingPage>): Promise<number> {
+    let missing = 0;
     for (let after = '0'; ;) {
       const start = after;
-      const batch = await this.inTransaction(this.connections.first, () => this.connections.first.hideMissing(start));
-      hidden += batch.hidden;
-      if (batch.last === null) return hidden;
-      after = batch.last;
+      const page = await this.inTransaction(this.connections.first, () => work(start));
+      missing += page.missing;
+      if (page.last === null) return missing;
+      after = page.last;
     }
   }
 

@@ -14,6 +14,7 @@ import { StagingConnection } from './staging-connection';
 import { type StagingConnections, ImportSessionTypeorm } from './import-session.typeorm';
 import { CREATE_TABLES, beginIn } from './import-statements';
 import { ImportTagKeys } from './import-tag-keys';
+import { SOURCE_BEFORE, type SourceBefore } from './missing-statements';
 
 /**
  * Allows one import of a source at a time. The lock ends with the connection, so a killed import leaves none behind.
@@ -51,10 +52,16 @@ export class ImportStoreTypeorm extends ImportStore {
       await client.query(OPEN_STAGING);
       await client.query(beginIn(workspaceId));
       const tagKeys = await ImportTagKeys.read(client, workspaceId, settings);
+      const { rows: sources } = await client.query<SourceBefore>(SOURCE_BEFORE, [workspaceId, settings.source]);
       await client.query('COMMIT');
       const connectionOn = (on: PoolClient): StagingConnection =>
         new StagingConnection(on, workspaceId, settings.source, this.audit, settings.dryRun);
-      return new ImportSessionTypeorm(connectionsOf(pool, client, connectionOn), settings, tagKeys);
+      return new ImportSessionTypeorm(
+        connectionsOf(pool, client, connectionOn),
+        settings,
+        tagKeys,
+        sources[0] as SourceBefore,
+      );
     } catch (error) {
       client.release(true);
       throw error;

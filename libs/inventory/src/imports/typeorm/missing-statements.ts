@@ -11,10 +11,19 @@ const NEXT_PAGE = `
      WHERE workspace_id = $1 AND source = $2 AND facet IS NOT NULL AND id > $3 ORDER BY id LIMIT 5000`;
 const IS_MISSING = `NOT EXISTS (SELECT FROM import_named WHERE import_named.external_id = page.external_id)`;
 
+/** A source before an import. $1 workspace, $2 source. */
+export interface SourceBefore {
+  readonly visible: number;
+  readonly isNew: boolean;
+}
+export const SOURCE_BEFORE = `
+  SELECT (SELECT coalesce(sum(n), 0) FROM source_count WHERE workspace_id = $1 AND source = $2)::int AS visible,
+         NOT EXISTS (SELECT FROM asset WHERE workspace_id = $1 AND source = $2) AS "isNew"`;
+
 /** Counts those of a batch that the input did not name. */
 export const COUNT_MISSING = `
   WITH page AS (${NEXT_PAGE})
-  SELECT max(id)::text AS last, (count(*) FILTER (WHERE ${IS_MISSING}))::int AS hidden FROM page`;
+  SELECT max(id)::text AS last, (count(*) FILTER (WHERE ${IS_MISSING}))::int AS missing FROM page`;
 
 /** Hides them. $4 is the change set. */
 export const HIDE_MISSING = `
@@ -27,4 +36,4 @@ export const HIDE_MISSING = `
         ORDER BY asset.id FOR NO KEY UPDATE OF asset)
     RETURNING 1
   )
-  SELECT (SELECT max(id) FROM page)::text AS last, (SELECT count(*) FROM hidden)::int AS hidden`;
+  SELECT (SELECT max(id) FROM page)::text AS last, (SELECT count(*) FROM hidden)::int AS missing`;

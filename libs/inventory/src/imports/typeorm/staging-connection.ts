@@ -28,6 +28,14 @@ class MatchedAssetGone extends Error {
   readonly code = '40001';
 }
 
+/** One page of a source's assets. */
+export interface MissingPage {
+  /** The last id of the page. Null at the end. */
+  readonly last: string | null;
+  /** Assets of the page that the input did not name. */
+  readonly missing: number;
+}
+
 /** Also counts records that wait for their owners, which the other counts omit. */
 export interface Written extends MergeOutcome {
   readonly deferred: number;
@@ -186,21 +194,17 @@ export class StagingConnection {
     return updated.size;
   }
 
-  /**
-   * Hides the next assets of the source after this id that were not named. A dry run counts them. `last` is null at the
-   * end.
-   */
-  async hideMissing(after: string): Promise<{ readonly last: string | null; readonly hidden: number }> {
-    const place = [this.workspaceId, this.source, after];
-    if (this.dryRun) {
-      return onlyRow(await this.client.query<{ last: string | null; hidden: number }>(missing.COUNT_MISSING, place));
-    }
-    const values = [...place, this.changeSetId];
-    const batch = onlyRow(
-      await this.client.query<{ last: string | null; hidden: number }>(missing.HIDE_MISSING, values),
-    );
-    this.hasChanged ||= batch.hidden > 0;
-    return batch;
+  /** Counts the next assets of the source after this id that were not named. */
+  async countMissing(after: string): Promise<MissingPage> {
+    return onlyRow(await this.client.query<MissingPage>(missing.COUNT_MISSING, [this.workspaceId, this.source, after]));
+  }
+
+  /** Hides them. */
+  async hideMissing(after: string): Promise<MissingPage> {
+    const values = [this.workspaceId, this.source, after, this.changeSetId];
+    const page = onlyRow(await this.client.query<MissingPage>(missing.HIDE_MISSING, values));
+    this.hasChanged ||= page.missing > 0;
+    return page;
   }
 
   /** Records the completed import in a transaction of its own. */

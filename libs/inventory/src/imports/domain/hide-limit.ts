@@ -1,0 +1,35 @@
+/** The most that one import may hide of a source: a number of assets, or a share of the visible ones in percent. */
+export type HideLimit = { readonly assets: number } | { readonly percent: number };
+
+/** Hiding may take so much without being asked for: more is either a broken export or a decision. */
+const USUAL_PERCENT = 20;
+const USUAL_ASSETS = 20;
+
+/** What an import with `--missing hide` would hide. */
+export interface Removal {
+  /** Visible assets of the source before the import. */
+  readonly visible: number;
+  /** Those that the input does not name. */
+  readonly missing: number;
+  /** Whether the input names any asset at all. */
+  readonly named: boolean;
+}
+
+/** Returns why a removal is not plausible, as a sentence for people, or null when it is. */
+export function whyImplausible({ visible, missing, named }: Removal, limit: HideLimit | null): string | null {
+  if (missing === 0) return null;
+  const would = `${missing} of the ${visible} visible assets of the source`;
+  if (!named)
+    return `The input named no asset, so all ${visible} visible assets of the source would be hidden. Check the export.`;
+  if (limit !== null && 'assets' in limit) {
+    return missing <= limit.assets
+      ? null
+      : `${would} would be hidden, more than --hide-at-most ${limit.assets} allows.`;
+  }
+  const percent = limit?.percent ?? USUAL_PERCENT;
+  // Both sides in whole numbers of assets times percent: no share is rounded.
+  if (missing * 100 <= percent * visible) return null;
+  if (limit !== null) return `${would} would be hidden, more than --hide-at-most ${percent}% allows.`;
+  if (missing < USUAL_ASSETS) return null;
+  return `${would} would be hidden, more than ${USUAL_PERCENT} %. If that is right, give --hide-at-most ${missing}.`;
+}
