@@ -7,7 +7,6 @@ import {
 } from '../domain/audit-archive-store.port';
 import type { ArchiveFiles } from '../domain/archive-files.port';
 import { AuditCheckpointBroken } from '../domain/audit-seal';
-import { isAuthentic } from '../domain/audit-event-check';
 import type { AuditEvidence } from '../domain/audit-evidence.port';
 import { EMPTY_TREE, type TreeFrontier, appendLeaves, rootOf } from '../domain/audit-tree';
 import type { CheckpointSigner } from '../domain/checkpoint-signer.port';
@@ -81,7 +80,7 @@ export class AuditArchiveService {
       const events = await this.store.events(workspaceId, last, Math.min(PAGE, end.size - last));
       if (events[0]?.sequence !== last + 1) throw new EventsGone();
       for (const event of events) {
-        if (!isAuthentic(this.evidence, event)) throw new ArchiveRefused(`The event ${event.id} was altered.`);
+        if (!this.evidence.isAuthentic(event)) throw new ArchiveRefused(`The event ${event.id} was altered.`);
         const published = publish(event, event.sequence, event.recordedAt);
         yield toLine({ ...published, leafHash: this.evidence.treeHashes.leaf(published) });
         last = event.sequence;

@@ -1,8 +1,6 @@
 import type { AuditCheckpoint } from './audit-checkpoint';
 import type { RecordedEvent } from './audit-event';
-import { isAuthentic } from './audit-event-check';
 import type { AuditEvidence } from './audit-evidence.port';
-import type { AuditSnapshot, NumberedEvent } from './audit-snapshot.port';
 import { EMPTY_TREE, type TreeFrontier, appendLeaves } from './audit-tree';
 import { publish } from './published-event';
 
@@ -14,6 +12,21 @@ export interface AuditFault {
   readonly reason: string;
 }
 
+export interface NumberedEvent extends RecordedEvent {
+  readonly sequence: number;
+}
+
+/** One workspace's audit at one moment. */
+export interface StoredAudit {
+  /** Ordered by size. */
+  checkpoints(): AsyncIterable<AuditCheckpoint>;
+
+  /** Events with a sequence, ordered by it. */
+  sealedEvents(): AsyncGenerator<NumberedEvent, void>;
+
+  unsealedEvents(): AsyncIterable<RecordedEvent>;
+}
+
 /** Recomputes one workspace's MACs and tree from the floor, or from the first event. Compares every checkpoint with them. */
 export class AuditCheck {
   private tree: TreeFrontier = EMPTY_TREE;
@@ -23,14 +36,14 @@ export class AuditCheck {
   /** `onEvent` is called for every event and may throw to stop. */
   constructor(
     private readonly evidence: AuditEvidence,
-    private readonly snapshot: AuditSnapshot,
+    private readonly stored: StoredAudit,
     private readonly onEvent: () => void,
   ) {}
 
   /** Returns null when nothing is wrong. Checks sealed events first, in their order. */
   async firstFault(): Promise<AuditFault | null> {
-    const events = this.snapshot.sealedEvents();
-    for await (const checkpoint of this.snapshot.checkpoints()) {
+    const events = this.stored.sealedEvents();
+    for await (const checkpoint of this.stored.checkpoints()) {
       const fault = await this.checkpointFault(checkpoint, events);
       if (fault) return fault;
     }
@@ -39,7 +52,7 @@ export class AuditCheck {
       const fault = this.eventFault(event);
       if (fault) return fault;
     }
-    for await (const event of this.snapshot.unsealedEvents()) {
+    for await (const event of this.stored.unsealedEvents()) {
       const fault = this.macFault(event);
       if (fault) return fault;
     }
@@ -83,7 +96,7 @@ export class AuditCheck {
 
   private macFault(event: RecordedEvent): AuditFault | null {
     this.onEvent();
-    if (isAuthentic(this.evidence, event)) return null;
+    if (this.evidence.isAuthentic(event)) return null;
     return { sequence: event.sequence, reason: `the event ${event.id} was altered or forged: its MAC does not match` };
   }
 }

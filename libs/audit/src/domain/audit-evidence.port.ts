@@ -1,5 +1,5 @@
 import type { AuditCheckpoint } from './audit-checkpoint';
-import type { AuditEvent } from './audit-event';
+import type { AuditEvent, RecordedEvent } from './audit-event';
 import type { TreeHashes } from './audit-tree';
 
 /**
@@ -18,6 +18,16 @@ export abstract class AuditEvidence {
 
   /** Covers every member of the event. Only equal events have equal MACs. */
   abstract eventMac(event: AuditEvent): string;
+
+  /** Tells whether an event is unaltered. Altering or inventing one needs the audit key. */
+  isAuthentic(event: RecordedEvent): boolean {
+    try {
+      return this.eventMac(event) === event.mac;
+    } catch {
+      // Altered data may have no canonical form at all.
+      return false;
+    }
+  }
 
   /** Covers every member of the checkpoint. */
   abstract checkpointMac(checkpoint: Omit<AuditCheckpoint, 'mac'>): string;

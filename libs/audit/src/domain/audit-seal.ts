@@ -1,7 +1,6 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { AuditCheckpoint } from './audit-checkpoint';
 import type { RecordedEvent } from './audit-event';
-import { isAuthentic } from './audit-event-check';
 import type { AuditEvidence } from './audit-evidence.port';
 import { EMPTY_TREE, appendLeaves } from './audit-tree';
 import { publish } from './published-event';
@@ -43,7 +42,7 @@ export function sealBatch(
   for (const event of events) {
     const sequence = frontier.size + leaves.length + 1;
     // Release 1.0.0 numbered events without a tree. They keep their places.
-    if ((event.sequence ?? sequence) !== sequence || !isAuthentic(evidence, event)) break;
+    if ((event.sequence ?? sequence) !== sequence || !evidence.isAuthentic(event)) break;
     leaves.push(evidence.treeHashes.leaf(publish(event, sequence, recordedAt)));
     lastEvent = event.id;
   }

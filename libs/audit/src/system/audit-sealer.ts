@@ -13,8 +13,8 @@ const LOOK = 'look';
 const FAILED = 'audit events could not be sealed';
 
 /**
- * Seals new audit events while the instance serves: numbers them, and makes the checkpoint of the tree that they extend. Instances take turns by workspace. Failures only reach
- * the log and the metrics; the next round tries again.
+ * Seals new audit events while the instance serves: numbers them, and makes the checkpoint of the tree that they extend.
+ * Instances take turns by workspace. Failures only reach the log and the metrics; the next round tries again.
  */
 export class AuditSealer extends RepeatedWork {
   /** The backlog at the end of the last successful look. Null before the first. */

@@ -5,7 +5,7 @@ import { AuditCheck } from '../domain/audit-check';
 import type { RecordedEvent } from '../domain/audit-event';
 import { AuditEvidence } from '../domain/audit-evidence.port';
 import { type AuditEventColumns, EVENT_COLUMNS, toRecordedEvent } from './audit-columns';
-import { AuditSnapshotTypeorm } from './audit-snapshot.typeorm';
+import { AuditSnapshot } from './audit-snapshot';
 
 /** Restricts a list of events. An absent member restricts nothing. */
 interface AuditFilter {
@@ -118,7 +118,7 @@ export class RecordedEvents {
     let verified = 0;
     let firstBad: AuditVerdict['firstBad'] = null;
     for (const workspaceId of workspaceIds) {
-      const snapshot = await AuditSnapshotTypeorm.open(this.dataSource.createQueryRunner(), workspaceId);
+      const snapshot = await AuditSnapshot.open(this.dataSource.createQueryRunner(), workspaceId);
       try {
         counts.sealed += snapshot.sealedCount;
         counts.unsealed += snapshot.unsealedCount;

@@ -2,7 +2,7 @@ import type { WorkspaceId } from '#libs/kernel';
 import type { QueryRunner } from 'typeorm';
 import type { AuditCheckpoint } from '../domain/audit-checkpoint';
 import type { RecordedEvent } from '../domain/audit-event';
-import { AuditSnapshot, type NumberedEvent } from '../domain/audit-snapshot.port';
+import type { NumberedEvent, StoredAudit } from '../domain/audit-check';
 import {
   type AuditEventColumns,
   CHECKPOINT_COLUMNS,
@@ -28,22 +28,23 @@ const UNSEALED_EVENTS = `
   SELECT ${EVENT_COLUMNS} FROM audit_event
    WHERE workspace_id = $1 AND sequence IS NULL AND ($2::uuid IS NULL OR id > $2) ORDER BY id LIMIT ${PAGE}`;
 
-/** A REPEATABLE READ transaction: every statement sees the snapshot of the first. */
-export class AuditSnapshotTypeorm extends AuditSnapshot {
+/**
+ * One workspace's audit, read in bounded memory. A REPEATABLE READ transaction: every statement sees the snapshot of the
+ * first. Must be closed.
+ */
+export class AuditSnapshot implements StoredAudit {
   private constructor(
     private readonly runner: QueryRunner,
     private readonly workspaceId: WorkspaceId,
     readonly sealedCount: number,
     readonly unsealedCount: number,
-  ) {
-    super();
-  }
+  ) {}
 
-  static async open(runner: QueryRunner, workspaceId: WorkspaceId): Promise<AuditSnapshotTypeorm> {
+  static async open(runner: QueryRunner, workspaceId: WorkspaceId): Promise<AuditSnapshot> {
     try {
       await runner.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const [counts] = (await runner.query(COUNT, [workspaceId])) as [{ sealed: string; unsealed: string }];
-      return new AuditSnapshotTypeorm(runner, workspaceId, Number(counts.sealed), Number(counts.unsealed));
+      return new AuditSnapshot(runner, workspaceId, Number(counts.sealed), Number(counts.unsealed));
     } catch (error) {
       await end(runner);
       throw error;
