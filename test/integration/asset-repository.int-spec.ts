@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { type AssetId, type WorkspaceId, applicationId, assetId, workspaceId } from '#libs/kernel';
+import { type AssetId, type WorkspaceId, applicationId, assetId, newestOf, workspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { type Asset, CLASSIFICATIONS, OWNER_SOURCES } from '../../libs/inventory/src/assets/domain/asset';
@@ -78,7 +78,7 @@ describe('The Postgres asset repository', () => {
     for (const filter of filters) {
       for (let after = { found: null, expected: null } as Record<'found' | 'expected', string | null>; ;) {
         const expected = model.list(filter, { size: 100, after: after.expected });
-        const found = await repository.list(here, filter, { size: 100, after: after.found });
+        const found = await repository.list(newestOf(here), filter, { size: 100, after: after.found });
         if (
           found.totalCount !== expected.totalCount ||
           (found.endPosition === null) !== (expected.endPosition === null) ||
@@ -106,7 +106,7 @@ describe('The Postgres asset repository', () => {
     for (const size of [1, 7, 100]) {
       const seen: AssetId[] = [];
       for (let after: string | null = null; ;) {
-        const page = await repository.list(here, {}, { size, after });
+        const page = await repository.list(newestOf(here), {}, { size, after });
         seen.push(...idsOf(page.items));
         after = page.endPosition;
         if (after === null) break;
@@ -116,18 +116,18 @@ describe('The Postgres asset repository', () => {
   });
 
   it('finds an end exactly at the last item of a full page', async () => {
-    const { totalCount } = await repository.list(here, {}, { size: 1, after: null });
+    const { totalCount } = await repository.list(newestOf(here), {}, { size: 1, after: null });
     expect(totalCount).toBe(assets.length);
     const twoCustom = { subKey: 'CUSTOM', classification: 'PUBLIC', hasOwner: true } as const;
-    const page = await repository.list(here, twoCustom, { size: 2, after: null });
+    const page = await repository.list(newestOf(here), twoCustom, { size: 2, after: null });
     expect([page.items.length, page.endPosition, page.totalCount]).toEqual([2, null, 2]);
   });
 
   it('returns an asset as it was added, and none of another workspace', async () => {
     const asset = assets[17] as Asset;
-    expect(await repository.find(here, asset.id)).toEqual(asset);
-    expect(await repository.find(elsewhere, asset.id)).toBeNull();
-    expect(await repository.find(here, assetId(randomUUID()))).toBeNull();
+    expect(await repository.find(newestOf(here), asset.id)).toEqual(asset);
+    expect(await repository.find(newestOf(elsewhere), asset.id)).toBeNull();
+    expect(await repository.find(newestOf(here), assetId(randomUUID()))).toBeNull();
   });
 
   describe('for an update', () => {
@@ -176,7 +176,7 @@ describe('The Postgres asset repository', () => {
         await repository.lock(here, [custom.id], patch);
         await repository.update(here, patch, [patched], author);
       });
-      expect(await repository.find(here, custom.id)).toEqual({
+      expect(await repository.find(newestOf(here), custom.id)).toEqual({
         ...custom,
         ...{
           ownerId: employee.id,

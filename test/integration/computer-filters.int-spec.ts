@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
-import { type Page, type WorkspaceId, assetId, workspaceId } from '#libs/kernel';
+import { type Page, type WorkspaceId, assetId, newestOf, workspaceId } from '#libs/kernel';
 import { ChangeFeed } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
 import type { Computer } from '../../libs/computers/src/domain/computer';
@@ -116,7 +116,7 @@ describe('Filters of computers', () => {
   }
 
   const list = (filter: ComputerFilter, size = 100, after: string | null = null): Promise<Page<Computer>> =>
-    directory.list(here, filter, { size, after });
+    directory.list(newestOf(here), filter, { size, after });
 
   const walk = async (filter: ComputerFilter, size: number): Promise<string[]> => {
     const ids: string[] = [];

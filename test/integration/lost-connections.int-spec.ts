@@ -40,7 +40,7 @@ describe('When connections to Postgres are lost,', () => {
 
   const aScope = () => ({ workspaceId: workspaceId(randomUUID()) });
   const read = async (scope = aScope()) => {
-    const [rows] = await database.read(scope, [statement('count', COUNT, scope.workspaceId)], 'newest');
+    const [rows] = await database.read(scope, [statement('count', COUNT, scope.workspaceId)]);
     return Number(rows?.[0]?.[0]);
   };
   const lock = () => testDatabase.admin.query('BEGIN; LOCK TABLE idempotency_record IN ACCESS EXCLUSIVE MODE');
@@ -76,7 +76,7 @@ describe('When connections to Postgres are lost,', () => {
     let calls = 0;
     const work = (): Promise<unknown> => {
       calls += 1;
-      return database.read(scope, [insert], 'newest');
+      return database.read(scope, [insert]);
     };
     for (const write of [
       () => database.run(scope, [insert]),
@@ -168,7 +168,7 @@ describe('Reads', () => {
   });
 
   const sleep = (seconds: number): Promise<unknown> =>
-    database.read({ outsideTenants: true }, [statement('sleep', 'SELECT pg_sleep($1)', String(seconds))], 'newest');
+    database.read({ outsideTenants: true }, [statement('sleep', 'SELECT pg_sleep($1)', String(seconds))]);
 
   it('end after two and a half seconds each, however long Postgres would take', async () => {
     const since = performance.now();
@@ -183,7 +183,7 @@ describe('Reads', () => {
       statement('no_limit', `SELECT set_config('statement_timeout', '0', true)`),
       statement('sleep_on', 'SELECT pg_sleep(600)'),
     ];
-    await expect(database.read({ outsideTenants: true }, endless, 'newest')).rejects.toThrow('Query read timeout');
+    await expect(database.read({ outsideTenants: true }, endless)).rejects.toThrow('Query read timeout');
     const running = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%pg_sleep(600)'`;
     const left = async () => (await testDatabase.admin.query(running)).rowCount;
     for (const deadline = Date.now() + 20_000; (await left()) !== 0 && Date.now() < deadline;) await delay(50);

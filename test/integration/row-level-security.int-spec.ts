@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { assetId, workspaceId } from '#libs/kernel';
+import { assetId, newestOf, workspaceId } from '#libs/kernel';
 import { Database, RuntimeRoleTooPowerful, assertRuntimeRole, tenantPolicy } from '#libs/platform/database';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { arrangeEveryResource } from '../contract/every-resource';
@@ -129,14 +129,14 @@ describe('Row-level security', () => {
     await dataSource.initialize();
     try {
       const repository = assetRepositoryOn(new Database(dataSource));
-      const page = await repository.list(workspaceId(ours), {}, { size: 1, after: null });
+      const page = await repository.list(newestOf(workspaceId(ours)), {}, { size: 1, after: null });
       expect(page.totalCount).toBe(4);
       const [after] = await dataSource.query<{ n: string; scope: string | null }[]>(
         `SELECT count(*) AS n, current_setting('app.workspace_id', true) AS scope FROM asset`,
       );
       expect(after).toEqual({ n: '0', scope: '' });
       const foreign = page.items[0]?.id ?? assetId('');
-      expect(await repository.find(workspaceId(theirs), foreign)).toBeNull();
+      expect(await repository.find(newestOf(workspaceId(theirs)), foreign)).toBeNull();
     } finally {
       await dataSource.destroy();
     }

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { newestOf } from '#libs/kernel';
 import { Client } from 'pg';
 import { ImportSetting, RECORDS, type Row } from '../support/import-setting';
 
@@ -37,7 +38,7 @@ describe('Tag counts', () => {
   /** Counts that differ from a full count, and tags that differ from their asset, in any workspace. */
   const wrong = (): Promise<Row[]> => setting.wrongCounters();
   const countOf = async (key: string): Promise<number | undefined> => {
-    const { items } = await setting.tagKeys.page(setting.here, null, { size: 100, after: null }, 'newest');
+    const { items } = await setting.tagKeys.page(newestOf(setting.here), null, { size: 100, after: null });
     return items.find((one) => one.key === key)?.assetCount;
   };
 

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import type { WorkspaceId } from '#libs/kernel';
+import { type WorkspaceId, newestOf } from '#libs/kernel';
 import type { BoundStatement, Database } from '#libs/platform/database';
 import type { ComputerFilter } from '../../libs/computers/src/domain/computer-filter';
 import { COMPUTER_LIST, wantedComputers } from '../../libs/computers/src/typeorm/computer-list';
@@ -26,12 +26,12 @@ interface AssetPage {
 
 /** Explains the statement for a page of assets. */
 export const explainPage = (api: DataSource, workspace: WorkspaceId, filter: AssetFilter, page: AssetPage) =>
-  explainList(api, workspace, (database) => ASSET_LIST.page(database, workspace, wantedAssets(filter), page, 'newest'));
+  explainList(api, workspace, (database) => ASSET_LIST.page(database, newestOf(workspace), wantedAssets(filter), page));
 
 /** Explains the statement for a page of computers. */
 export const explainComputers = (api: DataSource, workspace: WorkspaceId, filter: ComputerFilter, page: AssetPage) =>
   explainList(api, workspace, (database) =>
-    COMPUTER_LIST.page(database, workspace, wantedComputers(filter), page, 'newest'),
+    COMPUTER_LIST.page(database, newestOf(workspace), wantedComputers(filter), page),
   );
 
 /** Explains the last statement that a list sends, behind the others, in a session of `api` with the API's settings. */

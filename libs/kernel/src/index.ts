@@ -13,7 +13,7 @@ export { Clock } from './clock.port';
 export { isLongerThan, isStorable, plusHint, shown } from './client-text';
 export { DomainError, type InputFault } from './domain-error';
 export { ERROR_CODES, type ErrorCode } from './error-code';
-export { type Freshness } from './freshness';
+export { type Freshness, type ReadScope, newestOf } from './read-scope';
 export { InputFaults, type Place } from './input-faults';
 export { type Page, type PageRequest, toPage } from './page';
 export {

@@ -1,4 +1,4 @@
-import type { WorkspaceId } from '#libs/kernel';
+import { type WorkspaceId, newestOf } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { DEMO_SIZES, type DemoSize } from '../../../libs/inventory/src/imports/domain/demo-inventory';
 import type { AssetRepositoryTypeorm } from '../../../libs/inventory/src/assets/typeorm/asset-repository.typeorm';
@@ -154,7 +154,7 @@ async function worstBuffers(
   say(`  buffers of all ${filters.length} filters`);
   const all: number[] = [];
   for (const filter of filters) {
-    const read: ReadPage = (page) => repository.list(place.workspace, filter, page);
+    const read: ReadPage = (page) => repository.list(newestOf(place.workspace), filter, page);
     for (const after of Object.values(await positionsOf(read, place, PAGE))) {
       all.push(buffersOf(await explainPage(database.api, place.workspace, filter, { size: PAGE, after })));
     }
@@ -168,8 +168,8 @@ async function totalAgainstCount(
   repository: AssetRepositoryTypeorm,
   workspace: WorkspaceId,
 ): Promise<number> {
-  const { totalCount } = await repository.list(workspace, {}, { size: 1, after: null });
-  const page = await milliseconds(() => repository.list(workspace, {}, { size: PAGE, after: null }));
+  const { totalCount } = await repository.list(newestOf(workspace), {}, { size: 1, after: null });
+  const page = await milliseconds(() => repository.list(newestOf(workspace), {}, { size: PAGE, after: null }));
   let counted = 0;
   const count = await milliseconds(async () => {
     const { rows } = await database.admin.query<{ n: string }>(

@@ -1,4 +1,4 @@
-import type { PageRequest, WorkspaceId } from '#libs/kernel';
+import { type PageRequest, type WorkspaceId, newestOf } from '#libs/kernel';
 import { ChangeFeed } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
 import type { ComputerFilter } from '../../../libs/computers/src/domain/computer-filter';
@@ -37,7 +37,7 @@ export function listsOfAssets({ api }: BenchmarkDatabase, values: ExactValues): 
     pagesOf: (workspace, size) => {
       const filled = values.fill(size, filter);
       return {
-        read: (page) => repository.list(workspace, filled, page),
+        read: (page) => repository.list(newestOf(workspace), filled, page),
         buffers: async (page) => buffersOf(await explainPage(api, workspace, filled, page)),
       };
     },
@@ -54,7 +54,7 @@ export function listsOfComputers({ api }: BenchmarkDatabase, values: ExactValues
     pagesOf: (workspace, size) => {
       const filled = values.fill(size, filter);
       return {
-        read: (page) => directory.list(workspace, filled, page),
+        read: (page) => directory.list(newestOf(workspace), filled, page),
         buffers: async (page) => buffersOf(await explainComputers(api, workspace, filled, page)),
       };
     },

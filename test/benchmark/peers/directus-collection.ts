@@ -1,4 +1,4 @@
-import type { WorkspaceId } from '#libs/kernel';
+import { type WorkspaceId, newestOf } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import type { Client } from 'pg';
 import { toAssetDto } from '../../../libs/inventory/src/assets/http/asset.dto';
@@ -33,7 +33,7 @@ export async function copyAssets(from: BenchmarkDatabase, directus: Client, work
   const repository = assetRepositoryOn(new Database(from.api));
   let position = 0;
   for (let after: string | null = null; ;) {
-    const page = await repository.list(workspace, {}, { size: BATCH, after });
+    const page = await repository.list(newestOf(workspace), {}, { size: BATCH, after });
     const rows = page.items.map((asset) => ({
       workspaceId: workspace,
       position: (position += 1),

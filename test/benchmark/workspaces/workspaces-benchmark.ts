@@ -1,4 +1,4 @@
-import type { WorkspaceId } from '#libs/kernel';
+import { type WorkspaceId, newestOf } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { assetRepositoryOn } from '../../support/asset-repository';
 import type { Findings } from '../findings';
@@ -27,7 +27,7 @@ export async function benchmarkWorkspaces({ cluster, sizes, say }: Setting): Pro
       const elapsed: number[] = [];
       for (let page = 0; page < PAGES_PER_TURN; page += 1) {
         const workspace = choices[variant]();
-        elapsed.push(await milliseconds(() => repository.list(workspace, {}, { size: 25, after: null })));
+        elapsed.push(await milliseconds(() => repository.list(newestOf(workspace), {}, { size: 25, after: null })));
       }
       return median(elapsed);
     },

@@ -58,19 +58,19 @@ export class GrantRepositoryTypeorm extends GrantRepository {
   }
 
   async find(clientId: string): Promise<Grant | null> {
-    const [rows] = await this.database.read({ clientId }, [bind(FIND_GRANT, [clientId])], 'newest');
+    const [rows] = await this.database.read({ clientId }, [bind(FIND_GRANT, [clientId])]);
     return rows?.[0] ? toGrant(rows[0]) : null;
   }
 
   async findUnlessEnded(clientId: string, generation: bigint): Promise<Grant | null> {
     const find = bind(FIND_UNLESS_ENDED, [clientId, String(generation)]);
-    const [rows] = await this.database.read({ clientId }, [find], 'newest');
+    const [rows] = await this.database.read({ clientId }, [find]);
     return rows?.[0] ? toGrant(rows[0]) : null;
   }
 
   async findWithWorkspace(workspaceId: WorkspaceId, clientId: string): Promise<ApplicationInWorkspace | null> {
     const find = bind(FIND_WITH_WORKSPACE, [workspaceId, clientId]);
-    const [[row] = []] = await this.database.read({ workspaceId }, [find], 'newest');
+    const [[row] = []] = await this.database.read({ workspaceId }, [find]);
     if (!row) return null;
     const [name, workspaceSlug] = row.slice(AFTER_GRANT);
     return { ...toGrant(row), name: text(name), workspaceSlug: text(workspaceSlug) };
@@ -80,7 +80,7 @@ export class GrantRepositoryTypeorm extends GrantRepository {
     clientId: string,
   ): Promise<{ readonly grant: Grant; readonly secretDigests: readonly Buffer[] } | null> {
     const find = bind(FIND_WITH_SECRETS, [clientId]);
-    const [rows] = await this.database.read({ clientId }, [find], 'newest');
+    const [rows] = await this.database.read({ clientId }, [find]);
     const row = rows?.[0] ?? [];
     const found = { grant: toGrant(row), secretDigests: toSecretDigests(row) };
     return clientId !== '' && found.grant.clientId === clientId ? found : null;

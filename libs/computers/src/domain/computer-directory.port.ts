@@ -1,35 +1,22 @@
-import type { AssetId, Change, ChangePage, FeedStart, Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import type { AssetId, Change, ChangePage, FeedStart, Page, PageRequest, ReadScope, WorkspaceId } from '#libs/kernel';
 import type { Computer } from './computer';
 import type { ComputerFilter } from './computer-filter';
 
-/**
- * The visible computers of a workspace, monitored or not. Read-only: they change through the inventory. Reads show the
- * newest data unless `freshness` allows older.
- */
+/** The visible computers of a workspace, monitored or not. Read-only: they change through the inventory. */
 export abstract class ComputerDirectory {
   /** Returns one page of the matches in a stable order. `totalCount` and the items come from one snapshot. */
-  abstract list(
-    workspaceId: WorkspaceId,
-    filter: ComputerFilter,
-    page: PageRequest,
-    freshness?: Freshness,
-  ): Promise<Page<Computer>>;
+  abstract list(scope: ReadScope, filter: ComputerFilter, page: PageRequest): Promise<Page<Computer>>;
 
   /** Returns the function that reads a whole list page by page, always as it is now. It counts the matches once. */
   abstract reader(workspaceId: WorkspaceId, filter: ComputerFilter): (page: PageRequest) => Promise<Page<Computer>>;
 
   /** @throws `not_found` when the workspace has no visible computer with this id */
-  abstract get(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness): Promise<Computer>;
+  abstract get(scope: ReadScope, id: AssetId): Promise<Computer>;
 
   /**
    * The latest state of each computer, ordered by commit, from a start on. It may also show a computer of which only the
    * asset changed. A reader who follows the positions misses no committed change.
    * @throws `cursor_expired` where that cannot be promised
    */
-  abstract changes(
-    workspaceId: WorkspaceId,
-    start: FeedStart,
-    size: number,
-    freshness: Freshness,
-  ): Promise<ChangePage<Change<AssetId, Computer>>>;
+  abstract changes(scope: ReadScope, start: FeedStart, size: number): Promise<ChangePage<Change<AssetId, Computer>>>;
 }

@@ -62,14 +62,15 @@ export class ComputersController {
   })
   @ApiProblems('validation_failed', 'invalid_cursor', 'cursor_expired')
   async changes(
-    @CurrentCaller() { workspaceId, freshness, readNewest }: Caller,
+    @CurrentCaller() caller: Caller,
     @Query() query: ChangeQueryDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<ComputerChangePageDto> {
+    const { workspaceId } = caller;
     const { start, size, texts } = this.feedPaging.request(workspaceId, FEED, query, response);
     // A list that the client reads next must not be older than the cursor.
-    if (start.kind === 'now') await readNewest();
-    const page = await this.computers.changes(workspaceId, start, size, freshness);
+    if (start.kind === 'now') await caller.readNewest();
+    const page = await this.computers.changes(caller, start, size);
     return {
       results: page.changes.map(toComputerChangeDto),
       ...this.feedPaging.envelope(response, workspaceId, FEED, page, texts),
@@ -96,9 +97,9 @@ export class ComputersController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<ComputerPageDto | StreamableFile> {
     if (asksForStream(response)) return this.streams.begin(caller, query, response, this.streamed);
-    const { workspaceId, freshness } = caller;
+    const { workspaceId } = caller;
     const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
-    const found = await this.computers.list(workspaceId, filters, page, freshness);
+    const found = await this.computers.list(caller, filters, page);
     return {
       results: found.items.map(toComputerDto),
       pageInfo: this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts),
@@ -121,10 +122,10 @@ export class ComputersController {
   @ApiSuccess(ComputerDto, { description: 'The computer.', examples: COMPUTER_EXAMPLES })
   @ApiProblems('validation_failed', 'not_found')
   async get(
-    @CurrentCaller() { workspaceId, freshness }: Caller,
+    @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Query() _query: NoQueryDto,
   ): Promise<ComputerDto> {
-    return toComputerDto(await this.computers.get(workspaceId, assetId(id), freshness));
+    return toComputerDto(await this.computers.get(caller, assetId(id)));
   }
 }

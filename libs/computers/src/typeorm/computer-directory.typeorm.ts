@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AssetId, Change, ChangePage, FeedStart, Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import type { AssetId, Change, ChangePage, FeedStart, Page, PageRequest, ReadScope, WorkspaceId } from '#libs/kernel';
 import { ChangeFeed, feedStatement } from '#libs/platform/changes';
 import { Database, bind, prepared } from '#libs/platform/database';
 import { type Computer, ComputerNotFound } from '../domain/computer';
@@ -29,32 +29,21 @@ export class ComputerDirectoryTypeorm extends ComputerDirectory {
     super();
   }
 
-  async list(
-    workspaceId: WorkspaceId,
-    filter: ComputerFilter,
-    page: PageRequest,
-    freshness: Freshness = 'newest',
-  ): Promise<Page<Computer>> {
-    return COMPUTER_LIST.page(this.database, workspaceId, wantedComputers(filter), page, freshness);
+  async list(scope: ReadScope, filter: ComputerFilter, page: PageRequest): Promise<Page<Computer>> {
+    return COMPUTER_LIST.page(this.database, scope, wantedComputers(filter), page);
   }
 
   reader(workspaceId: WorkspaceId, filter: ComputerFilter): (page: PageRequest) => Promise<Page<Computer>> {
     return COMPUTER_LIST.reader(this.database, workspaceId, wantedComputers(filter));
   }
 
-  async get(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness): Promise<Computer> {
-    const find = bind(FIND, [workspaceId, id]);
-    const [rows] = await this.database.read({ workspaceId }, [find], freshness);
+  async get(scope: ReadScope, id: AssetId): Promise<Computer> {
+    const [rows] = await this.database.read(scope, [bind(FIND, [scope.workspaceId, id])]);
     if (!rows?.[0]) throw new ComputerNotFound();
     return toComputer(rows[0]);
   }
 
-  async changes(
-    workspaceId: WorkspaceId,
-    start: FeedStart,
-    size: number,
-    freshness: Freshness,
-  ): Promise<ChangePage<Change<AssetId, Computer>>> {
-    return this.feed.read(workspaceId, FEED, start, size, freshness);
+  async changes(scope: ReadScope, start: FeedStart, size: number): Promise<ChangePage<Change<AssetId, Computer>>> {
+    return this.feed.read(scope, FEED, start, size);
   }
 }

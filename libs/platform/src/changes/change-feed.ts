@@ -6,8 +6,9 @@ import {
   type ChangeOrigin,
   type ChangePage,
   type FeedStart,
-  type Freshness,
+  type ReadScope,
   type WorkspaceId,
+  newestOf,
   assetId,
 } from '#libs/kernel';
 import { Database } from '../database/database';
@@ -43,58 +44,52 @@ export class ChangeFeed {
 
   /** @throws {@link CursorExpired} where the reader could miss a change. */
   async read<Item>(
-    workspaceId: WorkspaceId,
+    scope: ReadScope,
     feed: Feed<Item>,
     start: FeedStart,
     size: number,
-    freshness: Freshness,
   ): Promise<ChangePage<Entry<Item>>> {
     if (start.kind === 'now') {
-      return { changes: [], position: await this.positionNow(workspaceId), hasMore: false };
+      return { changes: [], position: await this.positionNow(scope.workspaceId), hasMore: false };
     }
-    const from = await this.startOf(workspaceId, start, freshness);
-    const page = await this.readPage(workspaceId, feed, from, size, freshness);
+    const from = await this.startOf(scope, start);
+    const page = await this.readPage(scope, feed, from, size);
     if (page) return page;
     // A standby may not have the newest set of the cursor yet.
-    const newest = freshness === 'recent' ? await this.readPage(workspaceId, feed, from, size, 'newest') : null;
+    const { workspaceId, freshness } = scope;
+    const newest = freshness === 'recent' ? await this.readPage(newestOf(workspaceId), feed, from, size) : null;
     if (!newest) throw new CursorExpired('diverged');
     return newest;
   }
 
   /** The position behind everything that is committed now, in every feed of the workspace. */
   async positionNow(workspaceId: WorkspaceId): Promise<string> {
-    const [newest, mark] = await this.head(workspaceId, new Date(), 'newest');
+    const [newest, mark] = await this.head(newestOf(workspaceId), new Date());
     return writePosition(behind(newest, newest, mark));
   }
 
   /** The newest set, its mark, the newest purged set, the last restart, and the first set since; nothing before any change. */
-  private async head(workspaceId: WorkspaceId, since: Date, freshness: Freshness): Promise<TextRow | []> {
-    const values = [workspaceId, since.toISOString()];
-    const [rows] = await this.database.read({ workspaceId }, [bind(FIND_START, values)], freshness);
+  private async head(scope: ReadScope, since: Date): Promise<TextRow | []> {
+    const values = [scope.workspaceId, since.toISOString()];
+    const [rows] = await this.database.read(scope, [bind(FIND_START, values)]);
     return rows?.[0] ?? [];
   }
 
   private async startOf(
-    workspaceId: WorkspaceId,
+    scope: ReadScope,
     start: Exclude<FeedStart, { readonly kind: 'now' }>,
-    freshness: Freshness,
   ): Promise<FeedPosition | null> {
     if (start.kind === 'beginning') return null;
-    if (start.kind === 'since') return this.before(workspaceId, start.since, 'since', freshness);
+    if (start.kind === 'since') return this.before(scope, start.since, 'since');
     const seen = readPosition(start.position);
     if (!seen.since) return seen;
     const { newest, mark } = seen;
-    return { ...(await this.before(workspaceId, seen.since, 'pageCursor', 'newest')), newest, mark };
+    return { ...(await this.before(newestOf(scope.workspaceId), seen.since, 'pageCursor')), newest, mark };
   }
 
   /** The position before the changes since this time. As long as there is none, the reader keeps waiting for the time. */
-  private async before(
-    workspaceId: WorkspaceId,
-    since: Date,
-    parameter: 'since' | 'pageCursor',
-    freshness: Freshness,
-  ): Promise<FeedPosition> {
-    const [newest, mark, purged, restarted, first] = await this.head(workspaceId, since, freshness);
+  private async before(scope: ReadScope, since: Date, parameter: 'since' | 'pageCursor'): Promise<FeedPosition> {
+    const [newest, mark, purged, restarted, first] = await this.head(scope, since);
     if (first == null) return { ...behind(newest, newest, mark), since };
     if (BigInt(first) <= BigInt(restarted ?? 0)) throw new CursorExpired('diverged', parameter);
     if (BigInt(first) <= BigInt(purged ?? 0)) throw new CursorExpired('purged', parameter);
@@ -103,21 +98,20 @@ export class ChangeFeed {
 
   /** Null where this database does not know the position. */
   private async readPage<Item>(
-    workspaceId: WorkspaceId,
+    scope: ReadScope,
     feed: Feed<Item>,
     from: FeedPosition | null,
     size: number,
-    freshness: Freshness,
   ): Promise<ChangePage<Entry<Item>> | null> {
     const { statement, kinds = EVERY_KIND } = feed;
     const { sequence, kind, id } = from ?? START;
     // A reader that begins needs no removals, and knows no newest set yet.
-    const values = [workspaceId, sequence, kind, id, String(size + 1), ...kinds.map(String)];
+    const values = [scope.workspaceId, sequence, kind, id, String(size + 1), ...kinds.map(String)];
     values.push(from?.removalsAfter ?? LARGEST, from?.newest ?? '0');
     // The head, the page, and one row more.
     const budget = new RowBudget(size + 2, MAX_PAGE_BYTES);
     const bound = bind(statement, values, budget);
-    const [[first, ...rows] = []] = await this.database.read({ workspaceId }, [bound], freshness);
+    const [[first, ...rows] = []] = await this.database.read(scope, [bound]);
     const read = (row: TextRow, column: FeedColumn): string | null =>
       row[statement.itemColumns + PLACES[column]] ?? null;
     const head = JSON.parse(read(first as TextRow, 'head') as string) as FeedHead;

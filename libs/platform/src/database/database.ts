@@ -81,15 +81,18 @@ export class Database {
   }
 
   /**
-   * Like {@link run}, for statements that only read. `recent` data may come from a standby; the primary takes over when
-   * no standby responds. A read that loses its connection to the primary is repeated once. Takes 2.5 seconds at most.
+   * Like {@link run}, for statements that only read. Data is the newest unless the scope says `recent`, which a standby may
+   * serve; the primary takes over when none responds. A read that loses its connection to the primary is repeated once. Takes 2.5 seconds at most.
    */
-  async read(scope: TenantScope, statements: readonly BoundStatement[], freshness: Freshness): Promise<TextRow[][]> {
+  async read(
+    scope: TenantScope & { readonly freshness?: Freshness },
+    statements: readonly BoundStatement[],
+  ): Promise<TextRow[][]> {
     if (this.units.getStore()) return this.run(scope, statements);
     const batch = [scopeStatement(scope), ...statements];
     const deadline = performance.now() + READ_PATIENCE_MS;
     const fromPrimary = (): Promise<TextRow[][]> => this.pool.read(batch, deadline);
-    const standby = freshness === 'recent' ? this.standbys?.choose() : null;
+    const standby = scope.freshness === 'recent' ? this.standbys?.choose() : null;
     const rows = await (standby ? standby.read(batch).catch(fromPrimary) : fromPrimary());
     return rows.slice(1);
   }

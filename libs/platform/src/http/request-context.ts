@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
-import type { ApplicationId, Freshness, RateClass, WorkspaceId } from '#libs/kernel';
+import type { ApplicationId, RateClass, ReadScope, WorkspaceId } from '#libs/kernel';
 import type { Request } from 'express';
 import type { JsonMediaType } from './body/json-body';
 import { redacted } from '../observability/redaction';
 
-/** The sender of a request. Known once the bearer token was accepted. */
-export interface Caller {
-  readonly workspaceId: WorkspaceId;
+/**
+ * The sender of a request. Known once the bearer token was accepted. As the scope of a read, its data is as new as it takes
+ * to show the caller its own writes.
+ */
+export interface Caller extends ReadScope {
   readonly applicationId: ApplicationId;
   readonly clientId: string;
   /** The token's scopes that are still granted to the application. */
   readonly scopes: readonly string[];
   /** When its token was issued and when it expires, in seconds since 1970. */
   readonly token: { readonly issuedAt: number; readonly expiresAt: number };
-  /** How new the data must be so that the caller sees its own writes. */
-  readonly freshness: Freshness;
   /** Later reads of the caller see everything that is committed by now, as after a write. */
   readonly readNewest: () => Promise<void>;
   /**

@@ -1,4 +1,4 @@
-import type { Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import { type Page, type PageRequest, type ReadScope, type WorkspaceId, newestOf } from '#libs/kernel';
 import { boundedBy, pageOfRows } from '../database/column-list';
 import type { Database } from '../database/database';
 import { type BoundStatement, type Statement, bind, prepared } from '../database/pipelined-statements';
@@ -27,14 +27,8 @@ export class List<Item, Name extends string> {
   constructor(readonly declared: ListDeclaration<Item, Name>) {}
 
   /** Reads one page and the exact total, of one moment, in one round trip. */
-  async page(
-    database: Database,
-    workspaceId: WorkspaceId,
-    wanted: WantedRows<Name>,
-    page: PageRequest,
-    freshness: Freshness,
-  ): Promise<Page<Item>> {
-    return this.read(database, workspaceId, wanted, page, freshness, null);
+  async page(database: Database, scope: ReadScope, wanted: WantedRows<Name>, page: PageRequest): Promise<Page<Item>> {
+    return this.read(database, scope, wanted, page, null);
   }
 
   /** Returns the function that reads the whole list as it is now, page by page. It counts once. */
@@ -45,7 +39,7 @@ export class List<Item, Name extends string> {
   ): (page: PageRequest) => Promise<Page<Item>> {
     let total: number | null = null;
     return async (page) => {
-      const found = await this.read(database, workspaceId, wanted, page, 'newest', total);
+      const found = await this.read(database, newestOf(workspaceId), wanted, page, total);
       total = found.totalCount;
       return found;
     };
@@ -92,18 +86,17 @@ export class List<Item, Name extends string> {
 
   private async read(
     database: Database,
-    workspaceId: WorkspaceId,
+    scope: ReadScope,
     wanted: WantedRows<Name>,
     page: PageRequest,
-    freshness: Freshness,
     total: number | null,
   ): Promise<Page<Item>> {
     const { columns, toItem, order } = this.declared;
     const at = order ? { id: columns.at.next, next: columns.at.next + 1 } : columns.at;
     if (wanted.cells?.some((values) => values?.length === 0)) return pageOfRows([], page.size, at, toItem);
-    const statement = boundedBy(this.statement(workspaceId, wanted, page, total), page);
+    const statement = boundedBy(this.statement(scope.workspaceId, wanted, page, total), page);
     const batch = this.filtersOf(wanted).length > 0 ? [PLAN_WITH_VALUES, statement] : [statement];
-    const rows = (await database.read({ workspaceId }, batch, freshness)).at(-1) ?? [];
+    const rows = (await database.read(scope, batch)).at(-1) ?? [];
     return pageOfRows(rows, page.size, at, toItem, statement.budget);
   }
 

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import {
   type AssetId,
-  type Freshness,
   type InputFault,
   type Page,
   type PageRequest,
+  type ReadScope,
   type Tag,
   ValidationFailed,
   type WorkspaceId,
@@ -26,14 +26,9 @@ export class AssetsService {
   constructor(private readonly assets: AssetRepository) {}
 
   /** @throws `validation_failed` when `subKey` does not belong to the category named with it */
-  async list(
-    workspaceId: WorkspaceId,
-    filter: AssetFilter,
-    page: PageRequest,
-    freshness: Freshness,
-  ): Promise<Page<Asset>> {
+  async list(scope: ReadScope, filter: AssetFilter, page: PageRequest): Promise<Page<Asset>> {
     if (!isConsistent(filter)) throw new SubKeyInconsistent();
-    return this.assets.list(workspaceId, filter, page, freshness);
+    return this.assets.list(scope, filter, page);
   }
 
   /**
@@ -46,8 +41,8 @@ export class AssetsService {
   }
 
   /** @throws `not_found` */
-  async get(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness): Promise<Asset> {
-    const asset = await this.assets.find(workspaceId, id, freshness);
+  async get(scope: ReadScope, id: AssetId): Promise<Asset> {
+    const asset = await this.assets.find(scope, id);
     if (!asset) throw new AssetNotFound();
     return asset;
   }

@@ -1,4 +1,4 @@
-import type { AssetId, Change, ChangePage, FeedStart, Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import type { AssetId, Change, ChangePage, FeedStart, Page, PageRequest, ReadScope, WorkspaceId } from '#libs/kernel';
 import type { Asset } from './asset';
 import type { ChangeAuthor } from '#libs/audit';
 import type { CategoryKey } from './asset-category';
@@ -22,24 +22,15 @@ export interface LockedAssets {
 export abstract class AssetRepository {
   /**
    * Returns one page of the assets that match the filter. The order never changes, whatever happens to an asset, so
-   * each existing asset is seen exactly once. `totalCount` and the items come from one snapshot. Reads show the newest
-   * data unless `freshness` allows older.
+   * each existing asset is seen exactly once. `totalCount` and the items come from one snapshot.
    */
-  abstract list(
-    workspaceId: WorkspaceId,
-    filter: AssetFilter,
-    page: PageRequest,
-    freshness?: Freshness,
-  ): Promise<Page<Asset>>;
+  abstract list(scope: ReadScope, filter: AssetFilter, page: PageRequest): Promise<Page<Asset>>;
 
   /** Returns the function that reads a whole list page by page, always as it is now. It counts the matches once. */
   abstract reader(workspaceId: WorkspaceId, filter: AssetFilter): (page: PageRequest) => Promise<Page<Asset>>;
 
-  /**
-   * Returns null when the workspace has no visible asset with this id. Reads show the newest data unless `freshness`
-   * allows older.
-   */
-  abstract find(workspaceId: WorkspaceId, id: AssetId, freshness?: Freshness): Promise<Asset | null>;
+  /** Returns null when the workspace has no visible asset with this id. */
+  abstract find(scope: ReadScope, id: AssetId): Promise<Asset | null>;
 
   /**
    * The latest state of each asset, ordered by commit, from a start on. A reader who follows the positions misses no
@@ -47,11 +38,10 @@ export abstract class AssetRepository {
    * @throws `cursor_expired` where that cannot be promised
    */
   abstract changes(
-    workspaceId: WorkspaceId,
+    scope: ReadScope,
     categoryKey: CategoryKey | undefined,
     start: FeedStart,
     size: number,
-    freshness: Freshness,
   ): Promise<ChangePage<Change<AssetId, Asset>>>;
 
   /**

@@ -97,9 +97,9 @@ export class AssetsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<AssetPageDto | StreamableFile> {
     if (asksForStream(response)) return this.streams.begin(caller, query, response, this.streamed);
-    const { workspaceId, freshness } = caller;
+    const { workspaceId } = caller;
     const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
-    const found = await this.assets.list(workspaceId, filters, page, freshness);
+    const found = await this.assets.list(caller, filters, page);
     return {
       results: found.items.map(toAssetDto),
       pageInfo: this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts),
@@ -118,12 +118,12 @@ export class AssetsController {
   @ApiSuccess(AssetDto, { description: 'The asset.', examples: ASSET_EXAMPLES, headers: { ETag: 'always' } })
   @ApiProblems('validation_failed', 'not_found')
   async get(
-    @CurrentCaller() { workspaceId, freshness }: Caller,
+    @CurrentCaller() caller: Caller,
     @Param('id') id: string,
     @Query() _query: NoQueryDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AssetDto> {
-    const asset = await this.assets.get(workspaceId, assetId(id), freshness);
+    const asset = await this.assets.get(caller, assetId(id));
     response.setHeader('ETag', entityTagOf(asset.version));
     return toAssetDto(asset);
   }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AssetId, Change, ChangePage, FeedStart, Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import type { AssetId, Change, ChangePage, FeedStart, Page, PageRequest, ReadScope, WorkspaceId } from '#libs/kernel';
 import { type BoundStatement, Database, bind, prepared } from '#libs/platform/database';
 import { ChangeFeed, feedStatement, takeTicket } from '#libs/platform/changes';
 import type { Asset } from '../domain/asset';
@@ -28,36 +28,29 @@ export class AssetRepositoryTypeorm extends AssetRepository {
     super();
   }
 
-  async list(
-    workspaceId: WorkspaceId,
-    filter: AssetFilter,
-    page: PageRequest,
-    freshness: Freshness = 'newest',
-  ): Promise<Page<Asset>> {
-    return ASSET_LIST.page(this.database, workspaceId, wantedAssets(filter), page, freshness);
+  async list(scope: ReadScope, filter: AssetFilter, page: PageRequest): Promise<Page<Asset>> {
+    return ASSET_LIST.page(this.database, scope, wantedAssets(filter), page);
   }
 
   reader(workspaceId: WorkspaceId, filter: AssetFilter): (page: PageRequest) => Promise<Page<Asset>> {
     return ASSET_LIST.reader(this.database, workspaceId, wantedAssets(filter));
   }
 
-  async find(workspaceId: WorkspaceId, id: AssetId, freshness: Freshness = 'newest'): Promise<Asset | null> {
-    const find = bind(FIND_ASSET, [workspaceId, id]);
-    const [rows] = await this.database.read({ workspaceId }, [find], freshness);
+  async find(scope: ReadScope, id: AssetId): Promise<Asset | null> {
+    const [rows] = await this.database.read(scope, [bind(FIND_ASSET, [scope.workspaceId, id])]);
     return rows?.[0] ? toAsset(rows[0]) : null;
   }
 
   async changes(
-    workspaceId: WorkspaceId,
+    scope: ReadScope,
     categoryKey: CategoryKey | undefined,
     start: FeedStart,
     size: number,
-    freshness: Freshness,
   ): Promise<ChangePage<Change<AssetId, Asset>>> {
     // The sub keys of a category stand side by side.
     const codes = typesOf({ categoryKey }).map(subKeyOf);
     const kinds = [Math.min(...codes), Math.max(...codes)] as const;
-    return this.feed.read(workspaceId, { statement: FEED, toItem: toAsset, kinds }, start, size, freshness);
+    return this.feed.read(scope, { statement: FEED, toItem: toAsset, kinds }, start, size);
   }
 
   async lock(workspaceId: WorkspaceId, ids: readonly AssetId[], patch: AssetPatch): Promise<LockedAssets> {

@@ -38,14 +38,15 @@ export class ChangesController {
   })
   @ApiProblems('validation_failed', 'invalid_cursor', 'cursor_expired')
   async list(
-    @CurrentCaller() { workspaceId, freshness, readNewest }: Caller,
+    @CurrentCaller() caller: Caller,
     @Query() query: AssetChangeQueryDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AssetChangePageDto> {
+    const { workspaceId } = caller;
     const { start, size, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
     // A list that the client reads next must not be older than the cursor.
-    if (start.kind === 'now') await readNewest();
-    const page = await this.assets.changes(workspaceId, filters.categoryKey, start, size, freshness);
+    if (start.kind === 'now') await caller.readNewest();
+    const page = await this.assets.changes(caller, filters.categoryKey, start, size);
     return {
       results: page.changes.map(toAssetChangeDto),
       ...this.paging.envelope(response, workspaceId, RESOURCE, page, texts),

@@ -1,4 +1,4 @@
-import type { Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import type { Page, PageRequest, ReadScope, WorkspaceId } from '#libs/kernel';
 import type { CountedTagKey, TagKey } from './tag-key';
 
 /** The tag keys of a workspace. */
@@ -13,12 +13,7 @@ export abstract class TagKeyRepository {
    * Returns one page of the keys, sorted by code points: all of them, or those that the platform manages or does not. Counts
    * and `totalCount` are exact, from one snapshot.
    */
-  abstract page(
-    workspaceId: WorkspaceId,
-    readOnly: boolean | null,
-    page: PageRequest,
-    freshness: Freshness,
-  ): Promise<Page<CountedTagKey>>;
+  abstract page(scope: ReadScope, readOnly: boolean | null, page: PageRequest): Promise<Page<CountedTagKey>>;
 
   /**
    * Removes the key from every asset in batches and then deletes it. Can be repeated after an interruption. Returns the

@@ -33,12 +33,13 @@ export class TagKeysController {
   })
   @ApiProblems('validation_failed', 'invalid_cursor')
   async list(
-    @CurrentCaller() { workspaceId, freshness }: Caller,
+    @CurrentCaller() caller: Caller,
     @Query() query: TagKeyQueryDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<TagKeyPageDto> {
+    const { workspaceId } = caller;
     const { page, filters, texts } = this.paging.request(workspaceId, RESOURCE, query, response);
-    const found = await this.tagKeys.page(workspaceId, filters.readOnly ?? null, page, freshness);
+    const found = await this.tagKeys.page(caller, filters.readOnly ?? null, page);
     return {
       results: found.items.map(toTagKeyDto),
       pageInfo: this.paging.pageInfo(response, workspaceId, RESOURCE, found, texts),

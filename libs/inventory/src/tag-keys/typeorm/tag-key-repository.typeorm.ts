@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type AuditAct, AuditRecorder } from '#libs/audit/operators';
-import type { Freshness, Page, PageRequest, WorkspaceId } from '#libs/kernel';
+import type { Page, PageRequest, ReadScope, WorkspaceId } from '#libs/kernel';
 import { NEW_CHANGE_SET_ID, takeTicket } from '#libs/platform/changes';
 import { Database } from '#libs/platform/database';
 import type { EntityManager } from 'typeorm';
@@ -70,14 +70,9 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
     return rows.map(toTagKey);
   }
 
-  async page(
-    workspaceId: WorkspaceId,
-    readOnly: boolean | null,
-    page: PageRequest,
-    freshness: Freshness,
-  ): Promise<Page<CountedTagKey>> {
+  async page(scope: ReadScope, readOnly: boolean | null, page: PageRequest): Promise<Page<CountedTagKey>> {
     const filters = { readOnly: readOnly ?? undefined };
-    return TAG_KEY_LIST.page(this.database, workspaceId, { filters }, page, freshness);
+    return TAG_KEY_LIST.page(this.database, scope, { filters }, page);
   }
 
   async delete(

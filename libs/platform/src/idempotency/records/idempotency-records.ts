@@ -36,7 +36,7 @@ export class IdempotencyRecords {
    * @throws `idempotency_conflict`
    */
   async find(request: IdempotentRequest): Promise<IdempotentResponse | null> {
-    const [[row] = []] = await this.database.read(request, [boundToKey(FIND, request)], 'newest');
+    const [[row] = []] = await this.database.read(request, [boundToKey(FIND, request)]);
     return responseOf(row, request);
   }
 
