@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { RemovedAssets } from '../../libs/inventory/src/changes/typeorm/removed-assets';
 import type { ImportReport } from '#libs/inventory/operators';
 import { Database } from '#libs/platform/database';
+import { Client } from 'pg';
 import { BUCKET, EMPLOYEE, ImportSetting, LAPTOP, RECORDS, type Row } from '../support/import-setting';
 
 describe('An import beside other operators', () => {
@@ -29,6 +31,11 @@ describe('An import beside other operators', () => {
       `BEGIN; SELECT FROM asset WHERE external_id = '${externalId}' AND workspace_id = '${setting.here}' FOR UPDATE`,
     );
   const release = () => setting.database.admin.query('COMMIT');
+
+  const areWaiting = async (count: number) => {
+    const waiting = `SELECT FROM pg_locks WHERE NOT granted HAVING count(DISTINCT pid) >= ${count}`;
+    return (await setting.database.admin.query(waiting)).rowCount !== 0;
+  };
 
   const isThere = (externalId: string) => () =>
     setting.until(`SELECT FROM asset WHERE external_id = '${externalId}' AND workspace_id = '${setting.here}'`);
@@ -60,6 +67,100 @@ describe('An import beside other operators', () => {
       expect(report).toMatchObject({ read: 2, created: 2, failed: 0 });
       expect(await names()).toEqual(['a', 'b']);
     });
+  });
+
+  describe('whose batch another transaction undoes again and again', () => {
+    /** More often than a batch is repeated. */
+    const TIMES = 6;
+    const numbers = Array.from({ length: TIMES }, (_, n) => n);
+    let ended = false;
+    const isWaiting = async (pid: number | null = null) => {
+      const waiting = `SELECT FROM pg_locks WHERE NOT granted AND pid = COALESCE($1, pid)`;
+      return (await setting.database.admin.query(waiting, [pid])).rowCount !== 0;
+    };
+
+    /** Two holders of a row take turns. The next one queues behind the import, so that each attempt waits for one. */
+    async function importInTurns(
+      heldRow: string,
+      records: readonly Row[],
+      whileImportWaits: (turn: number) => Promise<unknown>,
+    ): Promise<ImportReport> {
+      const holders = await Promise.all(
+        [0, 1].map(async () => {
+          const client = new Client({ connectionString: setting.database.migrationDatabaseUrl });
+          await client.connect();
+          const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+          return { client, pid: rows[0]?.pid ?? 0 };
+        }),
+      );
+      const take = async (turn: number) => {
+        const { client } = holders[turn % 2] as (typeof holders)[number];
+        await client.query(`BEGIN; SELECT set_config('app.workspace_id', '${setting.here}', true)`);
+        await client.query(`SELECT FROM ${heldRow} AND workspace_id = '${setting.here}' FOR UPDATE`);
+        return client;
+      };
+      let held = take(0);
+      await held;
+      ended = false;
+      const importing = setting.importAll(...records).finally(() => (ended = true));
+      importing.catch(() => undefined);
+      for (const turn of numbers) {
+        const holder = await held;
+        while (!ended && !(await isWaiting())) await delay(20);
+        if (!ended) await whileImportWaits(turn);
+        held = take(turn + 1);
+        while (!ended && !(await isWaiting(holders[(turn + 1) % 2]?.pid))) await delay(20);
+        await holder.query('COMMIT');
+      }
+      await (await held).query('COMMIT');
+      for (const { client } of holders) await client.end();
+      return importing;
+    }
+
+    it('succeeds although assets of it are deleted before each attempt', async () => {
+      const all = [dataset('held'), ...numbers.map((n) => dataset(`x-${n}`))];
+      await setting.importAll(...all);
+      const changed = all.map((record) => ({ ...record, name: 'changed' }));
+
+      const report = await importInTurns(`asset WHERE external_id = 'held'`, changed, (turn) =>
+        setting.change(`DELETE FROM asset WHERE external_id = 'x-${turn}' AND workspace_id = '${setting.here}'`),
+      );
+
+      expect(report).toMatchObject({ read: TIMES + 1, created: 2, updated: TIMES - 1, failed: 0 });
+      expect(await names()).toEqual(all.map(({ externalId }) => externalId));
+    });
+
+    it('refuses one record, although a tag key of it is deleted before each attempt', async () => {
+      for (const n of numbers)
+        await setting.tagKeys.create(setting.here, { key: `k-${n}`, value: null, platform: false });
+      await setting.importAll(dataset('x'));
+      const tagged = numbers.map((n) => dataset(`x-${n}`, { tags: [{ key: `k-${n}` }] }));
+      const deletions: Promise<unknown>[] = [];
+
+      const records = [dataset('x', { name: 'changed' }), ...tagged];
+      const report = await importInTurns('facet_count WHERE true', records, async (turn) => {
+        let deleted = false;
+        deletions.push(setting.tagKeys.delete(setting.here, `k-${turn}`).finally(() => (deleted = true)));
+        while (!deleted && !(await areWaiting(2))) await delay(20);
+      });
+      await Promise.all(deletions);
+
+      expect(report).toMatchObject({ read: TIMES + 1, updated: 1, created: TIMES - 1, failed: 1 });
+    });
+  });
+
+  it('leaves employees who received an asset before a purge could lock them', async () => {
+    await setting.importAll({ ...EMPLOYEE, ...hidden });
+    const { public_id: owner } = await setting.asset(EMPLOYEE.externalId);
+    await setting.change('BEGIN');
+    await setting.change(`INSERT INTO asset (workspace_id, source, external_id, sub_key, name, owner_id, owner_source)
+                          VALUES ('${setting.here}', 'other', 'x', 13, 'x', '${String(owner)}', 1)`);
+    const purging = purge();
+    await untilWaiting(1);
+    await release();
+
+    expect(await purging).toBe(0);
+    expect(await names()).toEqual([EMPLOYEE.externalId, 'x']);
   });
 
   it('brings in no asset of an owner who was removed and purged meanwhile, and says so', async () => {
@@ -159,6 +260,21 @@ describe('An import beside other operators', () => {
 
       expect(report).toMatchObject({ created: 6, failed: 1, errors: [{ line: 2, reason }] });
       expect(await setting.asset('7')).toMatchObject({ tags: [{ key: 'env', value: 'test' }] });
+    });
+
+    it('deletes it although its transaction loses a deadlock', async () => {
+      await setting.importAll(tagged('a'), tagged('b'));
+      await hold('b');
+      const deleting = deleteKey();
+      await untilWaiting(1);
+      // The one that waited first finds the deadlock, and gives way.
+      await setting.database.admin.query(
+        `SELECT FROM asset WHERE external_id = 'a' AND workspace_id = '${setting.here}' FOR UPDATE`,
+      );
+      await release();
+
+      expect(await deleting).toEqual({ assets: 2 });
+      expect(await setting.rowsOf('asset_tag')).toEqual([]);
     });
 
     it('waits for the import, and takes the tag off its assets', async () => {

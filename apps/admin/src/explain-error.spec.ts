@@ -9,4 +9,11 @@ describe('explainError', () => {
       line: '/tmp/errors.ndjson may not be opened by this user.',
     });
   });
+
+  it.each(['40P01', '40001', '23503'])('asks for another run after a conflict that no repeat solved (%s)', (code) => {
+    expect(explainError(Object.assign(new Error('deadlock detected'), { code }))).toEqual({
+      exitCode: 1,
+      line: 'Other commands or updates were in the way of each attempt. Run the command again.',
+    });
+  });
 });

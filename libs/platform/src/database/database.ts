@@ -32,6 +32,10 @@ const TRANSACTION = { name: 'transaction', attributes: { 'db.system.name': 'post
 /** Errors that a retry can fix: deadlock, serialization failure, lock timeout, a row that was deleted meanwhile. */
 const REPEATABLE_SQLSTATES = new Set(['40P01', '40001', '55P03', '23502', '23503']);
 const MAX_REPEATS = 3;
+/** Errors that repeat a transaction with an entity manager. Background work has its own answer to a lock timeout. */
+const REPEATABLE_IN_TENANT = new Set(['40P01', '40001', '23503']);
+/** Nobody waits for a response, and several other commands may be in the way of each attempt. */
+const MAX_REPEATS_IN_TENANT = 10;
 /** Maximum duration of a unit of work, waits included. */
 const UNIT_PATIENCE_MS = 5_000;
 /**
@@ -140,7 +144,7 @@ export class Database {
         const rolledBack = unit.rollback(error);
         if (error instanceof GateClosed) throw error;
         await rolledBack;
-        const repeatable = REPEATABLE_SQLSTATES.has(String((error as { code?: unknown }).code));
+        const repeatable = REPEATABLE_SQLSTATES.has(sqlStateOf(error));
         const isOver = deadline - performance.now() < SHORTEST_TRY_MS;
         if (!repeatable || repeats === MAX_REPEATS || isOver) throw error;
         await delay(Math.random() * 20 * (repeats + 1));
@@ -162,17 +166,29 @@ export class Database {
     }
   }
 
-  /** Runs `work` with an entity manager, as one READ COMMITTED transaction on the primary. An exception rolls it back. */
+  /**
+   * Runs `work` with an entity manager, as one READ COMMITTED transaction on the primary. An exception rolls it back.
+   * A deadlock, a serialization failure or a foreign key that was violated meanwhile repeats the whole of `work`, up to
+   * ten times.
+   */
   async inTenant<Result>(scope: TenantScope, work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
     // It would need a second connection while the unit holds one. With all connections taken, it would wait for itself.
     if (this.units.getStore()) throw new Error('A transaction of its own cannot begin within a unit of work.');
+    const statement = scopeStatement(scope);
     const begin = (): Promise<Result> =>
       this.dataSource.transaction(async (manager) => {
-        const statement = scopeStatement(scope);
         await manager.query(statement.text, [...statement.values]);
         return work(manager);
       });
-    return this.pool.counted(() => traceCall(() => TRANSACTION, begin));
+    for (let repeats = 0; ; repeats += 1) {
+      try {
+        return await this.pool.counted(() => traceCall(() => TRANSACTION, begin));
+      } catch (error) {
+        const repeatable = REPEATABLE_IN_TENANT.has(sqlStateOf(error));
+        if (!repeatable || repeats === MAX_REPEATS_IN_TENANT) throw error;
+        await delay(Math.random() * 20 * (repeats + 1));
+      }
+    }
   }
 
   private unitFor(scope: TenantScope): UnitOfWork | undefined {
@@ -181,3 +197,5 @@ export class Database {
     return unit;
   }
 }
+
+const sqlStateOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code);

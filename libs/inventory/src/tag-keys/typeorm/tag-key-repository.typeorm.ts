@@ -10,7 +10,6 @@ import { TAG_KEY_LIST } from './tag-key-list';
 import { TagCountRow, TagKeyRow } from './tag-key.row';
 
 const BATCH = 2_000;
-const FOREIGN_KEY_VIOLATION = '23503';
 
 /**
  * One batch of assets. Locks rows in the order of their ids, like every writer, then removes tag rows and rendered tags
@@ -88,33 +87,26 @@ export class TagKeyRepositoryTypeorm extends TagKeyRepository {
     for (;;) {
       const untagged = await this.deleteBatch(workspaceId, found.id, key);
       if (untagged === 0) return { assets };
-      assets += untagged ?? 0;
+      assets += untagged;
       onProgress(assets);
     }
   }
 
-  /**
-   * Returns the number of changed assets; 0 when none is left and the key is deleted. Null when an asset received the
-   * key meanwhile.
-   */
-  private async deleteBatch(workspaceId: WorkspaceId, id: string, key: string): Promise<number | null> {
-    try {
-      return await this.database.inTenant({ workspaceId }, async (manager) => {
-        const [batch] = await manager.query<{ assets: number }[]>(UNTAG, [workspaceId, id, key]);
-        if (batch && batch.assets > 0) {
-          const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' });
-          await manager.query(text, [...values]);
-          return batch.assets;
-        }
-        await manager.delete(TagKeyRow, { workspace_id: workspaceId, id });
-        await manager.delete(TagCountRow, { workspace_id: workspaceId, tag_key_id: id });
-        await this.record(manager, workspaceId, 'tag_key.deleted', key);
-        return 0;
-      });
-    } catch (error) {
-      if ((error as { code?: unknown }).code === FOREIGN_KEY_VIOLATION) return null;
-      throw error;
-    }
+  /** Returns the number of changed assets; 0 when none is left and the key is deleted. */
+  private async deleteBatch(workspaceId: WorkspaceId, id: string, key: string): Promise<number> {
+    return this.database.inTenant({ workspaceId }, async (manager) => {
+      const [batch] = await manager.query<{ assets: number }[]>(UNTAG, [workspaceId, id, key]);
+      if (batch && batch.assets > 0) {
+        const { text, values } = takeTicket(workspaceId, { type: 'OPERATOR' });
+        await manager.query(text, [...values]);
+        return batch.assets;
+      }
+      // Fails when an asset received the key meanwhile. The repeat finds that asset.
+      await manager.delete(TagKeyRow, { workspace_id: workspaceId, id });
+      await manager.delete(TagCountRow, { workspace_id: workspaceId, tag_key_id: id });
+      await this.record(manager, workspaceId, 'tag_key.deleted', key);
+      return 0;
+    });
   }
 
   private async record(manager: EntityManager, workspaceId: WorkspaceId, action: string, key: string): Promise<void> {
