@@ -133,7 +133,7 @@ function hash(...parts) {
   return digest.digest('base64');
 }
 
-/** Updates dist/ and runs a compiled program in this process. */
+/** Updates dist/ and runs a compiled program in this process. Returns what it exports, or undefined after a fault. */
 export function run(program, announce) {
   const [major, minor] = process.versions.node.split('.').map(Number);
   try {
@@ -145,7 +145,7 @@ export function run(program, announce) {
     if (!(error instanceof CannotBuild)) throw error;
     process.stderr.write(`${error.message}\n`);
     process.exitCode = 1;
-    return;
+    return undefined;
   }
-  createRequire(import.meta.url)(join(ROOT, 'dist', program));
+  return createRequire(import.meta.url)(join(ROOT, 'dist', program));
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { packedStart } from './module-pack/module-pack';
 
 const ROOT = join(__dirname, '../..');
@@ -31,7 +31,7 @@ export class RunningCommand {
 
   constructor(program: string, words: readonly string[], environment: Readonly<Record<string, string>>, input = '') {
     const packed = packedStart();
-    this.child = spawn(process.execPath, [...packed.words, join(ROOT, program), ...words], {
+    this.child = spawn(process.execPath, [...packed.words, resolve(ROOT, program), ...words], {
       cwd: ROOT,
       env: {
         PATH: process.env['PATH'],

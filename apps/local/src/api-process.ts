@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ServedApi } from './served-api';
 
 /** Maximum wait for requests in flight before the API is killed. */
 const STOP_MS = 5_000;
@@ -10,15 +11,15 @@ const STOP_MS = 5_000;
  * Runs the API in a process of its own. It loads its code at once and serves once it receives its settings. It has its
  * own session, so Ctrl-C reaches it only through us and things stop in order. When we die, it ends by itself.
  */
-export class ApiProcess {
+export class ApiProcess implements ServedApi {
   private readonly child: ChildProcess;
   /** Resolves once the process has ended. */
   readonly gone: Promise<void>;
   private isGone = false;
 
-  constructor() {
+  constructor(nodeOptions: readonly string[] = []) {
     const program = join(__dirname, 'api-child.js');
-    this.child = spawn(process.execPath, [...process.execArgv, program], {
+    this.child = spawn(process.execPath, [...process.execArgv, ...nodeOptions, program], {
       detached: true,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
@@ -34,7 +35,6 @@ export class ApiProcess {
     if (!this.isGone) this.child.send({ environment }, () => undefined);
   }
 
-  /** Resolves to true once the API responds at `origin`, to false if it ends before. */
   async responses(origin: string): Promise<boolean> {
     while (!this.isGone) {
       const response = await fetch(`${origin}/v1/health`, { signal: AbortSignal.timeout(2_000) }).catch(() => null);

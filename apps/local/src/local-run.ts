@@ -2,17 +2,17 @@ import 'reflect-metadata';
 import { makeMissingKeys } from '#libs/platform/keys';
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '#libs/local-postgres';
 import { type Settings, SettingsInvalid, isSet, loadSettingsWithoutDatabase } from '#libs/platform/config';
-import type { ApiProcess } from './api-process';
 import { banner } from './banner';
 import { credentialsFileOf } from './demo-access';
 import { prepareDemo } from './demo';
 import { AddressUnavailable, originOf, reservePort } from './listen-addresses';
+import type { ServedApi } from './served-api';
 import type { StopRequest } from './stop-request';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Runs until a stop is requested (0) or a failure (1). The caller stops `api`. */
-export async function runLocally(api: ApiProcess, stop: StopRequest): Promise<number> {
+export async function runLocally(api: ServedApi, stop: StopRequest): Promise<number> {
   const postgres = new Opened();
   try {
     return await run(api, stop, postgres);
@@ -28,7 +28,7 @@ export async function runLocally(api: ApiProcess, stop: StopRequest): Promise<nu
   }
 }
 
-async function run(api: ApiProcess, stop: StopRequest, postgres: Opened): Promise<number> {
+async function run(api: ServedApi, stop: StopRequest, postgres: Opened): Promise<number> {
   const settings = await readSettings(process.env);
   say('Setting up Postgres…');
   const [connection] = await Promise.all([postgres.open(process.env, settings), makeMissingKeys(settings)]);

@@ -20,7 +20,7 @@ export class StopRequest {
       }
       // A killed npm sends no signal, and without it nobody can press Ctrl-C.
       const parent = process.ppid;
-      if (process.env['npm_lifecycle_event'] === 'start') {
+      if (['start', 'dev'].includes(process.env['npm_lifecycle_event'] ?? '')) {
         setInterval(() => process.ppid !== parent && ask(), 250).unref();
       }
     });

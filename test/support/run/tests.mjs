@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { printOutcome } from './checks.mjs';
-import { node, root, runCommand } from './command.mjs';
+import { root, runCommand } from './command.mjs';
 
 const MINUTE = 60_000;
 /** More failing files than this are not flaky. */
@@ -43,7 +43,7 @@ async function runJest(name, limit, ...words) {
   const report = join(results, name);
   // Removes the old report, so that it cannot stand for a run that crashed.
   rmSync(report, { force: true });
-  const command = node('jest/bin/jest.js', '--json', `--outputFile=${report}`, ...words);
+  const command = [process.execPath, 'test/support/run/jest.mjs', '--json', `--outputFile=${report}`, ...words];
   const succeeded = await runCommand(command, { limit });
   const outcome = outcomeOf(report);
   // A crash, or a run without tests, counts as one failure.

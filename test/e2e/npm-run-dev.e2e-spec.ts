@@ -1,0 +1,82 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findPostmaster } from '../../libs/local-postgres/src/cluster/postmaster-file';
+import { root } from '../architecture/project-files';
+import { clear, makeDirectory } from '../support/embedded-postgres-directory';
+import { freePort } from '../support/free-port';
+import { RunningCommand } from '../support/running-command';
+
+const CONTROLLER = 'libs/platform/src/health/health.controller.ts';
+
+describe('npm run dev', () => {
+  let directory: string;
+  let localDir: string;
+  let copy: string;
+  let origin: string;
+  let running: RunningCommand;
+
+  /** The copy has the build of the project, so that only changed files are compiled. */
+  beforeAll(async () => {
+    directory = makeDirectory();
+    localDir = join(directory, 'local');
+    copy = join(directory, 'project');
+    mkdirSync(copy);
+    const copied = ['apps', 'libs', 'docs', 'dist', 'package.json', 'tsconfig.json', 'tsconfig.build.json'];
+    expect(spawnSync('cp', ['-a', ...copied.map((name) => join(root, name)), copy]).status).toBe(0);
+    symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+    const port = await freePort();
+    origin = `http://127.0.0.1:${port}`;
+    const environment = { LOCAL_DIR: localDir, PORT: String(port), MANAGEMENT_PORT: '0' };
+    running = new RunningCommand(join(copy, 'apps/local/dev.mjs'), ['--inspect=0'], environment, '');
+    await running.said('Ctrl-C stops everything');
+  });
+  afterAll(async () => {
+    await RunningCommand.killAll();
+    await clear(localDir);
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const source = (): string => readFileSync(join(copy, CONTROLLER), 'utf8');
+  /** Saves as an editor does: by a new file in the place of the old one. */
+  const save = (text: string): void => {
+    writeFileSync(join(copy, `${CONTROLLER}~`), text);
+    renameSync(join(copy, `${CONTROLLER}~`), join(copy, CONTROLLER));
+  };
+  const status = async (): Promise<string> => {
+    const response = await fetch(`${origin}/v1/health`);
+    return ((await response.json()) as { status: string }).status;
+  };
+  const times = (text: string): number => running.stdout.split(text).length - 1;
+  const saidTimes = async (text: string, count: number): Promise<void> => {
+    while (times(text) < count) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+
+  it('serves changed code after each save, with the same Postgres, and reports where a syntax error is', async () => {
+    const postgres = findPostmaster(join(localDir, 'postgres'));
+    const before = source();
+    expect(await status()).toBe('ok');
+    expect(running.stderr).toContain('Debugger listening');
+
+    save(before.replace("return { status: 'ok'", "return { status: 'edited' as 'ok'"));
+    await saidTimes('Reloaded in', 1);
+    expect(await status()).toBe('edited');
+
+    save(before.replace('class', 'class class'));
+    await saidTimes(`Not reloaded: ${CONTROLLER}:`, 1);
+    expect(await status()).toBe('edited');
+
+    save(`throw new Error('thrown while loading');\n${before}`);
+    await saidTimes('The API ended by itself', 1);
+
+    save(before);
+    await saidTimes('Reloaded in', 2);
+    expect(await status()).toBe('ok');
+    expect(findPostmaster(join(localDir, 'postgres'))).toEqual(postgres);
+    expect(running.stderr).toMatch(/health\.controller\.ts:1\b/);
+
+    await running.signal('SIGINT');
+    expect((await running.finished).exitCode).toBe(0);
+    expect(findPostmaster(join(localDir, 'postgres'))).toBeNull();
+  });
+});

@@ -1,0 +1,36 @@
+// npm run check
+import { spawnSync } from 'node:child_process';
+import { runInOrder } from './checks.mjs';
+import { node, root } from './command.mjs';
+
+const changed = changedFiles();
+const code = changed.filter((file) => /\.(ts|mjs|cjs|js)$/.test(file));
+const ruled = code.filter((file) => /^(apps|libs|test)\//.test(file));
+
+const types = node('typescript/bin/tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', '.local/types.tsbuildinfo');
+const eslint = node('eslint/bin/eslint.js', '--max-warnings', '0', '--no-warn-ignored', ...code);
+const prettier = node('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '--ignore-unknown', ...changed);
+const cruise = node('dependency-cruiser/bin/dependency-cruise.mjs', '--config', '.dependency-cruiser.cjs', ...ruled);
+
+console.log(`${changed.length} changed ${changed.length === 1 ? 'file' : 'files'}`);
+const outcomes = await Promise.all([
+  runInOrder([{ name: 'types', commands: [types] }]),
+  runInOrder([
+    ...(ruled.length > 0 ? [{ name: 'import rules', commands: [cruise] }] : []),
+    ...(changed.length > 0 ? [{ name: 'layout', commands: [prettier] }] : []),
+    ...(code.length > 0 ? [{ name: 'lint', commands: [eslint] }] : []),
+  ]),
+]);
+process.exitCode = outcomes.some(({ failed }) => failed.length > 0) ? 1 : 0;
+
+/** Files that differ from the branch main, committed or not, and new files. */
+function changedFiles() {
+  const base = git('merge-base', 'HEAD', 'main')[0] ?? 'HEAD';
+  const tracked = git('diff', '--name-only', '--diff-filter=d', base);
+  return [...new Set([...tracked, ...git('ls-files', '--others', '--exclude-standard')])];
+}
+
+function git(...args) {
+  const { status, stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+  return status === 0 ? stdout.split('\n').filter(Boolean) : [];
+}
