@@ -102,7 +102,8 @@ async function importFiles(named: string[], options: ImportCommandOptions): Prom
 }
 
 async function describe(report: ImportReport, options: ImportCommandOptions): Promise<string> {
-  const { read, skipped, created, updated, unchanged, hidden, failed, errors, dryRun, hiddenWhy, newSource } = report;
+  const { read, skipped, created, updated, unchanged, hidden, failed, warned, errors, warnings, dryRun } = report;
+  const { hiddenWhy, newSource } = report;
   const shown = errors.slice(0, SHOWN_ERRORS).map(({ file, line, reason }) => {
     return visibleText(`${file === undefined ? '' : `${file}, `}line ${line}: ${reason}`);
   });
@@ -111,12 +112,24 @@ async function describe(report: ImportReport, options: ImportCommandOptions): Pr
       `… and ${failed - SHOWN_ERRORS} more${options.errors === undefined ? '; --errors FILE keeps them all' : ''}`,
     );
   }
+  for (const { file, line, reason } of warnings.slice(0, SHOWN_ERRORS)) {
+    shown.push(visibleText(`${file === undefined ? '' : `${file}, `}line ${line}: warning: ${reason}`));
+  }
   const heading = dryRun ? ['A dry run: nothing was written.'] : [];
   if (newSource) heading.push(`The source "${visibleText(options.source)}" is new in this workspace.`);
   if (hiddenWhy !== null) shown.unshift(`Nothing was hidden. ${hiddenWhy}`);
   return [
     ...heading,
-    await card({ read, ...(skipped > 0 && { skipped }), created, updated, unchanged, hidden, failed }),
+    await card({
+      read,
+      ...(skipped > 0 && { skipped }),
+      created,
+      updated,
+      unchanged,
+      hidden,
+      failed,
+      ...(warned > 0 && { warned }),
+    }),
     ...shown,
   ].join('\n');
 }

@@ -11,6 +11,7 @@ import { CountersSearchPath1780000000013 } from './migrations/1780000000013-coun
 import { AssetChanges1780000000031 } from './migrations/1780000000031-asset-changes';
 import { EmptyChangeSets1780000000043 } from './migrations/1780000000043-empty-change-sets';
 import { AssetIndexes1780000000058 } from './migrations/1780000000058-asset-indexes';
+import { EmployeeEmails1780000000085 } from './migrations/1780000000085-employee-emails';
 
 /** Columns that updates write. */
 const WRITTEN = [
@@ -28,6 +29,7 @@ export const inventorySchema: SchemaPart = {
     FillCountsAndPostures1780000000042,
     EmptyChangeSets1780000000043,
     AssetIndexes1780000000058,
+    EmployeeEmails1780000000085,
   ],
   grants: [
     { function: 'mark_empty_change_sets' },

@@ -7,7 +7,13 @@ import { isExternalId, parseImportRecord } from '../domain/import-record';
 import type { RecordMap } from '../domain/maps/record-map';
 import { type HideLimit, whyImplausible } from '../domain/hide-limit';
 import type { BadLine, ImportError, ImportProgress, ImportReport } from '../domain/import-report';
-import { type ImportSession, ImportStore, type MergeOutcome, type NumberedRecord } from '../domain/import-store.port';
+import {
+  type ImportSession,
+  ImportStore,
+  type MergeOutcome,
+  type NumberedRecord,
+  type Warning,
+} from '../domain/import-store.port';
 import { NamedAssets } from './named-assets';
 
 export interface ImportOptions {
@@ -98,6 +104,8 @@ class ImportRun {
   private mergingBefore: Promise<void> = Promise.resolve();
   private readonly counts = { read: 0, created: 0, updated: 0, unchanged: 0, hidden: 0, failed: 0 };
   private skipped = 0;
+  private warned = 0;
+  private readonly warnings: Warning[] = [];
   private readonly errors: BadLine[] = [];
   private readonly firstLines = new FirstLines();
   /** Lines of the current batch, its bad lines and their external ids. */
@@ -140,13 +148,15 @@ class ImportRun {
     this.onRead(this.counts.read);
     const { dryRun } = this.options;
     const { newSource } = this.session;
+    const { skipped, warned } = this;
     return {
       ...this.counts,
-      skipped: this.skipped,
+      ...{ skipped, warned },
       hiddenWhy,
       hidingRefused,
       newSource,
       errors: this.errorsByLine(),
+      warnings: this.warningsByLine(),
       dryRun,
     };
   }
@@ -183,8 +193,10 @@ class ImportRun {
     this.lines += 1;
     this.counts.read += 1;
     if ('fault' in line) {
-      if (isExternalId(line.externalId ?? null)) this.spared.push(line.externalId as string);
-      else this.incomplete = true;
+      if (isExternalId(line.externalId ?? null)) {
+        this.named = true;
+        this.spared.push(line.externalId as string);
+      } else this.incomplete = true;
       this.bad.push(this.badLine(place, line.fault, this.keptOf(line)));
       return null;
     }
@@ -222,10 +234,21 @@ class ImportRun {
     [this.lines, this.bad, this.spared] = [0, [], []];
   }
 
-  private count({ created, updated, unchanged, refused }: MergeOutcome, bad: readonly BadLine[]): void {
+  private warningsByLine(): ImportError[] {
+    return this.warnings
+      .sort((one, other) => one.place - other.place)
+      .map(({ place, reason }) => {
+        const [file, line] = this.fileAndLine(place);
+        return file === null ? { line, reason } : { file, line, reason };
+      });
+  }
+
+  private count({ created, updated, unchanged, refused, warned }: MergeOutcome, bad: readonly BadLine[]): void {
     this.counts.created += created;
     this.counts.updated += updated;
     this.counts.unchanged += unchanged;
+    this.warned += warned.length;
+    for (const warning of warned) if (this.warnings.length < REPORTED_ERRORS) this.warnings.push(warning);
     const all = refused.map(({ place, reason, kept }) => {
       return this.badLine(place, reason, kept === null ? null : (JSON.parse(kept) as KeptLine));
     });

@@ -24,7 +24,7 @@ export type ParsedRecord =
 
 const EVERY_RECORD = [
   ...['id', 'categoryKey', 'type', 'externalId', 'name', 'visibility', 'classification', 'description'],
-  ...['owner', 'ownerId', 'tags', 'createdAt', 'lastCheckedAt'],
+  ...['owner', 'ownerId', 'ownerEmail', 'tags', 'createdAt', 'lastCheckedAt'],
 ];
 const membersWith = (...own: string[]): ReadonlySet<string> => new Set([...EVERY_RECORD, ...own]);
 const MEMBERS: Readonly<Record<CategoryKey, ReadonlySet<string>>> = {
@@ -87,7 +87,7 @@ function readRecord(root: RecordReader, categoryKey: CategoryKey | null, externa
     name,
     classification: root.choice('classification', CLASSIFICATIONS) ?? 'UNKNOWN',
     description: root.text('description', 500) || null,
-    owner: readOwner(root),
+    ...readOwners(root),
     tags: readTags(root),
     /** Null stands for the time of the first import. */
     createdAt: root.time('createdAt'),
@@ -127,6 +127,13 @@ function readType(root: RecordReader, categoryKey: CategoryKey | null): AssetTyp
   }
   if (categoryOf(type) !== categoryKey) root.refuse(`type ${type} does not belong to categoryKey ${categoryKey}.`);
   return type;
+}
+
+/** An e-mail address names the owner where no reference does. */
+function readOwners(root: RecordReader): { readonly owner: OwnerReference | null; readonly ownerEmail: string | null } {
+  const owner = readOwner(root);
+  const ownerEmail = root.text('ownerEmail', MAX_TEXT)?.trim() || null;
+  return { owner, ownerEmail: owner === null ? ownerEmail : null };
 }
 
 function readOwner(root: RecordReader): OwnerReference | null {

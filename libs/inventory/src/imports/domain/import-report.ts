@@ -21,6 +21,9 @@ export interface ImportReport extends ImportCounts {
   readonly hidingRefused: boolean;
   /** True when the source had no asset before. */
   readonly newSource: boolean;
+  /** Records that were imported without a part of them, and the first warnings, sorted by line. */
+  readonly warned: number;
+  readonly warnings: readonly ImportError[];
   /** The bad lines found first, sorted by line. `onBadLine` received all of them. */
   readonly errors: readonly ImportError[];
   readonly dryRun: boolean;

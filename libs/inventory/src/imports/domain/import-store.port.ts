@@ -16,12 +16,20 @@ export interface Refusal {
   readonly kept: string | null;
 }
 
+/** A record that was imported without a part of it. */
+export interface Warning {
+  readonly place: number;
+  readonly reason: string;
+}
+
 /** Results of a batch. Records that wait for their owner are stored and not counted. */
 export interface MergeOutcome {
   readonly created: number;
   readonly updated: number;
   readonly unchanged: number;
   readonly refused: readonly Refusal[];
+  /** At most one for each record. */
+  readonly warned: readonly Warning[];
 }
 
 export interface ImportSettings {
@@ -65,7 +73,10 @@ export abstract class ImportSession {
    */
   abstract merge(apart: boolean, spared: readonly string[]): Promise<MergeOutcome>;
 
-  /** Merges the records that waited for their owners, batch by batch. Refuses those whose owner never came. */
+  /**
+   * Merges the records that waited for their owners, batch by batch. Refuses those whose owner never came, but takes those
+   * whose owner is named by an e-mail address: an owner of before stays, and there is a warning.
+   */
   abstract mergeDeferred(): AsyncIterable<MergeOutcome>;
 
   /** Visible assets of the source before the import. */

@@ -15,7 +15,7 @@ export interface KnownTagKey {
 export const STAGING_COLUMNS = `
   place bigint, external_id text, wanted_id uuid, sub_key smallint, visibility smallint,
   classification smallint, name text, description text, owner_external_id text, owner_public_id uuid,
-  created_at timestamptz, last_checked_at timestamptz, tags jsonb, tag_key_ids bigint[], tag_values text[],
+  owner_email text,  created_at timestamptz, last_checked_at timestamptz, tags jsonb, tag_key_ids bigint[], tag_values text[],
   account_id text, region text, serial_number text, operating_system text, os_version text, email text,
   contains_patient_data boolean, contains_user_data boolean, user_data_info text, managed boolean,
   agent_version text, antivirus_installed boolean, disk_encryption_enabled boolean,
@@ -39,7 +39,7 @@ export function toCopyLine({ place, record, kept }: NumberedRecord, tagKeys: Rea
     `${place}\t${text(record.externalId)}\t${record.id ?? NULL}\t${TYPES.get(record.type)}` +
     `\t${VISIBILITIES.indexOf(record.visibility)}\t${CLASSIFICATIONS.indexOf(record.classification)}` +
     `\t${text(record.name)}\t${text(record.description)}` +
-    `\t${owner && 'externalId' in owner ? text(owner.externalId) : NULL}\t${owner && 'id' in owner ? owner.id : NULL}` +
+    `\t${owner && 'externalId' in owner ? text(owner.externalId) : NULL}\t${owner && 'id' in owner ? owner.id : NULL}\t${text(record.ownerEmail)}` +
     `\t${time(record.createdAt)}\t${time(record.lastCheckedAt)}\t${tags}` +
     `\t${text(record.accountId)}\t${text(record.region)}\t${text(record.serialNumber)}` +
     `\t${text(record.operatingSystem)}\t${text(record.osVersion)}\t${text(record.email)}` +

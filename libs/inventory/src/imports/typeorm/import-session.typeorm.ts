@@ -29,6 +29,9 @@ export interface StagingConnections {
   close(completed: boolean): Promise<void>;
 }
 
+/** What becomes of records whose owner is not there: all wait; those with an e-mail address go on; the rest is refused. */
+type Step = 'wait' | 'release' | 'refuse';
+
 /** Signals that keep two concurrent batches in order. */
 interface BatchOrder {
   /** Settles when the previous batch ends. */
@@ -59,6 +62,7 @@ export class ImportSessionTypeorm extends ImportSession {
   private deferred = 0;
   private deferredOnSecond = 0;
   private written = 0;
+  private hasOwnerEmails = false;
 
   constructor(
     private readonly connections: StagingConnections,
@@ -73,6 +77,7 @@ export class ImportSessionTypeorm extends ImportSession {
   }
 
   add(numbered: NumberedRecord): void {
+    this.hasOwnerEmails ||= numbered.record.ownerEmail !== null;
     this.reading.add(numbered, this.tagKeys.known);
   }
 
@@ -97,18 +102,20 @@ export class ImportSessionTypeorm extends ImportSession {
   async *mergeDeferred(): AsyncIterable<MergeOutcome> {
     if (this.second && this.deferredOnSecond > 0) await this.connections.first.moveDeferredFrom(this.second);
     // An owner may itself wait for its owner, so passes repeat while one makes progress.
-    for (let waiting = this.deferred, last = false; this.deferred > 0;) {
+    let step: Step = 'wait';
+    for (let waiting = this.deferred; this.deferred > 0;) {
       for (let after = BEFORE_ALL; ;) {
         const start = after;
         const { written, taken, next } = await this.inTransaction(this.connections.first, (isRepeat) =>
-          this.mergeNextDeferred(start, last ? 'refuse' : 'defer', isRepeat),
+          this.mergeNextDeferred(start, step, isRepeat),
         );
         if (next === null) break;
         after = next;
         this.deferred -= taken;
         yield this.counted(written, this.connections.first);
       }
-      last = this.deferred === waiting;
+      if (this.deferred < waiting) step = 'wait';
+      else step = step === 'wait' && this.hasOwnerEmails ? 'release' : 'refuse';
       waiting = this.deferred;
     }
   }
@@ -249,15 +256,17 @@ export class ImportSessionTypeorm extends ImportSession {
 
   private async mergeNextDeferred(
     after: string,
-    waiting: 'defer' | 'refuse',
+    step: Step,
     isRepeat: boolean,
   ): Promise<{ readonly written: Written; readonly taken: number; readonly next: string | null }> {
     const connection = this.connections.first;
-    if (waiting === 'refuse' && after === BEFORE_ALL) await connection.nameUnowned();
+    if (step === 'refuse' && after === BEFORE_ALL) await connection.nameUnowned();
     const { last, taken, refused } = await connection.takeDeferred(after);
     if (isRepeat) refused.push(...(await this.hold(connection)));
-    const written = await connection.write(await connection.match(), waiting, taken, refused);
-    return { written, taken, next: last };
+    const warned = step === 'wait' ? [] : await connection.unownedByEmail();
+    const matched = await connection.match(step === 'wait' ? 'waiting' : 'released');
+    const written = await connection.write(matched, step === 'refuse' ? 'refuse' : 'defer', taken, refused);
+    return { written: { ...written, warned }, taken, next: last };
   }
 
   /** Counts what is committed. */

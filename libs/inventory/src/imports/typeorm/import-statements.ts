@@ -2,6 +2,13 @@ import type { WorkspaceId } from '#libs/kernel';
 import { NEW_CHANGE_SET_ID, originCode } from '#libs/platform/changes';
 import { escapeLiteral } from 'pg';
 import { STAGED, STAGING_COLUMNS } from './import-rows';
+import {
+  EMPLOYEES_BY_EMAIL,
+  PLANNED_EMPLOYEES_BY_EMAIL,
+  employeeWhere,
+  onlyOneOf,
+  plannedEmployeeWhere,
+} from './owner-statements';
 import { COMPUTER, EMPLOYEE, LAST_CLOUD, WRITTEN_FIELDS } from '../../assets/typeorm/asset.row';
 import { postureOf } from '../../assets/typeorm/computer.row';
 
@@ -38,11 +45,16 @@ const BECOMES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(PLAIN_COLUMNS.map((column) => [column, `m.${column}`])),
   classification: keptOr(WRITTEN_FIELDS.classification, 'asset.classification', 'm.classification'),
   description: keptOr(WRITTEN_FIELDS.description, 'asset.description', 'm.description'),
-  owner_id: keptOr(WRITTEN_FIELDS.ownerId, 'asset.owner_id', 'm.owner_id'),
+  owner_id: keptOr(
+    WRITTEN_FIELDS.ownerId,
+    'asset.owner_id',
+    'CASE WHEN m.owner_id IS NULL AND m.owner_email IS NOT NULL THEN asset.owner_id ELSE m.owner_id END',
+  ),
   owner_source: keptOr(
     WRITTEN_FIELDS.ownerId,
     'asset.owner_source',
-    'CASE WHEN m.owner_id IS NULL THEN NULL WHEN asset.owner_id = m.owner_id THEN asset.owner_source ELSE 3 END',
+    `CASE WHEN m.owner_id IS NULL THEN CASE WHEN m.owner_email IS NOT NULL THEN asset.owner_source END
+          WHEN asset.owner_id = m.owner_id THEN asset.owner_source ELSE 3 END`,
   ),
   created_at: 'COALESCE(m.created_at, asset.created_at)',
   tags: keptOr(WRITTEN_FIELDS.tags, MERGED_TAGS, 'm.tags'),
@@ -83,7 +95,8 @@ export const CREATE_TABLES = `
   CREATE TEMP TABLE IF NOT EXISTS import_named (external_id text);
   CREATE TEMP TABLE IF NOT EXISTS import_unowned (external_id text PRIMARY KEY);
   CREATE TEMP TABLE IF NOT EXISTS import_planned (
-    external_id text PRIMARY KEY, public_id uuid UNIQUE, sub_key smallint, is_visible boolean);
+    external_id text PRIMARY KEY, public_id uuid UNIQUE, sub_key smallint, is_visible boolean, email text);
+  CREATE INDEX IF NOT EXISTS import_planned_email ON import_planned (lower(email));
   TRUNCATE import_staged, import_matched, import_deferred, import_named, import_unowned, import_planned;`;
 
 export const beginIn = (workspaceId: WorkspaceId): string =>
@@ -103,11 +116,10 @@ export const commitChanges = (workspaceId: WorkspaceId, changeSetId: string): st
 
 export const COPY_STAGED = `COPY import_staged (${STAGED}) FROM STDIN`;
 
-export const COPY_DEFERRED_OUT = `COPY import_deferred (${STAGED}) TO STDOUT`;
-export const COPY_DEFERRED_IN = `COPY import_deferred (${STAGED}) FROM STDIN`;
-
 const IS_NEW = 'asset.id IS NULL';
 const WAITS = 'm.owner_id IS NULL AND (s.owner_external_id IS NOT NULL OR s.owner_public_id IS NOT NULL)';
+const WAITS_BY_EMAIL =
+  'm.owner_id IS NULL AND COALESCE(s.owner_external_id, s.owner_public_id::text, s.owner_email) IS NOT NULL';
 const ofStaged = (expression: string): string => expression.replace(/\bm\.(?!owner_id)/g, 's.');
 const CHANGED = `asset.id IS NOT NULL AND ${ofStaged(changesOf(BECOMES))}`;
 const CHECKED = `s.sub_key = ${COMPUTER} AND asset.id IS NOT NULL AND ROW(c.asset_id, ${COMPUTER_COLUMNS.map((name) => `c.${name}`).join(', ')})
@@ -123,30 +135,18 @@ END`;
 const IS_TAKEN = `
     (SELECT true FROM asset AS other WHERE other.workspace_id = $1 AND other.public_id = s.wanted_id LIMIT 1)`;
 
-const employeeWhere = (named: string): string => `
-  SELECT public_id FROM (SELECT public_id, sub_key, facet FROM asset WHERE workspace_id = $1 AND ${named} LIMIT 1) AS employee
-   WHERE sub_key = ${EMPLOYEE} AND facet IS NOT NULL`;
-
-/** The employee as the records before would leave it, else as it is. */
-const plannedEmployeeWhere = (planned: string, named: string): string => `
-  SELECT public_id FROM (
-    SELECT 1 AS place, public_id, sub_key, is_visible FROM import_planned WHERE ${planned}
-    UNION ALL
-    SELECT 2, public_id, sub_key, facet IS NOT NULL FROM asset WHERE workspace_id = $1 AND ${named}
-    ORDER BY place LIMIT 1) AS employee
-   WHERE sub_key = ${EMPLOYEE} AND is_visible`;
-
 interface Lookups {
   readonly ownerByExternalId: string;
   readonly ownerById: string;
+  readonly ownersByEmail: string;
   readonly refusal: string;
 }
 
 /** Skips records that equal the inventory; in most imports these are nearly all. */
-const matchWith = ({ ownerByExternalId, ownerById, refusal }: Lookups): string => `
+const matchWith = ({ ownerByExternalId, ownerById, ownersByEmail, refusal }: Lookups, waits: string): string => `
   WITH matched AS (
     INSERT INTO import_matched
-    SELECT s.*, COALESCE(asset.id, nextval('asset_id_seq')), ${IS_NEW}, m.owner_id, ${refusal}, ${WAITS}, ${CHANGED},
+    SELECT s.*, COALESCE(asset.id, nextval('asset_id_seq')), ${IS_NEW}, m.owner_id, ${refusal}, ${waits}, ${CHANGED},
            asset.id IS NOT NULL AND asset.tags IS DISTINCT FROM ${ofStaged(BECOMES['tags'] ?? '')},
            ${CHECKED}
       FROM import_staged AS s
@@ -159,57 +159,52 @@ const matchWith = ({ ownerByExternalId, ownerById, refusal }: Lookups): string =
         SELECT CASE
                  WHEN s.owner_external_id IS NOT NULL THEN (${ownerByExternalId})
                  WHEN s.owner_public_id IS NOT NULL THEN (${ownerById})
+                 WHEN s.owner_email IS NOT NULL THEN (${onlyOneOf(ownersByEmail)})
                END AS owner_id
         OFFSET 0
       ) AS m
       LEFT JOIN LATERAL (
         SELECT * FROM computer WHERE s.sub_key = ${COMPUTER} AND workspace_id = $1 AND asset_id = asset.id LIMIT 1
       ) AS c ON true
-     WHERE ${IS_NEW} OR ${WAITS} OR ${CHANGED} OR ${CHECKED} OR (${refusal}) IS NOT NULL
+     WHERE ${IS_NEW} OR ${waits} OR ${CHANGED} OR ${CHECKED} OR (${refusal}) IS NOT NULL
      ORDER BY s.place
     RETURNING refusal, waits, is_new, changed, retagged, checked, tag_key_ids
   ) ${COUNTS} FROM matched`;
 
 /** In all statements below: $1 workspace, $2 source. */
-export const MATCH = matchWith({
+const LOOKUPS: Lookups = {
   ownerByExternalId: employeeWhere('source = $2 AND external_id = s.owner_external_id'),
   ownerById: employeeWhere('public_id = s.owner_public_id'),
+  ownersByEmail: EMPLOYEES_BY_EMAIL,
   refusal: refusalOf(IS_TAKEN),
-});
+};
 /** The same for a dry run, which writes nothing that it could find. */
-export const MATCH_PLANNED = matchWith({
+const PLANNED_LOOKUPS: Lookups = {
   ownerByExternalId: plannedEmployeeWhere(
     'external_id = s.owner_external_id',
     'source = $2 AND external_id = s.owner_external_id',
   ),
   ownerById: plannedEmployeeWhere('public_id = s.owner_public_id', 'public_id = s.owner_public_id'),
+  ownersByEmail: PLANNED_EMPLOYEES_BY_EMAIL,
   refusal: refusalOf(`${IS_TAKEN} OR (SELECT true FROM import_planned WHERE public_id = s.wanted_id LIMIT 1)`),
-});
+};
+/** `released`: records whose owner is named by e-mail no longer wait for it. */
+export const MATCH = { waiting: matchWith(LOOKUPS, WAITS_BY_EMAIL), released: matchWith(LOOKUPS, WAITS) };
+export const MATCH_PLANNED = {
+  waiting: matchWith(PLANNED_LOOKUPS, WAITS_BY_EMAIL),
+  released: matchWith(PLANNED_LOOKUPS, WAITS),
+};
+
 /** Counts again after refused and waiting records were removed. */
 export const COUNT_MATCHED = `${COUNTS} FROM import_matched`;
 
 export const REFUSE = `DELETE FROM import_matched WHERE refusal IS NOT NULL RETURNING place, refusal AS reason, kept`;
 
-export const REFUSE_WAITING = `
-  DELETE FROM import_matched WHERE waits
-  RETURNING place, CASE WHEN owner_external_id IS NULL THEN 'ownerId is not a visible employee of the workspace.'
-                        WHEN EXISTS (SELECT FROM import_unowned WHERE external_id = owner_external_id)
-                          THEN 'owner is not brought in, because its own owner is not there either.'
-                        ELSE 'owner is not a visible employee of this source.' END AS reason, kept`;
-
-export const DEFER_WAITING = `
-  WITH moved AS (DELETE FROM import_matched WHERE waits RETURNING ${STAGED})
-  INSERT INTO import_deferred SELECT * FROM moved`;
-
-export const NAME_UNOWNED = `
-  INSERT INTO import_unowned SELECT external_id FROM import_deferred WHERE sub_key = ${EMPLOYEE} AND visibility = 0
-  ON CONFLICT DO NOTHING`;
-
 /** Remembers employees and ids of a dry run, and counts the assets that would be updated, as the statements below do. */
 export const PLAN = `
   WITH planned AS (
     INSERT INTO import_planned
-    SELECT m.external_id, COALESCE(asset.public_id, m.wanted_id, gen_random_uuid()), m.sub_key, m.visibility = 0
+    SELECT m.external_id, COALESCE(asset.public_id, m.wanted_id, gen_random_uuid()), m.sub_key, m.visibility = 0, m.email
       FROM import_matched AS m
       LEFT JOIN LATERAL (
         SELECT public_id FROM asset WHERE NOT m.is_new AND workspace_id = $1 AND id = m.asset_id LIMIT 1) AS asset ON true
@@ -292,21 +287,3 @@ export const TAG = `
      SELECT FROM asset JOIN tag_key ON tag_key.workspace_id = $1 AND tag_key.id = tag.key_id
       WHERE asset.workspace_id = $1 AND asset.id = tag.asset_id
         AND asset.api_set & ${WRITTEN_FIELDS.tags.bit} <> 0 AND NOT tag_key.platform)`;
-
-/** Turns the next deferred records into a batch. $1 is the place to start after. */
-export const TAKE_DEFERRED = `
-  WITH taken AS (
-    DELETE FROM import_deferred
-     WHERE place > $1 AND place <= (
-       SELECT max(place) FROM (SELECT place FROM import_deferred WHERE place > $1 ORDER BY place LIMIT 5000) AS next)
-    RETURNING ${STAGED}
-  ), staged AS (INSERT INTO import_staged SELECT * FROM taken)
-  SELECT max(place)::text AS last, count(*)::int AS taken FROM taken`;
-
-/** Deferred records come from many batches, so an id may appear twice among them. */
-export const REFUSE_SAME_IDS = `
-  DELETE FROM import_staged AS s USING (
-    SELECT place, row_number() OVER (PARTITION BY wanted_id ORDER BY place) AS nth
-      FROM import_staged WHERE wanted_id IS NOT NULL) AS ids
-   WHERE ids.place = s.place AND ids.nth > 1
-  RETURNING s.place, 'The id belongs to another asset.' AS reason, s.kept`;

@@ -4,11 +4,13 @@ import type { WorkspaceId } from '#libs/kernel';
 import type { PoolClient } from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import type { ImportCounts } from '../domain/import-report';
-import type { MergeOutcome, Refusal } from '../domain/import-store.port';
+import type { MergeOutcome, Refusal, Warning } from '../domain/import-store.port';
 import * as held from './hold-statements';
 import * as sql from './import-statements';
 import { unknownTagKeys } from './import-tag-keys';
 import * as missing from './missing-statements';
+import * as owners from './owner-statements';
+import * as waits from './waiting-statements';
 
 /** The work that a matched batch needs. */
 export interface Matched {
@@ -94,22 +96,22 @@ export class StagingConnection {
 
   /** Remembers the employees that still wait for an owner, so that records that wait for them are refused. */
   async nameUnowned(): Promise<void> {
-    await this.client.query(sql.NAME_UNOWNED);
+    await this.client.query(waits.NAME_UNOWNED);
   }
 
   /** Takes the waiting records of another connection. That one is of no more use after a failure. */
   async moveDeferredFrom(other: StagingConnection): Promise<void> {
-    const from = other.client.query(copyTo(sql.COPY_DEFERRED_OUT));
-    await pipeline(from, this.client.query(copyFrom(sql.COPY_DEFERRED_IN)));
+    const from = other.client.query(copyTo(waits.COPY_DEFERRED_OUT));
+    await pipeline(from, this.client.query(copyFrom(waits.COPY_DEFERRED_IN)));
   }
 
   /** Stages waiting records after this place, except those whose id appears twice. `last` is null when none is left. */
   async takeDeferred(
     after: string,
   ): Promise<{ readonly last: string | null; readonly taken: number; readonly refused: Refusal[] }> {
-    const { rows } = await this.client.query<{ last: string | null; taken: number }>(sql.TAKE_DEFERRED, [after]);
+    const { rows } = await this.client.query<{ last: string | null; taken: number }>(waits.TAKE_DEFERRED, [after]);
     const { last = null, taken = 0 } = rows[0] ?? {};
-    return { last, taken, refused: await this.refuse(sql.REFUSE_SAME_IDS) };
+    return { last, taken, refused: await this.refuse(waits.REFUSE_SAME_IDS) };
   }
 
   /**
@@ -127,10 +129,22 @@ export class StagingConnection {
   }
 
   /** Compares the staged batch with the inventory. Changes and locks nothing there. */
-  async match(): Promise<Matched> {
-    return onlyRow(
-      await this.client.query<Matched>(this.dryRun ? sql.MATCH_PLANNED : sql.MATCH, [this.workspaceId, this.source]),
-    );
+  async match(byEmail: 'waiting' | 'released' = 'waiting'): Promise<Matched> {
+    const statement = (this.dryRun ? sql.MATCH_PLANNED : sql.MATCH)[byEmail];
+    return onlyRow(await this.client.query<Matched>(statement, [this.workspaceId, this.source]));
+  }
+
+  /** Returns a warning for each staged record whose address fits no employee, or several. */
+  async unownedByEmail(): Promise<Warning[]> {
+    const statement = this.dryRun ? owners.UNOWNED_BY_EMAIL_PLANNED : owners.UNOWNED_BY_EMAIL;
+    const { rows } = await this.client.query<{ place: string; fits: number }>(statement, [this.workspaceId]);
+    return rows.map(({ place, fits }) => ({
+      place: Number(place),
+      reason:
+        fits === 0
+          ? 'ownerEmail is of no visible employee of the workspace.'
+          : `ownerEmail is of ${fits} visible employees of the workspace.`,
+    }));
   }
 
   /**
@@ -148,13 +162,20 @@ export class StagingConnection {
     let deferred = 0;
     if (matched.refused + matched.waiting > 0) {
       refused.push(...(await this.refuse(sql.REFUSE)));
-      if (waiting === 'refuse') refused.push(...(await this.refuse(sql.REFUSE_WAITING)));
-      else deferred = (await this.client.query(sql.DEFER_WAITING)).rowCount ?? 0;
+      if (waiting === 'refuse') refused.push(...(await this.refuse(waits.REFUSE_WAITING)));
+      else deferred = (await this.client.query(waits.DEFER_WAITING)).rowCount ?? 0;
       left = onlyRow(await this.client.query<Matched>(sql.COUNT_MATCHED));
     }
     const updated = this.dryRun ? await this.plan() : await this.writeMatched(left);
     const { created } = left;
-    return { created, updated, unchanged: total - refused.length - deferred - created - updated, refused, deferred };
+    return {
+      created,
+      updated,
+      unchanged: total - refused.length - deferred - created - updated,
+      refused,
+      deferred,
+      warned: [],
+    };
   }
 
   private async plan(): Promise<number> {

@@ -95,11 +95,16 @@ function mapItem(
   const categorize = (found: unknown): MappedItem | null => {
     if (found === undefined || found === null) return { leftOut: true };
     value['categoryKey'] = found;
+    const category = CATEGORY_KEYS.find((key) => key === found);
+    known = category === undefined ? null : membersOf(category);
     return null;
   };
+  let known: ReadonlySet<string> | null = null;
   const from = (start: number): MappedItem | Promise<MappedItem> => {
     for (let index = start; index < members.length; index += 1) {
       const { name, path, value: expression } = members[index] as MapMember;
+      // One map may give several categories, and each has members of its own.
+      if (known?.has(path[0] ?? '') === false) continue;
       member = `record.${name}`;
       const result = expression(item);
       if (result instanceof Promise) {

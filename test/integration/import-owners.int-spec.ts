@@ -1,0 +1,87 @@
+import { EMPLOYEE, ImportSetting, LAPTOP, NOTHING } from '../support/import-setting';
+
+const BY_EMAIL = { ...LAPTOP, owner: undefined, ownerEmail: ' ADA@Example.com ' };
+const NOBODY = 'ownerEmail is of no visible employee of the workspace.';
+
+describe('ownerEmail of imported records', () => {
+  let setting: ImportSetting;
+  const idOf = async (externalId: string): Promise<unknown> => (await setting.asset(externalId))['public_id'];
+  const ownerOf = async (externalId: string): Promise<unknown> => (await setting.asset(externalId))['owner_id'];
+
+  beforeAll(async () => {
+    setting = await ImportSetting.open();
+  });
+  afterAll(() => setting.close());
+  beforeEach(() => setting.enterWorkspace());
+
+  it('finds an employee of another source, whatever the letter case, and changes nothing the second time', async () => {
+    await setting.run(setting.ndjson(EMPLOYEE), { source: 'hr' });
+
+    expect(await setting.importAll(BY_EMAIL)).toEqual({ ...NOTHING, newSource: true, read: 1, created: 1 });
+    expect(await setting.importAll(BY_EMAIL)).toEqual({ ...NOTHING, read: 1, unchanged: 1 });
+    expect(await ownerOf('C02XK')).toBe(await idOf('hr-17'));
+  });
+
+  it.each([true, false])('finds an employee who comes later in the import (dry run: %s)', async (dryRun) => {
+    const file = setting.ndjson(BY_EMAIL, { ...BY_EMAIL, externalId: 'second' }, EMPLOYEE);
+
+    expect(await setting.run(file, { dryRun })).toEqual({ ...NOTHING, newSource: true, dryRun, read: 3, created: 3 });
+    if (!dryRun) expect(await ownerOf('second')).toBe(await idOf('hr-17'));
+  });
+
+  it('gives a new asset no owner and warns when no employee has the address', async () => {
+    const other = { ...LAPTOP, externalId: 'other', owner: undefined };
+    const report = await setting.importAll(other, BY_EMAIL);
+
+    expect(report).toMatchObject({ read: 2, created: 2, warned: 1, warnings: [{ line: 2, reason: NOBODY }] });
+    expect(await ownerOf('C02XK')).toBeNull();
+    expect(await setting.importAll(other, BY_EMAIL)).toMatchObject({ unchanged: 2, warned: 1 });
+  });
+
+  it('lets the owner of an earlier import stay when the employee has left', async () => {
+    await setting.importAll(EMPLOYEE, BY_EMAIL);
+    const owner = await idOf('hr-17');
+    await setting.importAll({ ...EMPLOYEE, visibility: 'HIDDEN' });
+
+    const report = await setting.importAll({ ...BY_EMAIL, name: 'renamed' });
+
+    expect(report).toMatchObject({ updated: 1, failed: 0, warnings: [{ line: 1, reason: NOBODY }] });
+    expect(await setting.asset('C02XK')).toMatchObject({ name: 'renamed', owner_id: owner });
+    expect(await setting.importAll({ ...BY_EMAIL, name: 'renamed' })).toMatchObject({ unchanged: 1, warned: 1 });
+  });
+
+  it('warns with the number of employees when several have the address', async () => {
+    await setting.importAll(EMPLOYEE, { ...EMPLOYEE, externalId: 'hr-18' }, { ...EMPLOYEE, externalId: 'hr-19' });
+
+    expect(await setting.importAll(BY_EMAIL)).toMatchObject({
+      ...{ created: 1, failed: 0, warned: 1 },
+      warnings: [{ line: 1, reason: 'ownerEmail is of 3 visible employees of the workspace.' }],
+    });
+  });
+
+  it('sees no employee of another workspace', async () => {
+    await setting.importAll(EMPLOYEE);
+    await setting.enterWorkspace();
+
+    expect(await setting.importAll(BY_EMAIL)).toMatchObject({ created: 1, warned: 1 });
+  });
+
+  it('counts less than owner and ownerId', async () => {
+    await setting.importAll({ ...EMPLOYEE, externalId: 'boss', email: 'boss@example.com' }, EMPLOYEE);
+
+    expect(await setting.importAll({ ...LAPTOP, ownerEmail: 'boss@example.com' })).toMatchObject({
+      created: 1,
+      warned: 0,
+    });
+    expect(await ownerOf('C02XK')).toBe(await idOf('hr-17'));
+  });
+
+  it('refuses nobody who waits for an employee without an owner of their own', async () => {
+    const employee = { ...EMPLOYEE, ownerEmail: 'nobody@example.com' };
+
+    const report = await setting.importAll(LAPTOP, employee);
+
+    expect(report).toMatchObject({ created: 2, failed: 0, warnings: [{ line: 2, reason: NOBODY }] });
+    expect(await ownerOf('C02XK')).toBe(await idOf('hr-17'));
+  });
+});
