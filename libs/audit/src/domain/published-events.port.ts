@@ -11,7 +11,8 @@ export interface HashedEvent extends PublishedEvent {
 export abstract class PublishedEvents {
   /**
    * Returns events in ascending order of their sequence, from the start on. Every event has its turn once: events become
-   * visible in that order. A page may be short or empty although more follows.
+   * visible in that order. A page may be short or empty although more follows: it ends with the event that reaches
+   * `mostBytes`, by default two megabytes.
    * @throws `cursor_expired` where the reader could miss an event
    */
   abstract read(
@@ -19,6 +20,7 @@ export abstract class PublishedEvents {
     filter: EventFilter,
     start: FeedStart,
     size: number,
+    mostBytes?: number,
   ): Promise<ChangePage<HashedEvent>>;
 
   /** Returns the time of the oldest event that is not published yet, or null. */

@@ -37,9 +37,9 @@ export class AuditEventsController {
       feed: null,
       reader: (workspaceId, { since, ...filter }) => {
         const beginning = feedStartOf(since);
-        return async ({ size, after }) => {
+        return async ({ size, after, mostBytes }) => {
           const start = after === null ? beginning : ({ kind: 'position', position: after } as const);
-          const { changes, position, hasMore } = await published.read(workspaceId, filter, start, size);
+          const { changes, position, hasMore } = await published.read(workspaceId, filter, start, size, mostBytes);
           return { items: changes, lastPosition: position, endPosition: hasMore ? position : null, totalCount: 0 };
         };
       },

@@ -29,9 +29,22 @@ const IS_UPDATE = 'event.action IS NULL';
 /** Events that a page with several filters looks at, at most: one index finds them, and few may pass the others. */
 const MOST_EXAMINED = 1_000;
 
+const MAX_PAGE_BYTES = 2_000_000;
+/** Events of one statement. The page ends with the event that reaches its bytes, and drops the others. */
+const PORTION = 128;
+
 interface Read {
   readonly event: PublishedEvent;
   readonly position: EventPosition;
+  /** Length of the changes as text, which may be nearly all of an event. */
+  readonly bytes: number;
+}
+
+interface Wanted {
+  readonly filter: EventFilter;
+  readonly first: FilterName | undefined;
+  readonly after: number;
+  readonly end: number;
 }
 
 /**
@@ -51,12 +64,14 @@ export class PublishedEventsTypeorm extends PublishedEvents {
     filter: EventFilter,
     start: FeedStart,
     size: number,
+    mostBytes = MAX_PAGE_BYTES,
   ): Promise<ChangePage<HashedEvent>> {
     return this.database.inTenant({ workspaceId }, async (manager) => {
       // First: events that are published meanwhile are behind it.
       const end = await this.end(manager, workspaceId, filter.until);
       const after = await this.startOf(manager, workspaceId, start, end);
-      const { events, position, hasMore } = await this.page(manager, workspaceId, filter, after, end, size);
+      const bounds = { size, mostBytes };
+      const { events, position, hasMore } = await this.page(manager, workspaceId, filter, after, end, bounds);
       // Last: where events were archived meanwhile, the page may have a gap, and the floor shows it.
       if (start.kind === 'since') await this.assertKept(manager, workspaceId, start.since);
       if (start.kind === 'position') await this.assertKnown(manager, workspaceId, readPosition(start.position));
@@ -147,7 +162,7 @@ export class PublishedEventsTypeorm extends PublishedEvents {
     filter: EventFilter,
     after: EventPosition,
     end: EventPosition,
-    size: number,
+    { size, mostBytes }: { readonly size: number; readonly mostBytes: number },
   ): Promise<{
     readonly events: readonly PublishedEvent[];
     readonly position: EventPosition;
@@ -156,23 +171,48 @@ export class PublishedEventsTypeorm extends PublishedEvents {
     const [first, ...others] = FILTERS_BY_WIDTH.filter((name) => filter[name] !== undefined);
     const limit = others.length === 0 ? size : Math.max(size, MOST_EXAMINED);
     const range = { after: after.sequence, end: end.sequence };
-    const read = await this.next(manager, workspaceId, { filter, first, ...range }, limit + 1);
+    const wanted = { filter, first, ...range };
+    const { read, isCut } = await this.bounded(manager, workspaceId, wanted, limit + 1, mostBytes);
     const found = read.slice(0, limit).filter(({ event }) => matches(event, filter));
     const shown = found.slice(0, size);
-    const more = found.length > size ? shown[size - 1] : read.length > limit ? read[limit - 1] : undefined;
+    const last = isCut || read.length > limit ? read.slice(0, limit).at(-1) : undefined;
+    const more = found.length > size ? shown[size - 1] : last;
     const events = shown.map(({ event }) => event);
     if (more) return { events, position: more.position, hasMore: true };
     return { events, position: after.sequence < end.sequence ? end : after, hasMore: false };
+  }
+
+  /** The next events up to the one that reaches the bytes. `isCut`: that one came before the limit. */
+  private async bounded(
+    manager: EntityManager,
+    workspaceId: WorkspaceId,
+    wanted: Wanted,
+    limit: number,
+    mostBytes: number,
+  ): Promise<{ readonly read: readonly Read[]; readonly isCut: boolean }> {
+    const read: Read[] = [];
+    let bytes = 0;
+    for (let after = wanted.after; read.length < limit;) {
+      const size = Math.min(PORTION, limit - read.length);
+      const portion = await this.next(manager, workspaceId, { ...wanted, after }, size);
+      for (const one of portion) {
+        if (bytes >= mostBytes) return { read, isCut: true };
+        read.push(one);
+        bytes += one.bytes;
+        after = one.position.sequence;
+      }
+      if (portion.length < size) break;
+    }
+    return { read, isCut: false };
   }
 
   /** Published events in the order of their sequence, read by the index of one filter. */
   private async next(
     manager: EntityManager,
     workspaceId: WorkspaceId,
-    wanted: { filter: EventFilter; first: FilterName | undefined; after: number; end: number },
+    { filter, first, after, end }: Wanted,
     limit: number,
   ): Promise<Read[]> {
-    const { filter, first, after, end } = wanted;
     const query = manager
       .createQueryBuilder(AuditEventRow, 'event')
       .addSelect(
@@ -185,13 +225,17 @@ export class PublishedEventsTypeorm extends PublishedEvents {
             .limit(1),
         'recorded_at',
       )
+      .addSelect('octet_length(event.changes::text)', 'bytes')
       .where('event.workspace_id = :workspaceId', { workspaceId })
       .andWhere('event.sequence > :after AND event.sequence <= :end', { after, end });
     if (first === 'action' && filter.action === ASSET_UPDATED) query.andWhere(IS_UPDATE);
     else if (first) query.andWhere(CONDITIONS[first], { [first]: filter[first] });
     const { entities, raw } = await query.orderBy('event.sequence').limit(limit).getRawAndEntities();
-    const times = raw as readonly { readonly recorded_at: Date }[];
-    return entities.map((row, place) => toRead(row, times[place]?.recorded_at as Date));
+    const others = raw as readonly { readonly recorded_at: Date; readonly bytes: number | null }[];
+    return entities.map((row, place) => {
+      const { recorded_at: recordedAt, bytes } = others[place] as (typeof others)[number];
+      return toRead(row, recordedAt, bytes ?? 0);
+    });
   }
 }
 
@@ -203,7 +247,7 @@ const positionOf = ({ size, last_event }: AuditCheckpointRow): EventPosition => 
   eventId: last_event,
 });
 
-function toRead(row: AuditEventRow, recordedAt: Date): Read {
+function toRead(row: AuditEventRow, recordedAt: Date, bytes: number): Read {
   const sequence = Number(row.sequence);
   const event = {
     id: row.id,
@@ -218,5 +262,6 @@ function toRead(row: AuditEventRow, recordedAt: Date): Read {
   return {
     event: publish(event, sequence, recordedAt.toISOString()),
     position: { sequence, eventId: row.id },
+    bytes,
   };
 }
