@@ -38,7 +38,7 @@ const fileLength = (max) => ['error', { max, skipBlankLines: true, skipComments:
 
 export default tseslint.config(
   {
-    ignores: [...['node_modules/', '**/dist/', '.local/', 'coverage/', 'test-results/', 'test/architecture/planted/']],
+    ignores: ['node_modules/', '**/dist/', '.local/', 'coverage/', 'test-results/'],
   },
   {
     // Rules must not be disabled inline.

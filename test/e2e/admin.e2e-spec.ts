@@ -5,14 +5,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { WORKSPACE_SLUG } from '#libs/auth/operators';
 import { parseSlug } from '../../apps/admin/src/options';
+import { runAdmin } from '../support/admin-command';
 import { freePort } from '../support/free-port';
 import { type Row, documentOf, expectFault } from '../support/finished-command';
 import { type FinishedCommand, RunningCommand } from '../support/running-command';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
-// Runs commands like an operator: as processes from dist, which the command updates.
 const admin = (environment: Record<string, string>, ...words: string[]): Promise<FinishedCommand> =>
-  new RunningCommand('apps/admin/run.mjs', words, environment).finished;
+  runAdmin(words, environment);
 
 const keysIn = (directory: string) => ({
   SIGNING_KEYS_DIR: directory,
@@ -200,11 +200,22 @@ describe('admin', () => {
       expect(finished.exitCode).toBe(1);
       expect(finished.stderr).toBe('error: 2 of 3 lines are bad.\n');
       const report = JSON.parse(finished.stdout) as Row & { errors: Row[] };
-      expect(Object.keys(report)).toEqual(
-        'read created updated unchanged hidden failed skipped hiddenWhy hidingRefused newSource errors dryRun'.split(
-          ' ',
-        ),
-      );
+      expect(Object.keys(report)).toEqual([
+        'read',
+        'created',
+        'updated',
+        'unchanged',
+        'hidden',
+        'failed',
+        'skipped',
+        'warned',
+        'hiddenWhy',
+        'hidingRefused',
+        'newSource',
+        'errors',
+        'warnings',
+        'dryRun',
+      ]);
       expect(report).toMatchObject({ read: 3, created: 1, failed: 2, dryRun: false });
       expect(report.errors.map(({ line }) => line)).toEqual([2, 3]);
       const lines = readFileSync(errors, 'utf8').trim().split('\n');
