@@ -117,7 +117,7 @@ async function describe(report: ImportReport, options: ImportCommandOptions): Pr
   }
   const heading = dryRun ? ['A dry run: nothing was written.'] : [];
   if (newSource) heading.push(`The source "${visibleText(options.source)}" is new in this workspace.`);
-  if (hiddenWhy !== null) shown.unshift(`Nothing was hidden. ${hiddenWhy}`);
+  if (hiddenWhy !== null && !report.hidingRefused) shown.unshift(`Nothing was hidden. ${hiddenWhy}`);
   return [
     ...heading,
     await card({
