@@ -305,7 +305,7 @@ describe('The examples on a list of more pages than the burst', () => {
   let own: TestApp;
   let directory: string;
   beforeAll(async () => {
-    own = await startApp({ ...SPECIFIED_LIMITS, RATE_LIMIT_READ: `150/${BURST}` });
+    own = await startApp({ ...SPECIFIED_LIMITS, RATE_LIMIT_READ: `90/${BURST}` });
     directory = mkdtempSync(join(tmpdir(), 'compliance-examples-'));
   }, 240_000);
   afterAll(async () => {

@@ -138,8 +138,16 @@ describe('The single stream of an application', () => {
     const streamOnce = async (path = ASSETS): Promise<StreamReader> => {
       const reader = await ask(app.origin, path);
       reader.leave();
-      await delay(100);
+      await ended();
       return reader;
+    };
+    /** Waits until the instance knows that all its streams have ended. */
+    const ended = async (): Promise<void> => {
+      const said = (message: string) => app.logLines.filter((line) => line['message'] === message).length;
+      for (const deadline = Date.now() + 60_000; Date.now() < deadline; await delay(10)) {
+        if (said('stream begun') === said('stream cut') + said('stream complete')) return;
+      }
+      throw new Error('A stream does not end.');
     };
 
     it('allows its burst of streams, then refuses with its own headers', async () => {
@@ -173,7 +181,7 @@ describe('The single stream of an application', () => {
       const first = await ask();
       const refused = [await ask(), await ask()];
       first.leave();
-      await delay(100);
+      await ended();
       const headers = { Accept: 'application/x-ndjson', Authorization: `Bearer ${token}` };
       await fetch(`${app.origin}${ASSETS}?pageSize=1`, { headers });
       await fetch(app.origin + ASSETS, { method: 'HEAD', headers });

@@ -3,6 +3,9 @@ import { Client } from 'pg';
 import { migrate } from '#libs/platform/database';
 import { entities, schema } from '../../apps/features';
 
+/** Sessions of this database that wait for a lock, for a FROM clause. Other databases of the server are not counted. */
+export const BLOCKED_SESSIONS = `pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+
 export { entities as testEntities, schema as testSchema };
 
 const TEMPLATE = 'test_template';
