@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { runAdmin } from '../support/admin-command';
+import { runAdminOn } from '../support/admin-command';
 import { documentOf, expectFault } from '../support/finished-command';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
@@ -22,12 +22,7 @@ const EARLIER = '{"line":7,"reason":"name is required."}\n';
 describe('admin import --errors FILE', () => {
   let database: TestDatabase;
   let directory: string;
-  const run = (...words: string[]) =>
-    runAdmin(words, {
-      DATABASE_URL: database.databaseUrl,
-      MIGRATION_DATABASE_URL: database.migrationDatabaseUrl,
-      LOCAL_DIR: process.env['TEST_LOCAL_DIR'] ?? '',
-    });
+  const run = (...words: string[]) => runAdminOn(database, words);
   const importInto = (workspace: string, ...words: string[]) =>
     run('import', '--workspace', workspace, '--source', 'hr', '--json', ...words);
   const readErrors = (path: string): unknown[] =>

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { runAdmin } from '../support/admin-command';
+import { runAdmin, runAdminOn } from '../support/admin-command';
 import { documentOf, expectFault } from '../support/finished-command';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
@@ -25,12 +25,7 @@ const [ADA, MEI, PHONE] = [
 describe('Maps', () => {
   let database: TestDatabase;
   let directory: string;
-  const run = (...words: string[]) =>
-    runAdmin(words, {
-      DATABASE_URL: database.databaseUrl,
-      MIGRATION_DATABASE_URL: database.migrationDatabaseUrl,
-      LOCAL_DIR: process.env['TEST_LOCAL_DIR'] ?? '',
-    });
+  const run = (...words: string[]) => runAdminOn(database, words);
   const file = (name: string, content: string | Buffer): string => {
     const path = join(directory, name);
     writeFileSync(path, content);

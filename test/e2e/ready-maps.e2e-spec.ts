@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runAdmin } from '../support/admin-command';
+import { runAdminOn } from '../support/admin-command';
 import { documentOf } from '../support/finished-command';
 import { type TestDatabase, createTestDatabase } from '../support/test-database';
 
@@ -101,12 +101,7 @@ const READY: Readonly<Record<string, Ready>> = {
 describe('The ready map', () => {
   let database: TestDatabase;
   let directory: string;
-  const run = (...words: string[]) =>
-    runAdmin(words, {
-      DATABASE_URL: database.databaseUrl,
-      MIGRATION_DATABASE_URL: database.migrationDatabaseUrl,
-      LOCAL_DIR: process.env['TEST_LOCAL_DIR'] ?? '',
-    });
+  const run = (...words: string[]) => runAdminOn(database, words);
   const importBy = async (map: string, file: string, ...words: string[]) => {
     const options = ['--workspace', 'acme', '--source', map, '--map', map, '--create-tag-keys', 'platform'];
     return documentOf(await run('import', ...options, '--json', file, ...words));

@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
 import { runCommandLine } from '../../apps/admin/src/command-line';
 import { type FinishedCommand } from './running-command';
+import type { TestDatabase } from './test-database';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -18,6 +19,14 @@ export function runAdmin(
   previous = finished.catch(() => undefined);
   return finished;
 }
+
+/** Runs a command on this database. */
+export const runAdminOn = (database: TestDatabase, words: readonly string[]): Promise<FinishedCommand> =>
+  runAdmin(words, {
+    DATABASE_URL: database.databaseUrl,
+    MIGRATION_DATABASE_URL: database.migrationDatabaseUrl,
+    LOCAL_DIR: process.env['TEST_LOCAL_DIR'] ?? '',
+  });
 
 async function runHere(
   words: readonly string[],

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Option } from 'commander';
-import type { Format, RecordMap } from '#libs/inventory/operators';
+import type { Format, MapLibrary, RecordMap } from '#libs/inventory/operators';
 
 /** Written out, so that help loads no library. The type checks that the list is complete. */
 const FORMATS = Object.keys({ ndjson: true, json: true, csv: true } satisfies Record<Format, true>);
@@ -18,8 +18,13 @@ export const inputFrom = (file: string): string => (file === '-' ? file : fromCa
 
 /** Loads a map. @throws before anything is read, with every fault of the map */
 export async function mapOf(named: string, directory: string | undefined): Promise<RecordMap> {
+  return (await mapLibrary(directory)).load(namedFromCaller(named));
+}
+
+/** The ready maps, and those of a directory before them. */
+export async function mapLibrary(directory: string | undefined): Promise<MapLibrary> {
   const { MapLibrary } = await import('#libs/inventory/operators');
-  return new MapLibrary(directory === undefined ? null : fromCaller(directory)).load(namedFromCaller(named));
+  return new MapLibrary(directory === undefined ? null : fromCaller(directory));
 }
 
 /** A file is named from the caller's directory; a name is none. */

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { Format } from '#libs/inventory/operators';
 import { CommandFailed } from '../command-faults';
-import { formatOption, fromCaller, inputFrom, mapOf, namedFromCaller } from '../import-input';
+import { formatOption, inputFrom, mapLibrary, mapOf, namedFromCaller } from '../import-input';
 import { type CommonOptions, withCommonOptions } from '../options';
 import { print, table } from '../output';
 import { visibleText } from '../visible-text';
@@ -32,21 +32,14 @@ export function mapsCommand(): Command {
 const withMapsOptions = (command: Command): Command =>
   withCommonOptions(command).option('--maps <dir>', 'look for maps in this directory before the ready ones');
 
-async function libraryOf({
-  maps,
-}: MapsOptions): Promise<InstanceType<(typeof import('#libs/inventory/operators'))['MapLibrary']>> {
-  const { MapLibrary } = await import('#libs/inventory/operators');
-  return new MapLibrary(maps === undefined ? null : fromCaller(maps));
-}
-
 async function list(options: MapsOptions): Promise<void> {
-  const items = (await libraryOf(options)).list();
+  const items = (await mapLibrary(options.maps)).list();
   const rows = items.map(({ name, category, description }) => [name, category ?? 'by item', description]);
   await print({ json: { items }, text: () => table(['name', 'category', 'description'], rows) }, options);
 }
 
 async function show(named: string, options: MapsOptions): Promise<void> {
-  const map = (await libraryOf(options)).show(namedFromCaller(named));
+  const map = (await mapLibrary(options.maps)).show(namedFromCaller(named));
   await print({ json: map, text: () => map.yaml }, options);
 }
 

@@ -86,7 +86,8 @@ export class Database {
 
   /**
    * Like {@link run}, for statements that only read. Data is the newest unless the scope says `recent`, which a standby may
-   * serve; the primary takes over when none responds. A read that loses its connection to the primary is repeated once. Takes 2.5 seconds at most.
+   * serve; the primary takes over when none responds. A read that loses its connection to the primary is repeated once.
+   * Takes 2.5 seconds at most.
    */
   async read(
     scope: TenantScope & { readonly freshness?: Freshness },
@@ -147,7 +148,7 @@ export class Database {
         const repeatable = REPEATABLE_SQLSTATES.has(sqlStateOf(error));
         const isOver = deadline - performance.now() < SHORTEST_TRY_MS;
         if (!repeatable || repeats === MAX_REPEATS || isOver) throw error;
-        await delay(Math.random() * 20 * (repeats + 1));
+        await beforeRepeat(repeats);
       }
     }
   }
@@ -186,7 +187,7 @@ export class Database {
       } catch (error) {
         const repeatable = REPEATABLE_IN_TENANT.has(sqlStateOf(error));
         if (!repeatable || repeats === MAX_REPEATS_IN_TENANT) throw error;
-        await delay(Math.random() * 20 * (repeats + 1));
+        await beforeRepeat(repeats);
       }
     }
   }
@@ -197,5 +198,8 @@ export class Database {
     return unit;
   }
 }
+
+/** Waits for a random time, so that two transactions do not meet again. */
+const beforeRepeat = (repeats: number): Promise<void> => delay(Math.random() * 20 * (repeats + 1));
 
 const sqlStateOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code);

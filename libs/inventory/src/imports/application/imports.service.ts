@@ -6,7 +6,13 @@ import { type KeptLine, keptLine } from '../domain/kept-line';
 import { isExternalId, parseImportRecord } from '../domain/import-record';
 import type { RecordMap } from '../domain/maps/record-map';
 import { type HideLimit, whyImplausible } from '../domain/hide-limit';
-import type { BadLine, ImportError, ImportProgress, ImportReport } from '../domain/import-report';
+import {
+  type BadLine,
+  type ImportError,
+  type ImportProgress,
+  type ImportReport,
+  REPORTED,
+} from '../domain/import-report';
 import {
   type ImportSession,
   ImportStore,
@@ -14,6 +20,7 @@ import {
   type NumberedRecord,
   type Warning,
 } from '../domain/import-store.port';
+import { InputPlaces } from '../domain/input-places';
 import { NamedAssets } from './named-assets';
 
 export interface ImportOptions {
@@ -37,11 +44,6 @@ export interface ImportOptions {
 }
 
 const BATCH = 5_000;
-/** Combines file and line into one number, so that lines need not be kept. */
-const LINES_PER_FILE = 1e12;
-/** Maximum number of errors in the report. `onBadLine` receives every one. */
-const REPORTED_ERRORS = 1_000;
-
 const INCOMPLETE =
   'The input may not name every asset: a line has no valid externalId, or it comes from a file of bad lines.';
 
@@ -102,12 +104,20 @@ class ImportRun {
   private batchBefore = new NamedAssets();
   private merging: Promise<void> = Promise.resolve();
   private mergingBefore: Promise<void> = Promise.resolve();
-  private readonly counts = { read: 0, created: 0, updated: 0, unchanged: 0, hidden: 0, failed: 0 };
-  private skipped = 0;
-  private warned = 0;
+  private readonly counts = {
+    read: 0,
+    created: 0,
+    updated: 0,
+    unchanged: 0,
+    hidden: 0,
+    failed: 0,
+    skipped: 0,
+    warned: 0,
+  };
   private readonly warnings: Warning[] = [];
   private readonly errors: BadLine[] = [];
   private readonly firstLines = new FirstLines();
+  private readonly places: InputPlaces;
   /** Lines of the current batch, its bad lines and their external ids. */
   private lines = 0;
   private bad: BadLine[] = [];
@@ -121,7 +131,9 @@ class ImportRun {
     private readonly session: ImportSession,
     private readonly options: Omit<ImportOptions, 'onProgress'>,
     private readonly onRead: (read: number) => void,
-  ) {}
+  ) {
+    this.places = new InputPlaces(options.files);
+  }
 
   async take(chunks: AsyncIterable<readonly InputLine[]>): Promise<ImportReport> {
     try {
@@ -146,48 +158,45 @@ class ImportRun {
     const { hiddenWhy, hidingRefused } = await this.hide();
     await this.session.record(this.counts);
     this.onRead(this.counts.read);
-    const { dryRun } = this.options;
-    const { newSource } = this.session;
-    const { skipped, warned } = this;
     return {
       ...this.counts,
-      ...{ skipped, warned },
       hiddenWhy,
       hidingRefused,
-      newSource,
-      errors: this.errorsByLine(),
-      warnings: this.warningsByLine(),
-      dryRun,
+      newSource: this.session.newSource,
+      errors: this.byLine(this.errors),
+      warnings: this.byLine(this.warnings),
+      dryRun: this.options.dryRun,
     };
   }
 
   /** Hides what the input does not name, if that is asked for, known and plausible. */
   private async hide(): Promise<Pick<ImportReport, 'hiddenWhy' | 'hidingRefused'>> {
     if (this.options.missing !== 'hide') return { hiddenWhy: null, hidingRefused: false };
-    const { named, session } = this;
+    const { named, incomplete, session } = this;
+    // Lines without an id name assets that nobody knows, so a share of the source says nothing then.
+    if (incomplete && named) return { hiddenWhy: INCOMPLETE, hidingRefused: false };
     const missing = await session.countMissing();
     const removal = { visible: session.visibleBefore, missing, named };
     const refusal = whyImplausible(removal, this.options.hideAtMost ?? null);
-    // Lines without an id name assets that nobody knows, so a share of the source says nothing then.
-    if (this.incomplete && (named || refusal === null)) return { hiddenWhy: INCOMPLETE, hidingRefused: false };
     if (refusal !== null) return { hiddenWhy: refusal, hidingRefused: true };
-    this.counts.hidden = this.options.dryRun ? missing : await session.hideMissing();
+    if (incomplete) return { hiddenWhy: INCOMPLETE, hidingRefused: false };
+    this.counts.hidden = this.options.dryRun || missing === 0 ? missing : await session.hideMissing();
     return { hiddenWhy: null, hidingRefused: false };
   }
 
   /** Sorts by line: lines whose owner never came were reported last. */
-  private errorsByLine(): ImportError[] {
-    return this.errors
+  private byLine(faults: readonly Warning[]): ImportError[] {
+    return [...faults]
       .sort((one, other) => one.place - other.place)
-      .map(({ file, line, reason }) => (file === undefined ? { line, reason } : { file, line, reason }));
+      .map(({ place, reason }) => ({ ...this.places.at(place), reason }));
   }
 
   /** Returns the record of a line, or null for a bad line. */
   private read(line: InputLine): NumberedRecord | null {
-    const place = line.fileIndex * LINES_PER_FILE + line.line;
+    const place = this.places.placeOf(line);
     if (line.again) this.incomplete = true;
     if ('leftOut' in line) {
-      this.skipped += 1;
+      this.counts.skipped += 1;
       return null;
     }
     this.lines += 1;
@@ -205,7 +214,7 @@ class ImportRun {
     const externalId = 'record' in parsed ? parsed.record.externalId : parsed.externalId;
     this.named ||= externalId !== null;
     const first = externalId === null ? null : this.firstLines.take(externalId, place);
-    if (first !== null) reasons.push(`externalId is already on ${this.nameOf(first)}.`);
+    if (first !== null) reasons.push(this.places.repeats(first));
     else if (externalId === null) this.incomplete = true;
     else if (!('record' in parsed)) this.spared.push(externalId);
     const kept = this.keptOf(line);
@@ -234,21 +243,12 @@ class ImportRun {
     [this.lines, this.bad, this.spared] = [0, [], []];
   }
 
-  private warningsByLine(): ImportError[] {
-    return this.warnings
-      .sort((one, other) => one.place - other.place)
-      .map(({ place, reason }) => {
-        const [file, line] = this.fileAndLine(place);
-        return file === null ? { line, reason } : { file, line, reason };
-      });
-  }
-
   private count({ created, updated, unchanged, refused, warned }: MergeOutcome, bad: readonly BadLine[]): void {
     this.counts.created += created;
     this.counts.updated += updated;
     this.counts.unchanged += unchanged;
-    this.warned += warned.length;
-    for (const warning of warned) if (this.warnings.length < REPORTED_ERRORS) this.warnings.push(warning);
+    this.counts.warned += warned.length;
+    this.warnings.push(...warned.slice(0, REPORTED - this.warnings.length));
     const all = refused.map(({ place, reason, kept }) => {
       return this.badLine(place, reason, kept === null ? null : (JSON.parse(kept) as KeptLine));
     });
@@ -259,29 +259,16 @@ class ImportRun {
   private report(line: BadLine): void {
     this.counts.failed += 1;
     this.options.onBadLine?.(line);
-    if (this.errors.length < REPORTED_ERRORS) this.errors.push(line);
+    if (this.errors.length < REPORTED) this.errors.push(line);
   }
 
   private badLine(place: number, reason: string, kept: KeptLine | null): BadLine {
-    const [file, line] = this.fileAndLine(place);
-    return { place, ...(file !== null && { file }), line, reason, ...kept };
+    return { place, ...this.places.at(place), reason, ...kept };
   }
 
   /** Returns null when the line need not be kept. */
   private keptOf(line: InputLine): KeptLine | null {
     return this.options.onBadLine === undefined ? null : keptLine(line);
-  }
-
-  private nameOf(place: number): string {
-    const [file, line] = this.fileAndLine(place);
-    return file === null ? `line ${line}` : `line ${line} of ${file}`;
-  }
-
-  /** The file is null when there is only one. */
-  private fileAndLine(place: number): readonly [string | null, number] {
-    const { files } = this.options;
-    const file = files.length > 1 ? (files[Math.floor(place / LINES_PER_FILE)] ?? null) : null;
-    return [file, place % LINES_PER_FILE];
   }
 }
 

@@ -1,7 +1,8 @@
 import { FirstLines } from '../domain/first-lines';
 import type { Format, ImportFiles } from '../domain/import-files.port';
 import { parseImportRecord } from '../domain/import-record';
-import type { ImportError } from '../domain/import-report';
+import { type ImportError, REPORTED } from '../domain/import-report';
+import { InputPlaces } from '../domain/input-places';
 import type { RecordMap } from '../domain/maps/record-map';
 
 /** What an import by a map would read. */
@@ -15,9 +16,6 @@ export interface MapTrialReport {
   readonly errors: readonly ImportError[];
 }
 
-const LINES_PER_FILE = 1e12;
-const REPORTED_ERRORS = 1_000;
-
 /** Tries a map on files, without a database. */
 export class MapTrial {
   constructor(private readonly files: ImportFiles) {}
@@ -27,6 +25,7 @@ export class MapTrial {
     const items: unknown[] = [];
     const errors: ImportError[] = [];
     const firstLines = new FirstLines();
+    const places = new InputPlaces(files);
     let [skipped, failed] = [0, 0];
     for await (const lines of this.files.read(files, () => undefined, { map, format })) {
       for (const line of lines) {
@@ -34,24 +33,23 @@ export class MapTrial {
           skipped += 1;
           continue;
         }
-        const place = line.fileIndex * LINES_PER_FILE + line.line;
-        const reason = 'fault' in line ? line.fault : faultOf(line.value, firstLines, place);
+        const place = places.placeOf(line);
+        const reason = 'fault' in line ? line.fault : faultOf(line.value, firstLines, places, place);
         if (reason === null) {
           if (items.length < limit && 'value' in line) items.push(line.value);
           continue;
         }
         failed += 1;
-        const file = files.length > 1 ? { file: files[line.fileIndex] as string } : {};
-        if (errors.length < REPORTED_ERRORS) errors.push({ ...file, line: line.line, reason });
+        if (errors.length < REPORTED) errors.push({ ...places.at(place), reason });
       }
     }
     return { items, skipped, failed, errors };
   }
 }
 
-function faultOf(value: unknown, firstLines: FirstLines, place: number): string | null {
+function faultOf(value: unknown, firstLines: FirstLines, places: InputPlaces, place: number): string | null {
   const parsed = parseImportRecord(value);
   if (!('record' in parsed)) return parsed.reasons.join(' ');
   const first = firstLines.take(parsed.record.externalId, place);
-  return first === null ? null : `externalId is already on line ${first % LINES_PER_FILE}.`;
+  return first === null ? null : places.repeats(first);
 }

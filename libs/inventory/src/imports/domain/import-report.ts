@@ -10,6 +10,9 @@ export interface ImportCounts {
   readonly failed: number;
 }
 
+/** Maximum number of errors, and of warnings, in a report. All are counted. */
+export const REPORTED = 1_000;
+
 /** The result of an import. Each line is counted once as created, updated, unchanged or failed. */
 export interface ImportReport extends ImportCounts {
   readonly read: number;

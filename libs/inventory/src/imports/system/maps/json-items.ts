@@ -24,17 +24,21 @@ interface ItemLimit {
   readonly fault: string;
 }
 
-const LIMIT: ItemLimit = { bytes: MAX_ITEM_BYTES, fault: `The item is longer than ${MAX_ITEM_BYTES} bytes.` };
+export const ITEM_LIMIT: ItemLimit = {
+  bytes: MAX_ITEM_BYTES,
+  fault: `The item is longer than ${MAX_ITEM_BYTES} bytes.`,
+};
 
 /**
  * Reads the items at a path of JSON documents that follow each other, as a stream. As in JSONata, a path goes through
  * lists: every element of a list is an item. With an empty path, the documents and the elements of their lists are items,
- * and without one the documents as they are. `listed` tells whether a list holds the item. An integer beyond ±(2^53 − 1) becomes a text.
+ * and without one the documents as they are. `listed` tells whether a list holds the item. An integer beyond ±(2^53 − 1)
+ * becomes a text.
  */
 export async function* jsonItems(
   content: AsyncIterable<Buffer>,
   path: readonly string[] | null,
-  documentLimit: ItemLimit = LIMIT,
+  documentLimit: ItemLimit = ITEM_LIMIT,
 ): AsyncGenerator<JsonItem[]> {
   const parse = newParser();
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -88,7 +92,7 @@ class ItemWalk {
   /** The position of the next value. */
   private next: number | null = 0;
   private item: Assembler | null = null;
-  private limit: ItemLimit = LIMIT;
+  private limit: ItemLimit = ITEM_LIMIT;
   private open = 0;
   private bytes = 0;
   private listed = false;
@@ -160,7 +164,7 @@ class ItemWalk {
 
   private begin(token: Token): void {
     this.listed = this.depths.at(-1)?.list === true;
-    this.limit = this.depths.length === 0 ? this.documentLimit : LIMIT;
+    this.limit = this.depths.length === 0 ? this.documentLimit : ITEM_LIMIT;
     this.item = new Assembler();
     this.bytes = 0;
     this.assemble(token);
@@ -189,7 +193,7 @@ export function parseItem(text: string): unknown {
   const value: unknown = JSON.parse(text);
   if (!/\d{16}/.test(text)) return value;
   const parse = newParser();
-  const walk = new ItemWalk([], LIMIT);
+  const walk = new ItemWalk([], ITEM_LIMIT);
   const [read] = walk.take([...tokensOf(parse(text)), ...tokensOf(parse(none))]).items;
   return read && 'item' in read && !Array.isArray(value) ? read.item : value;
 }

@@ -3,7 +3,7 @@ import { isKeptLine } from '../../domain/kept-line';
 import type { ItemsOfMap, RecordMap } from '../../domain/maps/record-map';
 import { csvLine, csvLines } from '../csv-lines';
 import { ndjsonLines } from '../ndjson-lines';
-import { type JsonItem, MAX_ITEM_BYTES, jsonItems, parseItem } from './json-items';
+import { ITEM_LIMIT, type JsonItem, MAX_ITEM_BYTES, jsonItems, parseItem } from './json-items';
 
 const NEWLINE = 10;
 const BLANK = /^[\s\ufeff]*$/;
@@ -156,7 +156,7 @@ const itemOf = (item: unknown): JsonItem => ({ item, bytes: 0, listed: true });
 
 function asItem(read: JsonItem): JsonItem {
   if ('fault' in read || read.bytes <= MAX_ITEM_BYTES) return read;
-  return { fault: `The item is longer than ${MAX_ITEM_BYTES} bytes.`, last: false };
+  return { fault: ITEM_LIMIT.fault, last: false };
 }
 
 /** Returns the only member that is a list of objects; null when there is none, or another list beside it. */

@@ -88,6 +88,7 @@ function mapItem(
   }
   const value: Record<string, unknown> = {};
   let member = 'category';
+  let known: ReadonlySet<string> | null = null;
   const failed = (error: unknown): MappedItem => ({
     fault: `${member}: ${(error as Error).message}`,
     ...(typeof value['externalId'] === 'string' && { externalId: value['externalId'] }),
@@ -95,11 +96,10 @@ function mapItem(
   const categorize = (found: unknown): MappedItem | null => {
     if (found === undefined || found === null) return { leftOut: true };
     value['categoryKey'] = found;
-    const category = CATEGORY_KEYS.find((key) => key === found);
-    known = category === undefined ? null : membersOf(category);
+    const key = CATEGORY_KEYS.find((one) => one === found);
+    known = key === undefined ? null : membersOf(key);
     return null;
   };
-  let known: ReadonlySet<string> | null = null;
   const from = (start: number): MappedItem | Promise<MappedItem> => {
     for (let index = start; index < members.length; index += 1) {
       const { name, path, value: expression } = members[index] as MapMember;

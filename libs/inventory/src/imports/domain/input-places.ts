@@ -1,0 +1,25 @@
+import type { InputLine } from './import-files.port';
+
+/** Combines file and line into one number, so that lines need not be kept. */
+const LINES_PER_FILE = 1e12;
+
+/** Places of lines in the files of one input. A place identifies a line and increases from line to line. */
+export class InputPlaces {
+  constructor(private readonly files: readonly string[]) {}
+
+  placeOf({ fileIndex, line }: Pick<InputLine, 'fileIndex' | 'line'>): number {
+    return fileIndex * LINES_PER_FILE + line;
+  }
+
+  /** The file is absent when there is only one. */
+  at(place: number): { readonly file?: string; readonly line: number } {
+    const file = this.files.length > 1 ? this.files[Math.floor(place / LINES_PER_FILE)] : undefined;
+    return { ...(file !== undefined && { file }), line: place % LINES_PER_FILE };
+  }
+
+  /** Says that an earlier line has the same external id. */
+  repeats(first: number): string {
+    const { file, line } = this.at(first);
+    return `externalId is already on line ${line}${file === undefined ? '' : ` of ${file}`}.`;
+  }
+}
