@@ -12,7 +12,7 @@ import { shownFile } from '../support/doc-examples';
 import { installPackedClient } from '../support/packed-client';
 import { Sealing } from '../support/sealing';
 import { type TestApp, startApp } from '../support/start-app';
-import { BLOCKED_SESSIONS, type TestDatabase, createTestDatabase } from '../support/test-database';
+import { AWAITED_LOCKS, type TestDatabase, createTestDatabase } from '../support/test-database';
 
 const PAGE = 'connectors/nodejs.md';
 
@@ -114,7 +114,7 @@ describe('warehouse.mjs', () => {
   });
 
   const waiting = (): Promise<void> =>
-    until(async () => (await warehouse.admin.query(`SELECT FROM ${BLOCKED_SESSIONS}`)).rowCount !== 0);
+    until(async () => (await warehouse.admin.query(`SELECT FROM ${AWAITED_LOCKS}`)).rowCount !== 0);
 
   it('loads everything again when its cursor is refused', async () => {
     await aChange();

@@ -5,6 +5,7 @@ import type { ImportReport } from '#libs/inventory/operators';
 import { Database } from '#libs/platform/database';
 import { Client } from 'pg';
 import { BUCKET, EMPLOYEE, ImportSetting, LAPTOP, RECORDS, type Row } from '../support/import-setting';
+import { AWAITED_LOCKS } from '../support/test-database';
 
 describe('An import beside other operators', () => {
   let setting: ImportSetting;
@@ -23,8 +24,7 @@ describe('An import beside other operators', () => {
   const hidden = { visibility: 'HIDDEN' };
   const purge = () => removed.purge(setting.here, new Date('2999-01-01'), () => undefined);
   const untilWaiting = (count: number) =>
-    setting.until(`SELECT FROM pg_locks WHERE NOT granted AND database IS NOT DISTINCT FROM
-      (SELECT oid FROM pg_database WHERE datname = current_database()) OR NOT granted AND database IS NULL
+    setting.until(`SELECT FROM ${AWAITED_LOCKS}
       HAVING count(*) >= ${count}`);
   const hold = (externalId: string) =>
     setting.database.admin.query(
@@ -33,7 +33,7 @@ describe('An import beside other operators', () => {
   const release = () => setting.database.admin.query('COMMIT');
 
   const areWaiting = async (count: number) => {
-    const waiting = `SELECT FROM pg_locks WHERE NOT granted HAVING count(DISTINCT pid) >= ${count}`;
+    const waiting = `SELECT FROM ${AWAITED_LOCKS} HAVING count(DISTINCT pid) >= ${count}`;
     return (await setting.database.admin.query(waiting)).rowCount !== 0;
   };
 
@@ -75,7 +75,7 @@ describe('An import beside other operators', () => {
     const numbers = Array.from({ length: TIMES }, (_, n) => n);
     let ended = false;
     const isWaiting = async (pid: number | null = null) => {
-      const waiting = `SELECT FROM pg_locks WHERE NOT granted AND pid = COALESCE($1, pid)`;
+      const waiting = `SELECT FROM ${AWAITED_LOCKS} AND pid = COALESCE($1, pid)`;
       return (await setting.database.admin.query(waiting, [pid])).rowCount !== 0;
     };
 

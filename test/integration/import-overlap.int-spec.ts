@@ -10,6 +10,7 @@ import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/impor
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
 import { dataSourceOptions } from '../../libs/platform/src/database/connections/data-source';
 import { EMPLOYEE, ImportSetting, RECORDS, type Row } from '../support/import-setting';
+import { AWAITED_LOCKS } from '../support/test-database';
 import { anAuditRecorder } from '../support/audit-recorder';
 
 type Step = Row | (() => Promise<unknown>);
@@ -53,7 +54,7 @@ describe('Overlapping batches of an import', () => {
     return [
       () => admin.query(`BEGIN; SELECT FROM asset WHERE external_id = '${named}' FOR UPDATE`),
       async () => {
-        await setting.until(`SELECT FROM pg_locks WHERE NOT granted`);
+        await setting.until(`SELECT FROM ${AWAITED_LOCKS}`);
         await aWhile();
         await admin.query('COMMIT');
       },
@@ -217,7 +218,7 @@ describe('Overlapping batches of an import', () => {
     await setting.importAll(dataset('x'), tagged());
     const [hold, letGo] = held('x');
     const untag = async () => {
-      await setting.until(`SELECT FROM pg_locks WHERE NOT granted`);
+      await setting.until(`SELECT FROM ${AWAITED_LOCKS}`);
       await aWhile();
       await setting.tagKeys.delete(setting.here, 'env');
     };

@@ -3,8 +3,12 @@ import { Client } from 'pg';
 import { migrate } from '#libs/platform/database';
 import { entities, schema } from '../../apps/features';
 
-/** Sessions of this database that wait for a lock, for a FROM clause. Other databases of the server are not counted. */
-export const BLOCKED_SESSIONS = `pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+/**
+ * Locks that sessions of this database wait for, for a FROM clause. Other test files use the same server. A wait for a
+ * transaction names no database, but its session has locks that do. Unlike pg_stat_activity, which a transaction reads once.
+ */
+export const AWAITED_LOCKS = `pg_locks WHERE NOT granted AND pid IN (
+  SELECT pid FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()))`;
 
 export { entities as testEntities, schema as testSchema };
 
