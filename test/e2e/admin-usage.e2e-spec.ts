@@ -16,7 +16,16 @@ describe('admin', () => {
   afterAll(() => RunningCommand.killAll());
 
   const commands = [
-    ...['migrate', 'status', 'workspaces create', 'workspaces list', 'import', 'demo load', 'idempotency purge'],
+    ...[
+      'migrate',
+      'status',
+      'workspaces create',
+      'workspaces list',
+      'workspaces delete',
+      'import',
+      'demo load',
+      'idempotency purge',
+    ],
     ...['init', 'list', 'rotate signing', 'rotate cursor', 'remove'].map((verb) => `keys ${verb}`),
     ...['audit list', 'audit verify', 'audit archive', 'assets purge', 'changes restart'],
     ...['create', 'list', 'show', 'enable', 'disable'].map((verb) => `applications ${verb}`),

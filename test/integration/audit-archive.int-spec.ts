@@ -23,7 +23,7 @@ describe('An archive of audit events', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  const archive = (run = setting.archive(), before = ALL) =>
+  const archive = (run = setting.archive(), before: Date | null = ALL) =>
     run.archive({ id: workspace, slug: 'acme' }, before, directory, () => undefined);
   /** One checkpoint for each number of events. */
   const seals = async (...sizes: number[]): Promise<void> => {
@@ -81,6 +81,23 @@ describe('An archive of audit events', () => {
     await setting.sealer().sealAll();
     expect(await setting.verify(workspace)).toBe('ok');
     expect(await archive()).toMatchObject({ first: 3, last: 3 });
+  });
+
+  it('of everything takes the newest checkpoint too, and only then lets the audit be forgotten', async () => {
+    await seals(2, 1);
+    await archive();
+    await setting.record(workspace, 1);
+    const store = setting.archiveStore();
+    await expect(store.forget(workspace)).rejects.toThrow(/still writes/);
+
+    await setting.sealer().sealAll();
+    expect(await archive(setting.archive(), null)).toMatchObject({ first: 3, last: 4 });
+    expect(await archive(setting.archive(), null)).toBeNull();
+    expect(await setting.verify(workspace)).toBe('ok');
+
+    await store.forget(workspace);
+    const kept = 'SELECT FROM audit_checkpoint WHERE workspace_id = $1';
+    expect((await setting.database.admin.query(kept, [workspace])).rowCount).toBe(0);
   });
 
   it.each([

@@ -3,12 +3,14 @@ import { Clock } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
 import { Settings, SystemClock, readSecretFileSync } from '#libs/platform/config';
 import { AuditArchiveService } from './application/audit-archive.service';
+import { AuditRemovalService } from './application/audit-removal.service';
 import { AuditEvidence } from './domain/audit-evidence.port';
 import { ArchiveFilesSystem } from './system/archive-files.system';
 import { AuditEvidenceSystem } from './system/audit-evidence.system';
 import { CheckpointKeys } from './system/checkpoint-keys';
 import { CheckpointSignerSystem } from './system/checkpoint-signer.system';
 import { AuditArchiveStoreTypeorm } from './typeorm/audit-archive-store.typeorm';
+import { AuditCheckpointStoreTypeorm } from './typeorm/audit-checkpoint-store.typeorm';
 import { AuditRecorder } from './typeorm/audit-recorder';
 import { RecordedEvents } from './typeorm/recorded-events';
 
@@ -41,7 +43,15 @@ export const auditEvidence = {
       },
       inject: [Database, AuditEvidence, Settings, Clock],
     },
+    {
+      provide: AuditRemovalService,
+      useFactory: (archives: AuditArchiveService, database: Database, evidence: AuditEvidence, clock: Clock) => {
+        const checkpoints = new AuditCheckpointStoreTypeorm(database);
+        return new AuditRemovalService(archives, new AuditArchiveStoreTypeorm(database), checkpoints, evidence, clock);
+      },
+      inject: [AuditArchiveService, Database, AuditEvidence, Clock],
+    },
   ],
-  exports: [AuditArchiveService, AuditRecorder, RecordedEvents],
+  exports: [AuditArchiveService, AuditRecorder, AuditRemovalService, RecordedEvents],
 })
 export class AuditOperatorModule {}

@@ -1,6 +1,8 @@
-export { AuditArchiveService } from './application/audit-archive.service';
+export { type AuditArchive, AuditArchiveService } from './application/audit-archive.service';
+export { AuditRemovalService } from './application/audit-removal.service';
 export { AuditOperatorModule } from './audit-operator.module';
 export { type EventKind, type RecordedEvent, kindOf } from './domain/audit-event';
 export { type AuditAct } from './domain/audit-act';
 export { AuditRecorder } from './typeorm/audit-recorder';
+export { AUDIT_TABLES } from './typeorm/schema';
 export { type AuditVerdict, RecordedEvents } from './typeorm/recorded-events';

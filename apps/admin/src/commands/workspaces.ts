@@ -4,6 +4,7 @@ import { CommandFailed } from '../command-faults';
 import { withWriteOptions } from '../operator-name';
 import { type CommonOptions, parseName, parseSlug, withCommonOptions } from '../options';
 import { card, print, table } from '../output';
+import { workspaceDeletionCommand } from './workspace-deletion';
 
 export function workspacesCommand(): Command {
   const group = new Command('workspaces').description('tenants: each has its own assets and applications');
@@ -32,6 +33,7 @@ export function workspacesCommand(): Command {
         options,
       );
     });
+  group.addCommand(workspaceDeletionCommand());
   return group;
 }
 

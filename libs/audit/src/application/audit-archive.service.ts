@@ -21,7 +21,7 @@ export interface AuditArchive {
   readonly checkpoint: string;
 }
 
-type OnProgress = (progress: { readonly done: number; readonly known: number }) => void;
+export type OnProgress = (progress: { readonly done: number; readonly known: number }) => void;
 
 const PAGE = 1_000;
 /** Digits of a sequence in the names of files, so that their order is that of the events. */
@@ -38,11 +38,12 @@ export class AuditArchiveService {
 
   /**
    * Writes the events that were recorded before this time, and proves the files by the checkpoint that ends with them.
-   * Removes the events then. Returns null when there is none. `onProgress` may throw to stop; nothing was removed then.
+   * Without a time it takes all sealed events. Removes the events then. Returns null when there is none. `onProgress` may
+   * throw to stop; nothing was removed then.
    */
   async archive(
     { id, slug }: { readonly id: WorkspaceId; readonly slug: string },
-    before: Date,
+    before: Date | null,
     directory: string,
     onProgress: OnProgress,
   ): Promise<AuditArchive | null> {

@@ -20,10 +20,10 @@ export interface SealedEvent extends RecordedEvent {
 /** The stored events that an archive takes. For operators only. */
 export abstract class AuditArchiveStore {
   /**
-   * Finds the last checkpoint that was recorded before this time, apart from the newest one. Returns null when nothing can
-   * be archived.
+   * Finds the last checkpoint that was recorded before this time, apart from the newest one. Without a time it finds the
+   * newest one. Returns null when nothing can be archived.
    */
-  abstract plan(workspaceId: WorkspaceId, before: Date): Promise<ArchivePlan | null>;
+  abstract plan(workspaceId: WorkspaceId, before: Date | null): Promise<ArchivePlan | null>;
 
   /** Returns sealed events after this sequence, in its order. */
   abstract events(workspaceId: WorkspaceId, after: number, limit: number): Promise<SealedEvent[]>;
@@ -33,6 +33,12 @@ export abstract class AuditArchiveStore {
    * @throws {@link EventsGone} unless all of them are there
    */
   abstract remove(first: number, floor: AuditCheckpoint): Promise<void>;
+
+  /**
+   * Removes the checkpoints of an audit that has no events.
+   * @throws {@link EventsLeft} when it has some
+   */
+  abstract forget(workspaceId: WorkspaceId): Promise<void>;
 }
 
 /** The events cannot be archived. None was removed. */
@@ -46,5 +52,13 @@ export class ArchiveRefused extends Error {
 export class EventsGone extends ArchiveRefused {
   constructor() {
     super('Events are missing: another run archived them, or audit verify tells more.');
+  }
+}
+
+/** New events were recorded after the last archive. */
+export class EventsLeft extends Error {
+  constructor() {
+    super('Somebody still writes to this workspace: there are new audit events. Run the command again.');
+    this.name = 'EventsLeft';
   }
 }

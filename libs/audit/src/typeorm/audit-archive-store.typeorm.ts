@@ -1,7 +1,13 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { Database } from '#libs/platform/database';
 import { LessThan, LessThanOrEqual } from 'typeorm';
-import { type ArchivePlan, AuditArchiveStore, EventsGone, type SealedEvent } from '../domain/audit-archive-store.port';
+import {
+  type ArchivePlan,
+  AuditArchiveStore,
+  EventsGone,
+  EventsLeft,
+  type SealedEvent,
+} from '../domain/audit-archive-store.port';
 import type { AuditCheckpoint } from '../domain/audit-checkpoint';
 import {
   type AuditEventColumns,
@@ -17,11 +23,12 @@ import { AuditCheckpointRow } from './audit-checkpoint.row';
 import { AuditEventRow } from './audit-event.row';
 
 const FLOOR = `SELECT ${CHECKPOINT_COLUMNS} FROM audit_checkpoint WHERE workspace_id = $1 AND is_floor`;
-/** The list, and the times of later checkpoints, go on from the newest one. */
+/** The list, and the times of later checkpoints, go on from the newest one, unless all is archived. */
 const END = `
   SELECT ${CHECKPOINT_COLUMNS} FROM audit_checkpoint AS kept
-   WHERE workspace_id = $1 AND recorded_at < $2 AND NOT is_floor
-     AND size < (SELECT max(size) FROM audit_checkpoint AS newest WHERE newest.workspace_id = kept.workspace_id)
+   WHERE workspace_id = $1 AND NOT is_floor
+     AND ($2::timestamptz IS NULL OR recorded_at < $2
+          AND size < (SELECT max(size) FROM audit_checkpoint AS newest WHERE newest.workspace_id = kept.workspace_id))
    ORDER BY size DESC LIMIT 1`;
 
 const EVENTS = `
@@ -32,6 +39,9 @@ const EVENTS = `
             ORDER BY covering.size LIMIT 1) AS kept
    WHERE workspace_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`;
 
+/** Nothing writes to these tables any more. */
+const OF_RELEASE_1_0_0 = ['audit_seal', 'audit_head'];
+
 type SealedEventColumns = AuditEventColumns & { readonly recorded_at: string };
 
 /** Works as the owner: the API's role may remove nothing. */
@@ -40,7 +50,7 @@ export class AuditArchiveStoreTypeorm extends AuditArchiveStore {
     super();
   }
 
-  async plan(workspaceId: WorkspaceId, before: Date): Promise<ArchivePlan | null> {
+  async plan(workspaceId: WorkspaceId, before: Date | null): Promise<ArchivePlan | null> {
     return this.database.inTenant({ workspaceId }, async (manager) => {
       const [floor] = await manager.query<CheckpointColumns[]>(FLOOR, [workspaceId]);
       const [end] = await manager.query<CheckpointColumns[]>(END, [workspaceId, before]);
@@ -70,6 +80,16 @@ export class AuditArchiveStoreTypeorm extends AuditArchiveStore {
       await manager.delete(AuditCheckpointRow, { ...here, size: LessThan(String(size)) });
       const floor = { is_floor: true, mac: Buffer.from(mac, 'hex') };
       await manager.update(AuditCheckpointRow, { ...here, size: String(size) }, floor);
+    });
+  }
+
+  async forget(workspaceId: WorkspaceId): Promise<void> {
+    await this.database.inTenant({ workspaceId }, async (manager) => {
+      const here = { workspace_id: workspaceId };
+      if (await manager.existsBy(AuditEventRow, here)) throw new EventsLeft();
+      await manager.delete(AuditCheckpointRow, here);
+      for (const table of OF_RELEASE_1_0_0)
+        await manager.query(`DELETE FROM ${table} WHERE workspace_id = $1`, [workspaceId]);
     });
   }
 }

@@ -11,6 +11,9 @@ const RECORDED =
   'workspace_id, id, occurred_at, action, actor_type, actor_name, target_type, target_id, asset_id, application_id, ' +
   'client_id, request_id, key_hash, changes, anchor_sequence, anchor_link, mac';
 
+/** Only archives remove events, so a workspace that goes leaves these tables to the audit. */
+export const AUDIT_TABLES = ['audit_event', 'audit_checkpoint', 'audit_seal', 'audit_head'];
+
 export const auditSchema: SchemaPart = {
   entities: [AuditEventRow, AuditCheckpointRow],
   migrations: [

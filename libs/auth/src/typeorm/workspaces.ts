@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { workspaceId } from '#libs/kernel';
-import { Database } from '#libs/platform/database';
+import { type WorkspaceId, workspaceId } from '#libs/kernel';
+import { Database, WorkspaceRows } from '#libs/platform/database';
 import type { Workspace } from '../domain/workspace';
 import { WorkspaceRow } from './workspace.row';
 
@@ -37,6 +37,21 @@ export class Workspaces {
   async findBySlug(slug: string): Promise<Workspace | null> {
     const row = await this.database.inTenant(ALL, (manager) => manager.findOneBy(WorkspaceRow, { slug }));
     return row && toWorkspace(row);
+  }
+
+  /** Counts the workspace's rows in each table. */
+  async rowCounts(id: WorkspaceId): Promise<Record<string, number>> {
+    return new WorkspaceRows(this.database, id).counts();
+  }
+
+  /** Deletes all rows of the workspace but those of these tables. `onProgress` may throw to stop between batches. */
+  async deleteRows(id: WorkspaceId, kept: readonly string[], onProgress: (deleted: number) => void): Promise<void> {
+    await new WorkspaceRows(this.database, id).delete(kept, onProgress);
+  }
+
+  /** Deletes a workspace that has no rows any more. */
+  async delete(id: WorkspaceId): Promise<void> {
+    await this.database.inTenant(ALL, (manager) => manager.delete(WorkspaceRow, { id }));
   }
 }
 

@@ -10,3 +10,4 @@ export { RuntimeRoleTooPowerful, assertRuntimeRole } from './schema/runtime-role
 export { type SchemaPart } from './schema/schema-part';
 export { tenantPolicy } from './schema/tenant-policy';
 export { GATE_IS_OPEN } from './unit-of-work';
+export { WorkspaceRows } from './workspace-rows';
