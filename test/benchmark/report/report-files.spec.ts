@@ -22,7 +22,7 @@ describe('The recorded report', () => {
   it('says of a target without a result only that it was not measured', () => {
     const [first] = toMarkdown({ ...recording, benchmarks: {} }).match(/^\| CPU of .*$/m) ?? [];
     expect(first).toBe(
-      '| CPU of the server for a page of 25 assets, against the floor | not measured | at most 1.6 |  |  |',
+      '| CPU of the server for a page of 25 assets, against the floor | not measured | at most 1.65 |  |  |',
     );
   });
 

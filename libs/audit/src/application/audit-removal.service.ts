@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock, WorkspaceId } from '#libs/kernel';
 import type { AuditArchiveStore } from '../domain/audit-archive-store.port';
 import type { AuditCheckpointStore } from '../domain/audit-checkpoint-store.port';
@@ -30,7 +29,7 @@ export class AuditRemovalService {
     onProgress: OnProgress,
   ): Promise<AuditArchive | null> {
     for (let sealed: number | null = null; sealed !== 0; onProgress({ done: 0, known: 1 })) {
-      if (sealed === null) await delay(PAUSE_MS);
+      if (sealed === null) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       sealed = await this.checkpoints.sealNext(workspace.id, BATCH, (before, events) =>
         sealBatch(this.evidence, workspace.id, before, events, this.clock.now()),
       );
