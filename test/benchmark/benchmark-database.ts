@@ -1,4 +1,4 @@
-import type { Client } from 'pg';
+import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { type WorkspaceId, workspaceId } from '#libs/kernel';
 import { type DemoSize, DEMO_SIZES } from '../../libs/inventory/src/imports/domain/demo-inventory';
@@ -45,7 +45,7 @@ export class BenchmarkDatabase {
   }
 
   /** A superuser's connection, for arranging and checking. */
-  get admin(): Client {
+  get admin(): Pool {
     return this.database.admin;
   }
 

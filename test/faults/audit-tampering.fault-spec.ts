@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client } from 'pg';
+import type { Pool } from 'pg';
 import { AuditVerifier } from '../support/audit-verifier';
 import type { ApiClient } from '../support/api-client';
 import { type TestApp, startApp } from '../support/start-app';
@@ -68,7 +68,7 @@ describe('A customer with a kept checkpoint and the public key', () => {
   let workspace: string;
   let client: ApiClient;
   let customer: AuditVerifier;
-  let owner: Client;
+  let owner: Pool;
 
   beforeAll(async () => {
     app = await startApp();

@@ -1,4 +1,4 @@
-import type { Client } from 'pg';
+import type { Pool } from 'pg';
 import { type History, keyHashOf } from './operation-log';
 
 interface EventRow {
@@ -18,7 +18,7 @@ interface AssetRow {
  * asset's events must form a chain from its first description to the current one.
  */
 export async function updateFaults(
-  admin: Client,
+  admin: Pool,
   workspaceId: string,
   histories: ReadonlyMap<string, History>,
   { versionsCount = true }: { readonly versionsCount?: boolean } = {},
@@ -45,7 +45,7 @@ export async function updateFaults(
 
 /** Expects exactly one record for each key, with the response that its client received, and no others. */
 async function recordFaults(
-  admin: Client,
+  admin: Pool,
   workspaceId: string,
   histories: ReadonlyMap<string, History>,
 ): Promise<string[]> {
@@ -103,7 +103,7 @@ function assetFaults(asset: AssetRow, events: readonly EventRow[], versionsCount
 }
 
 /** Returns assets whose rendered tags differ from their tag rows. */
-export async function tagFaults(admin: Client, workspaceId: string): Promise<string[]> {
+export async function tagFaults(admin: Pool, workspaceId: string): Promise<string[]> {
   const rows = await rowsOf<{ public_id: string }>(
     admin,
     `SELECT public_id FROM asset
@@ -118,7 +118,7 @@ export async function tagFaults(admin: Client, workspaceId: string): Promise<str
 }
 
 /** Returns counters that differ from a full count. */
-export async function counterFaults(admin: Client, workspaceId: string): Promise<string[]> {
+export async function counterFaults(admin: Pool, workspaceId: string): Promise<string[]> {
   const rows = await rowsOf<{ sub_key: number; facet: number; kept: string; counted: string }>(
     admin,
     `SELECT sub_key, facet, coalesce(kept.n, 0) AS kept, coalesce(counted.n, 0) AS counted
@@ -131,6 +131,6 @@ export async function counterFaults(admin: Client, workspaceId: string): Promise
   return rows.map((row) => `type ${row.sub_key}, facet ${row.facet}: ${row.kept} kept, ${row.counted} counted`);
 }
 
-async function rowsOf<Row extends object>(admin: Client, sql: string, workspaceId: string): Promise<Row[]> {
+async function rowsOf<Row extends object>(admin: Pool, sql: string, workspaceId: string): Promise<Row[]> {
   return (await admin.query<Row>(sql, [workspaceId])).rows;
 }

@@ -2,7 +2,7 @@ import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client } from 'pg';
+import { Client, type Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { RecordedEvents } from '#libs/audit/operators';
 import { ImportsService } from '#libs/inventory/operators';
@@ -17,7 +17,7 @@ import { ApiProcess } from '../support/api-process';
 import { Arrangement } from '../support/arrangement';
 import { type TemporaryPostgres } from '../support/temporary-postgres';
 import { type TemporaryRedis } from '../support/temporary-redis.port';
-import { createTestDatabase, testSchema } from '../support/test-database';
+import { createTestDatabase, superuserPool, testSchema } from '../support/test-database';
 import { counterFaults, tagFaults, updateFaults } from './database-faults';
 import { responseFaults } from './response-faults';
 import { type History, OperationLog } from './operation-log';
@@ -35,7 +35,7 @@ interface Databases {
 /** Instances of the API as separate processes, with one Postgres, an optional Redis, and one client. */
 export class FaultSetting {
   /** A superuser's connection, for arranging and checking. */
-  admin!: Client;
+  admin!: Pool;
   /** Belong to the current test. */
   workspace!: string;
   token!: string;
@@ -173,7 +173,7 @@ export class FaultSetting {
   }
 
   async connect(): Promise<void> {
-    this.admin = await this.newConnection();
+    this.admin = superuserPool(this.databases.superuserUrl);
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client } from 'pg';
+import type { Pool } from 'pg';
 
 interface ChangePage {
   readonly results: { readonly id: string; readonly asset: { readonly description: string | null } | null }[];
@@ -40,7 +40,7 @@ export class FeedFollower {
   }
 
   /** Differences between the copy and the table. */
-  async faults(admin: Client, workspace: string): Promise<string[]> {
+  async faults(admin: Pool, workspace: string): Promise<string[]> {
     const { rows } = await admin.query<{ id: string; description: string | null }>(
       'SELECT public_id AS id, description FROM asset WHERE workspace_id = $1 AND facet IS NOT NULL',
       [workspace],

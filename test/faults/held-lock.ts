@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client } from 'pg';
+import type { Client, Pool } from 'pg';
 import { type FaultSetting } from './fault-setting';
 
 const COMMIT_LOCK = 4_711;
@@ -15,7 +15,7 @@ export class HeldLock {
 
   private constructor(
     private readonly holder: Client,
-    private readonly admin: Client,
+    private readonly admin: Pool,
   ) {
     HeldLock.held.add(this);
   }
@@ -72,16 +72,16 @@ export class HeldLock {
 }
 
 /** Counts the API's connections that wait for a lock. */
-export async function lockWaits(admin: Client): Promise<number> {
+export async function lockWaits(admin: Pool): Promise<number> {
   return countConnections(admin, `wait_event_type = 'Lock'`);
 }
 
 /** Counts the API's connections that are active or in a transaction. */
-export async function busyConnections(admin: Client): Promise<number> {
+export async function busyConnections(admin: Pool): Promise<number> {
   return countConnections(admin, `state <> 'idle'`);
 }
 
-async function countConnections(admin: Client, condition: string): Promise<number> {
+async function countConnections(admin: Pool, condition: string): Promise<number> {
   const { rows } = await admin.query<{ n: number }>(
     `SELECT count(*)::int AS n FROM pg_stat_activity
       WHERE datname = current_database() AND application_name = 'compliance-api' AND ${condition}`,

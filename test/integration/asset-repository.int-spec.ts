@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Client } from 'pg';
+import { type Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { type AssetId, type WorkspaceId, applicationId, assetId, newestOf, workspaceId } from '#libs/kernel';
 import { Database } from '#libs/platform/database';
@@ -192,10 +192,10 @@ describe('The Postgres asset repository', () => {
   });
 });
 
-async function insert(client: Client, workspace: WorkspaceId, assets: readonly Asset[]): Promise<void> {
-  await client.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
+async function insert(admin: Pool, workspace: WorkspaceId, assets: readonly Asset[]): Promise<void> {
+  await admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
   for (const asset of assets) {
-    await client.query(
+    await admin.query(
       `INSERT INTO asset (workspace_id, public_id, external_id, sub_key, name, classification, description,
                           owner_id, owner_source, created_at, source, updated_at, serial_number, email, tags, change_id)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0)`,
@@ -217,7 +217,7 @@ async function insert(client: Client, workspace: WorkspaceId, assets: readonly A
         JSON.stringify(asset.tags),
       ],
     );
-    await client.query(
+    await admin.query(
       `INSERT INTO asset_tag (workspace_id, asset_id, tag_key_id)
        SELECT $1, asset.id, tag_key.id FROM asset JOIN tag_key USING (workspace_id)
         WHERE asset.workspace_id = $1 AND public_id = $2 AND key = ANY ($3)`,

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import type { Client } from 'pg';
+import type { Pool } from 'pg';
 import { type WorkspaceId, assetId, workspaceId } from '#libs/kernel';
 import type { ComputerFilter } from '../../libs/computers/src/domain/computer-filter';
 import type { AssetFilter } from '../../libs/inventory/src/assets/domain/asset-filter';
@@ -80,7 +80,7 @@ describe('A page of a large inventory', () => {
         0,
       );
   /** A position with less than one page behind it. */
-  const lastPosition = async (admin: Client): Promise<string> => {
+  const lastPosition = async (admin: Pool): Promise<string> => {
     const { rows } = await admin.query<{ id: string }>('SELECT id::text FROM asset ORDER BY id DESC OFFSET 20 LIMIT 1');
     return rows[0]?.id as string;
   };
@@ -139,7 +139,7 @@ describe('A page of a large inventory', () => {
 });
 
 /** One asset or so has each rare value, of which a hidden one has some too. */
-async function makeValuesRare(admin: Client, workspace: WorkspaceId): Promise<void> {
+async function makeValuesRare(admin: Pool, workspace: WorkspaceId): Promise<void> {
   await admin.query(`SELECT set_config('app.workspace_id', $1, false)`, [workspace]);
   const insert = `INSERT INTO asset (workspace_id, source, external_id, name, sub_key, change_id, visibility`;
   await admin.query(

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Client } from 'pg';
+import type { Pool } from 'pg';
 import type { Settings } from '#libs/platform/config';
 import { type Scope } from '#libs/kernel';
 import { ClientSecretsSystem } from '../../libs/auth/src/system/client-secrets.system';
@@ -44,7 +44,7 @@ export class Arrangement {
   private readonly secrets: ClientSecretsSystem;
 
   constructor(
-    private readonly admin: Client,
+    private readonly admin: Pool,
     settings: Settings,
     private readonly origin: string,
   ) {

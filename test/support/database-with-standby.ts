@@ -1,8 +1,7 @@
-import { Client } from 'pg';
 import { migrate } from '#libs/platform/database';
 import { StandbyPostgres } from './standby-postgres';
 import { type TemporaryPostgres, startTemporaryPostgres } from './temporary-postgres';
-import { type TestDatabase, testSchema } from './test-database';
+import { type TestDatabase, superuserPool, testSchema } from './test-database';
 
 /** A test's own primary with a streaming standby. */
 export interface DatabaseWithStandby extends TestDatabase {
@@ -21,9 +20,7 @@ export async function createDatabaseWithStandby(): Promise<DatabaseWithStandby> 
     await standby.caughtUp(primary);
     const superuserUrl = new URL(primary.superuserUrl);
     superuserUrl.pathname = new URL(databaseUrl).pathname;
-    const admin = new Client({ connectionString: superuserUrl.toString() });
-    admin.on('error', () => undefined);
-    await admin.connect();
+    const admin = superuserPool(superuserUrl.toString());
     const drop = async (): Promise<void> => {
       await admin.end().catch(() => undefined);
       await standby.stop();

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
+import { Client, Pool } from 'pg';
 import { migrate } from '#libs/platform/database';
 import { entities, schema } from '../../apps/features';
 
@@ -21,7 +21,7 @@ export interface TestDatabase {
   readonly databaseUrl: string;
   readonly migrationDatabaseUrl: string;
   /** Connects as a superuser, whom row-level security does not restrict, for arranging and checking. */
-  readonly admin: Client;
+  readonly admin: Pool;
   drop(): Promise<void>;
 }
 
@@ -38,10 +38,7 @@ export async function createTestDatabase(
   });
   // Grants on the database itself are not copied from the template.
   if (options.migrated) await migrate({ migrationDatabaseUrl, databaseUrl, schema });
-  const admin = new Client({ connectionString: withDatabase(url('TEST_SUPERUSER_URL'), name) });
-  // A test that restarts the server loses this connection. Its next query then fails.
-  admin.on('error', () => undefined);
-  await admin.connect();
+  const admin = superuserPool(withDatabase(url('TEST_SUPERUSER_URL'), name));
   return {
     databaseUrl,
     migrationDatabaseUrl,
@@ -51,6 +48,13 @@ export async function createTestDatabase(
       await withServer((server) => server.query(`DROP DATABASE ${name} WITH (FORCE)`));
     },
   };
+}
+
+/** One connection: queries that a test sends at once wait for each other. After a restart of the server it opens another. */
+export function superuserPool(connectionString: string): Pool {
+  const pool = new Pool({ connectionString, max: 1, idleTimeoutMillis: 0 });
+  pool.on('error', () => undefined);
+  return pool;
 }
 
 /** Creates a migrated template: copying it takes a third of the time of the migrations. */
