@@ -22,21 +22,21 @@ const MOST_BUFFERS_OF_COMPUTERS = 300;
 /** A value of few assets. */
 const MOST_BUFFERS_OF_FEW = 100;
 
-/** Values that one asset has: the filter finds it by this index. */
+/** Values of one to three assets. */
 const RARE = {
   ownerId: assetId('018f9c2e-7d2a-7c41-9a51-000000000001'),
   name: 'Rare',
   source: 'rare',
   externalId: 'rare-1',
 };
-const INDEXES: readonly (readonly [AssetFilter, string])[] = [
-  [{ ownerId: RARE.ownerId }, 'asset_owner'],
-  [{ tagKey: 'rare' }, 'asset_tag_key'],
-  [{ externalId: RARE.externalId }, 'asset_external_id'],
-  [{ source: RARE.source }, 'asset_external_id'],
-  [{ name: RARE.name }, 'asset_name'],
-  [{ serialNumber: RARE.name }, 'asset_serial_number'],
-  [{ email: RARE.name }, 'asset_email'],
+const RARE_VALUES: readonly AssetFilter[] = [
+  { ownerId: RARE.ownerId },
+  { tagKey: 'rare' },
+  { externalId: RARE.externalId },
+  { source: RARE.source },
+  { name: RARE.name },
+  { serialNumber: RARE.name },
+  { email: RARE.name },
 ];
 /** Values that most assets have. */
 const COMMON: readonly AssetFilter[] = [{ tagKey: 'env' }, { source: 'demo' }];
@@ -85,12 +85,11 @@ describe('A page of a large inventory', () => {
     return rows[0]?.id as string;
   };
 
-  it.each(INDEXES.map(([filter, index]) => [JSON.stringify(filter), filter, index] as const))(
-    'finds the few assets of a value by an index, with the filter %s',
-    async (_, filter, index) => {
+  it.each(RARE_VALUES.map((filter) => [JSON.stringify(filter), filter] as const))(
+    'finds the few assets of a value in few buffers, with the filter %s',
+    async (_, filter) => {
       for (const other of [{}, { hasDescription: false }]) {
         const plan = await explainPage(api, workspace, { ...filter, ...other }, { size: PAGE, after: null });
-        expect(nodes(plan).map((node) => node['Index Name'])).toContain(index);
         expect(buffersOf(plan)).toBeLessThanOrEqual(MOST_BUFFERS_OF_FEW);
       }
     },
@@ -130,10 +129,8 @@ describe('A page of a large inventory', () => {
   it.each<readonly [string, ComputerFilter]>([
     ['failingAnyOf', { failingAnyOf: ['ANTIVIRUS'], unknownAnyOf: ['DISK_ENCRYPTION', 'SCREEN_LOCK'] }],
     ['lastCheckedBefore', { lastCheckedBefore: new Date('2026-10-02T09:00:00Z') }],
-  ])('counts computers in the index of postures, with the filter %s', async (_, filter) => {
+  ])('counts no other assets than computers, with the filter %s', async (_, filter) => {
     const plan = await explainComputers(api, workspace, filter, { size: PAGE, after: null });
-    const scans = nodes(totalOf(plan)).flatMap((node) => node['Index Name'] ?? []);
-    expect(scans).toEqual(['asset_posture']);
     expect(rowsRead(totalOf(plan))).toBeLessThanOrEqual(2_000);
   });
 });
