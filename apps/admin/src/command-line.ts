@@ -36,7 +36,7 @@ function commandLine(): Command {
     .addCommand(keysCommand())
     .addCommand(auditCommand())
     .addCommand(idempotencyCommand());
-  settle(program);
+  setExitAndHelp(program);
   return program;
 }
 
@@ -49,9 +49,9 @@ function version(): string {
  * Commander's settings are not inherited by commands built earlier, so each command gets them. Commands throw; only
  * main ends the process.
  */
-function settle(command: Command): void {
+function setExitAndHelp(command: Command): void {
   command.exitOverride().helpOption('-h, --help', 'show this help');
-  command.commands.forEach(settle);
+  command.commands.forEach(setExitAndHelp);
 }
 
 /** Runs a command and returns its exit code. Does not end the process. */

@@ -1,4 +1,4 @@
-import './young-objects';
+import './garbage-collection';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { DatabaseModule } from '#libs/platform/database';
 import { PlatformModule } from '#libs/platform';

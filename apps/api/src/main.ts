@@ -1,4 +1,4 @@
-import { endOnlyInOrder } from './stop-before-serving';
+import { leaveSignalsToGracefulStop } from './stop-before-serving';
 import 'reflect-metadata';
 import type { Server } from 'node:http';
 import { Logger } from '@nestjs/common';
@@ -73,7 +73,7 @@ async function main(): Promise<void> {
     await listen(management, 'MANAGEMENT_PORT', settings.managementPort, settings.managementHost);
   }
   log.info({ baseUrl: settings.baseUrl, managementPort: settings.managementPort }, 'serving');
-  endOnlyInOrder();
+  leaveSignalsToGracefulStop();
   onStopSignal(
     () => {
       stopping = true;

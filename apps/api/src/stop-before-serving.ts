@@ -8,6 +8,6 @@ const endAtOnce = (): void => process.exit(0);
 for (const signal of SIGNALS) process.on(signal, endAtOnce);
 
 /** The graceful stop takes over from here. */
-export function endOnlyInOrder(): void {
+export function leaveSignalsToGracefulStop(): void {
   for (const signal of SIGNALS) process.off(signal, endAtOnce);
 }

@@ -49,10 +49,10 @@ export class GrantCacheRedis extends GrantCache {
   async checkAndCharge(clientId: string, generation: bigint, rateClass: RateClass): Promise<CachedGrant> {
     const { rateLimits } = this.settings;
     const general = bucketSizeOf(rateLimits[rateClass]);
-    const isBelieved = this.redis.unbrokenMs > LEASE_MS + MARGIN_MS;
+    const canLease = this.redis.unbrokenMs > LEASE_MS + MARGIN_MS;
     const args = [
       '',
-      isBelieved ? LEASE_MS * 1_000 : 0,
+      canLease ? LEASE_MS * 1_000 : 0,
       String(generation),
       rateClass,
       bucketField(rateClass),

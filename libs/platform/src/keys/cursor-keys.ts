@@ -86,14 +86,15 @@ export class CursorKeys implements RereadableKeys {
     const faults: string[] = [];
     try {
       const text = (await readSecretFile(this.file)).toString();
-      if (text !== this.text) [this.keys, this.text] = [readCursorKeys(text).map((key) => this.sighted(key)), text];
+      if (text !== this.text)
+        [this.keys, this.text] = [readCursorKeys(text).map((key) => this.withFirstSeen(key)), text];
     } catch (error) {
       faults.push(faultOf(error as NodeJS.ErrnoException));
     }
     return { kids: this.keys.map(({ kid }) => kid), faults };
   }
 
-  private sighted(key: CursorKey): CursorKey {
+  private withFirstSeen(key: CursorKey): CursorKey {
     if (this.keys.length === 0) return key;
     const known = this.find(key.kid);
     return known?.secret.equals(key.secret) ? { ...key, seenAt: known.seenAt } : { ...key, seenAt: this.clock.now() };

@@ -6,7 +6,7 @@ import { CircuitBreaker, RedisAway } from './circuit-breaker';
 import { redisAt } from './connect-redis';
 import { parseRedisUrl } from '../config/redis-address';
 import { GuardedCommands, type RedisCommands, sendNow } from './redis-commands';
-import { reasonOf, refusesDatabase, tellsWhy } from './redis-fault';
+import { reasonOf, refusesDatabase, namesCause } from './redis-fault';
 
 /** Maximum wait for Redis at the start of an instance. */
 const FIRST_CONNECTION_MS = 2_000;
@@ -112,7 +112,7 @@ export class RedisClient implements OnModuleInit, OnApplicationShutdown {
   private watch(client: Redis | Cluster): void {
     for (const event of ['error', 'node error', 'sentinelError']) {
       client.on(event, (error: unknown) => {
-        if (tellsWhy(error)) this.fault = error;
+        if (namesCause(error)) this.fault = error;
         // The client would otherwise continue with the default database.
         if (refusesDatabase(error)) client.disconnect(true);
       });

@@ -33,7 +33,7 @@ export function refusesDatabase(error: unknown): boolean {
 }
 
 /** Tells whether the error explains why there is no connection. */
-export const tellsWhy = (error: unknown): boolean => !NOT_CONNECTED.test(String((error as Partial<Error>).message));
+export const namesCause = (error: unknown): boolean => !NOT_CONNECTED.test(String((error as Partial<Error>).message));
 
 /**
  * Describes an error for the log, without addresses, names or arguments. `before` is the last error of the connection.

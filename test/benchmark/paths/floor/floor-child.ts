@@ -1,7 +1,7 @@
 // The floor: a minimal hand-written server on node:http with the same responses. Has the same token check, bucket,
 // statements, cursors, idempotency record and audit row. Has no framework, validation, log, metrics or row-level
 // security, and only the measured routes.
-import '../../../../apps/api/src/young-objects';
+import '../../../../apps/api/src/garbage-collection';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';

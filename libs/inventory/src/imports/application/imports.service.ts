@@ -121,7 +121,7 @@ class ImportRun {
   /** Lines of the current batch, its bad lines and their external ids. */
   private lines = 0;
   private bad: BadLine[] = [];
-  private spared: string[] = [];
+  private keptVisible: string[] = [];
   /** True when a line has an external id. */
   private named = false;
   /** True when the input may not name every asset: a line has no external id, or comes from a file of bad lines. */
@@ -204,7 +204,7 @@ class ImportRun {
     if ('fault' in line) {
       if (isExternalId(line.externalId ?? null)) {
         this.named = true;
-        this.spared.push(line.externalId as string);
+        this.keptVisible.push(line.externalId as string);
       } else this.incomplete = true;
       this.bad.push(this.badLine(place, line.fault, this.keptOf(line)));
       return null;
@@ -216,7 +216,7 @@ class ImportRun {
     const first = externalId === null ? null : this.firstLines.take(externalId, place);
     if (first !== null) reasons.push(this.places.repeats(first));
     else if (externalId === null) this.incomplete = true;
-    else if (!('record' in parsed)) this.spared.push(externalId);
+    else if (!('record' in parsed)) this.keptVisible.push(externalId);
     const kept = this.keptOf(line);
     if ('record' in parsed && first === null)
       return { place, record: parsed.record, kept: kept && JSON.stringify(kept) };
@@ -230,7 +230,7 @@ class ImportRun {
     await mergingBefore;
     this.onRead(this.counts.read);
     if (this.lines === 0) return;
-    const merged = this.session.merge(batch.isApartFrom(this.batchBefore), this.spared);
+    const merged = this.session.merge(batch.canOverlap(this.batchBefore), this.keptVisible);
     this.mergingBefore = merging;
     this.merging = merged.then(async (outcome) => {
       await merging;
@@ -240,7 +240,7 @@ class ImportRun {
     this.merging.catch(() => undefined);
     [this.batch, this.batchBefore] = [this.batchBefore, batch];
     this.batch.clear();
-    [this.lines, this.bad, this.spared] = [0, [], []];
+    [this.lines, this.bad, this.keptVisible] = [0, [], []];
   }
 
   private count({ created, updated, unchanged, refused, warned }: MergeOutcome, bad: readonly BadLine[]): void {

@@ -20,7 +20,7 @@ export class NamedAssets {
    * Tells whether this batch may begin before the batch before it ends. Records refer to other records only as owners, and
    * owners are employees.
    */
-  isApartFrom(those: NamedAssets): boolean {
+  canOverlap(those: NamedAssets): boolean {
     if (this.owners && those.employees) return false;
     for (const id of this.ids) if (those.ids.has(id)) return false;
     return true;

@@ -68,10 +68,10 @@ export abstract class ImportSession {
    * Merges the records added since the last call as one batch. At most one earlier call may still be running. Values
    * set through the API are kept. Fails when the previous batch fails.
    *
-   * `apart`: the work of this batch and the previous one may overlap. They name different assets, and no owner in this one
-   * can be an employee in that one. `spared`: external ids of bad records, whose assets are not hidden.
+   * `mayOverlap`: the work of this batch and the previous one may overlap. They name different assets, and no owner in this one
+   * can be an employee in that one. `keptVisible`: external ids of bad records, whose assets are not hidden.
    */
-  abstract merge(apart: boolean, spared: readonly string[]): Promise<MergeOutcome>;
+  abstract merge(mayOverlap: boolean, keptVisible: readonly string[]): Promise<MergeOutcome>;
 
   /**
    * Merges the records that waited for their owners, batch by batch. Refuses those whose owner never came, but takes those

@@ -81,16 +81,16 @@ export class ImportSessionTypeorm extends ImportSession {
     this.reading.add(numbered, this.tagKeys.known);
   }
 
-  async merge(apart: boolean, spared: readonly string[]): Promise<MergeOutcome> {
+  async merge(mayOverlap: boolean, keptVisible: readonly string[]): Promise<MergeOutcome> {
     const { reading: batch, before, numbered } = this;
     this.reading = this.emptied.pop() ?? new ImportBatch();
-    const other = apart && batch.waiting.length === 0 ? this.otherConnection() : null;
+    const other = mayOverlap && batch.waiting.length === 0 ? this.otherConnection() : null;
     this.latest = other ?? this.connections.first;
     let sayNumbered = (): void => undefined;
     this.numbered = new Promise<void>((resolve) => (sayNumbered = resolve));
     const merged = other
       ? this.mergeAhead(batch, other, { before, numbered, sayNumbered })
-      : before.then(() => this.mergeOn(this.connections.first, batch, spared));
+      : before.then(() => this.mergeOn(this.connections.first, batch, keptVisible));
     merged.then(sayNumbered, sayNumbered);
     this.before = merged;
     const outcome = await merged;
@@ -187,11 +187,11 @@ export class ImportSessionTypeorm extends ImportSession {
   private async mergeOn(
     connection: StagingConnection,
     batch: ImportBatch,
-    spared: readonly string[],
+    keptVisible: readonly string[],
   ): Promise<MergeOutcome> {
     const written = await this.inTransaction(connection, async (isRepeat) => {
       const refused = await this.stage(connection, batch);
-      if (this.settings.hideMissing && spared.length > 0) await connection.name(spared);
+      if (this.settings.hideMissing && keptVisible.length > 0) await connection.recordNamed(keptVisible);
       if (isRepeat) refused.push(...(await this.hold(connection)));
       return connection.write(await connection.match(), 'defer', batch.size, refused);
     });
@@ -238,11 +238,11 @@ export class ImportSessionTypeorm extends ImportSession {
       else {
         const { place, kept } = numbered;
         refused.push({ place, reason: unknownTagKeys(unknown.map(({ key }) => key)), kept });
-        if (this.settings.hideMissing) await connection.name([numbered.record.externalId]);
+        if (this.settings.hideMissing) await connection.recordNamed([numbered.record.externalId]);
       }
     }
     await connection.stage(batch.bytesWith(accepted, known));
-    if (this.settings.hideMissing) await connection.nameStaged();
+    if (this.settings.hideMissing) await connection.recordStagedAsNamed();
     return refused;
   }
 
@@ -260,7 +260,7 @@ export class ImportSessionTypeorm extends ImportSession {
     isRepeat: boolean,
   ): Promise<{ readonly written: Written; readonly taken: number; readonly next: string | null }> {
     const connection = this.connections.first;
-    if (step === 'refuse' && after === BEFORE_ALL) await connection.nameUnowned();
+    if (step === 'refuse' && after === BEFORE_ALL) await connection.recordUnowned();
     const { last, taken, refused } = await connection.takeDeferred(after);
     if (isRepeat) refused.push(...(await this.hold(connection)));
     const warned = step === 'wait' ? [] : await connection.unownedByEmail();

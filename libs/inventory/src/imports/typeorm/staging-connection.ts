@@ -85,17 +85,17 @@ export class StagingConnection {
   }
 
   /** Remembers that the input names these assets. */
-  async name(externalIds: readonly string[]): Promise<void> {
+  async recordNamed(externalIds: readonly string[]): Promise<void> {
     await this.client.query(missing.NAME, [externalIds]);
   }
 
   /** Remembers that the input names the staged assets. */
-  async nameStaged(): Promise<void> {
+  async recordStagedAsNamed(): Promise<void> {
     await this.client.query(missing.NAME_STAGED);
   }
 
   /** Remembers the employees that still wait for an owner, so that records that wait for them are refused. */
-  async nameUnowned(): Promise<void> {
+  async recordUnowned(): Promise<void> {
     await this.client.query(waits.NAME_UNOWNED);
   }
 

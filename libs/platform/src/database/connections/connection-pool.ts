@@ -29,7 +29,7 @@ export class ConnectionPool {
     this.permits = new Permits(Math.max(1, pool.options.max - LEFT_TO_READS));
     pool.on('connect', (client) => this.openedAt.set(client, performance.now()));
     // On every acquire, because the pool may have opened its first connection earlier.
-    pool.on('acquire', hearLosses);
+    pool.on('acquire', ignoreLoss);
   }
 
   get use(): PoolUse {
@@ -124,9 +124,9 @@ export class ConnectionPool {
   }
 }
 
-const unheard = (): void => undefined;
+const ignore = (): void => undefined;
 
 /** Ignores the error event of a lost connection, which would end the process. The next query reports the loss. */
-function hearLosses(client: PoolClient): void {
-  if (!client.listeners('error').includes(unheard)) client.on('error', unheard);
+function ignoreLoss(client: PoolClient): void {
+  if (!client.listeners('error').includes(ignore)) client.on('error', ignore);
 }

@@ -25,7 +25,7 @@ export class IncomingBody {
   /** Limit of the route that reads the body. */
   private limit: number | null = null;
   private isIgnored = false;
-  private settle: () => void = () => undefined;
+  private finish: () => void = () => undefined;
 
   constructor(
     private readonly socket: Socket,
@@ -38,9 +38,9 @@ export class IncomingBody {
     if (this.length > limit) this.refuse('too large');
     if (!this.isWhole && !this.refused) {
       const late = setTimeout(() => this.refuse('too late'), milliseconds);
-      const settled = new Promise<void>((resolve) => (this.settle = resolve));
+      const finished = new Promise<void>((resolve) => (this.finish = resolve));
       this.socket.resume();
-      await settled;
+      await finished;
       clearTimeout(late);
     }
     if (this.refused) throw this.refused;
@@ -69,7 +69,7 @@ export class IncomingBody {
 
   end(): void {
     this.isWhole = true;
-    this.settle();
+    this.finish();
   }
 
   /** Called when the connection is lost before the end. */
@@ -99,7 +99,7 @@ export class IncomingBody {
   private refuse(reason: BodyRefused['reason']): false {
     this.refused ??= new BodyRefused(reason);
     this.buffer = NOTHING;
-    this.settle();
+    this.finish();
     return false;
   }
 }
