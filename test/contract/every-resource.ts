@@ -1,6 +1,16 @@
 import { Sealing } from '../support/sealing';
 import type { TestApp } from '../support/start-app';
 
+/** A completed import of a source that is watched. */
+const AN_IMPORT = `
+  WITH watched AS (
+    INSERT INTO import_freshness (workspace_id, source, stale_after_seconds) VALUES ($1, $2, 93600))
+  INSERT INTO import_run (workspace_id, id, source, ended_at, outcome, who, options, files, counts, errors, warnings)
+  VALUES ($1, gen_random_uuid(), $2, now(), 'COMPLETED', 'ops', '{}', '[]', $3, '[]', '[]')`;
+const COUNTS = {
+  ...{ read: 3, created: 1, updated: 1, unchanged: 0, hidden: 0, failed: 1, skipped: 0, warned: 0, rekeyed: 0 },
+};
+
 /** A workspace that has at least two of everything that the API lists. */
 export interface EveryResource {
   readonly employee: string;
@@ -16,6 +26,7 @@ export async function arrangeEveryResource(app: TestApp, workspace: string): Pro
   await arrange.anAsset(workspace, { type: 'COMPUTER' });
   const bucket = await arrange.anAsset(workspace, { type: 'CLOUD_STORAGE_BUCKET', ownerId: employee.id });
   for (const key of ['env', 'team']) await arrange.aTagKey(workspace, key, { value: 'production' });
+  for (const source of ['hr', 'mdm']) await arrange.change(workspace, AN_IMPORT, [workspace, source, COUNTS]);
   const writer = await arrange.aClient(workspace);
   for (const description of ['Reviewed', 'Reviewed again']) {
     await writer.patch(`/v1/inventory/assets/${bucket.id}`, { description });

@@ -1,6 +1,7 @@
 /**
  * @needs python3
  */
+import { randomUUID } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -120,6 +121,27 @@ describe('admin workspaces delete', () => {
     await app.arrange.aTagKey(id, 'env');
     const tagged = await app.arrange.anAsset(id, { ownerId: bo.id });
     expect((await writer.patch(`/v1/inventory/assets/${tagged.id}`, { tags: [{ key: 'env' }] })).status).toBe(200);
+    const run = {
+      outcome: 'COMPLETED',
+      ended_at: new Date(),
+      options: {},
+      files: '[]',
+      counts: {},
+      errors: '[]',
+      warnings: '[]',
+    };
+    for (const [table, more] of [
+      ['import_run', { id: randomUUID(), ...run }],
+      ['import_freshness', { stale_after_seconds: 60 }],
+    ] as const) {
+      const row = { workspace_id: id, source: 'hr', ...more };
+      const names = Object.keys(row);
+      await app.arrange.change(
+        id,
+        `INSERT INTO ${table} (${names.join(', ')}) SELECT ${names.join(', ')} FROM jsonb_populate_record(NULL::${table}, $1)`,
+        [JSON.stringify(row)],
+      );
+    }
     // Tables that only release 1.0.0 wrote.
     await change(`INSERT INTO audit_seal VALUES ($1, 1, 1, sha256(''), now(), sha256(''))`, id);
     await change(

@@ -209,6 +209,7 @@ describe('admin', () => {
         'failed',
         'skipped',
         'warned',
+        'rekeyed',
         'hiddenWhy',
         'hidingRefused',
         'newSource',

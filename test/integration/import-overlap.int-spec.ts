@@ -4,7 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { type ImportReport, ImportsService } from '#libs/inventory/operators';
 import { poolOf } from '#libs/platform/database';
-import type { ImportSession, MergeOutcome } from '../../libs/inventory/src/imports/domain/import-store.port';
+import type {
+  ImportSession,
+  MergeOutcome,
+  RunFailure,
+} from '../../libs/inventory/src/imports/domain/import-store.port';
 import { parseImportRecord } from '../../libs/inventory/src/imports/domain/import-record';
 import { ImportFilesSystem } from '../../libs/inventory/src/imports/system/import-files.system';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
@@ -12,6 +16,14 @@ import { dataSourceOptions } from '../../libs/platform/src/database/connections/
 import { EMPLOYEE, ImportSetting, RECORDS, type Row } from '../support/import-setting';
 import { AWAITED_LOCKS } from '../support/test-database';
 import { anAuditRecorder } from '../support/audit-recorder';
+
+const COUNTS = {
+  ...{ read: 0, created: 0, updated: 0, unchanged: 0, hidden: 0, failed: 0, skipped: 0, warned: 0, rekeyed: 0 },
+};
+const FAILURE: RunFailure = {
+  outcome: 'FAILED',
+  result: { files: [], counts: COUNTS, hiddenWhy: null, errors: [], warnings: [] },
+};
 
 type Step = Row | (() => Promise<unknown>);
 
@@ -230,7 +242,13 @@ describe('Overlapping batches of an import', () => {
   });
 
   describe('on a second connection', () => {
-    const settings = { source: 'test', dryRun: false, createTagKeys: false, hideMissing: false };
+    const settings = {
+      source: 'test',
+      dryRun: false,
+      createTagKeys: false,
+      hideMissing: false,
+      run: { map: null, options: {}, files: [] },
+    };
     const open = () => new ImportStoreTypeorm(setting.dataSource, anAuditRecorder()).open(setting.here, settings);
     /** Ends every connection of the pool except the import's first. */
     const loseOthers = () =>
@@ -264,7 +282,7 @@ describe('Overlapping batches of an import', () => {
       await aWhile();
       expect((await merge(session, 2, 2_000)).created).toBe(2_000);
       await loseOthers();
-      await session.close(true);
+      await session.close(null);
       expect((await setting.importAll(dataset('f-1'))).unchanged).toBe(1);
     });
 
@@ -272,7 +290,7 @@ describe('Overlapping batches of an import', () => {
       const session = await open();
       await session.merge(true, []);
       await loseFirst();
-      await session.close(true);
+      await session.close(null);
       // The second connection may not exist yet; nothing waits for it.
       await expectReleased();
     });
@@ -289,7 +307,7 @@ describe('Overlapping batches of an import', () => {
       await merge(session, 3, 1, { owner: 'hr-9' });
       await lose();
       await expect(session.mergeDeferred()[Symbol.asyncIterator]().next()).rejects.toThrow();
-      await session.close(false);
+      await session.close(FAILURE);
       await expectReleased();
     });
 

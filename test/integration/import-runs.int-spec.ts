@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { ImportStoreTypeorm } from '../../libs/inventory/src/imports/typeorm/import-store.typeorm';
-import { ALL, BUCKET, EMPLOYEE, ImportSetting, LAPTOP, PRINTER, RECORDS } from '../support/import-setting';
+import { ALL, BUCKET, EMPLOYEE, ImportSetting, LAPTOP, PRINTER, RECORDS, type Row } from '../support/import-setting';
 import { anAuditRecorder } from '../support/audit-recorder';
 
 describe('The importer', () => {
@@ -175,11 +176,17 @@ describe('The importer', () => {
 
   it('refuses a concurrent import of the same source, and allows one of another source', async () => {
     const store = new ImportStoreTypeorm(setting.dataSource, anAuditRecorder());
-    const settings = { source: 'test', dryRun: false, createTagKeys: false, hideMissing: false };
+    const settings = {
+      source: 'test',
+      dryRun: false,
+      createTagKeys: false,
+      hideMissing: false,
+      run: { map: null, options: {}, files: [] },
+    };
     const session = await store.open(setting.here, settings);
     await expect(setting.importAll(EMPLOYEE)).rejects.toThrow('already running');
     expect((await setting.run(setting.ndjson(EMPLOYEE), { source: 'other' })).created).toBe(1);
-    await session.close(true);
+    await session.close(null);
     expect((await setting.importAll(EMPLOYEE)).created).toBe(1);
   });
 
@@ -197,6 +204,120 @@ describe('The importer', () => {
     );
     const report = await setting.importAll(...records);
     expect(report).toMatchObject({ read: 12_000, created: 2_000, unchanged: 10_000 });
+  });
+
+  describe('The record of an import', () => {
+    const asked = { source: 'test', files: [], dryRun: false, missing: 'keep', createTagKeys: null } as const;
+    const recorded = async (): Promise<Row[]> =>
+      (await setting.rowsOf('import_run')).sort(
+        (one, other) => Number(one['started_at']) - Number(other['started_at']),
+      );
+    const settle = () => setting.database.admin.query('SELECT settle_import_runs()');
+
+    it('has the operator, the files without their paths, the counts, and reasons without values', async () => {
+      const ada = { ...EMPLOYEE, email: 'ada@example.com', ownerEmail: 'nobody@example.com' };
+      const wrong = { ...RECORDS, classification: 'Ada', tags: [{ key: 'Ada' }] };
+      const input = [
+        setting.file('{"a', 'hr.ndjson'),
+        setting.ndjson(ada, wrong, { ...RECORDS, tags: [{ key: 'Ada' }] }),
+      ];
+
+      const report = await setting.run(input, { missing: 'hide' });
+
+      const [run] = await recorded();
+      const { read, created, failed, warned } = report;
+      expect([read, created, failed, warned]).toEqual([4, 1, 3, 1]);
+      expect(run).toMatchObject({
+        ...{ source: 'test', outcome: 'COMPLETED', who: 'ops', map: null, hidden_why: report.hiddenWhy },
+        options: { missing: 'hide', hideAtMost: null, createTagKeys: null, format: null },
+        files: [
+          { name: 'hr.ndjson', bytes: 3 },
+          { name: expect.stringMatching(/^[^/]+$/) as string, bytes: expect.any(Number) as number },
+        ],
+        counts: { read, created, failed, warned, updated: 0, unchanged: 0, hidden: 0, skipped: 0, rekeyed: 0 },
+      });
+      expect(run?.['errors']).toHaveLength(3);
+      expect(run?.['warnings']).toHaveLength(1);
+      expect(JSON.stringify([run?.['errors'], run?.['warnings']])).not.toMatch(/Ada|nobody@|\//);
+    });
+
+    it('is not left by a dry run', async () => {
+      await setting.run(setting.ndjson(EMPLOYEE), { dryRun: true });
+      expect(await recorded()).toEqual([]);
+    });
+
+    it('makes its source known', async () => {
+      expect(await setting.run(setting.file(''))).toMatchObject({ newSource: true });
+      expect(await setting.run(setting.file(''))).toMatchObject({ newSource: false });
+    });
+
+    it('says how an import ended that did not complete, with the counts so far', async () => {
+      const breaking = async function* (fault: Error) {
+        yield await Promise.resolve({ fileIndex: 0, line: 1, value: RECORDS });
+        yield { fileIndex: 0, line: 2, value: {} };
+        throw fault;
+      };
+      const run = (fault: Error, onRead: () => void) =>
+        setting.imports.runLines(setting.here, asked, breaking(fault), onRead);
+      const interrupt = () => {
+        throw new Error('Ctrl-C');
+      };
+
+      await expect(run(new Error('the disk'), () => undefined)).rejects.toThrow('the disk');
+      await expect(run(new Error('the pipe'), interrupt)).rejects.toThrow('the pipe');
+
+      expect(await recorded()).toMatchObject([
+        { outcome: 'FAILED', counts: { read: 2, created: 0 } },
+        { outcome: 'INTERRUPTED', counts: { read: 2, created: 0 } },
+      ]);
+    });
+
+    it('shows counts while an import runs, and is INTERRUPTED once its process is gone and somebody looks', async () => {
+      const seen: Row[][] = [];
+      const lines = async function* () {
+        yield { fileIndex: 0, line: 1, value: RECORDS };
+        await delay(2_100);
+        for (const line of [2, 3, 4]) yield { fileIndex: 0, line, value: { ...RECORDS, externalId: `ds-${line}` } };
+        await setting.until(`SELECT FROM import_run WHERE workspace_id = '${setting.here}' AND counts->>'read' <> '0'`);
+        await settle();
+        seen.push(await recorded());
+        await setting.database.admin.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_locks
+            WHERE locktype = 'advisory' AND (classid::bigint << 32 | objid::bigint) = hashtextextended($1, 0)`,
+          [`import ${setting.here} test`],
+        );
+        yield { fileIndex: 0, line: 5, value: { ...RECORDS, externalId: 'ds-5' } };
+      };
+      await expect(
+        setting.imports.runLines(setting.here, { ...asked, batchSize: 1 }, lines(), () => undefined),
+      ).rejects.toThrow();
+      expect(seen).toMatchObject([[{ outcome: 'RUNNING', ended_at: null }]]);
+      expect(await recorded()).toMatchObject([{ outcome: 'RUNNING' }]);
+
+      await settle();
+
+      expect(await recorded()).toMatchObject([{ outcome: 'INTERRUPTED', ended_at: expect.any(Date) as Date }]);
+    });
+
+    it('is INTERRUPTED once the next import of the source begins', async () => {
+      await setting.change(`INSERT INTO import_run (workspace_id, id, source, outcome, options, files, counts, errors, warnings)
+        VALUES ('${setting.here}', gen_random_uuid(), 'test', 'RUNNING', '{}', '[]', '{}', '[]', '[]')`);
+      await setting.importAll(EMPLOYEE);
+      expect(await recorded()).toMatchObject([{ outcome: 'INTERRUPTED' }, { outcome: 'COMPLETED' }]);
+    });
+
+    it('is kept for 400 days', async () => {
+      await setting.importAll(EMPLOYEE);
+      await setting.importAll(EMPLOYEE);
+      const [old] = await recorded();
+      await setting.change(
+        `UPDATE import_run SET started_at = now() - interval '401 days' WHERE id = '${String(old?.['id'])}'`,
+      );
+      await setting.change(`UPDATE import_run SET started_at = now() - interval '399 days'
+        WHERE workspace_id = '${setting.here}' AND id <> '${String(old?.['id'])}'`);
+      await settle();
+      expect(await recorded()).toHaveLength(1);
+    });
   });
 
   it('repeats a batch after a deadlock, including its tag keys, and loses no record', async () => {

@@ -66,6 +66,7 @@ export const ALL = [EMPLOYEE, BUCKET, LAPTOP, RECORDS, PRINTER];
 export const NOTHING = {
   read: 0,
   skipped: 0,
+  rekeyed: 0,
   warned: 0,
   warnings: [],
   created: 0,

@@ -7,9 +7,11 @@ import { changesCommand } from './commands/changes';
 import { demoCommand } from './commands/demo';
 import { idempotencyCommand } from './commands/idempotency';
 import { importCommand } from './commands/import';
+import { importsCommand } from './commands/imports';
 import { keysCommand } from './commands/keys';
 import { mapsCommand } from './commands/maps';
 import { migrateCommand } from './commands/migrate';
+import { sourcesCommand } from './commands/sources';
 import { statusCommand } from './commands/status';
 import { tagKeysCommand } from './commands/tag-keys';
 import { workspacesCommand } from './commands/workspaces';
@@ -29,6 +31,8 @@ function commandLine(): Command {
     .addCommand(applicationsCommand())
     .addCommand(tagKeysCommand())
     .addCommand(importCommand())
+    .addCommand(importsCommand())
+    .addCommand(sourcesCommand())
     .addCommand(mapsCommand())
     .addCommand(demoCommand())
     .addCommand(assetsCommand())

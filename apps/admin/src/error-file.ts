@@ -57,10 +57,10 @@ export class ErrorFile {
     throw new WrongUsage(`--errors names ${name}, which is one of the files to import.`);
   }
 
-  add({ place, file, line, reason, ...kept }: BadLine): void {
+  add({ place, file, line, reason, header, text, base64 }: BadLine): void {
     if (place < this.lastPlace) this.runs.push(this.length);
     this.lastPlace = place;
-    const error = file === undefined ? { line, reason, ...kept } : { file, line, reason, ...kept };
+    const error = { file, line, reason, header, text, base64 };
     this.length += writeSync(this.spool, `${place} ${escapeLineEnds(JSON.stringify(error))}\n`);
   }
 

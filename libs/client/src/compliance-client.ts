@@ -113,6 +113,10 @@ export class ComplianceClient {
     return pagesOf(query, (next) => this.#api.GET('/v1/inventory/tag-keys', { ...options, params: { query: next } }));
   }
 
+  listSources(query: api.SourceQuery = {}, options: CallOptions = {}): Pages<api.Source> {
+    return pagesOf(query, (next) => this.#api.GET('/v1/inventory/sources', { ...options, params: { query: next } }));
+  }
+
   listComputers(query: api.ComputerQuery = {}, options: CallOptions = {}): Pages<api.Computer> {
     return pagesOf(query, (next) => this.#api.GET('/v1/computers', { ...options, params: { query: next } }));
   }

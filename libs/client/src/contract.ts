@@ -289,6 +289,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/v1/inventory/sources': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List sources and their freshness
+     * @description Needs `inventory:read` (or `all:read`). Returns the import sources of the workspace, ordered by the code points of the name: each source with an asset, hidden ones included, or a recorded import. `lastImport` is the latest import, however it ended.
+     */
+    get: operations['listSources'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/v1/inventory/tag-keys': {
     parameters: {
       query?: never;
@@ -643,7 +663,7 @@ export interface components {
     /** @description One event of the audit. It never changes. */
     AuditEvent: {
       /**
-       * @description What happened. One of `asset.updated`, `application.created`, `application.enabled`, `application.disabled`, `application.deleted`, `application.secret_rotated`, `application.secret_ended`, `application.scopes_set`, `application.limits_set`, `tag_key.created`, `tag_key.deleted`, `import.completed`, `inventory.exported`, `audit.exported`; new values may be added, so accept any.
+       * @description What happened. One of `asset.updated`, `application.created`, `application.enabled`, `application.disabled`, `application.deleted`, `application.secret_rotated`, `application.secret_ended`, `application.scopes_set`, `application.limits_set`, `tag_key.created`, `tag_key.deleted`, `source.stale_after_set`, `import.completed`, `inventory.exported`, `audit.exported`; new values may be added, so accept any.
        * @example asset.updated
        */
       action: string;
@@ -1379,6 +1399,81 @@ export interface components {
       /** @description The keys. Ignore those of a type or use that you do not know. */
       keys: components['schemas']['JsonWebKey'][];
     };
+    /** @description The latest import, however it ended; null where none is recorded. */
+    LastImport: {
+      /**
+       * @description Assets that it created.
+       * @example 20
+       */
+      created: number;
+      /**
+       * Format: date-time
+       * @description When it ended, or was found to have ended; null while it runs.
+       * @example 2026-11-02T02:01:12.000Z
+       */
+      endedAt: string | null;
+      /**
+       * @description Records that were refused.
+       * @example 5
+       */
+      failed: number;
+      /**
+       * @description Assets that it hid, because the input did not name them.
+       * @example 3
+       */
+      hidden: number;
+      /**
+       * @description Why nothing was hidden, although the import was to hide what its input does not name; otherwise null.
+       * @example null
+       */
+      hiddenWhy: string | null;
+      /**
+       * @description Import ID.
+       * @example 01234567-89ab-4cde-8f01-23456789abcd
+       */
+      id: string;
+      /**
+       * @description COMPLETED: the input was read to its end. FAILED: the import ended itself before. INTERRUPTED: an operator ended it, or its process is gone. RUNNING: counts so far. One of `RUNNING`, `COMPLETED`, `FAILED`, `INTERRUPTED`; new values may be added, so accept any.
+       * @example RUNNING
+       */
+      outcome: string;
+      /**
+       * @description Records that were read: created, updated, unchanged and failed ones.
+       * @example 1200
+       */
+      read: number;
+      /**
+       * @description Assets that kept their history under a new external ID.
+       * @example 0
+       */
+      rekeyed: number;
+      /**
+       * @description Items of the input that the map left out. They are not in `read`.
+       * @example 40
+       */
+      skipped: number;
+      /**
+       * Format: date-time
+       * @description When it began.
+       * @example 2026-11-02T02:00:00.000Z
+       */
+      startedAt: string;
+      /**
+       * @description Assets that stayed as they were.
+       * @example 1100
+       */
+      unchanged: number;
+      /**
+       * @description Assets that it changed.
+       * @example 75
+       */
+      updated: number;
+      /**
+       * @description Records that were imported without a part of them.
+       * @example 12
+       */
+      warned: number;
+    } | null;
     /** @description The application of the token, what it may do, and how often. */
     Me: {
       /** @description The application that the token speaks for. */
@@ -1580,6 +1675,38 @@ export interface components {
        *     ]
        */
       scopes_supported: string[];
+    };
+    /** @description A system that assets come from. */
+    Source: {
+      /**
+       * @description Exact number of visible assets of the source.
+       * @example 1195
+       */
+      assetCount: number;
+      /**
+       * Format: date-time
+       * @description When the last completed import ended; null where there is none.
+       * @example 2026-11-02T02:01:12.000Z
+       */
+      lastCompletedAt: string | null;
+      lastImport: components['schemas']['LastImport'];
+      /**
+       * @description Name of the source.
+       * @example intune
+       */
+      source: string;
+      /**
+       * @description Age in seconds from which the last completed import is stale; null where operators set none.
+       * @example 93600
+       */
+      staleAfterSeconds: number | null;
+    };
+    /** @description A page of sources. */
+    SourcePage: {
+      /** @description The place of the page in the list. */
+      pageInfo: components['schemas']['PageInfo'];
+      /** @description The sources of the page. */
+      results: components['schemas']['Source'][];
     };
     /** @description A line after every 1,000 rows, from which a cut stream can be resumed. */
     StreamCheckpoint: {
@@ -3085,6 +3212,52 @@ export interface operations {
       401: components['responses']['401.token_missing.token_invalid.token_expired.token_superseded'];
       403: components['responses']['403.insufficient_scope'];
       410: components['responses']['410.cursor_expired'];
+      429: components['responses']['429.rate_limited_'];
+      431: components['responses']['431.headers_too_large'];
+      500: components['responses']['500.internal_error__'];
+      503: components['responses']['503.service_unavailable_'];
+    };
+  };
+  listSources: {
+    parameters: {
+      query?: {
+        /** @description The `pageInfo.endCursor` of the previous page, unchanged. Leave it out for the first page. The cursor contains your filters; a filter that you send again must be the same. */
+        pageCursor?: string;
+        /** @description Items per page. */
+        pageSize?: number;
+      };
+      header?: {
+        /**
+         * @description Id of your choice for the request: 1 to 64 letters, digits, dots, underscores and hyphens. The response returns it. Any other value is replaced by a new id, never refused.
+         * @example 0b8e3f7e-6c0c-4d0c-9a3c-2f5d4a7a1f10
+         */
+        'X-Request-Id'?: components['parameters']['X-Request-Id'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A page of sources. */
+      200: {
+        headers: {
+          'Cache-Control': components['headers']['Cache-Control'];
+          Link: components['headers']['Link.sometimes'];
+          RateLimit: components['headers']['RateLimit'];
+          'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+          'X-Content-Type-Options': components['headers']['X-Content-Type-Options'];
+          'X-RateLimit-Limit': components['headers']['X-RateLimit-Limit'];
+          'X-RateLimit-Remaining': components['headers']['X-RateLimit-Remaining'];
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['SourcePage'];
+        };
+      };
+      400: components['responses']['400.validation_failed.invalid_cursor'];
+      401: components['responses']['401.token_missing.token_invalid.token_expired.token_superseded'];
+      403: components['responses']['403.insufficient_scope'];
       429: components['responses']['429.rate_limited_'];
       431: components['responses']['431.headers_too_large'];
       500: components['responses']['500.internal_error__'];

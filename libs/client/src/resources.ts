@@ -21,6 +21,7 @@ export type AssetChange = BodyOf<'listAssetChanges'>['results'][number];
 export type ComputerChange = BodyOf<'listComputerChanges'>['results'][number];
 export type AuditEvent = BodyOf<'listAuditEvents'>['results'][number];
 export type TagKey = BodyOf<'listTagKeys'>['results'][number];
+export type Source = BodyOf<'listSources'>['results'][number];
 export type BulkUpdateSummary = BodyOf<'updateAssets'>;
 
 /** Filters combine with AND. `pageSize` is 1 to 100, 25 by default. `pageCursor` continues an earlier list. */
@@ -28,6 +29,7 @@ export type AssetQuery = Query<'listAssets'>;
 export type CategoryQuery = Query<'listCategories'>;
 export type ComputerQuery = Query<'listComputers'>;
 export type TagKeyQuery = Query<'listTagKeys'>;
+export type SourceQuery = Query<'listSources'>;
 
 /** All filters of the list. */
 export type AssetExportQuery = Omit<AssetQuery, 'pageSize' | 'pageCursor'>;

@@ -1,8 +1,13 @@
 import type { Feature } from '#libs/platform';
 import { inventorySchema } from './assets/typeorm/schema';
+import { importsSchema } from './imports/typeorm/schema';
 
 export const inventory: Feature = {
-  schema: inventorySchema,
+  schema: {
+    entities: [...inventorySchema.entities, ...importsSchema.entities],
+    migrations: [...inventorySchema.migrations, ...importsSchema.migrations],
+    grants: [...inventorySchema.grants, ...importsSchema.grants],
+  },
   api: async () => (await import('#libs/inventory/module')).InventoryModule,
   tag: { name: 'Inventory', description: 'Assets, their categories and their governance metadata.' },
 };

@@ -4,11 +4,13 @@ import { RemovedAssets } from './changes/typeorm/removed-assets';
 import { DemoService } from './imports/application/demo.service';
 import { ImportsService } from './imports/application/imports.service';
 import { ImportFiles } from './imports/domain/import-files.port';
+import { ImportRuns } from './imports/domain/import-runs.port';
 import { ImportStore } from './imports/domain/import-store.port';
 import { TagKeyRepository } from './tag-keys/domain/tag-key-repository.port';
 import { ImportFilesSystem } from './imports/system/import-files.system';
 import { AssetCounters } from './assets/typeorm/asset-counters';
 import { OtherInventory } from './imports/typeorm/other-inventory';
+import { ImportRunsTypeorm } from './imports/typeorm/import-runs.typeorm';
 import { ImportStoreTypeorm } from './imports/typeorm/import-store.typeorm';
 import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.typeorm';
 
@@ -22,9 +24,10 @@ import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.t
     OtherInventory,
     RemovedAssets,
     { provide: ImportFiles, useClass: ImportFilesSystem },
+    { provide: ImportRuns, useClass: ImportRunsTypeorm },
     { provide: ImportStore, useClass: ImportStoreTypeorm },
     { provide: TagKeyRepository, useClass: TagKeyRepositoryTypeorm },
   ],
-  exports: [AssetCounters, DemoService, ImportsService, OtherInventory, RemovedAssets, TagKeyRepository],
+  exports: [AssetCounters, DemoService, ImportRuns, ImportsService, OtherInventory, RemovedAssets, TagKeyRepository],
 })
 export class InventoryOperatorModule {}

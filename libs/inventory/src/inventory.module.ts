@@ -9,16 +9,22 @@ import { TagKeysController } from './tag-keys/http/tag-keys.controller';
 import { TagKeyRepositoryTypeorm } from './tag-keys/typeorm/tag-key-repository.typeorm';
 import { AuditModule } from '#libs/audit';
 import { ChangesController } from './changes/http/changes.controller';
+import { ImportRuns } from './imports/domain/import-runs.port';
+import { SourcesController } from './imports/http/sources.controller';
+import { ImportRunsTypeorm } from './imports/typeorm/import-runs.typeorm';
+import { ImportWatch } from './imports/typeorm/import-watch';
 import { EmptyChangeSets } from './changes/typeorm/empty-change-sets';
 
 /** Lets clients read and update the inventory. */
 @Module({
   imports: [AuditModule],
-  controllers: [CategoriesController, AssetsController, TagKeysController, ChangesController],
+  controllers: [CategoriesController, AssetsController, TagKeysController, SourcesController, ChangesController],
   providers: [
     AssetsService,
     { provide: AssetRepository, useClass: AssetRepositoryTypeorm },
     EmptyChangeSets,
+    ImportWatch,
+    { provide: ImportRuns, useClass: ImportRunsTypeorm },
     { provide: TagKeyRepository, useClass: TagKeyRepositoryTypeorm },
   ],
 })

@@ -11,6 +11,8 @@ export { MapTrial, type MapTrialReport } from './imports/application/map-trial';
 export { OtherInventory } from './imports/typeorm/other-inventory';
 export type { HideLimit } from './imports/domain/hide-limit';
 export { type BadLine, type ImportReport } from './imports/domain/import-report';
+export { ImportRuns } from './imports/domain/import-runs.port';
+export { type ImportedSource, type RecordedRun } from './imports/domain/recorded-run';
 export { ImportAlreadyRunning } from './imports/domain/import-store.port';
 export { InventoryOperatorModule } from './inventory-operator.module';
 export { TagKeyRepository } from './tag-keys/domain/tag-key-repository.port';

@@ -10,6 +10,11 @@ export function cut(text: string, length: number): string {
 /** U+0000, which Postgres cannot store, and lone surrogates, which no encoding can carry. */
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
+const EACH_UNSTORABLE = new RegExp(UNSTORABLE, 'gu');
+
+/** Removes what no store keeps. */
+export const storable = (text: string): string => (isStorable(text) ? text : text.replace(EACH_UNSTORABLE, ''));
+
 /** Tells whether every store returns the text unchanged. */
 export const isStorable = (text: string): boolean => !UNSTORABLE.test(text);
 

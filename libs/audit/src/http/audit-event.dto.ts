@@ -15,6 +15,7 @@ const ACTIONS = [
   'application.limits_set',
   'tag_key.created',
   'tag_key.deleted',
+  'source.stale_after_set',
   'import.completed',
   'inventory.exported',
   'audit.exported',

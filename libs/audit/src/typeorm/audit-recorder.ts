@@ -28,7 +28,7 @@ export class AuditRecorder {
   constructor(
     private readonly evidence: AuditEvidence,
     private readonly clock: Clock,
-    private readonly operatorName: string | null = null,
+    readonly operatorName: string | null = null,
   ) {}
 
   /** Returns one INSERT for all changes of one update. It returns no rows. */

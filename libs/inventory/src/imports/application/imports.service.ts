@@ -1,51 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkspaceId } from '#libs/kernel';
-import { FirstLines } from '../domain/first-lines';
-import { type Format, ImportFiles, type InputLine } from '../domain/import-files.port';
-import { type KeptLine, keptLine } from '../domain/kept-line';
-import { isExternalId, parseImportRecord } from '../domain/import-record';
-import type { RecordMap } from '../domain/maps/record-map';
-import { type HideLimit, whyImplausible } from '../domain/hide-limit';
-import {
-  type BadLine,
-  type ImportError,
-  type ImportProgress,
-  type ImportReport,
-  REPORTED,
-} from '../domain/import-report';
-import {
-  type ImportSession,
-  ImportStore,
-  type MergeOutcome,
-  type NumberedRecord,
-  type Warning,
-} from '../domain/import-store.port';
-import { InputPlaces } from '../domain/input-places';
-import { NamedAssets } from './named-assets';
+import { ImportFiles, type InputLine } from '../domain/import-files.port';
+import type { ImportProgress, ImportReport } from '../domain/import-report';
+import { ImportStore } from '../domain/import-store.port';
+import type { RunFile } from '../domain/recorded-run';
+import { nameOfFile } from '../domain/input-places';
+import { type ImportOptions, ImportRun } from './import-run';
 
-export interface ImportOptions {
-  readonly source: string;
-  /** Paths of NDJSON or CSV files. `-` is standard input. */
-  readonly files: readonly string[];
-  readonly dryRun: boolean;
-  readonly missing: 'keep' | 'hide';
-  /** The most that `hide` may hide. Null: what is plausible. */
-  readonly hideAtMost?: HideLimit | null;
-  readonly createTagKeys: 'platform' | null;
-  /** Turns the items of the files into records. By default the files hold records. */
-  readonly map?: RecordMap | null;
-  /** By default the files tell their format. */
-  readonly format?: Format | null;
-  /** Lines in one batch, by default 5,000. */
-  readonly batchSize?: number;
-  readonly onProgress?: (progress: ImportProgress) => void;
-  /** Receives every bad line in order, except lines whose owner never came: these come last. */
-  readonly onBadLine?: (line: BadLine) => void;
-}
-
-const BATCH = 5_000;
-const INCOMPLETE =
-  'The input may not name every asset: a line has no valid externalId, or it comes from a file of bad lines.';
+export type { ImportOptions };
 
 /** Imports records into the inventory. Imports are the only way to create assets; the API never does. */
 @Injectable()
@@ -59,8 +21,12 @@ export class ImportsService {
   async run(workspaceId: WorkspaceId, options: ImportOptions): Promise<ImportReport> {
     let bytes: Omit<ImportProgress, 'read'> = { bytesRead: 0, bytesTotal: null };
     const { map = null, format = null } = options;
+    const sizes = options.files.map((file) => ({ name: nameOfFile(file), bytes: this.files.sizeOf(file) }));
+    const known = sizes.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
+    const filesNow = (): RunFile[] => sizes.map((file) => ({ ...file, bytes: file.bytes ?? bytes.bytesRead - known }));
     const lines = this.files.read(options.files, (progress) => (bytes = progress), { map, format });
-    return this.runChunks(workspaceId, options, lines, (read) => options.onProgress?.({ read, ...bytes }));
+    const onRead = (read: number): void => options.onProgress?.({ read, ...bytes });
+    return this.runChunks(workspaceId, options, lines, onRead, { atStart: sizes, atEnd: filesNow });
   }
 
   /** Imports lines from another source, such as a generator. */
@@ -70,7 +36,7 @@ export class ImportsService {
     lines: AsyncIterable<InputLine> | Iterable<InputLine>,
     onRead: (read: number) => void,
   ): Promise<ImportReport> {
-    return this.runChunks(workspaceId, options, oneByOne(lines), onRead);
+    return this.runChunks(workspaceId, options, oneByOne(lines), onRead, { atStart: [], atEnd: () => [] });
   }
 
   private async runChunks(
@@ -78,6 +44,7 @@ export class ImportsService {
     options: Omit<ImportOptions, 'onProgress'>,
     chunks: AsyncIterable<readonly InputLine[]>,
     onRead: (read: number) => void,
+    files: { readonly atStart: readonly RunFile[]; readonly atEnd: () => readonly RunFile[] },
   ): Promise<ImportReport> {
     const { source, dryRun } = options;
     const session = await this.store.open(workspaceId, {
@@ -85,192 +52,26 @@ export class ImportsService {
       dryRun,
       createTagKeys: options.createTagKeys === 'platform',
       hideMissing: options.missing === 'hide',
+      run: { map: options.map?.name ?? null, options: recordedOptions(options), files: files.atStart },
     });
     const run = new ImportRun(session, options, onRead);
-    let completed = false;
+    let report: ImportReport;
     try {
-      const report = await run.take(chunks);
-      completed = true;
-      return report;
-    } finally {
-      await session.close(completed);
+      report = await run.take(chunks);
+      await session.complete(run.result(files.atEnd()));
+    } catch (error) {
+      await session.close({ outcome: run.outcomeOfFailure(), result: run.result(files.atEnd()) });
+      throw error;
     }
+    await session.close(null);
+    return report;
   }
 }
 
-/** Counts and batches of one running import. While one batch is read, the two before it may be merging. */
-class ImportRun {
-  private batch = new NamedAssets();
-  private batchBefore = new NamedAssets();
-  private merging: Promise<void> = Promise.resolve();
-  private mergingBefore: Promise<void> = Promise.resolve();
-  private readonly counts = {
-    read: 0,
-    created: 0,
-    updated: 0,
-    unchanged: 0,
-    hidden: 0,
-    failed: 0,
-    skipped: 0,
-    warned: 0,
-  };
-  private readonly warnings: Warning[] = [];
-  private readonly errors: BadLine[] = [];
-  private readonly firstLines = new FirstLines();
-  private readonly places: InputPlaces;
-  /** Lines of the current batch, its bad lines and their external ids. */
-  private lines = 0;
-  private bad: BadLine[] = [];
-  private keptVisible: string[] = [];
-  /** True when a line has an external id. */
-  private named = false;
-  /** True when the input may not name every asset: a line has no external id, or comes from a file of bad lines. */
-  private incomplete = false;
-
-  constructor(
-    private readonly session: ImportSession,
-    private readonly options: Omit<ImportOptions, 'onProgress'>,
-    private readonly onRead: (read: number) => void,
-  ) {
-    this.places = new InputPlaces(options.files);
-  }
-
-  async take(chunks: AsyncIterable<readonly InputLine[]>): Promise<ImportReport> {
-    try {
-      for await (const chunk of chunks) {
-        for (const line of chunk) {
-          // Awaiting nothing would take a large part of the time for a line.
-          if (this.lines >= (this.options.batchSize ?? BATCH)) await this.flush();
-          const numbered = this.read(line);
-          if (!numbered) continue;
-          if (this.batch.has(numbered.record)) await this.flush();
-          this.batch.add(numbered.record);
-          this.session.add(numbered);
-        }
-      }
-      await this.flush();
-    } finally {
-      // Waits for running merges before the session closes, whatever failed.
-      await Promise.allSettled([this.mergingBefore, this.merging]);
-    }
-    await this.merging;
-    for await (const outcome of this.session.mergeDeferred()) this.count(outcome, []);
-    const { hiddenWhy, hidingRefused } = await this.hide();
-    await this.session.record(this.counts);
-    this.onRead(this.counts.read);
-    return {
-      ...this.counts,
-      hiddenWhy,
-      hidingRefused,
-      newSource: this.session.newSource,
-      errors: this.byLine(this.errors),
-      warnings: this.byLine(this.warnings),
-      dryRun: this.options.dryRun,
-    };
-  }
-
-  /** Hides what the input does not name, if that is asked for, known and plausible. */
-  private async hide(): Promise<Pick<ImportReport, 'hiddenWhy' | 'hidingRefused'>> {
-    if (this.options.missing !== 'hide') return { hiddenWhy: null, hidingRefused: false };
-    const { named, incomplete, session } = this;
-    // Lines without an id name assets that nobody knows, so a share of the source says nothing then.
-    if (incomplete && named) return { hiddenWhy: INCOMPLETE, hidingRefused: false };
-    const missing = await session.countMissing();
-    const removal = { visible: session.visibleBefore, missing, named };
-    const refusal = whyImplausible(removal, this.options.hideAtMost ?? null);
-    if (refusal !== null) return { hiddenWhy: refusal, hidingRefused: true };
-    if (incomplete) return { hiddenWhy: INCOMPLETE, hidingRefused: false };
-    this.counts.hidden = this.options.dryRun || missing === 0 ? missing : await session.hideMissing();
-    return { hiddenWhy: null, hidingRefused: false };
-  }
-
-  /** Sorts by line: lines whose owner never came were reported last. */
-  private byLine(faults: readonly Warning[]): ImportError[] {
-    return [...faults]
-      .sort((one, other) => one.place - other.place)
-      .map(({ place, reason }) => ({ ...this.places.at(place), reason }));
-  }
-
-  /** Returns the record of a line, or null for a bad line. */
-  private read(line: InputLine): NumberedRecord | null {
-    const place = this.places.placeOf(line);
-    if (line.again) this.incomplete = true;
-    if ('leftOut' in line) {
-      this.counts.skipped += 1;
-      return null;
-    }
-    this.lines += 1;
-    this.counts.read += 1;
-    if ('fault' in line) {
-      if (isExternalId(line.externalId ?? null)) {
-        this.named = true;
-        this.keptVisible.push(line.externalId as string);
-      } else this.incomplete = true;
-      this.bad.push(this.badLine(place, line.fault, this.keptOf(line)));
-      return null;
-    }
-    const parsed = parseImportRecord(line.value);
-    const reasons = 'record' in parsed ? [] : [...parsed.reasons];
-    const externalId = 'record' in parsed ? parsed.record.externalId : parsed.externalId;
-    this.named ||= externalId !== null;
-    const first = externalId === null ? null : this.firstLines.take(externalId, place);
-    if (first !== null) reasons.push(this.places.repeats(first));
-    else if (externalId === null) this.incomplete = true;
-    else if (!('record' in parsed)) this.keptVisible.push(externalId);
-    const kept = this.keptOf(line);
-    if ('record' in parsed && first === null)
-      return { place, record: parsed.record, kept: kept && JSON.stringify(kept) };
-    this.bad.push(this.badLine(place, reasons.join(' '), kept));
-    return null;
-  }
-
-  /** Ends the batch. The previous batch may still be merging; the one before it must be finished. */
-  private async flush(): Promise<void> {
-    const { mergingBefore, merging, batch, bad } = this;
-    await mergingBefore;
-    this.onRead(this.counts.read);
-    if (this.lines === 0) return;
-    const merged = this.session.merge(batch.canOverlap(this.batchBefore), this.keptVisible);
-    this.mergingBefore = merging;
-    this.merging = merged.then(async (outcome) => {
-      await merging;
-      this.count(outcome, bad);
-    });
-    // The error is thrown where the batch is awaited. Until then it must not count as unhandled.
-    this.merging.catch(() => undefined);
-    [this.batch, this.batchBefore] = [this.batchBefore, batch];
-    this.batch.clear();
-    [this.lines, this.bad, this.keptVisible] = [0, [], []];
-  }
-
-  private count({ created, updated, unchanged, refused, warned }: MergeOutcome, bad: readonly BadLine[]): void {
-    this.counts.created += created;
-    this.counts.updated += updated;
-    this.counts.unchanged += unchanged;
-    this.counts.warned += warned.length;
-    this.warnings.push(...warned.slice(0, REPORTED - this.warnings.length));
-    const all = refused.map(({ place, reason, kept }) => {
-      return this.badLine(place, reason, kept === null ? null : (JSON.parse(kept) as KeptLine));
-    });
-    all.push(...bad);
-    for (const line of all.sort((one, other) => one.place - other.place)) this.report(line);
-  }
-
-  private report(line: BadLine): void {
-    this.counts.failed += 1;
-    this.options.onBadLine?.(line);
-    if (this.errors.length < REPORTED) this.errors.push(line);
-  }
-
-  private badLine(place: number, reason: string, kept: KeptLine | null): BadLine {
-    return { place, ...this.places.at(place), reason, ...kept };
-  }
-
-  /** Returns null when the line need not be kept. */
-  private keptOf(line: InputLine): KeptLine | null {
-    return this.options.onBadLine === undefined ? null : keptLine(line);
-  }
-}
+/** The options that an operator gave, as the record of the import shows them. */
+const recordedOptions = ({ missing, hideAtMost = null, createTagKeys, format = null }: ImportOptions) => ({
+  ...{ missing, hideAtMost, createTagKeys, format },
+});
 
 async function* oneByOne(lines: AsyncIterable<InputLine> | Iterable<InputLine>): AsyncGenerator<readonly InputLine[]> {
   for await (const line of lines) yield [line];

@@ -31,6 +31,9 @@ export interface ReadingOptions {
 
 /** Reads the input of an import. */
 export abstract class ImportFiles {
+  /** Returns the size in bytes, or null for standard input. @throws when there is no such file */
+  abstract sizeOf(file: string): number | null;
+
   /**
    * Yields every line of the files in order, grouped as they were read, and only as fast as they are taken. Skips blank
    * lines.

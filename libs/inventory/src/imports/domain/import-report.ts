@@ -18,6 +18,8 @@ export interface ImportReport extends ImportCounts {
   readonly read: number;
   /** Items that the map left out. They are not in `read`. */
   readonly skipped: number;
+  /** Assets that kept their history under a new external id. */
+  readonly rekeyed: number;
   /** Why nothing was hidden, although it was asked for, as a sentence. */
   readonly hiddenWhy: string | null;
   /** True when hiding was left out because it is not plausible, which fails the command. */
@@ -43,6 +45,8 @@ export interface ImportError {
 /** A bad line with the text needed to correct it. `place` increases from line to line over all files of an import. */
 export interface BadLine extends ImportError, KeptLine {
   readonly place: number;
+  /** The reason as the record of the import keeps it, where it quotes a value. */
+  readonly withoutValues?: string;
 }
 
 export interface ImportProgress {

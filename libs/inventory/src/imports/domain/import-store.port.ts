@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '#libs/kernel';
 import type { ImportRecord } from './import-record';
-import type { ImportCounts } from './import-report';
+import type { RunCounts, RunOutcome, RunRequest, RunResult } from './recorded-run';
 
 /** A validated record with its place in the input. The place identifies the line and increases from line to line. */
 export interface NumberedRecord {
@@ -10,16 +10,16 @@ export interface NumberedRecord {
   readonly kept: string | null;
 }
 
-export interface Refusal {
-  readonly place: number;
-  readonly reason: string;
-  readonly kept: string | null;
-}
-
 /** A record that was imported without a part of it. */
 export interface Warning {
   readonly place: number;
   readonly reason: string;
+  /** The reason as the record of the import keeps it. Absent when {@link reason} quotes no value. */
+  readonly withoutValues?: string;
+}
+
+export interface Refusal extends Warning {
+  readonly kept: string | null;
 }
 
 /** Results of a batch. Records that wait for their owner are stored and not counted. */
@@ -40,6 +40,14 @@ export interface ImportSettings {
   readonly createTagKeys: boolean;
   /** True when {@link ImportSession.countMissing} will be called, so names in the input must be remembered. */
   readonly hideMissing: boolean;
+  /** What the record of the import says. A dry run leaves none. */
+  readonly run: RunRequest;
+}
+
+/** How an import ended that did not read its input to the end. */
+export interface RunFailure {
+  readonly outcome: Extract<RunOutcome, 'FAILED' | 'INTERRUPTED'>;
+  readonly result: RunResult;
 }
 
 /** Another import of the same source and workspace is running. */
@@ -81,7 +89,7 @@ export abstract class ImportSession {
 
   /** Visible assets of the source before the import. */
   abstract readonly visibleBefore: number;
-  /** True when the source had no asset before, not even a hidden one. */
+  /** True when the source had neither an asset before, not even a hidden one, nor a recorded import. */
   abstract readonly newSource: boolean;
 
   /** Counts the source's visible assets that the input did not name. */
@@ -90,12 +98,15 @@ export abstract class ImportSession {
   /** Hides them. Returns their number. A dry run must not call it. */
   abstract hideMissing(): Promise<number>;
 
-  /**
-   * Records the completed import in the audit: the last step before its end. A dry run records nothing, and an import that
-   * was interrupted before leaves no event.
-   */
-  abstract record(counts: ImportCounts): Promise<void>;
+  /** Shows how far the import is, in its record. */
+  abstract count(counts: RunCounts): void;
 
-  /** Ends the import. `completed` is false after a failure. */
-  abstract close(completed: boolean): Promise<void>;
+  /**
+   * Records the completed import and its audit event: the last step before its end. A dry run records nothing, and an import
+   * that ended before leaves no event.
+   */
+  abstract complete(result: RunResult): Promise<void>;
+
+  /** Ends the import. `failure` is null after {@link complete}. */
+  abstract close(failure: RunFailure | null): Promise<void>;
 }

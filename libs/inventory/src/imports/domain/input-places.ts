@@ -1,5 +1,8 @@
 import type { InputLine } from './import-files.port';
 
+/** The name of a file without its path. */
+export const nameOfFile = (file: string): string => file.slice(file.lastIndexOf('/') + 1);
+
 /** Combines file and line into one number, so that lines need not be kept. */
 const LINES_PER_FILE = 1e12;
 
@@ -17,9 +20,9 @@ export class InputPlaces {
     return { ...(file !== undefined && { file }), line: place % LINES_PER_FILE };
   }
 
-  /** Says that an earlier line has the same external id. */
-  repeats(first: number): string {
+  /** Says that an earlier line has the same external id. `show` shortens the name of its file. */
+  repeats(first: number, show = (file: string): string => file): string {
     const { file, line } = this.at(first);
-    return `externalId is already on line ${line}${file === undefined ? '' : ` of ${file}`}.`;
+    return `externalId is already on line ${line}${file === undefined ? '' : ` of ${show(file)}`}.`;
   }
 }

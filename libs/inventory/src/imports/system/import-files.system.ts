@@ -16,6 +16,10 @@ type OnBytes = (bytes: Omit<ImportProgress, 'read'>) => void;
  */
 @Injectable()
 export class ImportFilesSystem extends ImportFiles {
+  sizeOf(file: string): number | null {
+    return file === '-' ? null : sizeOf(file);
+  }
+
   async *read(
     files: readonly string[],
     onBytes: OnBytes,

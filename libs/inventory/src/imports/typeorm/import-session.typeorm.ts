@@ -5,10 +5,12 @@ import {
   type MergeOutcome,
   type NumberedRecord,
   type Refusal,
+  type RunFailure,
 } from '../domain/import-store.port';
-import type { ImportCounts } from '../domain/import-report';
+import type { RunCounts, RunResult } from '../domain/recorded-run';
 import { ImportBatch } from './import-batch';
 import type { SourceBefore } from './missing-statements';
+import type { RunRecord } from './run-record';
 import type { MissingPage, StagingConnection, Written } from './staging-connection';
 import { type ImportTagKeys, unknownTagKeys } from './import-tag-keys';
 
@@ -26,7 +28,8 @@ const BEFORE_ALL = '-1';
 export interface StagingConnections {
   readonly first: StagingConnection;
   openSecond(): Promise<StagingConnection>;
-  close(completed: boolean): Promise<void>;
+  /** `beforeUnlock` runs while nobody else may import the source. */
+  close(completed: boolean, beforeUnlock: () => Promise<void>): Promise<void>;
 }
 
 /** What becomes of records whose owner is not there: all wait; those with an e-mail address go on; the rest is refused. */
@@ -69,6 +72,8 @@ export class ImportSessionTypeorm extends ImportSession {
     private readonly settings: ImportSettings,
     private readonly tagKeys: ImportTagKeys,
     { visible, isNew }: SourceBefore,
+    /** Null for a dry run. */
+    private readonly run: RunRecord | null,
   ) {
     super();
     this.latest = connections.first;
@@ -140,15 +145,23 @@ export class ImportSessionTypeorm extends ImportSession {
     }
   }
 
-  async record(counts: ImportCounts): Promise<void> {
-    if (!this.settings.dryRun) await this.connections.first.record(counts);
+  count(counts: RunCounts): void {
+    this.run?.count(counts);
   }
 
-  async close(completed: boolean): Promise<void> {
+  async complete(result: RunResult): Promise<void> {
+    const { run } = this;
+    if (run) await this.connections.first.record(result.counts, () => run.end('COMPLETED', result));
+  }
+
+  async close(failure: RunFailure | null): Promise<void> {
+    const completed = failure === null;
     try {
       if (completed && !this.settings.dryRun && this.written >= ANALYZE_FROM) await this.connections.first.analyze();
     } finally {
-      await this.connections.close(completed);
+      await this.connections.close(completed, async () => {
+        if (failure !== null) await this.run?.end(failure.outcome, failure.result);
+      });
     }
   }
 
@@ -172,6 +185,7 @@ export class ImportSessionTypeorm extends ImportSession {
       try {
         await connection.begin();
         const result = await work(attempt > 1);
+        if (connection === this.connections.first) await this.run?.writeCounts();
         await connection.commit();
         this.tagKeys.commit();
         return result;
@@ -237,7 +251,7 @@ export class ImportSessionTypeorm extends ImportSession {
       if (unknown.length === 0) accepted.push(numbered);
       else {
         const { place, kept } = numbered;
-        refused.push({ place, reason: unknownTagKeys(unknown.map(({ key }) => key)), kept });
+        refused.push({ place, ...unknownTagKeys(unknown.map(({ key }) => key)), kept });
         if (this.settings.hideMissing) await connection.recordNamed([numbered.record.externalId]);
       }
     }

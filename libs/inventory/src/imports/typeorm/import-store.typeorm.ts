@@ -14,12 +14,14 @@ import { StagingConnection } from './staging-connection';
 import { type StagingConnections, ImportSessionTypeorm } from './import-session.typeorm';
 import { CREATE_TABLES, beginIn } from './import-statements';
 import { ImportTagKeys } from './import-tag-keys';
+import { importLockOf } from './import-run.row';
 import { SOURCE_BEFORE, type SourceBefore } from './missing-statements';
+import { RunRecord } from './run-record';
 
 /**
  * Allows one import of a source at a time. The lock ends with the connection, so a killed import leaves none behind.
  */
-const LOCK = `SELECT pg_try_advisory_lock(hashtextextended('import ' || $1 || ' ' || $2, 0)) AS locked`;
+const LOCK = `SELECT pg_try_advisory_lock(${importLockOf('$1', '$2')}) AS locked`;
 const UNLOCK = 'SELECT pg_advisory_unlock_all()';
 
 /**
@@ -53,6 +55,9 @@ export class ImportStoreTypeorm extends ImportStore {
       await client.query(beginIn(workspaceId));
       const tagKeys = await ImportTagKeys.read(client, workspaceId, settings);
       const { rows: sources } = await client.query<SourceBefore>(SOURCE_BEFORE, [workspaceId, settings.source]);
+      const run = settings.dryRun
+        ? null
+        : await RunRecord.begin(client, workspaceId, settings.source, this.audit.operatorName, settings.run);
       await client.query('COMMIT');
       const connectionOn = (on: PoolClient): StagingConnection =>
         new StagingConnection(on, workspaceId, settings.source, this.audit, settings.dryRun);
@@ -61,6 +66,7 @@ export class ImportStoreTypeorm extends ImportStore {
         settings,
         tagKeys,
         sources[0] as SourceBefore,
+        run,
       );
     } catch (error) {
       client.release(true);
@@ -90,17 +96,17 @@ function connectionsOf(
       second = opened;
       return connectionOn(opened);
     },
-    close: async (completed) => {
+    close: async (completed, beforeUnlock) => {
       closed = true;
       // It has no lock to release, and a query would wait for ever behind a copy that was broken off.
-      if (completed && second) await giveBack(second, completed);
+      if (completed && second) await giveBack(second, completed, () => Promise.resolve());
       else second?.release(true);
-      await giveBack(client, completed);
+      await giveBack(client, completed, beforeUnlock);
     },
   };
 }
 
-async function giveBack(client: PoolClient, completed: boolean): Promise<void> {
+async function giveBack(client: PoolClient, completed: boolean, beforeUnlock: () => Promise<void>): Promise<void> {
   // After a completed import the loss of a connection does not matter.
   const reset =
     completed &&
@@ -110,6 +116,12 @@ async function giveBack(client: PoolClient, completed: boolean): Promise<void> {
     ));
   // Closing the connection ends its session some time later. Release the lock now, if Postgres still responds, so that
   // an interrupted import can be repeated at once.
-  if (!reset) await client.query(`ROLLBACK; ${UNLOCK}`).catch(() => undefined);
+  if (!reset) {
+    await client
+      .query('ROLLBACK')
+      .then(beforeUnlock)
+      .then(() => client.query(UNLOCK))
+      .catch(() => undefined);
+  }
   client.release(!reset);
 }

@@ -81,11 +81,13 @@ async function readAll(client: PoolClient, workspaceId: WorkspaceId): Promise<Re
 const MOST_NAMED = 20;
 
 /** The reason for refusing a record with these keys. */
-export function unknownTagKeys(keys: readonly string[]): string {
+export function unknownTagKeys(keys: readonly string[]): { readonly reason: string; readonly withoutValues: string } {
   const named = keys.slice(0, MOST_NAMED).map((key) => JSON.stringify(shown(key)));
   const more = keys.length - named.length;
   const which = `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-  return keys.length === 1
-    ? `tags: the key ${which} does not exist in the workspace.`
-    : `tags: the keys ${which} do not exist in the workspace.`;
+  const reason =
+    keys.length === 1
+      ? `tags: the key ${which} does not exist in the workspace.`
+      : `tags: the keys ${which} do not exist in the workspace.`;
+  return { reason, withoutValues: 'tags: a key does not exist in the workspace.' };
 }

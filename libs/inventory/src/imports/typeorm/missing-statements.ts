@@ -11,14 +11,15 @@ const NEXT_PAGE = `
      WHERE workspace_id = $1 AND source = $2 AND facet IS NOT NULL AND id > $3 ORDER BY id LIMIT 5000`;
 const IS_MISSING = `NOT EXISTS (SELECT FROM import_named WHERE import_named.external_id = page.external_id)`;
 
-/** A source before an import. $1 workspace, $2 source. */
+/** A source before an import, which has not begun its record. $1 workspace, $2 source. */
 export interface SourceBefore {
   readonly visible: number;
   readonly isNew: boolean;
 }
 export const SOURCE_BEFORE = `
   SELECT (SELECT coalesce(sum(n), 0) FROM source_count WHERE workspace_id = $1 AND source = $2)::int AS visible,
-         NOT EXISTS (SELECT FROM asset WHERE workspace_id = $1 AND source = $2) AS "isNew"`;
+         NOT EXISTS (SELECT FROM asset WHERE workspace_id = $1 AND source = $2)
+         AND NOT EXISTS (SELECT FROM import_run WHERE workspace_id = $1 AND source = $2) AS "isNew"`;
 
 /** Counts those of a batch that the input did not name. */
 export const COUNT_MISSING = `

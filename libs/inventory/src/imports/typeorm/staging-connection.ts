@@ -125,7 +125,7 @@ export class StagingConnection {
       held.REFUSE_LOST_TAG_KEYS,
       [this.workspaceId],
     );
-    return rows.map(({ place, keys, kept }) => ({ place: Number(place), reason: unknownTagKeys(keys), kept }));
+    return rows.map(({ place, keys, kept }) => ({ place: Number(place), ...unknownTagKeys(keys), kept }));
   }
 
   /** Compares the staged batch with the inventory. Changes and locks nothing there. */
@@ -228,8 +228,11 @@ export class StagingConnection {
     return page;
   }
 
-  /** Records the completed import in a transaction of its own. */
-  async record({ created, updated, unchanged, hidden, failed }: ImportCounts): Promise<void> {
+  /** Records the completed import in a transaction of its own, together with `endRun`. */
+  async record(
+    { created, updated, unchanged, hidden, failed }: ImportCounts,
+    endRun: () => Promise<void>,
+  ): Promise<void> {
     const counts = Object.entries({ created, updated, unchanged, hidden, failed });
     const act: AuditAct = {
       action: 'import.completed',
@@ -244,6 +247,7 @@ export class StagingConnection {
         act,
         async (text, values) => (await this.client.query<object>(text, values)).rows,
       );
+      await endRun();
       await this.client.query('COMMIT');
     } catch (error) {
       await this.rollback();

@@ -1,0 +1,62 @@
+import type { ImportCounts, ImportError } from './import-report';
+
+/**
+ * COMPLETED: the input was read to its end. FAILED: the import ended itself before. INTERRUPTED: an operator ended it, or
+ * its process is gone.
+ */
+export const RUN_OUTCOMES = ['RUNNING', 'COMPLETED', 'FAILED', 'INTERRUPTED'] as const;
+export type RunOutcome = (typeof RUN_OUTCOMES)[number];
+
+/** An input file by its name without its path. `bytes` is null while the length is unknown, as for standard input. */
+export interface RunFile {
+  readonly name: string;
+  readonly bytes: number | null;
+}
+
+/** What an import was asked to do. */
+export interface RunRequest {
+  readonly map: string | null;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly files: readonly RunFile[];
+}
+
+export interface RunCounts extends ImportCounts {
+  readonly read: number;
+  readonly skipped: number;
+  readonly warned: number;
+  readonly rekeyed: number;
+}
+
+/** What an import did so far. Reasons name member and rule, never a value. */
+export interface RunResult {
+  readonly files: readonly RunFile[];
+  readonly counts: RunCounts;
+  readonly hiddenWhy: string | null;
+  readonly errors: readonly ImportError[];
+  readonly warnings: readonly ImportError[];
+}
+
+/** The record of an import. */
+export interface RecordedRun extends RunCounts, RunRequest {
+  readonly id: string;
+  readonly source: string;
+  readonly startedAt: Date;
+  /** Null while it runs. */
+  readonly endedAt: Date | null;
+  readonly outcome: RunOutcome;
+  /** The operator. */
+  readonly who: string | null;
+  readonly hiddenWhy: string | null;
+}
+
+/** A source with its latest import. */
+export interface ImportedSource {
+  readonly source: string;
+  /** Visible assets. */
+  readonly assetCount: number;
+  /** Null where no import is recorded. */
+  readonly lastImport: RecordedRun | null;
+  readonly lastCompletedAt: Date | null;
+  /** Age from which the last completed import is stale. */
+  readonly staleAfterSeconds: number | null;
+}

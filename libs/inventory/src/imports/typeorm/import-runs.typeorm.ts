@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import { AuditRecorder } from '#libs/audit';
+import type { Page, PageRequest, ReadScope, WorkspaceId } from '#libs/kernel';
+import { Database } from '#libs/platform/database';
+import type { ImportError } from '../domain/import-report';
+import { ImportRuns, type RunOfWorkspace } from '../domain/import-runs.port';
+import type { ImportedSource } from '../domain/recorded-run';
+import {
+  CLEAR_STALE_AFTER,
+  FIND,
+  HAS_SOURCE,
+  LATEST,
+  type RunJson,
+  SETTLE,
+  SET_STALE_AFTER,
+  toRun,
+} from './run-statements';
+import { SOURCE_LIST } from './source-list';
+
+interface FoundRun {
+  readonly slug: string;
+  readonly run: RunJson;
+}
+
+const EVERYWHERE = { outsideTenants: true } as const;
+const ofWorkspace = ({ slug, run }: FoundRun): RunOfWorkspace => ({ workspace: slug, run: toRun(run) });
+
+@Injectable()
+export class ImportRunsTypeorm extends ImportRuns {
+  constructor(
+    private readonly database: Database,
+    private readonly audit: AuditRecorder,
+  ) {
+    super();
+  }
+
+  async sources(scope: ReadScope, page: PageRequest): Promise<Page<ImportedSource>> {
+    return SOURCE_LIST.page(this.database, scope, { filters: {} }, page);
+  }
+
+  async settle(): Promise<void> {
+    await this.database.inTenant(EVERYWHERE, (manager) => manager.query(SETTLE));
+  }
+
+  async latest(
+    { workspaceId, source }: { readonly workspaceId: WorkspaceId | null; readonly source: string | null },
+    limit: number,
+  ): Promise<RunOfWorkspace[]> {
+    const rows = await this.database.inTenant(EVERYWHERE, (manager) =>
+      manager.query<FoundRun[]>(LATEST, [workspaceId, source, limit]),
+    );
+    return rows.map(ofWorkspace);
+  }
+
+  async find(id: string) {
+    const [row] = await this.database.inTenant(EVERYWHERE, (manager) =>
+      manager.query<(FoundRun & { readonly errors: ImportError[]; readonly warnings: ImportError[] })[]>(FIND, [id]),
+    );
+    return row ? { ...ofWorkspace(row), errors: row.errors, warnings: row.warnings } : null;
+  }
+
+  async setStaleAfter(workspaceId: WorkspaceId, source: string, seconds: number | null): Promise<boolean> {
+    return this.database.inTenant({ workspaceId }, async (manager) => {
+      const run = (text: string, values: unknown[]): Promise<{ readonly old: number | null }[]> =>
+        manager.query(text, values);
+      const [changed] =
+        seconds === null
+          ? await run(`WITH gone AS (${CLEAR_STALE_AFTER}) SELECT old FROM gone`, [workspaceId, source])
+          : await run(SET_STALE_AFTER, [workspaceId, source, seconds]);
+      if (!changed) return seconds === null && (await run(HAS_SOURCE, [workspaceId, source])).length > 0;
+      if (changed.old === seconds) return true;
+      await this.audit.record(
+        workspaceId,
+        {
+          action: 'source.stale_after_set',
+          actor: { type: 'OPERATOR' },
+          target: { type: 'IMPORT', id: source },
+          changes: { staleAfterSeconds: { old: changed.old, new: seconds } },
+        },
+        run,
+      );
+      return true;
+    });
+  }
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import type { WorkspaceId } from '#libs/kernel';
+import type { PoolClient } from 'pg';
+import type { RunCounts, RunOutcome, RunRequest, RunResult } from '../domain/recorded-run';
+
+/** This import holds the lock of the source, so every other one that seems to run is gone. */
+const SETTLE_SOURCE = `
+  UPDATE import_run SET outcome = 'INTERRUPTED', ended_at = now()
+   WHERE workspace_id = $1 AND source = $2 AND outcome = 'RUNNING'`;
+const BEGIN_RUN = `
+  INSERT INTO import_run (workspace_id, id, source, outcome, who, map, options, files, counts, errors, warnings)
+  VALUES ($1, $2, $3, 'RUNNING', $4, $5, $6, $7, $8, '[]', '[]')`;
+const COUNT_RUN = 'UPDATE import_run SET counts = $3 WHERE workspace_id = $1 AND id = $2';
+/** The clock, because the transaction of a long step began before its end. */
+const END_RUN = `
+  UPDATE import_run SET outcome = $3, ended_at = clock_timestamp(), files = $4, counts = $5, hidden_why = $6, errors = $7,
+         warnings = $8
+   WHERE workspace_id = $1 AND id = $2`;
+
+/** Time between two counts of a running import. */
+const COUNT_EVERY_MS = 2_000;
+
+const NOTHING: RunCounts = {
+  ...{ read: 0, created: 0, updated: 0, unchanged: 0, hidden: 0, failed: 0, skipped: 0, warned: 0, rekeyed: 0 },
+};
+
+/** The record of one import, written on the connection that holds the lock of its source. */
+export class RunRecord {
+  private counts = NOTHING;
+  private counted = NOTHING;
+  private countedAt = performance.now();
+
+  private constructor(
+    private readonly client: PoolClient,
+    private readonly workspaceId: WorkspaceId,
+    private readonly id: string,
+  ) {}
+
+  /** Runs within a transaction. */
+  static async begin(
+    client: PoolClient,
+    workspaceId: WorkspaceId,
+    source: string,
+    who: string | null,
+    { map, options, files }: RunRequest,
+  ): Promise<RunRecord> {
+    const id = randomUUID();
+    await client.query(SETTLE_SOURCE, [workspaceId, source]);
+    await client.query(BEGIN_RUN, [
+      ...[workspaceId, id, source, who, map],
+      ...[options, files, NOTHING].map((value) => JSON.stringify(value)),
+    ]);
+    return new RunRecord(client, workspaceId, id);
+  }
+
+  /** Remembers the counts so far, for {@link writeCounts}. */
+  count(counts: RunCounts): void {
+    this.counts = counts;
+  }
+
+  /** Writes the counts with the transaction that is open, every two seconds at most. */
+  async writeCounts(): Promise<void> {
+    const { counts } = this;
+    if (counts === this.counted || performance.now() - this.countedAt < COUNT_EVERY_MS) return;
+    [this.counted, this.countedAt] = [counts, performance.now()];
+    await this.client.query(COUNT_RUN, [this.workspaceId, this.id, JSON.stringify(counts)]);
+  }
+
+  async end(
+    outcome: Exclude<RunOutcome, 'RUNNING'>,
+    { files, counts, hiddenWhy, errors, warnings }: RunResult,
+  ): Promise<void> {
+    await this.client.query(END_RUN, [
+      ...[this.workspaceId, this.id, outcome, JSON.stringify(files), JSON.stringify(counts), hiddenWhy],
+      ...[JSON.stringify(errors), JSON.stringify(warnings)],
+    ]);
+  }
+}

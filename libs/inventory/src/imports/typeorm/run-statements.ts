@@ -1,0 +1,61 @@
+import type { RecordedRun, RunCounts, RunFile, RunOutcome } from '../domain/recorded-run';
+
+/** A run without its errors and warnings, as Postgres writes it. */
+export interface RunJson {
+  readonly id: string;
+  readonly source: string;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly outcome: RunOutcome;
+  readonly who: string | null;
+  readonly map: string | null;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly files: readonly RunFile[];
+  readonly counts: RunCounts;
+  readonly hiddenWhy: string | null;
+}
+
+/** SQL of {@link RunJson} over `run`. */
+export const RUN_JSON = `jsonb_build_object(
+  'id', run.id, 'source', run.source, 'startedAt', run.started_at, 'endedAt', run.ended_at, 'outcome', run.outcome,
+  'who', run.who, 'map', run.map, 'options', run.options, 'files', run.files, 'counts', run.counts,
+  'hiddenWhy', run.hidden_why)`;
+
+export const toRun = ({ startedAt, endedAt, counts, ...run }: RunJson): RecordedRun => ({
+  ...run,
+  ...counts,
+  startedAt: new Date(startedAt),
+  endedAt: endedAt === null ? null : new Date(endedAt),
+});
+
+export const SETTLE = 'SELECT settle_import_runs()';
+
+/** $1 workspace and $2 source, each null for all; $3 limit. */
+export const LATEST = `
+  SELECT workspace.slug, ${RUN_JSON} AS run
+    FROM import_run AS run JOIN workspace ON workspace.id = run.workspace_id
+   WHERE ($1::uuid IS NULL OR run.workspace_id = $1) AND ($2::text IS NULL OR run.source = $2)
+   ORDER BY run.started_at DESC, run.id LIMIT $3`;
+
+/** $1 the id. */
+export const FIND = `
+  SELECT workspace.slug, ${RUN_JSON} AS run, errors, warnings
+    FROM import_run AS run JOIN workspace ON workspace.id = run.workspace_id
+   WHERE run.id = $1`;
+
+/** Returns a row when the workspace has the source. $3 seconds. The old age is read before it is overwritten. */
+export const SET_STALE_AFTER = `
+  WITH before AS (
+    SELECT stale_after_seconds FROM import_freshness WHERE workspace_id = $1 AND source = $2
+  ), written AS (
+    INSERT INTO import_freshness AS kept (workspace_id, source, stale_after_seconds)
+    SELECT $1, id, $3 FROM inventory_sources($1) WHERE id = $2
+        ON CONFLICT (workspace_id, source) DO UPDATE SET stale_after_seconds = excluded.stale_after_seconds
+    RETURNING 1
+  )
+  SELECT (SELECT stale_after_seconds FROM before) AS old FROM written`;
+
+/** Works for a source without asset and import, too, so that its alert can be ended. */
+export const CLEAR_STALE_AFTER = `
+  DELETE FROM import_freshness WHERE workspace_id = $1 AND source = $2 RETURNING stale_after_seconds AS old`;
+export const HAS_SOURCE = 'SELECT FROM inventory_sources($1) WHERE id = $2';
