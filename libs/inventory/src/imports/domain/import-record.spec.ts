@@ -62,7 +62,10 @@ describe('An import record', () => {
     [{ ...COMPUTER, name: 'a\ud800b' }, 'name holds U+0000 or half of a surrogate pair.'],
     [{ ...COMPUTER, createdAt: '2026-02-30T00:00:00Z' }, /^createdAt must be a date-time/],
     [{ ...COMPUTER, createdAt: '2026-01-02' }, /^createdAt must be a date-time/],
-    [{ ...COMPUTER, createdAt: '2026-01-02T03:04:05' }, /^createdAt must be a date-time/],
+    [{ ...COMPUTER, createdAt: '2026-01-02T03:04:05' }, 'createdAt has no offset from UTC, such as Z or +02:00.'],
+    [{ ...COMPUTER, createdAt: '2026-01-02 03:04:05' }, 'createdAt has no offset from UTC, such as Z or +02:00.'],
+    [{ ...COMPUTER, createdAt: '2026-01-02 24:00:00+00' }, /^createdAt must be a date-time/],
+    [{ ...COMPUTER, createdAt: '2026-01-02T03:04:05.1234567890Z' }, /^createdAt must be a date-time/],
     [{ ...COMPUTER, createdAt: '2026-01-02T25:04:05Z' }, /^createdAt must be a date-time/],
     [{ ...COMPUTER, createdAt: '2026-01-02T24:00:00Z' }, /^createdAt must be a date-time/],
     [{ ...COMPUTER, lastCheckedAt: '2026-01-02T24:00Z' }, /^lastCheckedAt must be a date-time/],
@@ -116,8 +119,19 @@ describe('An import record', () => {
     expect(parsed).toMatchObject({ record: { tags: [{ key: 'a', value: '2' }] } });
   });
 
-  it('reads a time with its offset', () => {
-    const parsed = parseImportRecord({ ...COMPUTER, lastCheckedAt: '2026-11-01T02:00:00.123+02:00' });
+  it.each([
+    '2026-11-01T02:00:00.123+02:00',
+    '2026-11-01 02:00:00.123+02',
+    '2026-11-01 02:00:00.123+0200',
+    '2026-11-01T00:00:00.123456789z',
+    '2026-10-31 19:00:00.123-05',
+  ])('reads a time with its offset, as tools write it: %s', (lastCheckedAt) => {
+    const parsed = parseImportRecord({ ...COMPUTER, lastCheckedAt });
     expect(parsed).toMatchObject({ record: { lastCheckedAt: new Date('2026-11-01T00:00:00.123Z') } });
+  });
+
+  it('reads booleans that a tool wrote as texts', () => {
+    const parsed = parseImportRecord({ ...COMPUTER, managed: 'True', compliance: { screenLockEnabled: 'FALSE' } });
+    expect(parsed).toMatchObject({ record: { managed: true, compliance: { screenLockEnabled: false } } });
   });
 });

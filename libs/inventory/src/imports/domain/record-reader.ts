@@ -1,9 +1,8 @@
-import { isLongerThan, isStorable, isUuid, parseTimestamp, shown } from '#libs/kernel';
+import { isLongerThan, isStorable, isUuid, shown } from '#libs/kernel';
+import { parseImportTime } from './import-time';
 
 /** Limits the size of the report, however many faults a record has. */
 const MOST_REASONS = 20;
-/** ISO 8601 no longer knows it, and RFC 3339 never did. */
-const MIDNIGHT_AT_THE_END = 'T24';
 const NOTHING: Readonly<Record<string, unknown>> = {};
 
 /**
@@ -54,7 +53,10 @@ export class RecordReader {
     return value;
   }
 
+  /** Reads true and false, also as a text in any letter case. */
   boolean(name: string): boolean | null {
+    const given = this.members[name];
+    if (typeof given === 'string' && /^(true|false)$/i.test(given)) return given.length === 'true'.length;
     const value = this.read(name, 'boolean', 'true or false');
     return typeof value === 'boolean' ? value : null;
   }
@@ -74,13 +76,18 @@ export class RecordReader {
     return value.toLowerCase();
   }
 
-  /** Reads a date-time with its offset (ISO 8601), in the years 1 to 9999 in UTC. */
+  /** Reads a date-time with its offset, as {@link parseImportTime} does, in the years 1 to 9999 in UTC. */
   time(name: string): Date | null {
     const value = this.read(name, 'string', 'a date-time');
     if (typeof value !== 'string') return null;
-    const time = value.includes(MIDNIGHT_AT_THE_END) ? null : parseTimestamp(value);
-    if (!time) this.refuse(`${this.path}${name} must be a date-time such as 2026-01-02T03:04:05Z.`);
-    return time;
+    const time = parseImportTime(value);
+    if (time instanceof Date) return time;
+    this.refuse(
+      time === null
+        ? `${this.path}${name} must be a date-time such as 2026-01-02T03:04:05Z.`
+        : `${this.path}${name} has no offset from UTC, such as Z or +02:00.`,
+    );
+    return null;
   }
 
   /** Reads an object. An absent one reads as empty. */

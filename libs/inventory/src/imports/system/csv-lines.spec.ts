@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { InputLine } from '../domain/import-files.port';
-import { csvLines } from './csv-lines';
+import { csvLine, csvLines } from './csv-lines';
 
 const PRINTER = { categoryKey: 'CUSTOM', externalId: 'c-1', name: 'Café 🖨' };
 const ROW = 'CUSTOM,c-1,Café 🖨';
@@ -27,14 +27,39 @@ const chunksOf = (bytes: Buffer, size: number): Buffer[] =>
   Array.from({ length: Math.ceil(bytes.length / size) }, (_, nth) => bytes.subarray(nth * size, (nth + 1) * size));
 
 describe('csvLines', () => {
-  it('reads rows after a header, with or without a byte order mark, in chunks of any size', async () => {
-    const text = `categoryKey,externalId,name\r\n${ROW}\r\n`;
+  it('reads rows after a header, in chunks of any size', async () => {
+    const text = `"categoryKey",externalId,name\r\n${ROW}\r\n`;
     expect(await linesOf(text)).toMatchObject([{ line: 2, value: PRINTER }]);
-    expect(await linesOf(`\ufeff${text}`)).toMatchObject([{ line: 2, value: PRINTER }]);
-    expect(await linesOf(`\ufeff"categoryKey",externalId,name\n${ROW}`)).toMatchObject([{ line: 2, value: PRINTER }]);
-    expect(await linesOf(...Array.from(Buffer.from(`\ufeff${text}`), (byte) => Buffer.of(byte)))).toMatchObject([
-      { line: 2, value: PRINTER },
-    ]);
+    expect(await linesOf(...chunksOf(Buffer.from(text), 1))).toMatchObject([{ line: 2, value: PRINTER }]);
+  });
+
+  it.each([',', ';', '\t'])('is told by the header that %j separates columns', async (separator) => {
+    const header = ['categoryKey', 'externalId', '"name"', 'description'].join(separator);
+    const text = `${header}\r\n${['CUSTOM', 'c-1', '"6;5,4\t3"', '2026'].join(separator)}\r\n`;
+    const expected = { categoryKey: 'CUSTOM', externalId: 'c-1', name: '6;5,4\t3', description: '2026' };
+    for (const size of [1, 7, 1_000]) {
+      const lines = await wholeLinesOf(...chunksOf(Buffer.from(text), size));
+      expect(lines).toMatchObject([{ line: 2, value: expected }]);
+      expect(csvLine(lines[0]?.header ?? '', lines[0]?.bytes ?? Buffer.alloc(0))).toEqual({ value: expected });
+    }
+  });
+
+  it('reads booleans as spreadsheets and databases write them, and only where booleans belong', async () => {
+    const truths = ['true', 'TRUE', 'Yes', 't', '1'];
+    const lies = ['false', 'False', 'no', 'F', '0'];
+    const text = [
+      'categoryKey,externalId,name,managed',
+      ...[...truths, ...lies, 'y'].map((cell) => `COMPUTER,1,t,${cell}`),
+    ];
+    const lines = await linesOf(text.join('\n'));
+    const values = lines.map((line) => ('value' in line ? line.value : line)) as { managed: unknown; name: unknown }[];
+    expect(values.map(({ managed }) => managed)).toEqual([...truths.map(() => true), ...lies.map(() => false), 'y']);
+    expect(values[0]).toMatchObject({ externalId: '1', name: 't' });
+  });
+
+  it('skips rows whose cells are all empty, however many', async () => {
+    const lines = await linesOf(`categoryKey,externalId,name,\n,,,\n${ROW},\n,,,,,,\n"","",,\n`);
+    expect(lines).toEqual([{ fileIndex: 0, line: 3, value: PRINTER }]);
   });
 
   it('refuses a row that is not UTF-8, as spreadsheets write, and reads the next one', async () => {
@@ -48,7 +73,10 @@ describe('csvLines', () => {
   it.each([
     ['CUSTOM,c-1,x\nCUSTOM,c-2,y\n', 'The header has no column categoryKey; columns are named in the first line.'],
     ['CUSTOM,c-1,x\n', 'The header has no column categoryKey; columns are named in the first line.'],
-    ['categoryKey;externalId;name\nCUSTOM;c-1;x\n', 'The header has no comma: a comma separates the columns.'],
+    [
+      'categoryKey|externalId|name\nCUSTOM|c-1|x\n',
+      'The header has one column: a comma, a semicolon or a tab separates columns.',
+    ],
     ['categoryKey,name\nCUSTOM,x\n', 'The header has no column externalId; columns are named in the first line.'],
     ['categoryKey,externalId,name,name\nCUSTOM,c-1,x,y\n', 'The header names the column name more than once.'],
     ['categoryKey,"externalId"s,name\nCUSTOM,c-1,x\nCUSTOM,c-2,y\n', 'The header is not CSV.'],
@@ -120,15 +148,15 @@ describe('csvLines', () => {
     });
 
     it.each([
-      ['CUSTOM,"c"1",x', 'a closing quote is followed by something else than a comma.'],
+      ['CUSTOM,"c"1",x', 'a closing quote is followed by something else than a separator.'],
       [
         'CUSTOM,"c"1,"x"y,z',
-        'a closing quote is followed by something else than a comma. Nothing after line 2 was read.',
+        'a closing quote is followed by something else than a separator. Nothing after line 2 was read.',
       ],
       ['CUSTOM,c"1",x,y', 'a quote stands in a cell that does not begin with one.'],
       [
         'CUSTOM,c-1,"x"y\n\nz"',
-        'a closing quote is followed by something else than a comma. Lines 2 to 4 were taken for it.',
+        'a closing quote is followed by something else than a separator. Lines 2 to 4 were taken for it.',
       ],
       ['CUSTOM,c-1', 'it has 2 cells, and the header has 3.'],
       ['CUSTOM,c-1,x,', 'it has 4 cells, and the header has 3.'],

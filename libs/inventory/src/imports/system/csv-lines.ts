@@ -1,6 +1,7 @@
 import { shown } from '#libs/kernel';
 import type { InputLine } from '../domain/import-files.port';
-import { type CsvRow, CsvRows } from './csv-rows';
+import { type CsvRow, CsvRows, separatorIn } from './csv-rows';
+import { readAhead } from './read-ahead';
 
 const BOOLEANS = new Set([
   'managed',
@@ -14,22 +15,30 @@ const BOOLEANS = new Set([
 
 const REQUIRED = ['categoryKey', 'externalId', 'name'];
 const DEEPEST = 3;
+const MAX_HEADER_BYTES = 1_048_576;
+const COMMA = 44;
 const HEADER_NOT_CSV = 'The header is not CSV.';
-const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 type Read = { readonly value: unknown } | { readonly fault: string };
 type RowReading = 'records' | 'items';
 
-/** The first row: its text and the names of its columns. */
+interface Column {
+  readonly name: string;
+  readonly path: readonly string[];
+  readonly isBoolean: boolean;
+}
+
+/** The first row: its text and its columns. */
 interface Header {
   readonly text: string;
-  readonly columns: readonly string[];
+  readonly columns: readonly Column[];
 }
 
 /**
  * Reads one record per row. Columns are named by their path (`compliance.agentVersion`, `tags.0.key`); only `tags`
- * holds a JSON array. An empty cell is absent. An invalid row is reported as a fault, and reading continues. An invalid
+ * holds a JSON array. An empty cell is absent, and a row of them is
+ * no record. An invalid row is reported as a fault, and reading continues. An invalid
  * header is a fault and the only line of its file. `items`: a row is an object of its cells, by the names of the columns.
  */
 export async function* csvLines(
@@ -42,6 +51,7 @@ export async function* csvLines(
     const lines: InputLine[] = [];
     for (const row of rows) {
       const { line, bytes } = row;
+      if ('cells' in row && row.cells.every((cell) => cell === '')) continue;
       if (header !== null) {
         lines.push({ fileIndex, line, header: header.text, ...(bytes && { bytes }), ...readRow(header, row, as) });
         continue;
@@ -59,7 +69,7 @@ export async function* csvLines(
 
 /** Reads a single row with the header that was kept with it. */
 export function csvLine(header: string, bytes: Buffer, as: RowReading = 'records'): Read {
-  const rows = new CsvRows();
+  const rows = new CsvRows(separatorIn(header) ?? COMMA);
   const [first, ...following] = [...rows.take(Buffer.from(`${header}\n`)), ...rows.take(bytes), ...rows.end()];
   const read = first && readHeader(first, as);
   if (read === undefined || 'fault' in read) return read ?? { fault: HEADER_NOT_CSV };
@@ -68,28 +78,16 @@ export function csvLine(header: string, bytes: Buffer, as: RowReading = 'records
 }
 
 async function* csvRows(content: AsyncIterable<Buffer>): AsyncGenerator<CsvRow[]> {
-  const rows = new CsvRows();
-  for await (const chunk of withoutByteOrderMark(content)) yield rows.take(chunk);
+  const { found, bytes } = await readAhead(content, separatorOf);
+  const rows = new CsvRows(found);
+  for await (const chunk of bytes) yield rows.take(chunk);
   yield rows.end();
 }
 
-async function* withoutByteOrderMark(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let start: Buffer | null = Buffer.alloc(0);
-  for await (const chunk of content) {
-    if (start === null) {
-      yield chunk;
-      continue;
-    }
-    start = Buffer.concat([start, chunk]);
-    if (start.length < BYTE_ORDER_MARK.length) continue;
-    yield afterByteOrderMark(start);
-    start = null;
-  }
-  if (start !== null) yield start;
-}
-
-function afterByteOrderMark(start: Buffer): Buffer {
-  return start.indexOf(BYTE_ORDER_MARK) === 0 ? start.subarray(BYTE_ORDER_MARK.length) : start;
+/** Null when the header may be longer. */
+function separatorOf(head: Buffer, isAll: boolean): number | null {
+  const text = head.toString('latin1');
+  return isAll || head.length > MAX_HEADER_BYTES || /\S.*[\r\n]/.test(text) ? (separatorIn(text) ?? COMMA) : null;
 }
 
 /** Returns null when it is not UTF-8. */
@@ -112,11 +110,15 @@ function readHeader(row: CsvRow, as: RowReading): Header | { readonly fault: str
     columns.push(column);
   }
   const fault = faultOfColumns(columns, as);
-  return fault === null ? { text: row.bytes?.toString() ?? '', columns } : { fault };
+  if (fault !== null) return { fault };
+  return {
+    text: row.bytes?.toString() ?? '',
+    columns: columns.map((name) => ({ name, path: name.split('.'), isBoolean: BOOLEANS.has(name) })),
+  };
 }
 
 function faultOfColumns(columns: readonly string[], as: RowReading): string | null {
-  if (columns.length === 1) return 'The header has no comma: a comma separates the columns.';
+  if (columns.length === 1) return 'The header has one column: a comma, a semicolon or a tab separates columns.';
   const names = new Set<string>();
   for (const name of columns) {
     if (name !== '' && names.has(name)) return `The header names the column ${shown(name)} more than once.`;
@@ -140,23 +142,23 @@ function readRow({ columns }: Header, row: CsvRow, as: RowReading): Read {
   }
   // Without a prototype, so that a column `__proto__` is refused like any other unknown one.
   const value = Object.create(null) as Record<string, unknown>;
-  for (const [index, column] of columns.entries()) {
+  for (const [index, { name, path, isBoolean }] of columns.entries()) {
     const cell = decode(cells[index] ?? '');
     if (cell === null) return { fault: 'The row is not UTF-8.' };
     if (cell === '') continue;
     if (as === 'items') {
-      value[column] = cell;
+      value[name] = cell;
       continue;
     }
-    let content: unknown = BOOLEANS.has(column) && /^(true|false)$/.test(cell) ? cell === 'true' : cell;
-    if (column === 'tags') {
+    let content: unknown = isBoolean ? booleanOr(cell) : cell;
+    if (name === 'tags') {
       try {
         content = JSON.parse(cell);
       } catch {
         return { fault: 'tags is not a JSON array.' };
       }
     }
-    place(value, column.split('.'), content);
+    place(value, path, content);
   }
   if (as === 'items') return { value };
   // Columns tags.0.key, tags.2.key … have produced an object with numeric names.
@@ -164,6 +166,10 @@ function readRow({ columns }: Header, row: CsvRow, as: RowReading): Read {
   if (typeof tags === 'object' && tags !== null && !Array.isArray(tags)) value['tags'] = Object.values(tags);
   return { value };
 }
+
+/** As spreadsheets and databases write it. Records take true and false themselves, in any letter case. */
+const booleanOr = (cell: string): boolean | string =>
+  /^(true|yes|t|1)$/i.test(cell) || (/^(false|no|f|0)$/i.test(cell) ? false : cell);
 
 function place(target: Record<string, unknown>, path: readonly string[], content: unknown): void {
   const [name = '', ...rest] = path;

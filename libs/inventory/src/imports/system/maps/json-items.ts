@@ -5,6 +5,7 @@ import { type Token as ParsedToken, jsonParser } from 'stream-json/core/parser.j
 export const MAX_ITEM_BYTES = 1_048_576;
 /** One value, such as a text, stays in memory until its end. */
 const MAX_VALUE_BYTES = 16 * MAX_ITEM_BYTES;
+const AFTER_AN_OBJECT = /(?<=\})(?=[\s,\]{])/;
 const LONG_INTEGER = /^-?\d{16,}$/;
 /** Quotes, and a colon or a comma. */
 const AROUND = 3;
@@ -46,12 +47,18 @@ export async function* jsonItems(
   let silent = 0;
   try {
     for await (const chunk of content) {
-      const found = walk.take(tokensOf(parse(decoder.decode(chunk, { stream: true }))));
-      silent = found.tokens === 0 ? silent + chunk.length : 0;
-      if (found.items.length > 0) yield found.items;
+      const { text, fault } = decoded(decoder, chunk);
+      let tokens = 0;
+      // An error loses the tokens before it in the same text, so a text ends where an item may.
+      for (const part of text.split(AFTER_AN_OBJECT)) tokens += walk.take(tokensOf(parse(part)));
+      if (fault !== null) throw fault;
+      silent = tokens === 0 ? silent + chunk.length : 0;
+      const items = walk.left();
+      if (items.length > 0) yield items;
       if (silent > MAX_VALUE_BYTES) throw new Error(`a value is longer than ${MAX_VALUE_BYTES} bytes`);
     }
-    const { items } = walk.take([...tokensOf(parse(decoder.decode())), ...tokensOf(parse(none))]);
+    walk.take([...tokensOf(parse(decoder.decode())), ...tokensOf(parse(none))]);
+    const items = walk.left();
     if (items.length > 0) yield items;
     if (walk.isOpen) throw new Error('it ends too early');
   } catch (error) {
@@ -64,6 +71,18 @@ export async function* jsonItems(
   }
   const missing = walk.missing;
   if (missing !== null) yield [{ fault: `The file has no member ${missing}, which the map's items name.`, last: true }];
+}
+
+/** What can be read of a chunk, and the error that ends it. */
+function decoded(
+  decoder: InstanceType<typeof TextDecoder>,
+  chunk: Buffer,
+): { readonly text: string; readonly fault: Error | null } {
+  try {
+    return { text: decoder.decode(chunk, { stream: true }), fault: null };
+  } catch (error) {
+    return { text: chunk.toString().split('\ufffd', 1)[0] ?? '', fault: error as Error };
+  }
 }
 
 /** It gets texts, and at the end a symbol. */
@@ -120,12 +139,13 @@ class ItemWalk {
     return this.seen || !this.started ? null : (this.path[0] ?? null);
   }
 
-  take(tokens: readonly Token[]): { readonly items: JsonItem[]; readonly tokens: number } {
+  /** Returns the number of tokens. */
+  take(tokens: readonly Token[]): number {
     for (const token of tokens) this.step(token);
-    return { items: this.left(), tokens: tokens.length };
+    return tokens.length;
   }
 
-  /** Returns the items that are complete. */
+  /** Hands out the items that are complete. */
   left(): JsonItem[] {
     const { items } = this;
     this.items = [];
@@ -194,6 +214,18 @@ export function parseItem(text: string): unknown {
   if (!/\d{16}/.test(text)) return value;
   const parse = newParser();
   const walk = new ItemWalk([], ITEM_LIMIT);
-  const [read] = walk.take([...tokensOf(parse(text)), ...tokensOf(parse(none))]).items;
+  walk.take([...tokensOf(parse(text)), ...tokensOf(parse(none))]);
+  const [read] = walk.left();
   return read && 'item' in read && !Array.isArray(value) ? read.item : value;
+}
+
+/** Whether a text is JSON as far as it goes. */
+export function isStartOfJson(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false;
+  try {
+    newParser()(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,4 +1,6 @@
 import type { Format, InputLine } from '../../domain/import-files.port';
+import { opened } from '../input-format';
+import { plainBytes } from '../plain-bytes';
 import { readMapFile } from './map-file';
 import { mappedLines } from './mapped-lines';
 import { recordMap } from './record-map.system';
@@ -24,7 +26,8 @@ async function linesOf(content: string | Buffer, given: Given = {}): Promise<Inp
     for (let at = 0; at < bytes.length; at += chunk) yield await Promise.resolve(bytes.subarray(at, at + chunk));
   })();
   const lines: InputLine[] = [];
-  for await (const some of mappedLines(chunks, { fileIndex: 0, file, format, map })) lines.push(...some);
+  const { start, bytes: all } = await opened(plainBytes(chunks, false));
+  for await (const some of mappedLines(all, start, { fileIndex: 0, file, format, map })) lines.push(...some);
   return lines;
 }
 
@@ -213,6 +216,22 @@ record:
     expect(await linesOf(text, { yaml, items: 'value' })).toMatchObject([
       { again: true, value: { externalId: 'a' } },
       { again: true, value: { externalId: 'b', name: '2B, second' } },
+    ]);
+  });
+});
+
+describe('A document that breaks off', () => {
+  const BROKEN = 'The file is not JSON: it breaks the rules of JSON. Nothing after this was read.';
+
+  it.each([1, 7, 65_536])('gives every complete item before, in chunks of %p bytes', async (chunk) => {
+    const text = '{"value":[{"id":"a"},{"id":"b","c":{"d":"}, ]"}}, {"id":"c"} x {"id":"d"}]}';
+    expect(await idsOf(text, { items: 'value', chunk })).toEqual(['a', 'b', 'c', BROKEN]);
+    expect(await idsOf('[{"id":"a"},{"id":"b"},]', { chunk })).toEqual(['a', 'b', BROKEN]);
+    const latin1 = Buffer.concat([Buffer.from('[{"id":"a"},{"id":"b"},{"id":"'), Buffer.of(0xe9), Buffer.from('"}]')]);
+    expect(await idsOf(latin1, { chunk })).toEqual([
+      'a',
+      'b',
+      'The file is not JSON: it is not UTF-8. Nothing after this was read.',
     ]);
   });
 });

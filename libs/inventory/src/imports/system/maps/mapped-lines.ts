@@ -2,11 +2,10 @@ import type { Format, InputLine } from '../../domain/import-files.port';
 import { isKeptLine } from '../../domain/kept-line';
 import type { ItemsOfMap, RecordMap } from '../../domain/maps/record-map';
 import { csvLine, csvLines } from '../csv-lines';
+import { type Start, formatOfItems } from '../input-format';
 import { ndjsonLines } from '../ndjson-lines';
 import { ITEM_LIMIT, type JsonItem, MAX_ITEM_BYTES, jsonItems, parseItem } from './json-items';
 
-const NEWLINE = 10;
-const BLANK = /^[\s\ufeff]*$/;
 const MAX_DOCUMENT_BYTES = 268_435_456;
 const DOCUMENT_LIMIT = {
   bytes: MAX_DOCUMENT_BYTES,
@@ -22,8 +21,11 @@ interface MappedInput {
 }
 
 /** Reads a file by a map: a JSON document or several, NDJSON, CSV, or a file of bad lines that `--errors` wrote. */
-export async function* mappedLines(content: AsyncIterable<Buffer>, input: MappedInput): AsyncGenerator<InputLine[]> {
-  const { start, bytes } = await opened(content);
+export async function* mappedLines(
+  bytes: AsyncIterable<Buffer>,
+  start: Start,
+  input: MappedInput,
+): AsyncGenerator<InputLine[]> {
   for await (const lines of itemLines(bytes, start, input)) {
     for (const line of lines) {
       if (!('value' in line)) continue;
@@ -35,54 +37,10 @@ export async function* mappedLines(content: AsyncIterable<Buffer>, input: Mapped
   }
 }
 
-/** What is known of a file after its first line. */
-interface Start {
-  /** The first line that is not blank, or its beginning. */
-  readonly line: string;
-  /** True when something else follows it. */
-  readonly more: boolean;
-}
-
-/** Reads as far as the first line goes, and hands out all bytes again. */
-async function opened(
-  content: AsyncIterable<Buffer>,
-): Promise<{ readonly start: Start; readonly bytes: AsyncIterable<Buffer> }> {
-  const chunks = content[Symbol.asyncIterator]();
-  let head = Buffer.alloc(0);
-  let start: Start | null = null;
-  while (start === null) {
-    const next = await chunks.next();
-    if (next.done !== true) head = Buffer.concat([head, next.value]);
-    start = startOf(head, next.done === true);
-  }
-  return {
-    start,
-    bytes: (async function* () {
-      yield head;
-      yield* { [Symbol.asyncIterator]: () => chunks };
-    })(),
-  };
-}
-
-/** Null when more bytes are needed. */
-function startOf(head: Buffer, isAll: boolean): Start | null {
-  let from = 0;
-  for (let end = head.indexOf(NEWLINE); end !== -1; end = head.indexOf(NEWLINE, from)) {
-    const line = head.toString('utf8', from, end);
-    const rest = head.toString('utf8', end + 1);
-    if (!BLANK.test(line) && (isAll || !BLANK.test(rest))) return { line, more: !BLANK.test(rest) };
-    if (!BLANK.test(line)) return head.length > MAX_ITEM_BYTES ? { line, more: true } : null;
-    from = end + 1;
-  }
-  if (isAll || head.length - from > MAX_ITEM_BYTES) return { line: head.toString('utf8', from), more: false };
-  return null;
-}
-
 function itemLines(bytes: AsyncIterable<Buffer>, start: Start, input: MappedInput): AsyncIterable<InputLine[]> {
   const { fileIndex, file, map } = input;
-  const first = parsedOrNull(start.line);
-  const isKept = isKeptLine(first);
-  const format = isKept ? 'ndjson' : (input.format ?? formatOf(file, start, first));
+  const isKept = isKeptLine(start.value);
+  const format = isKept ? 'ndjson' : (input.format ?? formatOfItems(file, start));
   if (format === 'csv') return csvLines(bytes, fileIndex, 'items');
   if (isKept || (format === 'ndjson' && map.items === null)) {
     return ndjsonLines(bytes, fileIndex, {
@@ -91,24 +49,6 @@ function itemLines(bytes: AsyncIterable<Buffer>, start: Start, input: MappedInpu
     });
   }
   return numbered(map.items === null ? wholeItems(bytes) : itemsIn(bytes, map.items), fileIndex);
-}
-
-function formatOf(file: string, { line, more }: Start, first: unknown): Format {
-  if (/\.csv(\.gz)?$/i.test(file)) return 'csv';
-  if (/\.(ndjson|jsonl)(\.gz)?$/i.test(file)) return 'ndjson';
-  const character = line.replace(/^[\s\ufeff]+/, '').charAt(0);
-  if (character === '[') return 'json';
-  if (character === '') return 'ndjson';
-  if (character !== '{') return 'csv';
-  return more && first !== null ? 'ndjson' : 'json';
-}
-
-function parsedOrNull(line: string): unknown {
-  try {
-    return JSON.parse(line.replace(/^\ufeff/, '')) as unknown;
-  } catch {
-    return null;
-  }
 }
 
 /** Numbers items, and keeps them as they are for `--errors`. */

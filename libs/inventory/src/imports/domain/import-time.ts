@@ -1,0 +1,17 @@
+import { parseTimestamp } from '#libs/kernel';
+
+const DATE_TIME =
+  /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?) ?(?:([Zz])|([+-]\d{2})(?::?(\d{2}))?)?$/;
+
+/**
+ * Reads a date-time as tools write it: `T` or a space, `Z`, `+00`, `+0000` or `+00:00`. Null for any other text. `wall`:
+ * it has no offset, and this is what it is in UTC.
+ */
+export function parseImportTime(text: string): Date | { readonly wall: Date } | null {
+  const [, date, time, utc, hours, minutes = '00'] = DATE_TIME.exec(text) ?? [];
+  if (date === undefined || time === undefined) return null;
+  if (utc !== undefined) return parseTimestamp(`${date}T${time}Z`);
+  if (hours !== undefined) return parseTimestamp(`${date}T${time}${hours}:${minutes}`);
+  const wall = parseTimestamp(`${date}T${time}Z`);
+  return wall && { wall };
+}

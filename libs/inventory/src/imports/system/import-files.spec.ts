@@ -1,0 +1,130 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { createGzip, gzipSync } from 'node:zlib';
+import type { InputLine } from '../domain/import-files.port';
+import { parseImportRecord } from '../domain/import-record';
+import { csvLines } from './csv-lines';
+import { ImportFilesSystem } from './import-files.system';
+import { formatOfRecords, opened } from './input-format';
+import { ndjsonLines } from './ndjson-lines';
+import { plainBytes } from './plain-bytes';
+
+const MEBIBYTE = 1_048_576;
+const PRINTER = { categoryKey: 'CUSTOM', externalId: 'c-1', name: 'Café 🖨' };
+const LINES = `${JSON.stringify(PRINTER)}\n${JSON.stringify(PRINTER)}\n`;
+const ROWS = `categoryKey,externalId,name\r\nCUSTOM,c-1,Café 🖨\r\nCUSTOM,c-1,Café 🖨\r\n`;
+const NEEDS_A_MAP =
+  'The file is one JSON document, which only a map reads: give --map. "admin maps list" shows the ready ones.';
+
+const utf16 = (text: string): Buffer => Buffer.from(`\ufeff${text}`, 'utf16le');
+
+describe('Files of an import', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'compliance-api-test-'));
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  async function read(content: string | Buffer, name = 'export'): Promise<InputLine[]> {
+    const path = join(directory, name);
+    writeFileSync(path, content);
+    const lines: InputLine[] = [];
+    const options = { map: null, format: null };
+    for await (const some of new ImportFilesSystem().read([path], () => undefined, options)) lines.push(...some);
+    return lines;
+  }
+  const valuesOf = async (content: string | Buffer, name?: string): Promise<unknown[]> =>
+    (await read(content, name)).map((line) => ('value' in line ? line.value : 'fault' in line ? line.fault : line));
+
+  describe.each([
+    ['lines', LINES],
+    ['rows', ROWS],
+    ['rows after empty lines', `\r\n\n${ROWS}`],
+  ])('%s', (_, text) => {
+    it.each<[string, string | Buffer]>([
+      ['UTF-8', text],
+      ['UTF-8 with byte order mark', `\ufeff${text}`],
+      ['UTF-16', utf16(text)],
+      ['UTF-16, big endian', utf16(text).swap16()],
+      ['gzip', gzipSync(text)],
+      ['gzip of UTF-16', gzipSync(utf16(text))],
+    ])('are told by their first bytes, in %s', async (...[, content]) => {
+      expect(await valuesOf(content)).toEqual([PRINTER, PRINTER]);
+      expect(await valuesOf(content, 'export.txt')).toEqual([PRINTER, PRINTER]);
+    });
+  });
+
+  it.each<[string, string]>([
+    ['[{"id":1}]', 'devices.json'],
+    ['[\n{"id":1},\n{"id":2}\n]\n', 'devices.json'],
+    ['{"value":[{"id":1}]}', 'devices.json'],
+    ['{\n  "value": [\n    {"id": 1}\n  ]\n}\n', 'devices.json'],
+    ['[\n  {"id": 1},\n  {"id": 2}\n]\n', 'devices.ndjson'],
+    [`{"value":[${'{"id":1},'.repeat(200_000)}{}]}`, 'devices.json'],
+  ])('that are one JSON document say once that they need a map: %#', async (content, name) => {
+    expect(await valuesOf(content, name)).toEqual([NEEDS_A_MAP]);
+  });
+
+  it('stay lines when some of them are bad', async () => {
+    const bad = 'The line is not JSON.';
+    expect(await valuesOf(`{"id":\n${LINES}`, 'a.ndjson')).toEqual([bad, PRINTER, PRINTER]);
+    expect(await valuesOf(`{"id":1\n${LINES}`, '-x')).toEqual([bad, PRINTER, PRINTER]);
+    expect(await valuesOf('{"id":1', 'x')).toEqual([bad]);
+    expect(await valuesOf('curl: (6) no such host')).toEqual([bad]);
+  });
+
+  it.each([
+    [
+      'a spreadsheet',
+      utf16(
+        'categoryKey\texternalId\tname\tmanaged\tcompliance.screenLockEnabled\tlastCheckedAt\r\nCOMPUTER\tC1\tada-mbp\tTRUE\tFALSE\t2026-11-01 03:00:00+01\r\n\t\t\t\t\t\r\n',
+      ),
+    ],
+    [
+      'a spreadsheet with semicolons',
+      '\ufeffcategoryKey;externalId;name;managed;compliance.screenLockEnabled;lastCheckedAt;\r\nCOMPUTER;C1;ada-mbp;1;0;2026-11-01T02:00:00Z;\r\n;;;;;;\r\n',
+    ],
+    [
+      'psql',
+      'categoryKey,externalId,name,managed,compliance.screenLockEnabled,lastCheckedAt\nCOMPUTER,C1,ada-mbp,t,f,2026-11-01 02:00:00+00\n',
+    ],
+    [
+      'DuckDB',
+      '{"categoryKey":"COMPUTER","externalId":"C1","name":"ada-mbp","managed":true,"compliance":{"screenLockEnabled":false},"email":null,"lastCheckedAt":"2026-11-01 02:00:00.000000+00"}\n',
+    ],
+  ])('are read as %s writes them', async (_, content) => {
+    const values = await valuesOf(content);
+    expect(values.map(parseImportRecord)).toMatchObject([
+      {
+        record: {
+          externalId: 'C1',
+          managed: true,
+          compliance: { screenLockEnabled: false },
+          lastCheckedAt: new Date('2026-11-01T02:00:00Z'),
+        },
+      },
+    ]);
+  });
+
+  it.each([
+    ['\n', 8],
+    ['{"a":"', 64],
+    ['a,b,"', 64],
+  ])('that expand without end stay within few megabytes of memory: %j', async (start, mebibytes) => {
+    const zipped = createGzip({ level: 1 });
+    const filler = Buffer.alloc(MEBIBYTE, start.trim() === '' ? start : ' ');
+    Readable.from(
+      (function* () {
+        yield Buffer.from(start);
+        for (let count = 0; count < mebibytes; count += 1) yield filler;
+      })(),
+    ).pipe(zipped);
+    let length = 0;
+    const before = process.memoryUsage();
+    const { start: found, bytes } = await opened(plainBytes(zipped, true));
+    const lines = formatOfRecords('x', found) === 'csv' ? csvLines(bytes, 0) : ndjsonLines(bytes, 0);
+    for await (const some of lines) length += some.length;
+    const after = process.memoryUsage();
+    expect(length).toBeLessThanOrEqual(2);
+    expect(after.arrayBuffers + after.heapUsed - before.arrayBuffers - before.heapUsed).toBeLessThan(48 * MEBIBYTE);
+  });
+});

@@ -1,0 +1,26 @@
+/**
+ * Reads until `find` knows enough, which it tells by another value than null, and hands out all bytes again. `isAll`: no
+ * more bytes come, so `find` must decide.
+ */
+export async function readAhead<Found>(
+  content: AsyncIterable<Buffer>,
+  find: (head: Buffer, isAll: boolean) => Found | null,
+): Promise<{ readonly found: Found; readonly bytes: AsyncIterable<Buffer> }> {
+  const chunks = content[Symbol.asyncIterator]();
+  let head = Buffer.alloc(0);
+  let found: Found | null = null;
+  let isAll = false;
+  while (found === null) {
+    const next = await chunks.next();
+    isAll = next.done === true;
+    if (next.done !== true) head = Buffer.concat([head, next.value]);
+    found = find(head, isAll);
+    if (isAll && found === null) throw new Error('Nobody can tell more of a file that ended.');
+  }
+  const bytes = (async function* () {
+    if (head.length > 0) yield head;
+    head = Buffer.alloc(0);
+    if (!isAll) yield* { [Symbol.asyncIterator]: () => chunks };
+  })();
+  return { found, bytes };
+}
